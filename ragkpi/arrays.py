@@ -1,4 +1,4 @@
-"""The arrays that every room speaks of, by the type of their elements."""
+"""Types of arrays, by the type of their elements."""
 
 from __future__ import annotations
 

@@ -1,30 +1,30 @@
-"""The ways an evaluation can fail, each with the exit status the command line gives it."""
+"""The errors of ragkpi, each with its exit status on the command line, and its warnings."""
 
 from __future__ import annotations
 
 import signal
 from typing import Any
 
-_SIGNALLED = 128  # and the number of the signal
+_SIGNALLED = 128  # plus the number of the signal
 
 
 class RagkpiError(Exception):
-    """A failure that the user can mend; its text is one line, and no traceback is shown."""
+    """A failure that the user can fix, with a one-line text and without a traceback."""
 
     exit_status = 1
 
 
 class UsageError(RagkpiError):
-    """The command line or the call asks for something that does not exist or does not fit."""
+    """The command line or the call has an unknown or unsuitable argument."""
 
     exit_status = 1
 
 
 class InputError(RagkpiError):
-    """A file cannot be read, or holds something that it must not hold.
+    """A file is unreadable or its content invalid.
 
     The text is ``file:line: found; expected``, with the physical, 1-based line number;
-    ``line`` is left out where the error concerns the whole file.
+    ``line`` is left out if the error concerns the whole file.
     """
 
     exit_status = 2
@@ -38,14 +38,14 @@ class InputError(RagkpiError):
         self.expected = expected
 
     def __reduce__(self) -> tuple[type[InputError], tuple[Any, ...]]:
-        # Pickle would call the constructor with the text alone.
+        # By default, pickle would call the constructor with the text alone.
         return type(self), (self.file, self.line, self.found, self.expected)
 
 
 class SeparateRankingsError(InputError):
-    """A run holds several rankings of a query, which are not to be merged.
+    """A run holds several rankings of a query, which must not be merged.
 
-    ``finding`` is what ``ragkpi check`` calls it.
+    ``finding`` is the name of this problem in ``ragkpi check``.
     """
 
     def __init__(
@@ -59,33 +59,33 @@ class SeparateRankingsError(InputError):
 
 
 class GateFailedError(RagkpiError):
-    """Numbers are worse than the limits that were set for them."""
+    """Values are worse than their limits."""
 
     exit_status = 3
 
 
 class DataError(RagkpiError):
-    """Files that can be read, but contradict themselves or each other."""
+    """Files are readable but contradict themselves or each other."""
 
     exit_status = 4
 
 
 class NothingInCommonError(RagkpiError):
-    """No query is both judged and retrieved for, so there is nothing to evaluate."""
+    """No query is in both qrels and run, so there is nothing to evaluate."""
 
     exit_status = 7
 
 
 class RagkpiWarning(UserWarning):
-    """Something that does not stop an evaluation, but that its reader must know."""
+    """A problem that does not stop an evaluation but that readers of its values must know."""
 
 
 class RagkpiNote(RagkpiWarning):
-    """Something that was done as asked for, and how much of it."""
+    """A report of what an option did, and to how many queries or documents."""
 
 
 class Stopped(BaseException):
-    """A signal asks this process to end; on the way out files are cleaned up."""
+    """A signal asks this process to end; temporary files are removed on the way out."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

@@ -1,4 +1,4 @@
-"""`Evaluator`: qrels are read once, then run after run is evaluated."""
+"""`Evaluator`: read qrels once, then read and score run after run."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
 from ragkpi.wording import listed
 
 RunOrPath: TypeAlias = "str | RunInMemory"
-"""The path of a run, or one that is in memory already."""
+"""The path of a run, or a run in memory."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The values of one run, the judged run they come from, and what to know about them.
+    """The values of one run, the judged run behind them, notes and warnings.
 
-    `notes` say what was left out or assumed, `warnings` what may mislead readers of the values, a
-    line each. `coverage` has the queries that only the qrels have, and those that only the run has.
+    `notes` are lines on omissions and assumptions, `warnings` on what may mislead readers of the
+    values. `coverage` holds the queries only in the qrels and the queries only in the run.
     """
 
     scores: Scores
@@ -47,7 +47,7 @@ class Evaluation:
 
     @property
     def plain(self) -> Judged:
-        """`judged` if plain qrels with levels were given; `UsageError` otherwise."""
+        """Return `judged` if the qrels are plain and have levels; else `UsageError`."""
         if not isinstance(self.judged, Judged):
             raise UsageError("this is answered for plain qrels alone")
         if self.judged.gains is not None:
@@ -58,13 +58,13 @@ class Evaluation:
 class Evaluator:
     """Qrels, a pool and settings, ready for run after run.
 
-    Reading and computing are separate: `read` keeps of a run what `needs` returns, and `score`
-    computes values from that, as often as wanted.
+    Reading and computing are separate: `read` keeps the parts of a run that `needs` returns, and
+    `score` computes values from them, as often as wanted.
 
-    `qrels` is a path, ``-`` for standard input, or qrels that were read before; `rel_info` is their
-    format as -R names it. The `pool` is the first stage that the runs were selected from; None if
-    there is none. File formats are names (`ragkpi.files.formats`); None recognises each file's, as
-    it is always done for the pool.
+    `qrels` is a path, ``-`` for standard input, or qrels in memory; `rel_info` is their format as
+    in -R. The `pool`, if any, is the first stage from which the runs were selected. File formats
+    are names (`ragkpi.files.formats`); None, and always for the pool, recognises each file's
+    format.
 
     >>> from ragkpi.measures.registry import find_metrics
     >>> evaluator = Evaluator("fixtures/qrels.txt", Settings())
@@ -87,12 +87,12 @@ class Evaluator:
         self.relevance = READERS[rel_info](qrels, qrels_format) if isinstance(qrels, str) else qrels
         self.run_format = Reading(run_format) if isinstance(run_format, str) else run_format
         self.pool = pool
-        # The pool has a format of its own, but its documents are treated as the run's are.
+        # The pool has its own format, but its documents are treated like the run's.
         self._pool_reading = None if self.run_format is None else self.run_format.of_pool()
         self._pool_hits = None if pool is None else self._read_pool(self.relevance.judgements)
 
     def over(self, queries: Collection[bytes]) -> tuple[Evaluator, Callable[[Hits], Hits]]:
-        """Return the evaluator of some queries alone, and what narrows hits to them."""
+        """Return an evaluator of some queries alone, and a function that narrows hits to them."""
         part = JudgementPart.of(self.relevance.judgements, queries)
         evaluator = copy(self)
         evaluator.relevance = Qrels(part.judgements)
@@ -101,9 +101,9 @@ class Evaluator:
         return evaluator, part.hits
 
     def needs(self, metrics: Sequence[Metric], depth: int = 0) -> Wanted:
-        """Return what to keep of a run besides its hits, and names of documents down to `depth`.
+        """Return the parts of a run to keep: for `metrics`, and documents down to `depth`.
 
-        `UsageError` or `InputError` if a value cannot be computed from these qrels.
+        `UsageError` or `InputError` if these qrels cannot give a value.
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
@@ -116,12 +116,12 @@ class Evaluator:
     def read(
         self, runs: Collection[RunOrPath], wanted: Wanted = JUDGED_ONLY
     ) -> list[Hits | RagkpiError]:
-        """Read runs, several at a time; an unreadable run becomes its error."""
+        """Read runs, several at a time; an unreadable run becomes an error in the list."""
         with doing("reading runs", len(runs)) as watch:
             return read_runs(list(runs), self.relevance.judgements, wanted, self.run_format, watch)
 
     def evaluate(self, run: RunOrPath, metrics: Sequence[Metric]) -> Evaluation:
-        """Read and score a run, ``-`` for the one on standard input."""
+        """Read and score a run; ``-`` is standard input."""
         (outcome,) = self.score(self.read([run], self.needs(metrics)), metrics)
         if isinstance(outcome, RagkpiError):
             raise outcome
@@ -130,10 +130,10 @@ class Evaluator:
     def score(
         self, runs: Sequence[Hits | RagkpiError], metrics: Sequence[Metric]
     ) -> list[Evaluation | RagkpiError]:
-        """Evaluate runs that were read for what `metrics` need; errors stay where they are.
+        """Evaluate runs that were read with what `metrics` need; errors keep their positions.
 
-        Runs that cannot be evaluated become errors, too. Without a corpus size, the documents
-        seen in qrels and in all of the runs stand for it.
+        Runs that cannot be evaluated become errors, too. Without a corpus size, the number of
+        documents seen in qrels and in all runs replaces it.
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
@@ -189,7 +189,7 @@ class Evaluator:
         return read_run(self.pool, judgements, reading=self._pool_reading)
 
     def _counts_documents(self, metrics: Sequence[Metric]) -> bool:
-        """Return whether the documents seen replace a corpus size that metrics need."""
+        """Return whether the documents seen replace the corpus size that metrics need."""
         given = self.settings.corpus_size is not None or self.settings.corpus_sizes
         return _needs("corpus_size", metrics) and not given
 
@@ -197,7 +197,7 @@ class Evaluator:
 def refuse_unjudged_runs(
     outcomes: Sequence[Evaluation | RagkpiError], qrels: str
 ) -> list[Evaluation | RagkpiError]:
-    """Replace each run that has no judged query by an error: its values would all be 0."""
+    """Replace each run without judged queries by an error: its values would all be 0."""
     return [
         NothingInCommonError(
             f"no query is both judged in {qrels} and retrieved for "

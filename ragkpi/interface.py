@@ -1,9 +1,8 @@
-"""The interface through which ragkpi is used: names of arguments, notes, and progress.
+"""What differs between Python and the command line: names of options, notes, errors, progress.
 
-`ragkpi.cli.terminal` shows it on terminals; in Python nothing does.
-
-Python is the default. The command line is a subclass of `Interface` (`ragkpi.cli.terminal`).
-Every message asks for the name of an option when it is written, so that no text is translated.
+`Interface` is Python's, which shows no progress; `ragkpi.cli.terminal` has a subclass for the
+command line. A message asks the interface for the name of an option, so no text is translated
+later.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ T = TypeVar("T")
 
 
 class Work:
-    """A piece of work in progress, and how many of its steps are done; a `total` may be unknown."""
+    """A task in progress, with the number of steps done; the `total` may be unknown."""
 
     def __init__(self, label: str, total: int | None) -> None:
         self.label = label
@@ -28,14 +27,14 @@ class Work:
         self.done = 0
 
 
-# Each is a part of the work before it.
+# Each task is part of the task before it.
 _WORKS: list[Work] = []
 _FILE = Work("", None)
 
 
 @contextmanager
 def doing(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Begin a piece of work; yield a function that takes how many steps are done."""
+    """Begin a task; yield a function that takes the number of steps done."""
     work = Work(label, total)
     _WORKS.append(work)
 
@@ -49,7 +48,7 @@ def doing(label: str, total: int | None = None) -> Iterator[Callable[[int], None
 
 
 def steps(items: Iterable[T], label: str, total: int) -> Iterator[T]:
-    """Yield items, each a step of a piece of work.
+    """Yield items, each a step of a task.
 
     >>> list(steps("ab", "letters", 2))
     ['a', 'b']
@@ -61,18 +60,18 @@ def steps(items: Iterable[T], label: str, total: int) -> Iterator[T]:
 
 
 def reading(name: str, done: int, size: int | None) -> None:
-    """Note how many bytes of a file are read; a file that is read to its end is forgotten."""
+    """Note how many bytes of a file have been read; forget the file at its end."""
     over = size is not None and done >= size
     _FILE.label, _FILE.total, _FILE.done = "" if over else f"reading {name}", size, done
 
 
 def present() -> list[Work]:
-    """Return the work in progress, from the whole to its parts."""
+    """Return the tasks in progress, from the whole to its parts."""
     return [*_WORKS, *([_FILE] if _FILE.label else [])]
 
 
 def share(works: Iterable[Work]) -> float | None:
-    """Return how much is done, from 0 to 1; None if that is unknown."""
+    """Return the share done, from 0 to 1; None if unknown."""
     known: float | None = None
     for work in reversed(list(works)):
         if work.total is None or (work.total < 2 and known is None):
@@ -92,11 +91,11 @@ class Interface:
         return measure
 
     def note(self, text: str) -> None:
-        """Tell the user what was left out or assumed."""
+        """Tell the user of an omission or assumption."""
         self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Tell the user what may mislead."""
+        """Tell the user of misleading values."""
         # The warning shows the line of the caller outside this package.
         frame, level = sys._getframe(1), 2
         while frame.f_back and frame.f_globals.get("__name__", "").startswith("ragkpi."):
@@ -109,7 +108,7 @@ class Interface:
             raise problems[0]
 
 
-# Threads that read runs share it, which a context variable would not give them.
+# A global, because threads that read runs must share it; they would not share a context variable.
 _CURRENT = [Interface()]
 
 
@@ -129,7 +128,7 @@ def using(other: Interface) -> Iterator[None]:
 
 
 def option(argument: str, value: str = "") -> str:
-    """Name an argument, or one with its value, as the user writes it.
+    """Return an argument, or an argument with its value, as the user writes it.
 
     >>> option("corpus_size"), option("missing", "zero")
     ('corpus_size=', 'missing="zero"')
@@ -138,6 +137,6 @@ def option(argument: str, value: str = "") -> str:
 
 
 def request_text(measure: str, parameters: str | None = None) -> str:
-    """Return how the user asks for a measure: ``-m P.5`` on a command line."""
+    """Return a request for a measure as the user writes it: ``-m P.5`` on a command line."""
     name = measure if parameters is None else f"{measure}.{parameters}"
     return interface().request_text(name)

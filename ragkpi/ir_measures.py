@@ -1,11 +1,10 @@
 """ragkpi in ir_measures: ``import ragkpi.ir_measures`` registers a provider, ``ragkpi``.
 
-It serves ir_measures' own measures, after the providers that were there, and ragkpi's as measure
-objects: ``BoR(N=8841823)@10``, ``ra_nwg@10``, ``F(alpha=0.8)@5``, in `parse_measure`,
-`calc_aggregate` and `iter_calc`. Queries that a run lacks count as empty rankings, as ir_measures
-has it. A value over queries that is not the mean of theirs (``BoR``, ``ef``) is computed here;
-where something else averages, as several providers together or PyTerrier's experiments do, it is
-refused.
+It serves ir_measures' own measures, after the existing providers, and ragkpi's as measure objects:
+``BoR(N=8841823)@10``, ``ra_nwg@10``, ``F(alpha=0.8)@5``, in `parse_measure`, `calc_aggregate` and
+`iter_calc`. Queries that a run lacks count as empty rankings, as in ir_measures. ragkpi itself
+computes summaries that are not the mean of the queries' values (``BoR``, ``ef``), and refuses to
+let other code average them, such as several providers together or PyTerrier's experiments.
 
 Examples
 --------
@@ -55,7 +54,7 @@ _WITHOUT_POOL = [
 
 
 class _OfKnown(measures.MeanAgg):  # type: ignore[misc]
-    """A mean over the queries whose value is not NA."""
+    """A mean over queries whose value is not NA."""
 
     def add(self, value: float) -> None:
         if not math.isnan(value):
@@ -69,7 +68,7 @@ _NO_MEAN = (
 
 
 class _Refused(measures.MeanAgg):  # type: ignore[misc]
-    """No mean at all."""
+    """An aggregator that refuses to average."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -80,7 +79,7 @@ class _Refused(measures.MeanAgg):  # type: ignore[misc]
 
 
 class _NotAdded(float):
-    """The value of a query, for a measure that is no mean: PyTerrier would add it up."""
+    """A query's value of a measure whose summary is not a mean; PyTerrier would add it up."""
 
     def __radd__(self, other: Any) -> float:
         raise ValueError(f"the value {_NO_MEAN}")
@@ -89,7 +88,7 @@ class _NotAdded(float):
 
 
 class _RagkpiMeasure(measures.Measure):  # type: ignore[misc]
-    """A measure of ragkpi; its parameters are those of ``-m`` and of the evaluation."""
+    """A measure of ragkpi, with the parameters of ``-m`` and of the evaluation."""
 
     MEASURE: Any
 
@@ -134,7 +133,7 @@ globals().update({type(measure).__name__: type(measure) for measure in OWN.value
 
 
 def _request(measure: Any) -> tuple[str, Settings]:
-    """Return what ``-m`` says for a measure of ir_measures, and under which settings."""
+    """Return the ``-m`` request and the settings for a measure of ir_measures."""
     given = dict(measure.params)
     own = isinstance(measure, _RagkpiMeasure)  # whose level is that of all it computes
     settings = Settings(
@@ -159,12 +158,12 @@ _CUT = ["ERR", "Judged"]
 
 
 def _any(measure: Any, **choices: Any) -> Any:
-    """Describe a measure with any parameters, but for some choices."""
+    """Describe a measure with any parameters, except for some choices."""
     return type(measure)(**{**dict.fromkeys(measure.SUPPORTED_PARAMS, base.Any()), **choices})
 
 
 class RagkpiProvider(providers.Provider):  # type: ignore[misc]
-    """Computes measures of ir_measures and of ragkpi by ragkpi."""
+    """Computes measures of ir_measures and of ragkpi with ragkpi."""
 
     NAME = "ragkpi"
     SUPPORTED_MEASURES = [  # noqa: RUF012 - ir_measures reads a list
@@ -215,16 +214,16 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
                 yield ir_measures.Metric(query_id=decoded(query), measure=measure, value=value)
 
     def calc_aggregate(self, run: Any) -> dict[Any, float]:
-        """Return the values over all queries, whatever kind of summary they are."""
+        """Return the values over all queries, for every kind of summary."""
         return {measure: column.summary for measure, _, column in self._columns(run)}
 
     def calc(self, run: Any) -> Any:
-        """Return the values over all queries and those of each."""
+        """Return the values over all queries and of each query."""
         return ir_measures.CalcResults(self.calc_aggregate(run), list(self.iter_calc(run)))
 
 
 def _given(converter: Any) -> Any:
-    """Return qrels or a run as they were given where that is a frame or a mapping."""
+    """Return qrels or a run unchanged if they are a data frame or a mapping."""
     kind, _ = converter.predict_type()
     if kind == "pd_dataframe":
         return converter.as_pd_dataframe()

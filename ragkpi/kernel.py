@@ -1,6 +1,6 @@
-"""The reading kernel: compiled if possible, else in plain Python.
+"""The reading kernel: compiled if possible, else plain Python.
 
-`ragkpi/plain_kernel.py` documents each function. ``RAGKPI_READER=plain`` selects the plain one.
+`ragkpi/plain_kernel.py` documents each function; ``RAGKPI_READER=plain`` selects it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 READER: Literal["compiled", "plain"]
-"""Which of the two is in use."""
+"""The kernel in use."""
 
 try:
     if os.environ.get("RAGKPI_READER") == "plain":

@@ -1,14 +1,14 @@
-"""The reading kernel in plain Python: bytes of runs and qrels to plain arrays.
+"""The reading kernel in plain Python: it turns bytes of runs and qrels into plain arrays.
 
-Start here to learn how ragkpi reads a run. `ragkpi/_kernel.c` does the same, four to twenty times
-as fast, if a compiler was available; tests compare the two, hit by hit.
+Start here to learn how ragkpi reads a run. `ragkpi/_kernel.c` does the same four to twenty times as
+fast, if a compiler was available; tests compare the two hit by hit.
 
-A run is pushed into the kernel in blocks. The lines of a query are collected until another query
-begins. Then its documents go into a dictionary, which finds duplicates, and its judged documents
-are looked up there. The rank of each is 1 plus the number of documents before it: those with a
-higher score, and those with the same score and a greater id, as in trec_eval. A query that comes
-back after another one began is refused as "scattered". The caller then reads the run again with
-``held=True``, and all queries are judged at the end.
+The caller pushes a run into the kernel in blocks. The kernel collects the lines of a query until
+another query begins. Then it puts the documents into a dictionary, which finds duplicates, and
+looks up the judged documents there. The rank of each is 1 plus the number of documents with a
+higher score, or with the same score and a greater id, as in trec_eval. If a query returns after
+another query began, the kernel refuses it as "scattered". The caller then reads the run again with
+``held=True``, and the kernel judges all queries at the end.
 
 All numbers of a result are 64 bits wide. Offsets are in bytes from 0, rows count from 0, ranks and
 lines from 1.
@@ -33,7 +33,7 @@ _LOOKED_AT_ROWS, _LOOKED_AT_QUERIES, _LOOKED_AT_DOCUMENTS = 2000, 20, 10
 
 
 class RefusedError(ValueError):
-    """A refusal: kind, line, first line, query and text, as `args`."""
+    """A refusal, with kind, line, first line, query and text as `args`."""
 
 
 def _ints(values: Iterable[int]) -> bytearray:
@@ -65,7 +65,7 @@ _Row = tuple[bytes, Any, int]  # document, score (of a line: its text) and line
 
 
 class Documents:
-    """Documents of queries: the judged ones, or the excluded ones.
+    """The judged or the excluded documents of queries.
 
     Query q has the ids from ``starts[q]`` to ``starts[q + 1]``; id i is ``text[start[i]:end[i]]``.
     """
@@ -89,27 +89,27 @@ class Run:
     judged
         The judged documents.
     excluded
-        The documents that are left out.
+        The documents to leave out.
     fold
-        The id of a document ends before this byte in the ids of its passages; -1 for no folding.
+        The byte at which a passage's id is cut to its document's id; -1 for no folding.
     drop_identical
-        Whether a document is left out for the query of the same id.
+        Whether to leave out a document whose id is the query's.
     keep_best
-        Whether a document that a query repeats keeps its best score; else it is refused.
+        Whether a repeated document of a query keeps its best score; else it is refused.
     ascending
-        Whether equal scores are ordered by ascending ids; else by descending ones.
+        Whether to order equal scores by ascending ids; else by descending ids.
     keep_ties
-        Whether the range of ranks of equal scores is kept for each hit.
+        Whether to keep the range of ranks of equal scores for each hit.
     distance
-        Whether the smallest score is the best one.
+        Whether the smallest score is best.
     depth
-        How many of the first documents are named, of judged queries, or with `name_all` of all.
+        The number of first documents to name, for judged queries or, with `name_all`, for all.
     held
-        Whether all rows are held until the end, because queries are scattered.
+        Whether to hold all rows until the end, because queries are scattered.
     count_documents
-        Whether the hashes of all documents are kept.
+        Whether to keep the hashes of all documents.
     most_held
-        The most bytes of ids that are held, of a query, or with `held` of the run.
+        The most bytes of ids to hold, of a query, or with `held` of the run.
     longest_line
         The most bytes of a line.
     """
@@ -148,7 +148,7 @@ class Run:
         self._last: list[bytes] = []  # the words of the last line
         self._current: bytes | None = None
         self._rows: list[_Row] = []
-        self._of_query: dict[bytes, list[_Row]] = {}  # by query, as they first appear
+        self._of_query: dict[bytes, list[_Row]] = {}  # queries in order of first appearance
         self._closed = False
         self._query, self._num_ret = array("q"), array("q")
         self._judgement, self._rank = array("q"), array("q")
@@ -261,7 +261,7 @@ class Run:
         return True
 
     def _begin(self, query: bytes, line: int) -> None:
-        """Begin another query, and end the one before."""
+        """End the current query and begin another."""
         if self._current is not None and not self._held:
             self._end(self._current, self._rows)
             self._size = 0
@@ -274,7 +274,7 @@ class Run:
     def _scores_of(self, rows: list[_Row]) -> list[float]:
         scores = texts = [score for _, score, _ in rows]
         if texts and type(texts[0]) is bytes:
-            # Of these bytes, float reads decimals only.
+            # From these bytes, float reads only decimals.
             plain = not b"".join(texts).translate(None, b"0123456789+-.eE")
             try:
                 scores = list(map(float, texts if plain else [b""]))
@@ -328,7 +328,7 @@ class Run:
             self._names.append((named, order[: self._depth]))
 
     def _identified(self, rows: list[_Row]) -> dict[bytes, float]:
-        """Return the score of each document; refuse one that comes twice, or keep its best."""
+        """Return the score of each document; refuse a repeated document, or keep its best score."""
         scores: dict[bytes, float] = {}
         for document, score, line in rows:
             if document in scores and not self._keep_best:
@@ -361,7 +361,7 @@ class Run:
                 self._tied_last.append(above + equal)
 
     def _look_at(self, scores: dict[bytes, float], number: int) -> None:
-        """Sample the first rankings of a run, for signs that make all values doubtful."""
+        """Sample the first rankings of a run for signs that all values are wrong."""
         before, self._looked_at = self._looked_at, self._looked_at + len(scores)
         if before and self._looked_at > _LOOKED_AT_ROWS:
             return
@@ -375,7 +375,7 @@ class Run:
             self._sample += [(number, id_) for id_ in list(scores)[:_LOOKED_AT_DOCUMENTS]]
 
     def take_names(self) -> dict[str, bytearray]:
-        """Return the first documents of the queries since the last call, best first."""
+        """Return the first documents of queries since the last call, best first."""
         names, self._names = self._names, []
         rows = [row for _, order in names for row in order]
         ends, end = array("Q"), 0
@@ -395,7 +395,7 @@ class Run:
         return self._last[5] if self._last else b""
 
     def query_names(self, first: int, count: int) -> list[bytes]:
-        """Return some of the queries so far, in the order in which they first appeared."""
+        """Return some of the queries so far, in order of first appearance."""
         if first < 0 or count < 0 or first + count > len(self._of_query):
             raise ValueError("no such queries")
         return list(islice(self._of_query, first, first + count))
@@ -447,16 +447,16 @@ def columns(
     text
         Whole lines.
     first_line
-        The number of the first one.
+        The number of the first line.
     width
-        How many columns a line has to have; with `extra`, at least.
+        The number of columns in a line; with `extra`, the least number.
     separator
         The byte between columns, or -1 for white space.
     comments
         Whether a comment's ``#`` may follow white space. Where white space separates columns, a
         ``#`` at the beginning of a line always begins a comment.
     tolerant
-        Whether wrong lines are skipped; else the first one ends the reading.
+        Whether to skip wrong lines; else the first wrong line ends the reading.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """pytrec_eval's interface on ragkpi: ``import ragkpi.pytrec_eval as pytrec_eval``.
 
-For a package that imports pytrec_eval itself (BEIR, MTEB, ir_measures), put this one in its place
-before: ``sys.modules["pytrec_eval"] = ragkpi.pytrec_eval``.
+If a package imports pytrec_eval itself (BEIR, MTEB, ir_measures), first replace pytrec_eval by this
+module: ``sys.modules["pytrec_eval"] = ragkpi.pytrec_eval``.
 
 Keys and values are pytrec_eval's, and its measures and nicknames are here with ragkpi's own. What
 differs: values are those of trec_eval 10.0, where pytrec_eval wraps 9.0 (recall points, scores in
@@ -46,12 +46,12 @@ __all__ = [
 
 Number = TypeVar("Number", int, float)
 
-__version__ = "0.5.11"  # whose interface this is; ir_measures looks for one
+__version__ = "0.5.11"  # of pytrec_eval; ir_measures reads it
 
 supported_measures = {
     name for name, measure in builtin_measures().items() if measure.reads in ("qrels", "any")
 }
-# trec_eval 10 added these to all_trec; users of pytrec_eval get the keys that they know.
+# trec_eval 10 added these to all_trec; pytrec_eval's users get the keys they know.
 _NEW_IN_ALL_TREC = {"rbp", "rbp_resid", "unj"}
 _MEMBERS = {
     name: [
@@ -90,7 +90,7 @@ class RelevanceEvaluator:
     ValueError
         If a measure is not known.
     TypeError
-        If the qrels are no dictionaries of whole numbers, or the level is none from 1.
+        If the qrels are not dictionaries of whole numbers, or the level is not from 1 upwards.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class RelevanceEvaluator:
         ]
         if foreign:
             raise ValueError(f"unsupported measure {foreign[0]}: it is not for plain qrels")
-        metrics.sort(key=lambda metric: metric.printed_place)  # a set of names has no order
+        metrics.sort(key=lambda metric: metric.printed_place)  # sets are unordered
         self._metrics = [_renamed(metric, metrics) for metric in metrics]
         if not 1 <= index(relevance_level) < 1 << 31:
             raise TypeError(f"relevance_level={relevance_level}: expected a number from 1")
@@ -143,9 +143,9 @@ class RelevanceEvaluator:
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Evaluate a run ``{query: {document: score}}``: query to measure to value.
 
-        Queries that are not judged are left out, and so are judged ones that the run lacks; an
-        empty ranking has zeros. Documents whose score is NaN rank last, which is warned of.
-        `TypeError` if it is no such dictionary.
+        Unjudged queries, and judged queries that the run lacks, are left out; an empty ranking has
+        zeros. Documents whose score is NaN rank last, with a warning. `TypeError` if the run is not
+        such a dictionary.
         """
         if not scores:
             return {}
@@ -158,12 +158,12 @@ class RelevanceEvaluator:
         if any(scores.values()):
             try:
                 hits = self._hits(self._evaluator, scores)
-            except UsageError:  # NaN, if that helps
+            except UsageError:  # perhaps because of NaN
                 try:
                     hits = self._hits(self._evaluator, _with_nan_last(scores))
                 except UsageError as problem:
                     raise TypeError(f"Unable to extract query/object scores: {problem}") from None
-        # Rankings without documents are no part of the hits, and are evaluated as missing ones.
+        # Hits exclude rankings without documents, which are evaluated as missing queries.
         self._evaluator.settings = replace(
             self._settings, missing="intersection" if all(scores.values()) else "zero"
         )
@@ -201,7 +201,7 @@ def _refuse_other_types(what: str, given: Mapping[Any, Any], numbers: tuple[type
 
 
 def _with_nan_last(scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Put documents without a score below all others, and warn if there are any."""
+    """Rank documents with the score NaN below all others, and warn if there are any."""
     count = sum(score != score for ranking in scores.values() for score in ranking.values())
     if count:
         text = f"{counted(count, 'score')} of the run {'is' if count == 1 else 'are'} NaN; "
@@ -213,7 +213,7 @@ def _with_nan_last(scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[
 
 
 def _renamed(metric: Metric, all_: Sequence[Metric]) -> Metric:
-    """Call a metric as pytrec_eval does, which drops parameters that are no cutoffs."""
+    """Name a metric like pytrec_eval, which drops all parameters but cutoffs."""
     alike = [other for other in all_ if other.measure is metric.measure]
     if len(alike) > 1 or not isinstance(metric.measure.parameters, RealList):
         return metric
@@ -221,7 +221,7 @@ def _renamed(metric: Metric, all_: Sequence[Metric]) -> Metric:
 
 
 def _values(column: MetricScores) -> Sequence[float]:
-    """Return what pytrec_eval calls the values of queries: 0 for a text, 1 for their number."""
+    """Return the values of queries as in pytrec_eval: 0 for a text, 1 for a number of queries."""
     if not column.metric.measure.numeric:
         return [0.0] * len(column.statistics)
     if column.metric.measure.aggregate.kind == "count":
@@ -231,19 +231,19 @@ def _values(column: MetricScores) -> Sequence[float]:
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """Compute the value over queries from theirs: a sum, a geometric or an arithmetic mean.
+    """Aggregate the values of queries: a sum, a geometric or an arithmetic mean.
 
     Parameters
     ----------
     measure
         A key of `RelevanceEvaluator.evaluate`.
     values
-        Its values; NaN for no value at all, as everywhere here that is NA, is left out.
+        Its values; NaN, which is NA here, is left out.
 
     Raises
     ------
     ValueError
-        If the summary of that measure does not follow from its values, as that of ``bor``.
+        If the summary of that measure, such as ``bor``, does not follow from its values.
 
     Examples
     --------
@@ -267,13 +267,13 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Read the lines of a TREC run; `AssertionError` for a document twice in a query."""
+    """Read the lines of a TREC run; `AssertionError` for a repeated document in a query."""
     rows = (line.split() for line in f_run)
     return _by_query((query, document, float(score)) for query, _, document, _, score, _ in rows)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Read the lines of TREC qrels; `AssertionError` for a document twice in a query."""
+    """Read the lines of TREC qrels; `AssertionError` for a repeated document in a query."""
     rows = (line.split() for line in f_qrel)
     return _by_query((query, document, int(level)) for query, _, document, level in rows)
 

@@ -1,4 +1,4 @@
-"""How bytes, lists of ids and numbers are shown: rounded for people, whole for programs."""
+"""Write bytes, lists of ids and numbers as text: rounded for people, exact for programs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, Literal
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
 
-# How a value is written: %6.4f, a whole number, six significant digits, or text.
+# The style of a value: %6.4f, a whole number, six significant digits, or text.
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 
 # Control characters, marks of direction and of line ends, and surrogates: bytes that are no UTF-8,
 # and halves of pairs.
 _HIDDEN = "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
-# Of these, a terminal needs the ends of lines and of columns, and what sets a colour.
+# Of these, a terminal needs newlines, tabs, and the sequences that set colours.
 _ON_SCREEN = f"(?![\\t\\n]){_HIDDEN}"
 _BESIDE_STYLES = f"(?!\x1b\\[[0-9;]*m){_ON_SCREEN}"
 
@@ -29,14 +29,14 @@ NOT_AVAILABLE = "NA"
 
 
 def decoded(value: Any) -> Any:
-    """Turn the bytes of an input file into text, bytes that are no UTF-8 into surrogates."""
+    """Turn the bytes of an input file into text, and bytes that are not UTF-8 into surrogates."""
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
 def visible(text: str) -> str:
-    r"""Write control characters and bytes that are no UTF-8 as ``\x1b``, for screens and pages.
+    r"""Write control characters and bytes that are not UTF-8 as ``\x1b``, for screens and pages.
 
-    So are characters that move or turn round the text around them (``\u202e``).
+    Characters that move or reverse the text around them are escaped too (``\u202e``).
     """
     return text if text.isprintable() else re.sub(_HIDDEN, _spelled, text)
 
@@ -44,8 +44,8 @@ def visible(text: str) -> str:
 def on_screen(text: str, styles: Literal["spelled", "kept"] = "spelled") -> str:
     r"""Escape a text of several lines for a terminal, as `visible` does for one line.
 
-    Colours are ``"kept"`` where nothing that a file holds can be one: in a table, whose cells went
-    through `visible`.
+    Colours are ``"kept"`` if they cannot come from a file: in a table, whose cells went through
+    `visible`.
 
     >>> on_screen("P_5\tq\u202e1\t0.4\n")
     'P_5\tq\\u202e1\t0.4\n'
@@ -55,15 +55,15 @@ def on_screen(text: str, styles: Literal["spelled", "kept"] = "spelled") -> str:
 
 def _spelled(found: re.Match[str]) -> str:
     number = ord(found[0])
-    is_byte = number < 0x20 or 0xDC80 <= number <= 0xDCFF  # which no string of JSON holds
+    is_byte = number < 0x20 or 0xDC80 <= number <= 0xDCFF  # not allowed in JSON strings
     return f"\\x{number & 0xFF:02x}" if is_byte else f"\\u{number:04x}"
 
 
 def rounded(value: Any, style: Style, digits: int | None = None, signed: bool = False) -> str:
-    """Write a number, a text or bytes for people; NaN is NA, and None nothing at all.
+    """Write a number, a text or bytes for people; NaN becomes NA, and None an empty text.
 
-    ``"decimal"`` has `digits` places (4), ``"significant"`` `digits` significant ones (6),
-    ``"integer"`` none. A `signed` positive number has a plus sign.
+    ``"decimal"`` has `digits` decimal places (4), ``"significant"`` `digits` significant digits
+    (6), ``"integer"`` no decimals. A `signed` positive number has a plus sign.
     """
     if value is None:
         return ""
@@ -83,7 +83,7 @@ def rounded(value: Any, style: Style, digits: int | None = None, signed: bool = 
 def exact(value: Any, style: Style, digits: int | None = None) -> str:
     """Write a value for programs: the shortest text that reads back as the same double.
 
-    With `digits`, write it as `rounded` does.
+    With `digits`, write it like `rounded`.
     """
     if digits is not None or not isinstance(value, int | float) or not math.isfinite(value):
         return rounded(value, style, digits)
@@ -92,7 +92,7 @@ def exact(value: Any, style: Style, digits: int | None = None) -> str:
 
 
 def as_json(value: Any, style: Style, digits: int | None = None) -> int | float | str | None:
-    """Return what JSON can hold: null for NA, ``"-inf"`` and ``"inf"``, whole numbers as such."""
+    """Return a value that JSON can hold: null for NA, ``"-inf"``, ``"inf"``, whole numbers."""
     text = exact(value, style, digits)
     if not isinstance(value, int | float) or math.isinf(value):
         return text
@@ -109,14 +109,14 @@ def shown(piece: bytes | str, longest: int = 60) -> str:
 
 
 def named(id_: bytes, longest: int = 80) -> str:
-    """Show an id in a message: whole where it is plain, in quotes where it would mislead."""
+    """Show an id in a message: whole if it is plain, quoted if it would mislead."""
     text = visible(decoded(id_))
     text = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return text if text and " " not in text else f"'{text}'"
 
 
 def listed(ids: Iterable[bytes], most: int = 5) -> str:
-    """Name the first few of some ids."""
+    """List the first few ids."""
     names = [named(id_) for id_ in islice(ids, most + 1)]
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 

@@ -1,1 +1,1 @@
-"""From bytes to columns: opening, blocks of lines, tokens, decimals, one reader per format."""
+"""Runs and qrels of every format, read from bytes into columns and written back."""

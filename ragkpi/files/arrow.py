@@ -1,9 +1,8 @@
 """Tables of parquet and Arrow, read by a child process.
 
-A flipped bit can make pyarrow end its process. So pyarrow runs in a child (`arrow_child`), which
-sends plain ids and numbers to this process, some rows at a time.
-
-A run is read in pieces, because a table of few bytes may hold very many rows.
+A flipped bit in a file can crash pyarrow and its process. So pyarrow runs in a child
+(`arrow_child`), which sends plain ids and numbers to this process a few rows at a time. Runs are
+read in pieces, because a table of a few bytes may expand to very many rows.
 """
 
 from __future__ import annotations
@@ -48,16 +47,16 @@ from ragkpi.files.trec import (
 )
 from ragkpi.files.writing import Rankings
 
-# What a column holds. Levels are int64 in a batch where all of them are whole.
+# The kinds of columns. Levels are int64 in a batch where all of them are whole.
 ColumnUse = Literal["ids", "number", "level"]
 TableColumn: TypeAlias = "Tokens | FloatArray | IntArray"
 
 _PIECE = 1 << 20
-_PATIENCE = 5  # seconds for a child to end that has closed its pipe
-_KILLING = (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM))  # by another process
-_COST = 200  # bytes of memory of the smallest row or element
-# The child imports modules from the path of this process, and not from the current folder.
-# pyarrow works without numpy, which would take longer to import than all of pyarrow.
+_PATIENCE = 5  # seconds until a child that has closed its pipe must have ended
+_KILLING = (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM))  # sent from outside
+_COST = 200  # bytes of memory that the smallest row or element takes
+# The child imports from this process's path, not from the current folder.
+# pyarrow works without numpy, and importing numpy takes longer than importing all of pyarrow.
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; sys.modules['numpy'] = None; "
     "from ragkpi.files.arrow_child import serve; serve()"
@@ -65,9 +64,9 @@ _PROGRAM = (
 
 
 class ArrowTable:
-    """A table, or a folder with its parts, read by a child process until it is closed.
+    """A table, or a folder of parquet parts, that a child process reads until it is closed.
 
-    Every method raises `InputError` if the table is damaged, also if pyarrow crashes, and
+    Every method raises `InputError` if the table is damaged or pyarrow crashes, and
     `UsageError` if pyarrow is not installed.
     """
 
@@ -76,7 +75,7 @@ class ArrowTable:
         self._read = 0  # rows
         self._child = _start(source)
         try:
-            # Its columns in the first part, and whether any holds lists or objects.
+            # The columns of the first part, and whether any holds lists or objects.
             self.names, self.nested = self._open_part(source)
         except BaseException:
             self.close()
@@ -85,9 +84,9 @@ class ArrowTable:
     def columns(
         self, wanted: Sequence[tuple[str, ColumnUse]], at_once: int
     ) -> Iterator[list[TableColumn]]:
-        """Yield columns of the next rows, at least `at_once` of them where rows are short.
+        """Yield columns of the next rows, at least `at_once` rows at a time if rows are short.
 
-        Refuses nulls, and numbers that are NaN, with their row.
+        Raises `InputError`, with the row, for a null or a NaN.
         """
         order = {"columns": wanted, "at_once": at_once}
         for message, sizes in self._batches(order):
@@ -102,7 +101,7 @@ class ArrowTable:
             yield columns
 
     def rows(self, names: Sequence[str], at_once: int) -> Iterator[list[dict[str, Any]]]:
-        """Yield the next rows as objects of JSON, with these columns where a part has them."""
+        """Yield the next rows as JSON objects of these columns; a part may lack some."""
         for _, (size,) in self._batches({"rows": names, "at_once": at_once}):
             yield json.loads(self._buffer(size).tobytes())
 
@@ -120,7 +119,7 @@ class ArrowTable:
         self.close()
 
     def _batches(self, order: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[int]]]:
-        """Yield the batches of all parts: each message, and the sizes of its buffers."""
+        """Yield the message and the buffer sizes of every batch in all parts."""
         self._send(order)
         for path in [None, *self._source.parts[1:]]:
             if path is not None:
@@ -130,7 +129,7 @@ class ArrowTable:
                 yield message, message["sizes"]
 
     def _open_part(self, part: Source) -> tuple[list[str], bool]:
-        """Send the bytes of a part; return the names of its columns, and whether any is nested."""
+        """Send the bytes of a part; return its column names, and whether any column is nested."""
         self._part, self._format = part, "parquet" if part.peek(4) == b"PAR1" else "Arrow"
         piece, total = memoryview(bytearray(_PIECE)), 0
         while count := part.fill(piece):
@@ -201,7 +200,7 @@ class ArrowTable:
         return numbers
 
     def _ended(self) -> InputError:
-        """Return the error for a child that ended before its answer."""
+        """Return the error for a child that ended before it answered."""
         try:
             status = self._child.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -248,7 +247,7 @@ def no_pyarrow(reason: object) -> UsageError:
 
 
 def refuse_bomb(source: Source, rows: int) -> None:
-    """Raise `InputError` for more rows than can be held in memory."""
+    """Raise `InputError` if the table has more rows than memory can hold."""
     if rows * _COST > MOST_HELD:
         raise _bomb(source)
 
@@ -258,13 +257,13 @@ def _bomb(source: Source) -> InputError:
 
 
 def broken(source: Source, found: str) -> InputError:
-    """Return the error for a file that is no table, or has columns of unsuitable types."""
+    """Return the error for a file that is not a table, or whose columns have unsuitable types."""
     return InputError(source.name, None, found, "expected a complete parquet or Arrow table")
 
 
 _IDS = ("query", "doc")
 _QRELS: tuple[ColumnUse, ...] = ("ids", "ids", "level")
-_ROWS_OF_PIECE = 1 << 16  # that are read together
+_ROWS_OF_PIECE = 1 << 16  # read together
 _RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
 
 
@@ -326,7 +325,7 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
 
 
 def _is_nested(table: ArrowTable, shape: Shape | None, shapes: Mapping[str, Shape]) -> bool:
-    """Whether rows hold lists of documents: by their shape, or for want of a flat column of ids."""
+    """Whether rows hold lists of documents: the shape says so, or no flat column holds ids."""
     if shape is not None:
         return bool(shape.list)
     found = fields.find_one("", None, table.names, fields.NAMES[shapes["flat"].doc])
@@ -334,7 +333,7 @@ def _is_nested(table: ArrowTable, shape: Shape | None, shapes: Mapping[str, Shap
 
 
 def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
-    """Yield the documents of rows, read like objects of JSON."""
+    """Yield the documents of rows, read like JSON objects."""
     reader = None if shape is None else ShapeReader(shape, source.name)
     number = 0
     for rows in table.rows(table.names, _RECORDS_AT_ONCE):
@@ -358,7 +357,7 @@ def _levels(
     return judged_or_not(gain), gain
 
 
-_ROWS_OF_BATCH = 1 << 16  # that are written at a time
+_ROWS_OF_BATCH = 1 << 16  # written at a time
 
 
 class _NoTextError(Exception):
@@ -366,7 +365,7 @@ class _NoTextError(Exception):
 
 
 def _pyarrow(name: str) -> Any:
-    """Import a module of pyarrow; `UsageError` says how to install it."""
+    """Import a module of pyarrow; without pyarrow, `UsageError` with how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as problem:
@@ -379,7 +378,7 @@ def _write(
     file: BinaryIO,
     kind: str,
 ) -> None:
-    """Write batches of columns; write all again with binary columns if some ids are not UTF-8."""
+    """Write batches of columns; if an id is not UTF-8, start again with binary columns."""
     arrow = _pyarrow("pyarrow")
     begin = file.tell()
     binary: set[str] = set()

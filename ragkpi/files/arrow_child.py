@@ -1,11 +1,11 @@
-"""The child process in which pyarrow reads a table: a damaged file may crash it alone.
+"""The child process in which pyarrow reads a table, so that a damaged file crashes only the child.
 
-`ragkpi.files.arrow.ArrowTable` starts the child and never imports this module. Both write
-messages to the child's standard streams. A message is a line of JSON, followed by buffers of the
-lengths in its ``"sizes"``. The parent sends the bytes of each part of the table in messages with a
-buffer, and a last one without. The child answers with ``"names"`` and ``"nested"``. After the first
-part, the parent orders ``"columns"`` or ``"rows"``. The child answers with batches and an
-``"end"``. The last answer may be an ``"error"``.
+`ragkpi.files.arrow.ArrowTable` starts the child and never imports this module. They talk through
+the child's standard streams. A message is a line of JSON followed by buffers, whose lengths are
+its ``"sizes"``. The parent sends each part of the table in messages with one buffer; a message
+without a buffer ends the part. The child answers with ``"names"`` and ``"nested"``. After the first
+part, the parent asks for ``"columns"`` or ``"rows"``. The child answers with batches and an
+``"end"``. Its last answer may be an ``"error"``.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ try:
 except ImportError as problem:
     _MISSING = str(problem)
 
-# Rows that are decoded at a time: an id of few bytes in the file may be long.
+# Rows decoded at a time: an id that takes few bytes in the file may be long.
 _ROWS_AT_ONCE = 1 << 11
-_BYTES_AT_ONCE = 1 << 24  # of batches that are sent together
-# Types that are sent without a cast, because a cast imports pyarrow.compute, which takes time.
+_BYTES_AT_ONCE = 1 << 24  # of batches sent together
+# Types sent without a cast: a cast imports pyarrow.compute, which takes time.
 _SAME = {
     "large_binary": ("large_binary", "large_string"),
     "float64": ("double",),
@@ -42,7 +42,7 @@ _SAME = {
 _ENDS_OF_STREAM = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")
 
 
-class _Refused(Exception):  # noqa: N818 - the parent makes an error of it
+class _Refused(Exception):  # noqa: N818 - the parent turns it into an error
     """The table is refused; the parent words the error."""
 
     def __init__(self, error: str, **details: Any) -> None:
@@ -67,10 +67,10 @@ def _receive(file: BinaryIO) -> tuple[dict[str, Any], list[bytes]]:
 
 
 def serve() -> None:
-    """Read one table, part by part, for the process that started this one."""
+    """Read one table, part by part, for the parent process."""
     if resource is not None:
         with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no file
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no core file
     answers = sys.stdout.buffer
     try:
         try:
@@ -81,7 +81,7 @@ def serve() -> None:
             _send(answers, {"error": "memory"})
         except (EOFError, BrokenPipeError):
             raise
-        except Exception as problem:  # damaged files end in errors of many kinds
+        except Exception as problem:  # damaged files raise errors of many kinds
             _send(answers, {"error": "table", "reason": _first_line(problem)})
         answers.flush()
     finally:
@@ -90,7 +90,7 @@ def serve() -> None:
 
 def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
     wanted: dict[str, Any] | None = None
-    above = 0  # rows of the parts before
+    above = 0  # rows of earlier parts
     while True:
         octets = bytearray()
         message, buffers = _receive(orders)
@@ -121,9 +121,9 @@ def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _tables(octets: bytearray, most: int) -> Iterator[Any]:
-    """Yield a table without rows, and then tables that are validated in full.
+    """Yield a table without rows, then tables that are fully validated.
 
-    A row may have very many elements; `most` of them can be held.
+    A row may have very many elements; memory holds `most` of them.
     """
     file = pyarrow.BufferReader(octets)
     if octets.startswith(b"PAR1"):
@@ -145,7 +145,7 @@ def _of_parquet(file: Any, most: int) -> Iterator[Any]:
         group = table.metadata.row_group(number)
         for column in range(group.num_columns):
             values = group.column(column).num_values
-            if values > max(group.num_rows, most):  # a row may have all of them
+            if values > max(group.num_rows, most):  # a single row may have them all
                 raise _Refused("bomb")
     yield table.schema_arrow
     yield from table.iter_batches(_ROWS_AT_ONCE)
@@ -159,7 +159,7 @@ def _of_file(file: Any) -> Iterator[Any]:
 
 
 def _of_stream(file: Any, octets: bytearray) -> Iterator[Any]:
-    """Yield the batches of a stream; pyarrow ends silently where a writer was killed."""
+    """Yield the batches of a stream; pyarrow stops silently where the writer was killed."""
     stream = pyarrow.ipc.open_stream(file)
     yield stream.schema
     while True:
@@ -189,7 +189,7 @@ def _gathered(tables: Iterator[Any], rows: int) -> Iterator[Any]:
 
 
 def _rows(table: Any, names: Sequence[str]) -> bytes:
-    """Return rows as an array of JSON; values of other types become text."""
+    """Return rows as a JSON array; values that JSON lacks become text."""
     table = table.select([name for name in names if name in table.column_names])
     for place, field in enumerate(table.schema):
         if pyarrow.types.is_temporal(field.type):
@@ -202,13 +202,13 @@ def _text(value: Any) -> str:
 
 
 def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
-    """Return the type in which a column is sent, and the column in one piece, without nulls.
+    """Return a column in one piece, without nulls, and the type in which it is sent.
 
     The kind ``"level"`` is int64 if all numbers of the batch are whole.
     """
     if table.column_names.count(name) > 1:
         raise _Refused("column", reason=f"{name} twice")
-    if name not in table.column_names:  # the first part has it
+    if name not in table.column_names:  # only the first part has it
         raise _Refused("null", name=name, row=above + 1)
     column = table[name]
     if column.null_count:
@@ -246,7 +246,7 @@ def _as_ids(column: Any) -> Any:
 
 
 def _buffers(array: Any, type_: str) -> list[memoryview]:
-    """Return the buffer of numbers, or for ids the buffers of their offsets and of their text."""
+    """Return the buffer of numbers; for ids, the buffers of offsets and of text."""
     first, last = 8 * array.offset, 8 * (array.offset + len(array))
     if type_ != "large_binary":
         return [memoryview(array.buffers()[1]).cast("B")[first:last]]

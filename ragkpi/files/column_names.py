@@ -1,6 +1,6 @@
-"""The names of columns and keys in files, by meaning.
+"""Lists of the names that files use for queries, documents, scores and other columns and keys.
 
-Here they are in snake case: ``queryId``, ``Query-ID`` and ``query id`` are ``query_id``, and
+Names are compared in snake case: ``queryId``, ``Query-ID`` and ``query id`` are ``query_id``, and
 ``_id`` is ``id``.
 """
 
@@ -21,7 +21,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-# The first name in a file counts: beside `qid`, `query` is the text of the query, and beside
+# The earliest name in a list wins: beside `qid`, `query` is the text of the query, and beside
 # `docno`, `docid` is an internal number (PyTerrier has all four).
 QUERY = _words("qid query_id topic_id narrative_id question_id q_id request_id topic query")
 DOCUMENT = _words(
@@ -36,22 +36,22 @@ LEVEL = _words(
 RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
 # Lists of documents, or of their ids.
 RETRIEVED = _words("candidates hits results retrieved documents docs passages contexts references")
-# Lists of judged documents, or of ids of relevant ones.
+# Lists of judged documents, or of relevant documents' ids.
 JUDGED = _words(
     "judgments judgements ratings qrels relevant_ids relevant_docs relevant_doc_ids "
     "relevant_documents relevant gold_ids gold_doc_ids expected_ids positive_ids "
     "ground_truth_ids"
 )
-# Lists of texts in most files: their strings are never ids.
+# Lists of texts in most files, so their strings are never ids.
 TEXTS = ("contexts", "passages")
 
-# Keys of records, and so no ids of queries.
+# Keys of records, so never ids of queries.
 RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE, *RETRIEVED, *JUDGED}
-# Those whose value may be another record.
+# Keys whose value may be another record.
 RECORDS_INSIDE = {*QUERY[-2:], *DOCUMENT[-2:], *RETRIEVED, *JUDGED}
 
-# `<query>` and its like in the paths of a shape. A record's own `id` is no document, but the `id`
-# of an object in a list of documents is.
+# The names that `<query>`, `<document>` … in a shape's paths match. A record's own `id` is not a
+# document, but the `id` of an object in a list of documents is.
 NAMES = {
     "<query>": QUERY,
     "<query id>": QUERY[:-2],  # `topic` and `query` may be texts
@@ -70,12 +70,12 @@ _HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
 
 
 def plain_name(name: str) -> str:
-    """Return a name in the form of the lists above."""
+    """Return a name in snake case, as in the lists above."""
     return re.sub(_HUMP, "_", name.strip()).lower().replace("-", "_").replace(" ", "_").strip("_")
 
 
 def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:
-    """Return the name that means the earliest of `wanted`, or None."""
+    """Return the name that matches the earliest of `wanted`, or None."""
     by_plain_name: dict[str, str] = {}
     for name in names:
         by_plain_name.setdefault(plain_name(name), name)
@@ -83,7 +83,7 @@ def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:
 
 
 def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """As `find`; `ValueError` if two names mean the same, such as score and Score."""
+    """Like `find`, but raise `ValueError` if two names match, such as score and Score."""
     name = find(names, wanted)
     if name is None:
         return None
@@ -98,7 +98,7 @@ def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
 def find_one(
     file: str, line: int | None, names: Sequence[str], wanted: Sequence[str]
 ) -> str | None:
-    """As `find`; `InputError` if two names mean the same."""
+    """Like `find`, but raise `InputError` if two names match."""
     try:
         return find_only(names, wanted)
     except ValueError as problem:

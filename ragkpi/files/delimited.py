@@ -1,7 +1,7 @@
-"""CSV and TSV with a line of names; BEIR's qrels are TSV.
+"""CSV and TSV, usually with a header; BEIR's qrels are TSV.
 
-CSV is quoted as in RFC 4180. TSV is never quoted: an id has no tabs and newlines. Neither is
-decoded, so ids of any bytes survive.
+CSV is quoted as in RFC 4180. TSV is never quoted: an id has no tabs and newlines. Nothing is
+decoded, so ids keep their bytes.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 
 class _QuotedError(Exception):
-    """A block of CSV, the argument, has quotes inside values: read it record by record."""
+    """A block of CSV (the argument) has quotes inside values and must be read by record."""
 
 
 class _Header(NamedTuple):
     names: list[str]
-    line: int  # 0 if the columns are numbered
+    line: int  # 0 without a header
 
 
 class _DelimitedFile:
-    """A file of delimited lines, after its header.
+    """The lines of a delimited file, after its header.
 
-    The shape names its columns, or numbers them from 1 in a file without names.
+    The shape names the columns, or numbers them from 1 in a file without a header.
     """
 
     def __init__(self, source: Source, separator: bytes, shape: Shape) -> None:
@@ -96,7 +96,7 @@ class _DelimitedFile:
         return plain_qrels(file, columns[0], columns[1], judged, line, gain)
 
     def _take_header(self) -> _Header:
-        """Read the line of names, and leave the lines behind it in the blocks."""
+        """Read the header, and leave the later lines in the blocks."""
         for block in self._blocks:
             filled = ((number, line) for number, line in block.lines() if line.strip())
             number, line = next(filled, (0, b""))
@@ -117,7 +117,7 @@ class _DelimitedFile:
         raise InputError(self._source.name, None, "is empty", "expected a line of column names")
 
     def _number(self, part: str) -> int | None:
-        """Return the number of the column of a part, or None."""
+        """Return the number of the column that holds a part, or None."""
         names, line = self._header.names, self._header.line or None
         name = find_column(self._shape, part, names, self._source.name, line)
         return None if name is None else names.index(name)
@@ -147,7 +147,7 @@ class _DelimitedFile:
         return InputError(self._source.name, number, f"{count} columns ({text})", expected)
 
     def _records(self, block: Block) -> CsvRecords:
-        """Read a block and all blocks behind it, record by record."""
+        """Read a block and all later blocks, record by record."""
         texts = itertools.chain([block], self._blocks)
         lines = itertools.chain.from_iterable(block.lines() for block in texts)
         for number, record in _csv_records(self._source.name, lines):
@@ -184,12 +184,12 @@ class _DelimitedFile:
 
 
 def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
-    """Yield the values of each record of CSV, and the number of its first line."""
+    """Yield the first line number and the values of each CSV record."""
     number = start = 0
     first = True
 
     def decoded() -> Iterator[str]:
-        # In Latin-1 each byte is a character, so that encoding restores the bytes.
+        # In Latin-1 each byte is one character, so encoding restores the bytes.
         nonlocal number, start, first
         for number, line in lines:
             if first:

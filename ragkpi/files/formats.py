@@ -1,4 +1,7 @@
-"""Recognise the format of a file by its first bytes. A file that could be TREC is TREC."""
+"""Choose the reader of a file: the format that the user names, or else by the first bytes.
+
+A file that could be TREC is TREC.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def recognise_qrels(head: bytes) -> str:
 
 
 def foreign(head: bytes) -> tuple[str, str] | None:
-    """Return the kind of a file that is neither run nor qrels, and advice; None for others."""
+    """Return the kind of a file that is neither run nor qrels, and advice; else None."""
     if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):
         return "a pickle, which runs code when it is loaded", "expected it written as JSON"
     if head.startswith((b"PK\3\4", b"\x93NUMPY")):
@@ -58,13 +61,13 @@ def foreign(head: bytes) -> tuple[str, str] | None:
 
 
 def recognise_layout(head: bytes) -> str:
-    """Return the layout, such as json or csv, of a file whose columns a map explains."""
+    """Return the layout, such as json or csv, of a file whose columns a map names."""
     name = _by_magic(head) or _json_layout(head)
     return name or ("tsv" if b"\t" in _first_line(head) else "csv")
 
 
 def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
-    """Return what a file holds; an object of numbers in JSON and binary tables count as runs."""
+    """Return the kind of a file; a JSON object of numbers and a binary table count as runs."""
     name = recognise_qrels(head)
     line = _first_line(head)
     if name == "trec":
@@ -104,10 +107,10 @@ def _by_magic(head: bytes) -> str | None:
 
 
 def _json_layout(head: bytes) -> str | None:
-    """Return "jsonl" for an object a line, "json" for other JSON; the reader checks the rest."""
+    """Return "jsonl" for one object per line, "json" for other JSON; the reader checks the rest."""
     text = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
     if text.startswith(b"["):
-        # "[1 Q0 d1 1 2.5 me" is TREC, which has been ruled out.
+        # "[1 Q0 d1 1 2.5 me" is TREC, which was ruled out before.
         return "json"
     if not re.match(rb'\{\s*["}]', text):
         return None
@@ -120,7 +123,7 @@ def _json_layout(head: bytes) -> str | None:
 
 
 def _data_lines(head: bytes) -> Iterator[bytes]:
-    """Yield the lines that are neither blank nor comments, without an incomplete last line."""
+    """Yield the complete lines that are neither blank nor comments."""
     lines = head.removeprefix(_BYTE_ORDER_MARK).split(b"\n")
     if len(head) >= HEAD_LENGTH:
         lines = lines[:-1] or lines
@@ -145,7 +148,7 @@ def _is_integer(word: bytes) -> bool:
 
 
 def is_number(word: bytes) -> bool:
-    """Whether a word looks like a number; its reader is stricter."""
+    """Whether a word looks like a number; readers of numbers are stricter."""
     try:
         float(word)
     except ValueError:
@@ -156,8 +159,8 @@ def is_number(word: bytes) -> bool:
 def _numbered_columns(lines: Iterable[bytes]) -> str | None:
     """Recognise runs of three and four columns without names, by their first query.
 
-    Ranks count from 1. Scores read as ranks would reverse the ranking, so three columns of whole
-    numbers that do not count from 1 are not recognised.
+    Ranks count from 1. Reading scores as ranks would reverse the ranking, so a third column of
+    whole numbers must count from 1 to be recognised.
     """
     rows = [line.split() for line in lines]
     width = len(rows[0])
@@ -170,7 +173,7 @@ def _numbered_columns(lines: Iterable[bytes]) -> str | None:
     if width == 4:
         documents = {row[1] for row in first}
         scored = counted and all(is_number(row[3]) for row in rows)
-        # In qrels this column is the iteration, the same in all lines.
+        # In qrels this column is the iteration, equal on all lines.
         alike = documents <= {b"0", b"Q0"}
         return "colbert" if scored and len(documents) == len(first) and not alike else None
     scored = all(is_number(row[2]) for row in rows)
@@ -178,7 +181,7 @@ def _numbered_columns(lines: Iterable[bytes]) -> str | None:
 
 
 def _names(words: list[bytes], columns: Sequence[Sequence[str]]) -> bool:
-    """Whether a line names all the columns."""
+    """Whether a header names all the columns."""
     names = [word.decode("utf-8", "replace").strip().strip('"') for word in words]
     return all(fields.find(names, aliases) is not None for aliases in columns)
 
@@ -187,16 +190,16 @@ ScoreKind = Literal["similarity", "distance"]
 
 
 class Reading(NamedTuple):
-    """How the user wants a file to be read; None: recognised by the file's first bytes."""
+    """The user's choices for reading a file; format None: by the file's first bytes."""
 
-    format: str | None = None  # the name of its format or of its shape
+    format: str | None = None  # the name of a format or shape
     shape: Shape | None = None  # which keys or columns hold what (--map-run, --map-qrels)
-    scores: ScoreKind = "similarity"  # "distance" if smaller ones are better
-    sieve: Sieve | None = None  # which documents are left out or folded before ranking
-    subset: str | None = None  # which of several rankings of the queries is read
+    scores: ScoreKind = "similarity"  # "distance" if smaller scores are better
+    sieve: Sieve | None = None  # leaves documents out or folds them before ranking
+    subset: str | None = None  # the name of one of several rankings of the queries
 
     def of_pool(self) -> Reading:
-        """Return how the pool of such a run is read: its format is its own."""
+        """Return the choices for the run's pool, whose format may differ."""
         return Reading(sieve=self.sieve)
 
 
@@ -204,7 +207,7 @@ class FileReader(NamedTuple):
     """The reader of an opened file."""
 
     name: str  # of the file's format
-    read: Callable[[Source], Any]  # a source, as blocks of a run or as qrels
+    read: Callable[[Source], Any]  # returns the blocks of a run, or qrels
     scores: ScoreKind = "similarity"
     sieve: Sieve | None = None
 
@@ -216,8 +219,8 @@ class FileReader(NamedTuple):
         return self.sieve.folded(blocks)
 
     def stream_columns(self, source: Source) -> Iterator[RunColumns]:
-        """Read all documents of a run; warn of scores that contradict the ranks beside them."""
-        # trec_eval ignores ranks; 'ragkpi check' compares them with the scores.
+        """Read all documents of a run; warn if scores contradict ranks."""
+        # trec_eval ignores ranks; 'ragkpi check' compares ranks with scores.
         warned = self.name == "trec"
         for block in self.read(source):
             if self.scores == "distance":
@@ -232,23 +235,23 @@ class FileReader(NamedTuple):
 
     @property
     def has_lines(self) -> bool:
-        """Whether the run is TREC and read unchanged, so that single lines can be checked."""
+        """Whether the run is TREC, read unchanged, so single lines can be checked."""
         return self.name == "trec" and self.scores == "similarity" and not self.sieve
 
     @property
     def is_fed(self) -> bool:
-        """Whether the kernel reads the text itself; else it takes columns."""
+        """Whether the kernel reads the text itself, instead of columns."""
         return self.name == "trec" and (self.sieve is None or self.sieve.in_kernel)
 
     @property
     def treatment(self) -> dict[str, Any]:
-        """What the kernel does with documents and scores, as arguments of `kernel.Run`."""
+        """Return arguments of `kernel.Run`: how it treats documents and scores."""
         treated = self.sieve.treatment if self.sieve else {}
         return {**treated, "distance": self.is_fed and self.scores == "distance"}
 
 
 def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) -> FileReader:
-    """Choose the reader of an opened file, by what the user named or by the file's first bytes."""
+    """Choose the reader of an opened file by the user's choices or the file's first bytes."""
     asked = reading if isinstance(reading, Reading) else Reading(reading)
     head = source.peek(HEAD_LENGTH)
     name, shape = asked.format, asked.shape
@@ -268,14 +271,14 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
 
 
 def _registry() -> Any:
-    """Import the readers of the other formats: that takes 15 ms, and most files are TREC."""
+    """Import the readers of other formats, which takes 15 ms; most files are TREC."""
     from ragkpi.files import registry
 
     return registry
 
 
 def run_format(source: Source, reading: Reading | str | None = None) -> FileReader:
-    """Choose the reader of an opened run, as `reader_of`."""
+    """Choose the reader of an opened run, like `reader_of`."""
     return reader_of("run", source, reading)
 
 
@@ -285,7 +288,7 @@ def read_any_qrels(
     """Read qrels of any format.
 
     A path may be a name: ``irds:DATASET``, or a name in ``$RAGKPI_QRELS`` (`named_qrels`).
-    Fractional levels are refused in TREC's columns, and everywhere unless `numbers` is ``"gains"``.
+    TREC qrels never have fractional levels; other formats may if `numbers` is ``"gains"``.
     """
     if path.startswith("irds:") or (os.environ.get("RAGKPI_QRELS") and not os.path.exists(path)):
         named: QrelsColumns | str = _registry().read_named(path)
@@ -305,7 +308,7 @@ def reading_for(
     sieve: Sieve | None = None,
     subset: str | None = None,
 ) -> Reading:
-    """Return how a file is to be read, from a user's options; `UsageError` for a wrong one."""
+    """Turn a user's options into a `Reading`; `UsageError` for a wrong option."""
     shape = None
     if format_name is not None or map_ is not None:
         shape = _registry().shape_for(kind, format_name, map_)
@@ -313,7 +316,7 @@ def reading_for(
 
 
 def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve | None:
-    """Return the sieve of some options; None if none is given."""
+    """Return the sieve that options describe; None without options."""
     if max_passage is None and exclude is None and not drop_identical:
         return None
     sieve: Sieve = _registry().sieve_of(max_passage, drop_identical, exclude)

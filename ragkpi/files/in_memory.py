@@ -1,7 +1,7 @@
 """Runs and qrels as Python objects: mappings, rows and data frames.
 
-Ids are joined and encoded many at a time, because a step per row is slow; with pyarrow they are
-read from its buffers. A mapping may be as large as a file, so it becomes blocks of whole queries.
+Ids are joined and encoded many at a time, because a step per row is slow; pyarrow's buffers are
+read directly. A mapping may be as large as a file, so it becomes blocks of whole queries.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ragkpi.wording import named
 
 _IDS_AT_ONCE = 1 << 16
 ROWS_OF_BLOCK = 1 << 14  # of a mapping
-# The names of the number, and by the length of a row the places of query, document and number.
+# The names of the number; by length of row, the positions of query, document and number.
 _ROWS: Mapping[Kind, tuple[Sequence[str], Mapping[int, Sequence[int]]]] = {
     "run": (fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}),
     "qrels": (fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)}),
@@ -38,7 +38,7 @@ _NUMBERS = re.compile(r"u?int\d+|halffloat|float|double")
 
 
 class GivenColumns(NamedTuple):
-    """Rows of a caller, n of them in groups: the query of each group, and the starts of groups.
+    """A caller's n rows in groups: the query of each group, and the starts of groups.
 
     `number` holds the scores or levels unchanged: a list, or an array of numbers.
     """
@@ -49,7 +49,7 @@ class GivenColumns(NamedTuple):
     number: Sequence[Any]
 
     def scores(self) -> FloatArray:
-        """Read scores, (n,); `UsageError`, with query and document, for anything but a number."""
+        """Return scores, (n,); `UsageError`, with query and document, for a non-number."""
         score: FloatArray = _numbers(self.number).astype(np.float64)
         wrong = np.flatnonzero(np.isnan(score))
         if len(wrong):
@@ -57,14 +57,13 @@ class GivenColumns(NamedTuple):
         return score
 
     def levels(self, numbers: Numbers) -> tuple[IntArray, FloatArray | None]:
-        """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
+        """Return judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
 
-        `UsageError`, with query and document, for anything but a number, and for a fraction
-        among levels.
+        `UsageError`, with query and document, for a non-number, and for a fraction among levels.
         """
         given = _numbers(self.number)
         if given.dtype.kind not in "ib":
-            # Beyond 2 ** 53 a float may not be the number of the caller.
+            # Beyond 2 ** 53 a float may differ from the caller's number.
             wrong = ~(np.abs(given) <= 2**53)
             fractional = given != np.floor(given)
             refused = wrong | fractional if numbers == "levels" else wrong
@@ -87,7 +86,7 @@ class GivenColumns(NamedTuple):
 
 
 def octets(id_: Any) -> bytes:
-    """Return an id as the bytes of a file; `UsageError` for anything but text or an integer."""
+    """Return an id as bytes, as in a file; `UsageError` unless it is text or an integer."""
     if isinstance(id_, bytes):
         return id_
     try:
@@ -101,7 +100,7 @@ def octets(id_: Any) -> bytes:
 
 
 def tokens_of(ids: Sequence[Any]) -> Tokens:
-    """Encode ids, as `octets`."""
+    """Encode ids, like `octets`."""
     if len(ids) <= _IDS_AT_ONCE:
         return _encoded(ids)
     parts = range(0, len(ids), _IDS_AT_ONCE)
@@ -116,13 +115,13 @@ def _encoded(ids: Sequence[Any]) -> Tokens:
             return Tokens.from_strings(map(octets, ids))
         ids = list(map(str, ids))
         text = "".join(ids)
-    if not text.isascii():  # lengths are in characters
+    if not text.isascii():  # then lengths in characters are not lengths in bytes
         return Tokens.from_strings(map(octets, ids))
     return Tokens.from_text(text.encode(), np.fromiter(map(len, ids), np.int64, len(ids)))
 
 
 def _numbers(given: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return numbers, which may be texts of a file; NaN for anything else."""
+    """Return numbers, also from texts; NaN for anything else."""
     try:
         numbers = np.asarray(given)
     except (ValueError, OverflowError):
@@ -188,7 +187,7 @@ def _arrow(column: Any) -> Any | None:
         if hasattr(column, "to_numpy"):  # pandas
             return pyarrow.array(column)
     except (pyarrow.ArrowException, NotImplementedError, TypeError, ValueError):
-        pass  # such as texts and numbers in one column
+        pass  # such as a column of texts and numbers
     return None
 
 
@@ -200,11 +199,11 @@ def _list(column: Any) -> list[Any]:
 
 
 def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
-    """Read judgements; `UsageError` for other data, and for a level that is no whole number.
+    """Read judgements; `UsageError` for other data, and for a level that is not a whole number.
 
-    `data` is ``{query: {document: level}}``, rows (query, document, level) or those of a file, or
-    a data frame of pandas, polars or pyarrow. Ids are str, bytes or int. With ``"gains"``,
-    numbers may be real.
+    `data` is ``{query: {document: level}}``, rows (query, document, level), rows as in a file, or
+    a data frame of pandas, polars or pyarrow. Ids are str, bytes or int. ``"gains"`` allows real
+    numbers.
     """
     (columns,) = _given(data, "qrels", sys.maxsize)
     level, gain = columns.levels(numbers)
@@ -214,7 +213,7 @@ def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
 
 
 def mapped_rows(data: Any, shape: Shape) -> Any:
-    """Return as rows what a map names of a data frame, or of rows with names."""
+    """Return, as rows, the columns of a frame or of named rows that a map names."""
     names = [shape.query, shape.doc, shape.score or shape.rank or shape.level]
     known = _names_of(data)
     rows: list[Any] | None = None
@@ -243,7 +242,7 @@ def mapped_rows(data: Any, shape: Shape) -> Any:
 
 
 def run_blocks(data: Any) -> list[RunColumns]:
-    """Read a run, in blocks of rows in any order; data as for `qrels_columns`, with scores."""
+    """Read a run into blocks of rows, in any order; data as in `qrels_columns`, with scores."""
     parts = _given(data, "run", ROWS_OF_BLOCK)
     before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
     return [
@@ -261,7 +260,7 @@ def run_blocks(data: Any) -> list[RunColumns]:
 
 
 def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
-    """Split data into queries, documents and numbers; a mapping also into blocks of rows."""
+    """Split data into queries, documents and numbers, and a mapping into blocks of rows."""
     if isinstance(data, Mapping):
         parts = list(_of_mapping(data, what, most))
     elif hasattr(data, "collect") and not hasattr(data, "__len__"):
@@ -280,7 +279,7 @@ def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
 
 
 def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[GivenColumns]:
-    """Cut a mapping into columns of whole queries, small enough for the processor's cache."""
+    """Cut a mapping into columns of whole queries that fit the processor's cache."""
     for query, documents in data.items():
         if not isinstance(documents, Mapping):
             raise UsageError(
@@ -325,7 +324,7 @@ def _of_rows(rows: Any, what: Kind) -> GivenColumns:
 
 
 def _keys(first: Any, what: Kind) -> Sequence[Any]:
-    """Return the keys of query, document and number in rows like the first one."""
+    """Return the keys of query, document and number in rows like the first row."""
     if isinstance(first, Mapping):
         return _named(list(first), what)
     if hasattr(first, "_fields"):  # a named tuple

@@ -1,4 +1,4 @@
-"""The inputs of a command: no pipe is read twice, no file changes, no output replaces one."""
+"""The inputs of a command: no pipe is read twice, no file changes, no output replaces an input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNTOUCHED = "expected a file that nobody writes to"
 
 
 class Inputs:
-    """The inputs of one command; `hashed` ones are hashed while they are read, if pipes."""
+    """The inputs of one command; if `hashed`, pipes are hashed while they are read."""
 
     def __init__(self, hashed: bool) -> None:
         self.hashed = hashed
@@ -22,10 +22,10 @@ class Inputs:
         self._hashes: dict[str, str] = {}
 
     def note(self, path: str, status: os.stat_result) -> None:
-        """Remember an opened input, or one that another process will open.
+        """Remember an input that is open here, or that another process will open.
 
-        Raises `UsageError` for a pipe, a terminal or standard input that was opened before, and
-        `InputError` for a file that has changed since.
+        Raises `UsageError` if a pipe, a terminal or standard input is opened twice, and
+        `InputError` if a file has changed since it was first opened.
         """
         before = self._states.setdefault(path, status)
         if before is status:
@@ -37,10 +37,10 @@ class Inputs:
             raise InputError(path, None, "changed while it was read", UNTOUCHED)
 
     def note_file(self, path: str) -> None:
-        """Remember a file that another process will open; not a pipe, or a missing file."""
+        """Remember a file that another process will open, unless it is a pipe or missing."""
         try:
             status = os.stat(path)
-        except (OSError, ValueError):  # a name that is invalid here
+        except (OSError, ValueError):  # an invalid name
             return
         if stat.S_ISREG(status.st_mode):
             self.note(path, status)
@@ -49,7 +49,7 @@ class Inputs:
         self._hashes[path] = digest
 
     def sha256(self, path: str) -> str | None:
-        """Return the SHA-256 of an input, which has not changed; None for a pipe not hashed."""
+        """Return the SHA-256 of an unchanged input; None for a pipe that was not hashed."""
         if path in self._hashes:
             return self._hashes[path]
         before = self._states.get(path)
@@ -58,7 +58,7 @@ class Inputs:
         if before is None and not os.path.exists(path):  # qrels by name
             return None
         digest = new_sha256()
-        if os.path.isdir(path):  # of parquet files
+        if os.path.isdir(path):  # a folder of parquet files
             parts = sorted(part for part in self._states if os.path.dirname(part) == path)
             digest.update("\n".join(self.sha256(part) or "" for part in parts).encode())
             return str(digest.hexdigest())
@@ -92,7 +92,7 @@ def new_sha256() -> Any:
 
 
 def same_state(before: os.stat_result, now: os.stat_result) -> bool:
-    """Whether a file is the same one, unchanged."""
+    """Whether this is the same, unchanged file."""
     return os.path.samestat(before, now) and (before.st_size, before.st_mtime_ns) == (
         now.st_size,
         now.st_mtime_ns,
@@ -103,13 +103,13 @@ _of_command: Inputs | None = None
 
 
 def inputs() -> Inputs:
-    """Return the inputs of the running command; outside of a command, new ones."""
+    """Return the inputs of the running command; outside a command, a new record."""
     return _of_command or Inputs(hashed=True)
 
 
 @contextmanager
 def noted_inputs() -> Iterator[Inputs]:
-    """Remember the inputs of a command."""
+    """Remember the inputs of a command while it runs."""
     global _of_command
     before, _of_command = _of_command, Inputs(hashed=False)
     try:
@@ -119,7 +119,7 @@ def noted_inputs() -> Iterator[Inputs]:
 
 
 def parts_of(path: str) -> list[str]:
-    """Return the parquet files of a folder in order, without hidden ones; [] for a file."""
+    """Return the parquet files of a folder in order, hidden files left out; [] for a file."""
     if path == "-" or not os.path.isdir(path):
         return []
     return [

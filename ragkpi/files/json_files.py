@@ -1,6 +1,6 @@
-"""JSON that is held as a whole: one value, or values one after the other, and their records.
+"""JSON and JSON Lines: find the records of a file, which its shape (`ragkpi.files.shapes`) reads.
 
-Shapes interpret the records (`ragkpi.files.shapes`).
+JSON Lines are read as a stream; any other JSON is held in memory whole.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from ragkpi.wording import listed, named, shown
 
 _WHOLE = 'expected {"query": {"document": number, …}, …} or an array of results'
 MARK = b"\xef\xbb\xbf"
-# Keys of an object that a shape is recognised by.
+# How many keys of an object are looked at to recognise its shape.
 _MOST_KEYS = 40
 _MOST_SUBSETS = 20  # in a message
 _PIECE = 1 << 20
-# A run has more bytes per value, even {"1":1,"2":1}; a smaller file does not fill the memory.
+# A run has more bytes per value, even {"1":1,"2":1}, and a smaller file cannot fill memory.
 _SHORTEST_VALUE = 5
 SMALLEST_BOMB = 1 << 24
 _COST = 100  # bytes of memory per decoded value
@@ -57,7 +57,7 @@ _KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
 def _read_whole(
     source: Source, kind: Kind, shape: Shape | None, subset: str | None = None
 ) -> tuple[ShapeReader, Iterator[Record]]:
-    """Return the reader of a text of JSON, and its records; without a shape, by one that fits."""
+    """Return the reader and the records of a JSON text; without a shape, use one that fits."""
     text = _whole_text(source)
     reader = _recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
     refuse_subset(text.file, reader.shape, subset)
@@ -65,7 +65,7 @@ def _read_whole(
 
 
 def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
-    """Choose the reader of a text of JSON, by its first records or keys."""
+    """Choose the reader of a JSON text by its first records or keys."""
     probe = text.copy()
     if probe.next() == "[":
         records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
@@ -87,7 +87,7 @@ def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
     reader = object_shape(kind, entries, text.file)
     if reader is not None:
         return reader
-    # No shape fits. Choose the one whose messages explain best what is wrong.
+    # No shape fits: choose the shape whose messages best explain the problem.
     queries = not entries or (isinstance(entries[0][1], dict) and not is_record(entries))
     if queries:
         return ShapeReader(SHAPES[kind]["object"], text.file)
@@ -116,7 +116,7 @@ def _records(texts: Iterable[JsonText], shape: Shape, subset: str | None) -> Ite
 
 
 def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> list[int]:
-    """Return the physical lines of the first `count` keys of the flat object at ``start:end``."""
+    """Return the line numbers of the first `count` keys of the flat object at ``start:end``."""
     lines = []
     for match in _KEY.finditer(text, start, end):
         if match[1]:
@@ -127,19 +127,19 @@ def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> li
 
 
 def refuse_subset(file: str, shape: Shape, subset: str | None) -> None:
-    """Raise `InputError` for a subset of a file whose shape has none."""
+    """Raise `InputError` if a subset is asked of a shape without subsets."""
     if subset is not None and "*" not in _steps(shape):
         raise no_subsets(file, subset)
 
 
 def no_subsets(file: str, subset: str) -> InputError:
-    """Return the error for a subset of a file with one ranking of each query."""
+    """Return the error for asking a subset of a file that ranks each query once."""
     found = f"no subset {shown(subset)} (subsets: none)"
     return InputError(file, None, found, f"expected no {option('subset')} here")
 
 
 def _chosen(text: JsonText, shape: Shape, ways: Sequence[Way], subset: str | None) -> Sequence[str]:
-    """Return the keys to the records of the one subset, or of the one with this name."""
+    """Return the keys to the records of the only subset, or of the named subset."""
     if not ways:
         return _steps(shape)  # the reader refuses the file: it lacks these keys
     by_name = {"/".join(way.subset or way.keys): way.keys for way in ways}
@@ -175,7 +175,7 @@ def _steps(shape: Shape) -> list[str]:
 
 
 def _whole_text(source: Source) -> JsonText:
-    """Read the rest of a source as a text of JSON; `InputError` if it is empty or too large."""
+    """Read the rest of a source as a JSON text; `InputError` if it is empty or too large."""
     octets = bytearray()
     piece = memoryview(bytearray(_PIECE))
     while count := source.fill(piece):
@@ -190,7 +190,7 @@ def _whole_text(source: Source) -> JsonText:
 
 
 def refuse_bomb(file: str, line: int | None, text: bytes | bytearray) -> None:
-    """Raise `InputError` for so many tiny values that decoding them would fill the memory."""
+    """Raise `InputError` if decoding many tiny values would fill memory."""
     if len(text) < SMALLEST_BOMB:
         return
     values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
@@ -201,16 +201,16 @@ def refuse_bomb(file: str, line: int | None, text: bytes | bytearray) -> None:
 
 _OBJECT = "expected an object with a query and its documents"
 _HEAD = 1 << 16
-# A longer first line is a whole file of JSON without newlines.
+# A longer first line means a JSON file without newlines.
 _LONGEST_RECORD = 1 << 24
-# Records of one document each that are read together.
+# How many records of one document each are read together.
 _RECORDS_AT_ONCE = 1 << 10
 
 
 def stream_run(
     source: Source, shape: Shape | None = None, subset: str | None = None
 ) -> Iterator[RunColumns]:
-    """Read a run; without a shape, by the one that fits the first records.
+    """Read a run; without a shape, use the shape that fits the first records.
 
     `subset` names one of several rankings, as in `Shape.records`.
     """
@@ -231,7 +231,7 @@ def _listed(
     if reader.shape.list:
         yield from map(reader.listed, records)
         return
-    for record in itertools.islice(records, 1):  # its keys speed up the others
+    for record in itertools.islice(records, 1):  # its keys speed up later records
         yield reader.listed(record)
     while batch := list(itertools.islice(records, _RECORDS_AT_ONCE)):
         yield from reader.flat(batch)
@@ -256,7 +256,7 @@ def _has_lines(source: Source) -> bool:
     try:
         DECODER.decode(text_of(line))
     except (ValueError, RecursionError):
-        # A damaged record if it ends like an object; else the beginning of a value of many lines.
+        # A line that ends like an object is a damaged record; else a value spans several lines.
         return line.rstrip().endswith(b"}") and rest.lstrip()[:1] in (b"{", b"[")
     return True
 
@@ -264,7 +264,7 @@ def _has_lines(source: Source) -> bool:
 def _read_lines(
     source: Source, kind: Kind, shape: Shape | None, subset: str | None = None
 ) -> tuple[ShapeReader, Iterator[Record]]:
-    """Return the reader of JSON Lines, and their records; without a shape, by one that fits."""
+    """Return the reader and the records of JSON Lines; without a shape, use one that fits."""
     file, lines = source.name, _lines_of(source)
     ahead: list[tuple[int, str]] = []
 

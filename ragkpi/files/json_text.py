@@ -1,15 +1,15 @@
 r"""Paths into decoded JSON and into rows of tables: ``query.qid``, ``output[].provenance``.
 
-A path is steps between dots. A bar separates alternatives: the first one that leads to a value
-counts. A step is the name of a key; ``<document>`` and its like are all names of that kind
-(`column_names.NAMES`). If an object has a key with dots, ``node.id``, the path means that key.
-``[]`` behind a name goes through the elements of a list. ``@key`` is the key of the record or
+A path has steps, separated by dots. A bar separates alternatives: the first that leads to a value
+counts. A step names a key; ``<document>``, ``<query>`` … match every name in a list of
+`column_names.NAMES`. If an object has a key with dots, ``node.id``, the path means that key.
+``[]`` after a name goes through the elements of a list. ``@key`` is the key of the record or
 document, ``@value`` the record or document itself, ``@number`` the number of the record from 1.
 
-`DECODER` keeps the texts of numbers, because an id may be one, and all values of a repeated key.
+`DECODER` keeps numbers as texts, because an id may be a number, and all values of a repeated key.
 
-Bytes that are not UTF-8 become lone surrogates (`surrogateescape`), which are written as escapes
-such as ``\udcff``: the file stays ASCII there, and reading it gives the same bytes.
+Bytes that are not UTF-8 become lone surrogates (`surrogateescape`). They are written as escapes
+such as ``\udcff``, which are ASCII and read back as the same bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Keys = tuple[str, ...]
 
 
 class Repeated(dict[str, Any]):
-    """An object with a repeated key; `pairs` are its keys and values in the order of the file."""
+    """An object with a repeated key; `pairs` are its keys and values in file order."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -43,22 +43,22 @@ class Repeated(dict[str, Any]):
 
 
 class KeyTwiceError(ValueError):
-    """An object on the path has a key twice, or two keys of the same meaning."""
+    """An object on the path has a key twice, or two keys with the same meaning."""
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether a value may be an id or a number."""
+    """Whether a value can be an id or a number."""
     return value is not None and not isinstance(value, dict | list | bool)
 
 
 class Path:
-    """A path, ready to be followed; an empty text leads nowhere."""
+    """A parsed path; an empty text leads nowhere."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._alternatives = [steps.strip().split(".") for steps in text.split("|")] if text else []
-        # A cache. By the keys of an object: the key with the value, if the path leads to it in a
-        # single step; None if the path leads nowhere in any object with these keys.
+        # A cache: from the keys of an object to the key of the value, if a single step leads to
+        # it, or None if the path leads nowhere in any object with these keys.
         self._layouts: dict[Keys, str | None] = {}
 
     def __bool__(self) -> bool:
@@ -69,11 +69,11 @@ class Path:
         return self._first(value, key, number, is_scalar)[0]
 
     def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
-        """Return the first value on the path, of whatever kind; None for none and for null."""
+        """Return the first value on the path, of any type; None for null or no value."""
         return self._first(value, key, number, lambda found: found is not None)[0]
 
     def first(self, value: Any, key: str | None = None) -> tuple[Any, Keys | None]:
-        """Return the first value on the path, null too, and its keys; (None, None) for none."""
+        """Return the first value on the path, even null, and its keys; else (None, None)."""
         return self._first(value, key, 0, lambda _: True)
 
     def _first(
@@ -88,7 +88,7 @@ class Path:
                     return None, None
                 if accepted(value[name]):
                     return value[name], (name,)
-        alone = True  # no key before could hold the value in another object of this layout
+        alone = True  # no earlier key could hold the value in another object of this layout
         for steps in self._alternatives:
             for found, keys in _follow(value, steps, key, number):
                 if accepted(found):
@@ -101,17 +101,17 @@ class Path:
         return None, None
 
     def name_in(self, layout: Keys | None) -> str | None:
-        """Return the key on the path in objects with these keys, if known from objects before."""
+        """Return the key on the path in objects with these keys, if earlier objects showed it."""
         return None if layout is None else self._layouts.get(layout)
 
     def lacks(self, layout: Keys | None) -> bool:
-        """Whether the path is known to lead nowhere in objects with these keys."""
+        """Whether earlier objects showed that the path leads nowhere with these keys."""
         return not self.text or (layout is not None and self._layouts.get(layout, "") is None)
 
     def octets(self, values: Sequence[Any], layout: Keys | None) -> list[bytes] | None:
-        """Return ids or numbers from objects that all have these keys, as bytes.
+        """Return ids or numbers, as bytes, from objects that all have these keys.
 
-        None where the key is not known from objects before, or for any other value.
+        None if earlier objects did not show the key, or for any other value.
         """
         if self.text == "@value":
             return all_octets(values)
@@ -128,7 +128,7 @@ class Path:
     ) -> tuple[str, list[tuple[Any, Any]]] | None:
         """Return the key of the first list on the path, and its entries as (key or None, value).
 
-        With `objects`, an object is such a list too, of its keys and values.
+        With `objects`, an object counts as a list of its keys and values.
         """
         kinds = list | dict if objects else list
         for steps in self._alternatives:
@@ -196,7 +196,7 @@ def _begins(value: dict[str, Any], steps: list[str]) -> bool:
 
 
 def _length_of_first(value: Any, steps: list[str]) -> int:
-    """Return how many steps make up the first key: several if the object has a key with dots."""
+    """Return the number of steps in the first key: several if the key has dots."""
     if isinstance(value, dict):
         for length in range(len(steps), 1, -1):
             if ".".join(steps[:length]).removesuffix("[]") in value:
@@ -205,7 +205,7 @@ def _length_of_first(value: Any, steps: list[str]) -> int:
 
 
 def _named_keys(value: dict[str, Any], name: str) -> Iterator[str]:
-    """Yield the keys of an object that a step names, the preferred one first."""
+    """Yield the keys of an object that match a step, the preferred key first."""
     if name in value:
         yield name
     elif name in NAMES:
@@ -223,19 +223,19 @@ def _named_keys(value: dict[str, Any], name: str) -> Iterator[str]:
 
 
 class Way(NamedTuple):
-    """The keys that lead to records, and those of them that name the records' subset."""
+    """The keys that lead to records, and those keys that name the records' subset."""
 
     keys: tuple[str, ...] = ()
     subset: tuple[str, ...] = ()
 
     def under(self, key: str, steps: Sequence[str]) -> Way:
-        """Return the way from the object around, whose `key` the first of `steps` names."""
+        """Return the way from the enclosing object, whose `key` the first of `steps` names."""
         subset = (key, *self.subset) if steps[0] == "*" else self.subset
         return Way((key, *self.keys), subset)
 
 
 def rest_behind(key: str, steps: Sequence[str], besides: Sequence[str]) -> Sequence[str] | None:
-    """Return the steps that follow a key; None if the first steps do not name this key.
+    """Return the steps after a key; None if the first steps do not name this key.
 
     ``*`` is any key except `besides`. A key with dots takes several steps.
     """
@@ -265,9 +265,9 @@ DECODER = json.JSONDecoder(
 
 
 class JsonText:
-    """A cursor in a text of JSON values, or of one value on the line `of_line`.
+    """A cursor in a text of JSON values, or in one value on the line `of_line`.
 
-    `expected` ends its messages.
+    Its error messages end with `expected`.
     """
 
     def __init__(self, file: str, text: str, expected: str, of_line: int | None = None) -> None:
@@ -280,18 +280,18 @@ class JsonText:
         return JsonText(self.file, self.text, self._expected, self.of_line)
 
     def end(self) -> None:
-        """Refuse anything but white space behind the cursor."""
+        """Refuse anything but white space after the cursor."""
         if self.next():
             raise self._refusal("Extra data")
 
     def next(self) -> str:
-        """Go to the next character that is no white space, and return it; empty at the end."""
+        """Move to the next character that is not white space and return it; "" at the end."""
         match = _SPACE.match(self.text, self._position)
         self._go(match.end() if match else self._position)
         return self.text[self._position : self._position + 1]
 
     def value(self) -> Any:
-        """Decode the value at the cursor, and go behind it."""
+        """Decode the value at the cursor, and move past it."""
         self.next()
         try:
             value, end = DECODER.raw_decode(self.text, self._position)
@@ -302,7 +302,7 @@ class JsonText:
         return value
 
     def entries(self, keys: Sequence[str] = ()) -> Iterator[Element]:
-        """Yield the entries of the object or array at the cursor, or under nested keys in it."""
+        """Yield the entries of the object or array at the cursor, or under its nested `keys`."""
         if not keys:
             for key in self._keys():
                 yield self.entry(key)
@@ -347,7 +347,7 @@ class JsonText:
                     yield way.under(str(key), steps)
 
     def some_keys(self, most: int) -> list[str]:
-        """Return the first keys of the object at the cursor, without decoding the values."""
+        """Return the first keys of the object at the cursor without decoding values."""
         keys: list[str] = []
         for key in self._keys():
             keys.append(key or "")
@@ -364,7 +364,7 @@ class JsonText:
         return line, key, value, (start, self._position)
 
     def _keys(self) -> Iterator[str | None]:
-        """Yield each key with the cursor at its value; the caller moves it behind the value."""
+        """Yield each key with the cursor at its value; the caller moves past the value."""
         seen = set[str]()
         opened = self._take("{[")
         closed = "}" if opened == "{" else "]"
@@ -387,7 +387,7 @@ class JsonText:
             separator = self._take("," + closed)
 
     def _skip(self) -> None:
-        """Go behind the value at the cursor without decoding it: only brackets are matched."""
+        """Skip the value at the cursor by matching brackets, without decoding it."""
         if self.next() not in ("{", "["):
             match = _PLAIN_VALUE.match(self.text, self._position)
             if match is None:
@@ -422,12 +422,12 @@ class JsonText:
 
 
 def text_of(octets: bytes | bytearray) -> str:
-    """Decode JSON, or an id for `written`, without losing a byte."""
+    """Decode JSON, or an id for `written`, and keep every byte."""
     return octets.decode("utf-8", "surrogateescape")
 
 
 def all_octets(values: Sequence[Any]) -> list[bytes] | None:
-    """Return strings and the texts of numbers as bytes; None for any other value."""
+    """Return strings and texts of numbers as bytes; None if there is any other value."""
     if not set(map(type, values)) <= {str}:
         return None
     try:
@@ -456,13 +456,13 @@ _KINDS = {list: "an array", bool: "true or false", type(None): "null"}
 
 
 def key_twice(file: str, line: int | None, key: str) -> SeparateRankingsError:
-    """Return the error for an object with a key twice."""
+    """Return the error for an object with a repeated key."""
     found = f"key {shown(key)} twice"
     return SeparateRankingsError(file, line, found, "expected each key once", "keys-twice")
 
 
 def no_json(file: str, line: int, problem: Exception, expected: str) -> InputError:
-    """Return the error for a text that the decoder refuses with `problem`."""
+    """Return the error for a text that the JSON decoder refuses with `problem`."""
     if isinstance(problem, RecursionError):
         reason = "nested too deeply"
     elif isinstance(problem, json.JSONDecodeError):

@@ -1,6 +1,6 @@
-"""`Tokens`: a column of ids or other byte strings as places in a text.
+"""Text in columns without a string per value: blocks of lines, split into `Tokens`.
 
-Group g is the rows ``starts[g]:starts[g + 1]``.
+A column holds the offsets of its values in a text. Group g is the rows ``starts[g]:starts[g + 1]``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ByteArray: TypeAlias = "npt.NDArray[np.uint8]"
 HashArray: TypeAlias = "npt.NDArray[np.uint64]"
 
 
-# eq=False, as in all classes that hold arrays: == of two arrays is an array, not a truth value.
+# eq=False, as in all classes that hold arrays: comparing two arrays gives an array, not a bool.
 @dataclass(frozen=True, eq=False)
 class Tokens:
     """A column of n byte strings: ``buffer[start[i]:end[i]]``."""
@@ -49,11 +49,11 @@ class Tokens:
         return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.end)
 
     def take(self, rows: npt.NDArray[np.integer | np.bool_] | slice) -> Tokens:
-        """Keep the given rows, in the same buffer."""
+        """Keep some rows, in the same buffer."""
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
     def changes(self) -> IntArray:
-        """Return the first row of each group of equal neighbours, and the length: (G+1,)."""
+        """Return where each group of equal neighbours starts, and the length, (G+1,)."""
         return np.frombuffer(kernel.changes(*self.column), np.int64)
 
     def numbers(self) -> FloatArray:
@@ -61,7 +61,7 @@ class Tokens:
         return np.frombuffer(kernel.numbers(*self.column), np.float64)
 
     def first_rows(self, group: IntArray | None = None) -> IntArray:
-        """Return for each row the first row of its group with the same string, (n,)."""
+        """Return, for each row, the first row of its group with the same string, (n,)."""
         groups = np.zeros(len(self), dtype=np.int64) if group is None else group
         groups = np.ascontiguousarray(groups, dtype=np.int64)
         return np.frombuffer(kernel.first_rows(*self.column, groups), np.int64)
@@ -91,7 +91,7 @@ class Tokens:
 
     @classmethod
     def joined(cls, parts: Sequence[Tokens]) -> Tokens:
-        """Concatenate at least one column; no text is copied if all share one buffer."""
+        """Concatenate one or more columns, without copying text if all share a buffer."""
         if len(parts) == 1:
             return parts[0]
         buffer = parts[0].buffer
@@ -107,7 +107,7 @@ class Tokens:
 
 
 def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
-    """Yield spans ``first, last`` of groups with at most `most` rows, or of one larger group."""
+    """Yield spans ``first, last`` of groups: at most `most` rows, or one larger group."""
     first = 0
     while first < len(starts) - 1:
         last = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
@@ -117,14 +117,14 @@ def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
 
 
 def within_groups(starts: IntArray, holds: BoolArray) -> BoolArray:
-    """Clear the elements of `holds`, (n-1,), that compare rows i and i + 1 of two groups."""
+    """Clear the elements of `holds`, (n-1,), that compare rows of different groups."""
     inner = starts[(starts > 0) & (starts <= len(holds))]
     holds[inner - 1] = False
     return holds
 
 
 def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the rows of some groups, in that order, and where each group starts among them."""
+    """Return the rows of some groups, group by group, and where each group starts."""
     sizes = np.diff(starts)[groups]
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     rows = np.arange(bounds[-1]) + np.repeat(starts[groups] - bounds[:-1], sizes)
@@ -133,7 +133,7 @@ def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
 
 BLOCK_SIZE = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# No line of any format is longer, and a line is held in memory whole.
+# The longest line of any format, since memory holds a line whole.
 LONGEST_LINE = 1 << 26
 
 Comments = Literal["first_column", "first_word"]
@@ -141,14 +141,14 @@ Extra = Literal["refused", "ignored"]
 
 
 class Block(NamedTuple):
-    """Whole lines of a file, the last byte a newline; the first one has number `first_line`."""
+    """Whole lines of a file, from number `first_line` on; the last byte is a newline."""
 
     file: str
     text: bytes | bytearray
     first_line: int
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the number and the text of every line, without its newline; refuse a NUL byte."""
+        """Yield the number and text of every line, without newline; refuse a NUL byte."""
         for number, line in enumerate(bytes(self.text).split(b"\n")[:-1], start=self.first_line):
             if b"\0" in line:
                 raise InputError(self.file, number, "a NUL byte", "expected text")
@@ -156,7 +156,7 @@ class Block(NamedTuple):
 
 
 def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
-    """Read whole lines, about `size` bytes at a time; `InputError` for one that is too long."""
+    """Read whole lines, about `size` bytes at a time; `InputError` for a too long line."""
     rest, line, mark_possible = b"", 1, True
     piece = memoryview(bytearray(size))
     while True:
@@ -203,7 +203,7 @@ def whole_text(source: Source) -> Block | None:
 
 
 def too_much(file: str) -> InputError:
-    """Return the error for a file of lines that is too large to be held."""
+    """Return the error for a file of lines too large for memory."""
     expected = "expected the lines of a query together, or a file that is not compressed"
     return opening.too_large(file, expected)
 
@@ -213,8 +213,8 @@ class LineShape(NamedTuple):
 
     columns: Sequence[str]  # their names, for messages
     extra: Extra  # further columns
-    comments: Comments  # whether a # begins one as the first character, or in the first word
-    # By number of columns, advice for a file whose first line has so many instead.
+    comments: Comments  # whether a comment's # is the first character, or in the first word
+    # Advice by the number of columns of a file's first line, if that differs.
     mistaken: Mapping[int, str] = MappingProxyType({})
 
 
@@ -232,7 +232,7 @@ class LineColumns:
         return len(self.line)
 
     def column(self, number: int, rows: slice | IntArray = slice(None)) -> Tokens:
-        """Return a column, or some rows of it, as a copy that does not keep the other columns."""
+        """Copy a column, or some of its rows, so that the other columns can be freed."""
         start, end = self.start[rows, number], self.end[rows, number]
         return Tokens(self.text, np.ascontiguousarray(start), np.ascontiguousarray(end))
 
@@ -241,7 +241,7 @@ class LineColumns:
         return LineColumns(self.text, *parts)
 
     def joined(self, behind: LineColumns) -> LineColumns:
-        """Append other lines to these, at least one; drop the text before these."""
+        """Append one or more lines; drop the text before these lines."""
         first = int(self.start[0, 0])
         shift = len(self.text) - first
         return LineColumns(
@@ -254,7 +254,7 @@ class LineColumns:
 
 
 class WrongLine(NamedTuple):
-    """A line that has not the columns of its shape."""
+    """A line whose columns do not match its shape."""
 
     number: int
     text: bytes
@@ -268,7 +268,7 @@ def split_lines(
     comments: Comments = "first_column",
     wrong: Literal["first", "all"] = "first",
 ) -> tuple[LineColumns, list[WrongLine]]:
-    """Split the lines of a block, up to the first wrong one, or past ``"all"`` wrong ones.
+    """Split the lines of a block, up to the first wrong line, or past ``"all"`` wrong lines.
 
     Blank lines are skipped, and comments where white space (-1) separates the columns.
     """
@@ -288,7 +288,7 @@ def split_lines(
 
 
 def scan(block: Block, shape: LineShape) -> LineColumns:
-    """Split every data line of a block into columns; `InputError` for the first malformed one."""
+    """Split every data line of a block into columns; `InputError` for a malformed line."""
     width = len(shape.columns)
     lines, wrong = split_lines(block, width, extra=shape.extra, comments=shape.comments)
     if wrong:
@@ -298,7 +298,7 @@ def scan(block: Block, shape: LineShape) -> LineColumns:
 
 
 def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> InputError:
-    """Return the error for a line; the `first` one may tell that the file is of another kind."""
+    """Return the error for a line; the `first` line may reveal another kind of file."""
     if b"\0" in line.text:
         return InputError(file, line.number, "a NUL byte", "expected text")
     count = len(line.text.split())
@@ -311,7 +311,7 @@ def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> 
 def refuse_invalid(
     file: str, line: IntArray, text: Tokens, valid: BoolArray, what: str, expected: str
 ) -> None:
-    """Raise `InputError` for the first row that is not valid, with its line and its text."""
+    """Raise `InputError` for the first invalid row, with its line and text."""
     if not valid.all():
         row = int(np.flatnonzero(~valid)[0])
         raise InputError(file, int(line[row]), f"{what} {shown(text[row])}", expected)
@@ -327,6 +327,6 @@ def table_of(source: Source, shape: LineShape) -> LineColumns:
 
 
 def read_table(path: str, shape: LineShape) -> LineColumns:
-    """Read a whole file, as `table_of`."""
+    """Read a whole file, like `table_of`."""
     with Source(path) as source:
         return table_of(source, shape)

@@ -1,7 +1,7 @@
-"""Streams of bytes: plain files, pipes that are hashed as they are read, decompressors.
+"""`Source`: an opened input as a stream of bytes, whether plain file, pipe or compressed.
 
-The readers of bz2, lzma and zstandard take a truncated file for a complete one, or drop everything
-behind the first member if it is damaged.
+Python's own readers of bz2, lzma and zstandard take a truncated file for a complete file, or drop
+everything after a damaged first member. `MemberStream` refuses both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ragkpi.files.inputs import UNTOUCHED, inputs, new_sha256, parts_of, same_st
 
 
 class PlainFile:
-    """A regular file, read at its own offset: that of the descriptor stays where it can."""
+    """A regular file, read at its own offset; the descriptor's offset stays where possible."""
 
     def __init__(self, file: io.FileIO, place: int = 0) -> None:
         self.file = file
@@ -37,7 +37,7 @@ class PlainFile:
 
 
 class HashedPipe(io.RawIOBase):
-    """A pipe, hashed while it is read."""
+    """A pipe that is hashed while it is read."""
 
     def __init__(self, file: io.FileIO) -> None:
         self._file = file
@@ -80,12 +80,12 @@ def _open_zstandard(stream: BinaryIO) -> Any:
     return MemberStream(stream, lambda: zstandard().decompressobj(), limited=False)
 
 
-# Long enough that no id begins so: "BZh" alone could be a query.
+# Long enough that no id begins like this: "BZh" alone could be a query.
 _BZIP2 = tuple(
     b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")
 )
 
-# A package is imported when a file is compressed with it: Python itself may lack bz2 and lzma.
+# A codec is imported when a file needs it: Python itself may lack bz2 and lzma.
 DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], Any]]] = {
     b"\x1f\x8b\x08": ("gzip", _open_gzip),
     _BZIP2: ("bzip2", _open_bzip2),
@@ -94,17 +94,17 @@ DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], A
 }
 
 
-# Few bytes may expand to very many: 4 bytes of zstandard to 128 kB, and these to 64 MB.
+# Few bytes may expand to very many: 4 bytes of zstandard to 128 kB, and those to 64 MB.
 _COMPRESSED_AT_ONCE = 1 << 11
 # Bytes that bz2 and lzma return at a time.
 _TEXT_AT_ONCE = 1 << 20
 
 
 class MemberStream:
-    """Reads member after member.
+    """Decompresses a file member by member.
 
-    `decompressor` makes a decompressor of one member. The zero bytes behind a member have to be a
-    multiple of `padding`; 0 allows none. `limited` decompressors take a limit of their output.
+    `decompressor` makes a decompressor of one member. The number of zero bytes after a member must
+    be a multiple of `padding`; 0 allows none. `limited` decompressors accept an output limit.
     """
 
     def __init__(
@@ -159,12 +159,12 @@ class MemberStream:
 
 
 _MAGIC_LENGTH = 10
-# At most so many bytes are held, in memory or in a copy: a compressed file may be a bomb.
+# The most bytes held in memory or in a copy: a compressed file may be a bomb.
 MOST_HELD = 1 << 31
 
 
 def too_large(file: str, expected: str) -> InputError:
-    """Return the error for an input that is too large to be held."""
+    """Return the error for an input too large to be held."""
     found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
     return InputError(file, None, found, expected)
 
@@ -172,9 +172,9 @@ def too_large(file: str, expected: str) -> InputError:
 class Source:
     """An opened input: a file, a pipe, ``-`` or a folder of parquet files.
 
-    A file is opened once: another file that takes its name is not read. A file that changes while
-    it is read is refused when the source is closed. `size` are the bytes of a plain, uncompressed
-    file; of a folder's `parts`, the bytes are the first one's; `fill` has read up to `place`.
+    A file is opened once, so a file that takes its name later is not read. If a file changes while
+    it is read, closing the source raises an error. `size` is the length of a plain, uncompressed
+    file, `place` how far `fill` has read. A folder's bytes are those of the first of its `parts`.
     """
 
     def __init__(self, path: str) -> None:
@@ -182,9 +182,9 @@ class Source:
         self.size: int | None = None
         self._compression: str | None = None
         self._spool: BinaryIO | None = None
-        self._copied = False  # whether the copy of a pipe is what is read
+        self._copied = False  # whether to read the copy of a pipe
         self.place = 0
-        self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
+        self._ahead = memoryview(b"")  # read by `peek` but not yet by `fill`
         self.parts = parts_of(path)
         self._file = self._open(self.parts[0] if self.parts else path)
         self._plain: PlainFile | None = None
@@ -242,9 +242,9 @@ class Source:
         return self._plain
 
     def _state(self) -> os.stat_result | None:
-        """Return the state of a regular file, by which changes are noticed; None for other inputs.
+        """Return the state of a regular file, which reveals changes; None for other inputs.
 
-        None too if standard input is a file whose beginning another program has read.
+        Also None if standard input is a file whose beginning another program has read.
         """
         status = os.fstat(self._file.fileno())
         if not stat.S_ISREG(status.st_mode) or self._file.tell():
@@ -257,9 +257,9 @@ class Source:
         return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
 
     def keep_copy(self) -> None:
-        """Copy the input while it is read, if it is no file that can be read again."""
+        """Copy the input while it is read, unless it is a file that can be read again."""
         if self._before is None:
-            import tempfile  # rarely needed, and imports random and hashlib
+            import tempfile  # rarely needed; it imports random and hashlib
 
             try:
                 self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
@@ -269,7 +269,7 @@ class Source:
                 raise InputError(self.name, None, found, "expected TMPDIR, or a file") from None
 
     def peek(self, length: int) -> bytes:
-        """Return up to `length` of the next bytes, which stay to be read."""
+        """Return up to `length` of the next bytes without consuming them."""
         if len(self._ahead) < length:
             more = memoryview(bytearray(length - len(self._ahead)))
             self._ahead = memoryview(bytes(self._ahead) + more[: self._read(more)].tobytes())
@@ -289,7 +289,7 @@ class Source:
         return filled
 
     def _keep(self, text: memoryview) -> None:
-        """Copy bytes for a second pass, as long as the copy is not too large."""
+        """Copy bytes for a second pass, up to the largest copy allowed."""
         spool = cast(BinaryIO, self._spool)
         if spool.tell() + len(text) > MOST_HELD:
             spool.close()
@@ -302,7 +302,7 @@ class Source:
             raise InputError(self.name, None, found, "expected room there, or a file") from None
 
     def _finish_hash(self) -> None:
-        """Hash standard input; of a pipe also the bytes that no reader wanted."""
+        """Hash standard input, including bytes of a pipe that no reader consumed."""
         if self._pipe is not None and not self._pipe.closed:
             while self._file.read(1 << 20):
                 pass
@@ -320,7 +320,7 @@ class Source:
             try:
                 count = self._stream.readinto(buffer[filled:])
             except Exception as problem:
-                # Decompressors have error classes of their own (zlib.error, LZMAError, …).
+                # Each decompressor has its own error class (zlib.error, LZMAError, …).
                 known = isinstance(problem, OSError | EOFError | ValueError)
                 if not known and (self._compression is None or isinstance(problem, MemoryError)):
                     raise
@@ -345,7 +345,7 @@ class Source:
             raise InputError(self.name, None, found, UNTOUCHED)
 
     def restart(self) -> None:
-        """Continue at the first byte, for a second pass."""
+        """Return to the first byte, for a second pass."""
         if self._before is not None or self._copied:
             self._file.seek(0)
             self._ahead, self.place = memoryview(b""), 0

@@ -1,4 +1,4 @@
-"""Files with a line per query or document: sizes, quality, norms, preferences and gains."""
+"""Small files beside runs and qrels: corpus sizes, quality, norms, preferences and gains."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Quality = Mapping[bytes | None, Mapping[bytes, float]]
 def read_quality(path: str) -> Quality:
     """Read the quality of the response to each query.
 
-    The lines have two columns or three, as the first one: query, perhaps run, and score.
+    Lines have as many columns as the first line: query and score, or query, run and score.
     """
     with Source(path) as source:
         block = whole_text(source)
@@ -127,10 +127,10 @@ LINE = LineShape(("query", "group", "subgroup", "document", "level"), "refused",
 
 @dataclass(frozen=True)
 class PreferenceColumns:
-    """Preference judgements as columns of n rows, in the order of the file.
+    """Preference judgements as columns of n rows, in file order.
 
-    Documents of the same query, judgment group (an assessor) and sub-group can be compared: the
-    one with the higher level is preferred. `line` is the physical line.
+    Within a query, judgment group (an assessor) and sub-group, a document with a higher level is
+    preferred over a document with a lower level. `line` is the physical line.
     """
 
     file: str
@@ -153,7 +153,7 @@ def read_preferences(path: str) -> PreferenceColumns:
 
 
 def read_qrels_preferences(path: str) -> PreferenceColumns:
-    """Read `qrels_prefs`, as qrels; each judgment group is one sub-group."""
+    """Read `qrels_prefs`, in qrels format; each judgment group is one sub-group."""
     qrels = read_qrels(path)
     return PreferenceColumns(
         file=qrels.file,
@@ -171,7 +171,7 @@ _JSON = b'{["'  # the first byte of JSON
 
 
 def read_gains(path: str, reading: Reading | str | None = None) -> QrelsColumns:
-    """Read lines of query, document and gain, or a file in any format of qrels."""
+    """Read lines of query, document and gain, or any format of qrels."""
     with Source(path) as source:
         line = source.peek(HEAD_LENGTH).lstrip().split(b"\n", 1)[0]
         words = line.split()

@@ -1,6 +1,7 @@
-"""Qrels by name: ``irds:DATASET`` through ir_datasets, and those of an anserini-tools checkout.
+"""Find readers and writers by the name of a format, and qrels by the name of a data set.
 
-It loads the readers of all formats, so `ragkpi.files.formats` imports it when a file is not TREC.
+It loads the readers of all formats, so `ragkpi.files.formats` imports it only if a file is not
+TREC. Named qrels come from ir_datasets (``irds:DATASET``) or an anserini-tools checkout.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
 from ragkpi.interface import option
 
 _CHECKOUT = "RAGKPI_QRELS"
-_FOLDERS = ("qrels", "topics-and-qrels")  # in current checkouts, and in older ones
+_FOLDERS = ("qrels", "topics-and-qrels")  # in current and in older checkouts
 _PREFIX = "irds:"
 
 
 def resolved(path: str) -> str:
-    """Return the file of a name in ``$RAGKPI_QRELS``, unless a file has this path."""
+    """Return the file with this name in ``$RAGKPI_QRELS``, unless the path itself exists."""
     folder = os.environ.get(_CHECKOUT, "")
     if not folder or path == "-" or os.sep in path or os.path.exists(path):
         return path
@@ -72,7 +73,7 @@ def is_dataset(path: str) -> bool:
 
 
 def read_dataset(path: str) -> QrelsColumns:
-    """Read the qrels of a data set of ir_datasets, which may download them."""
+    """Read the qrels of an ir_datasets data set; ir_datasets may download them."""
     try:
         import ir_datasets
     except ImportError as problem:
@@ -108,16 +109,16 @@ def read_dataset(path: str) -> QrelsColumns:
 
 
 class FileFormat(NamedTuple):
-    """A format of files, with its functions by kind.
+    """A file format, with its readers and writers by kind.
 
-    A reader takes a `Source`, and except for TREC a ``shape``. For a run it yields `RunColumns`,
-    where a query may continue in the next block; for qrels it returns `QrelsColumns`. A writer
-    takes (rankings, run id, file) for a run and (qrels, file) for qrels.
+    A reader takes a `Source` and, except for TREC, a ``shape``. A reader of runs yields
+    `RunColumns`, and a query may continue in the next block; a reader of qrels returns
+    `QrelsColumns`. Writers take (rankings, run id, file) or (qrels, file).
     """
 
-    name: str  # as --run-format, --qrels-format and --to take it
-    description: str  # what such a file looks like, in a line
-    suffixes: tuple[str, ...]  # file names that ask `ragkpi convert` for this format
+    name: str  # in --run-format, --qrels-format and --to
+    description: str  # of such a file, in a line
+    suffixes: tuple[str, ...]  # of output files for which `ragkpi convert` takes this format
     readers: Mapping[Kind, Callable[..., Any]]
     writers: Mapping[Kind, Callable[..., None]]
     subsets: bool = False  # whether the reader of runs takes a `subset`
@@ -215,7 +216,7 @@ def written_formats(kind: Kind) -> Mapping[str, FileFormat]:
 
 
 def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
-    """Return a format that can be written; `UsageError` lists all if none has this name."""
+    """Return the writable format of this name; else `UsageError`, which lists all names."""
     known = written_formats(kind)
     if name not in known:
         raise UsageError(
@@ -234,7 +235,7 @@ def other_reader(
 ) -> tuple[str, Callable[[Source], Any]]:
     """Return the name and the reader of a format.
 
-    `name` may be that of a shape, or None for `shape`; then the recognised `layout` counts.
+    `name` may name a shape, or be None with a `shape`; then the recognised `layout` counts.
     """
     if name is None or name not in FILE_FORMATS[kind]:
         shape = shape or SHAPES[kind][str(name)]
@@ -259,7 +260,7 @@ def find_format(kind: Kind, name: str, option: str) -> None:
 
 
 def kind_of_format(name: str) -> Kind | None:
-    """Return what files of a format or shape hold; None if both are possible, or for no name."""
+    """Return the kind of files in a format or shape; None if both are possible, or no name."""
     kinds = [kind for kind in FILE_FORMATS if name in FILE_FORMATS[kind] or name in SHAPES[kind]]
     return kinds[0] if len(kinds) == 1 else None
 
@@ -267,7 +268,7 @@ def kind_of_format(name: str) -> Kind | None:
 def shape_for(
     kind: Kind, format_name: str | None, map_: str | Mapping[str, str] | None
 ) -> Shape | None:
-    """Check the name of a format, and return the shape of a map; errors as `reading_for`."""
+    """Check a format's name and return the shape of a map; errors as in `reading_for`."""
     if format_name is not None:
         find_format(kind, format_name, option(f"{kind}_format"))
     if map_ is None or isinstance(map_, str):
@@ -276,7 +277,7 @@ def shape_for(
 
 
 def sieve_of(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve:
-    """Return the sieve of some options; errors as `parse_fold` and `read_excluded`."""
+    """Return the sieve of some options; errors as in `parse_fold` and `read_excluded`."""
     return Sieve(
         None if max_passage is None else parse_fold(max_passage),
         drop_identical,
@@ -285,5 +286,5 @@ def sieve_of(max_passage: str | None, drop_identical: bool, exclude: str | None)
 
 
 def read_named(path: str) -> trec.QrelsColumns | str:
-    """Read the qrels of a dataset, or return the path of a name in ``$RAGKPI_QRELS``."""
+    """Read the qrels of a data set, or return the path of a name in ``$RAGKPI_QRELS``."""
     return read_dataset(path) if is_dataset(path) else resolved(path)

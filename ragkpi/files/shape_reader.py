@@ -1,4 +1,4 @@
-"""Rows, as the readers of JSON, tables and quoted CSV yield them, and their columns."""
+"""Read records of JSON, tables and quoted CSV by a shape into the columns of a run or qrels."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Listed(NamedTuple):
     Attributes
     ----------
     lines
-        The physical line of each document, or the line of the record; in a file without lines,
-        the row from 1.
+        The physical line of each document, or of the record; in a file without lines, the row
+        from 1.
     values
         The texts of the scores or of the judged levels.
     ranks
         The texts of ranks beside scores; else empty.
     by_rank
-        Whether the values are negative ranks, each of them once per query.
+        Whether the values are negative ranks, each at most once per query.
     """
 
     lines: int | list[int]
@@ -79,7 +79,7 @@ class _RecordColumns(NamedTuple):
 
 
 def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
-    """Gather records of at least one document; refuse empty ids."""
+    """Gather records with at least one document; refuse empty ids."""
     counts = [len(record.documents) for record in records]
     lines = (
         record.lines if isinstance(record.lines, list) else [record.lines] * count
@@ -144,8 +144,8 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
 class Record(NamedTuple):
     """A record of a file.
 
-    `line` is its first line, and `lines` are those of its keys where they differ. `key` is its
-    own key in the object around it, `number` counts from 1.
+    `line` is its first line, `lines` are the lines of its keys if they differ. `key` is its own
+    key in the enclosing object, `number` counts from 1.
     """
 
     line: int
@@ -168,7 +168,7 @@ _Numbers: TypeAlias = "tuple[list[bytes], list[bytes], bool]"
 
 
 def shared_keys(values: Sequence[Any]) -> Keys | None:
-    """Return the keys of objects that all have the same ones; None for anything else."""
+    """Return the keys of objects if all have the same keys, else None."""
     if set(map(type, values)) != {dict}:
         return None
     layouts = set(map(tuple, values))
@@ -180,7 +180,7 @@ def _dotted(keys: Keys | None) -> str:
 
 
 def no_object(file: str, line: int) -> InputError:
-    """Return the error for a record that is no JSON object."""
+    """Return the error for a record that is not a JSON object."""
     return InputError(
         file, line, "no JSON object", "expected an object with a query and its documents"
     )
@@ -189,7 +189,7 @@ def no_object(file: str, line: int) -> InputError:
 def lacking(
     file: str, shape: Shape, record: Record, part: str, found: str | None = None
 ) -> InputError:
-    """Return the error for a record without a part: its keys, and how to name the right one."""
+    """Return the error for a record without a part, with its keys and how to map one."""
     keys = fields.shown_names(record.value) if isinstance(record.value, dict) else "no keys"
     names = _wanted_names(getattr(shape, part))
     return InputError(
@@ -201,7 +201,7 @@ def lacking(
 
 
 def _wanted_names(path: str) -> list[str]:
-    """Return the names of keys that a path accepts, for a message."""
+    """Return the key names that a path accepts, for a message."""
     names: dict[str, None] = {}
     for alternative in path.split("|"):
         if "<list>[" not in alternative and "." not in alternative and alternative != "@value":
@@ -217,16 +217,16 @@ class ShapeReader:
         self._file = file
         self._query, self._doc, self._run = Path(shape.query), Path(shape.doc), Path(shape.run_id)
         self._list = Path(shape.list)
-        # A level may be true or false, which is no number.
+        # A level may be true or false instead of a number.
         self._value = Path(shape.score or shape.level)
         self._rank, self._scores = Path(shape.rank), Path(shape.scores)
         self._warned = False
-        # The keys of the first record's score and rank, in files with a document a record.
+        # The keys of the first record's score and rank, in files with one document per record.
         self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
 
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
-        """Whether a record has this shape, by its keys and lists; "empty" if its list is empty."""
+        """Whether a record's keys and lists have this shape; "empty" if its list is empty."""
         try:
             if not self.shape.records and any(
                 Path(name).any_value(record) is None for name in self.shape.needs
@@ -252,7 +252,7 @@ class ShapeReader:
             return "no"
 
     def listed(self, record: Record) -> Listed:
-        """Return the documents of a record; `InputError` for one without, with its keys."""
+        """Return the documents of a record; without any, `InputError` with its keys."""
         file, line, value = self._file, record.line, record.value
         inside = self.shape.list != "@value"
         try:
@@ -284,7 +284,7 @@ class ShapeReader:
         return listed
 
     def _without_repetitions(self, listed: Listed) -> Listed:
-        """Keep each document once; one with two levels is refused later, as in every format."""
+        """Keep each document once; two levels are refused later, as in every format."""
         documents, values, lines = listed.documents, listed.values, listed.lines
         levels = values if self.shape.kind == "qrels" else [b""] * len(values)
         first: dict[tuple[bytes, bytes], int] = {}
@@ -299,7 +299,7 @@ class ShapeReader:
         )
 
     def flat(self, records: Sequence[Record]) -> list[Listed]:
-        """Return the documents of records of one document each, neighbours of a query together."""
+        """Return the documents of one-document records, joining neighbours of one query."""
         values = [record.value for record in records]
         layout = shared_keys(values)
         number, rank = self._value.name_in(layout), self._rank.name_in(layout)
@@ -396,7 +396,7 @@ class ShapeReader:
         value = self._value.any_value(item, key)
         if value is None and self.shape.level != "@value":
             if not isinstance(item, dict) and "level" not in self.shape.required:
-                return b"1"  # an id in a list of relevant ones
+                return b"1"  # an id in a list of relevant documents
             raise lacking(self._file, self.shape, record._replace(value=item), "level")
         if isinstance(value, bool):
             return b"1" if value else b"0"
@@ -429,7 +429,7 @@ class ShapeReader:
             return scores, ranks, False
         if ranks:
             return [descending(file, line, rank) for rank in ranks], [], True
-        if not self.shape.list:  # a document a record: the order of the file
+        if not self.shape.list:  # one document per record: file order
             if not self._warned:
                 self._warned = True
                 warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
@@ -439,9 +439,9 @@ class ShapeReader:
     def _all_or_none(
         self, record: Record, path: Path, items: Items, layout: Keys | None, what: str
     ) -> list[bytes]:
-        """Return the scores or ranks of documents, all under the same keys; [] if there are none.
+        """Return the scores or ranks of documents, all under the same keys; [] without any.
 
-        `InputError` if only some documents have them: those without could not be ranked.
+        `InputError` if only some documents have one, because the rest could not be ranked.
         """
         if self.shape.list:
             texts = [] if path.lacks(layout) else path.octets([item for _, item in items], layout)
@@ -504,14 +504,14 @@ class ShapeReader:
         return InputError(self._file, record.line, f"no object under {shown(record.key)}", expected)
 
 
-# Records that a shape is recognised by.
+# How many records are looked at to recognise a shape.
 LOOKED_AT = 100
 
 
 def choose_shape(kind: Kind, records: Iterable[Any], file: str) -> ShapeReader | None:
     """Return the most specific shape that fits the first record that any shape fits, or None.
 
-    Where all lists of documents are empty, it is the most specific shape with such a list.
+    If all lists of documents are empty, return the most specific shape with such a list.
     """
     shapes = [shape for shape in most_specific_first(kind) if not shape.records]
     readers = [ShapeReader(shape, file) for shape in shapes]
@@ -527,7 +527,7 @@ def choose_shape(kind: Kind, records: Iterable[Any], file: str) -> ShapeReader |
 
 
 def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
-    """Return the shape whose messages explain best why a record has no shape."""
+    """Return the shape whose messages best explain why no shape fits a record."""
     values = record.values() if isinstance(record, dict) else ()
     flat = not any(isinstance(value, list | dict) for value in values)
     if flat and kind == "run":
@@ -539,8 +539,8 @@ def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
 def is_record(entries: Items) -> bool:
     """Whether an object has the keys of a record, rather than ids of queries.
 
-    The id of a query may be ``qid`` or ``docid``, if its value is an object of documents and
-    numbers, while a record has an id there. A record's ``query`` may be another record.
+    A query may have the id ``qid`` or ``docid`` if its value is an object of documents and numbers;
+    in a record that value is an id. A record's ``query`` may be another record.
     """
     return any(
         plain_name(str(key)) in RECORD_KEYS

@@ -1,8 +1,8 @@
-"""A shape: where records of JSON and rows of tables hold queries, documents, scores and levels.
+"""Shapes: where JSON records and rows of tables hold queries, documents, scores and levels.
 
-A shape describes the dumps of a retrieval or RAG stack as data, and `ragkpi.files.shape_reader`
-reads them. To read the dumps of another stack, add a record to `RUN_SHAPES` or `QRELS_SHAPES`;
-users write a shape on the command line (``--map-run``, ``--map-qrels``).
+A shape describes the dumps of a retrieval or RAG stack as data; `ragkpi.files.shape_reader` reads
+them. To read the dumps of another stack, add a record to `RUN_SHAPES` or `QRELS_SHAPES`. Users
+write their own shapes on the command line (``--map-run``, ``--map-qrels``).
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ class Shape(NamedTuple):
     Attributes
     ----------
     name
-        The name that ``--run-format`` and ``--qrels-format`` take.
+        The name in ``--run-format`` and ``--qrels-format``.
     written_by
-        The programs that write such files, and what the files look like.
+        The programs that write such files, and a sketch of the files.
     doc, score, rank, level
-        From an element of the list. Without score the rank counts, without rank the order;
+        Paths from an element of the list. Without score the rank counts, without rank the order;
         without level each document has level 1.
     query, list, run_id
-        From the record. Without list, each record is one document.
+        Paths from the record. Without list, each record is one document.
     scores
-        A second list, of the scores of the documents in the first one.
+        A second list, with the scores of the documents in the first list.
     records
         The path to the records: empty if each line, or each element of one array, is a record;
         ``$`` for the values of one object; ``$.results`` for the values under that key. ``*`` is
-        any key: each holds another ranking of the queries, a subset, and one of them is read.
+        any key: each holds another ranking of the queries (a subset), and one subset is read.
     needs
-        Keys beside `records`, or of the record, without which the shape is not recognised.
+        Keys beside `records`, or in the record, that the shape requires to be recognised.
     repeated
-        Whether a document that a list repeats is ``"refused"`` or ``"dropped"``; with another
+        Whether a repeated document in a list is ``"refused"`` or ``"dropped"``; with another
         level it is always refused.
     required
-        The parts that a map names: a record that lacks one is refused.
+        The parts that a map names: a record must have them all.
     """
 
     name: str
@@ -73,9 +73,9 @@ class Shape(NamedTuple):
 
     @property
     def specificity(self) -> tuple[int, int]:
-        """How many keys a file must have for this shape, by name; and how many parts it names.
+        """Return how many keys a file must have by name, and how many parts the shape names.
 
-        Of two shapes that fit a file, the one with the greater specificity is meant.
+        If two shapes fit a file, the more specific shape wins.
         """
         paths = (self.query, self.list, self.doc)
         names = len(self.needs) + sum(map(_count_names, paths))
@@ -86,7 +86,7 @@ class Shape(NamedTuple):
 def find_column(
     shape: Shape, part: str, names: Sequence[str], file: str, line: int | None
 ) -> str | None:
-    """Return the name of the column that holds a part, or None; `InputError` if it is ambiguous."""
+    """Return the name of the column that holds a part, or None; `InputError` if ambiguous."""
     for path in filter(None, str(getattr(shape, part)).split("|")):
         if path in names:
             return path
@@ -120,8 +120,8 @@ def _count_names(path: str) -> int:
     )
 
 
-# The name of a shape, the programs that write such files and what the files look like, and the
-# paths as in a map. In any order: the most specific shape that fits a file is taken.
+# Each shape has a name, the programs that write such files with a sketch of them, and paths as in
+# a map. Their order does not matter: the most specific shape that fits a file wins.
 RUN_SHAPES = (
     (
         "mteb",
@@ -293,7 +293,7 @@ EXCLUSIONS = _shape(
 
 
 def most_specific_first(kind: Kind) -> list[Shape]:
-    """Return all shapes in the order in which they are tried on a file."""
+    """Return all shapes in the order in which files are tested for them."""
     return sorted(
         SHAPES[kind].values(), key=lambda shape: (*(-n for n in shape.specificity), shape.name)
     )
@@ -308,8 +308,8 @@ _PARTS = {
 def parse_map(text: str, kind: Kind, option: str) -> Shape:
     """Read ``records=$.results, query=id, list=hits.hits, doc=_id, score=_score``.
 
-    The parts that a map does not name are found by the names of keys. `option` is the name of the
-    map in messages, such as ``--map-run``.
+    Key names reveal the parts that a map does not name. `option` is the name of the map in
+    messages, such as ``--map-run``.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def parse_map(text: str, kind: Kind, option: str) -> Shape:
 
 
 def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
-    """Return the shape that some paths describe; other parts are found by the names of keys."""
+    """Return the shape that some paths describe; key names reveal the other parts."""
     base = SHAPES[kind]["lists" if "list" in paths else "flat"]
     if "records" in paths and "query" not in paths:
         base = base._replace(query=f"{base.query}|@key")
@@ -340,7 +340,7 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
         raise UsageError(
             f"a map has {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
         )
-    # The map counts: a score in the file does not overrule a rank that the map names.
+    # The map wins: a score in the file does not overrule a rank that the map names.
     if "rank" in paths and "score" not in paths:
         base = base._replace(score="")
     parts: dict[str, Any] = dict(paths)

@@ -1,4 +1,4 @@
-"""Before documents are ranked: fold passages into documents, and leave documents out."""
+"""Fold passages into documents and leave documents out, before ranking."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Excluded = Mapping[bytes, frozenset[bytes]]
 
 
 class Fold(NamedTuple):
-    """Turns the id of a passage into the id of its document."""
+    """Turns a passage's id into its document's id."""
 
     parent: Callable[[bytes], bytes]
     separator: int = -1  # the byte at which `parent` cuts the id, if it does only that
@@ -33,14 +33,14 @@ class Fold(NamedTuple):
 _PARENTS = LineShape(("chunk", "document"), "refused", "first_column")
 _PAIRS = LineShape(("query", "document"), "refused", "first_column")
 _HEAD = 1 << 10
-_NOTHING = b"N/A"  # BRIGHT's word for no document
+_NOTHING = b"N/A"  # in BRIGHT: no document
 
 
 class Sieve(NamedTuple):
-    """Which documents are left out, or folded: then the best of its passages counts."""
+    """The choices of documents to leave out or to fold; a document's best passage counts."""
 
     fold: Fold | None = None  # from passages to documents; None keeps all ids
-    drop_identical: bool = False  # is a document left out for the query of the same id?
+    drop_identical: bool = False  # leave out a document whose id is the query's
     excluded: Excluded = {}  # noqa: RUF012 - never changed
 
     def __bool__(self) -> bool:
@@ -48,12 +48,12 @@ class Sieve(NamedTuple):
 
     @property
     def in_kernel(self) -> bool:
-        """Whether the kernel can do all of it."""
+        """Whether the kernel can do all the work."""
         return self.fold is None or self.fold.separator >= 0
 
     @property
     def treatment(self) -> dict[str, Any]:
-        """The part of the kernel, as arguments of `kernel.Run`."""
+        """Return the kernel's share of the work, as arguments of `kernel.Run`."""
         best = {"keep_best": self.fold is not None}
         if not self.in_kernel or (self.fold is None and not self):
             return best
@@ -70,7 +70,7 @@ class Sieve(NamedTuple):
         return kernel.Documents(list(self.excluded), starts, *Tokens.from_strings(documents).column)
 
     def folded(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
-        """Leave documents out and fold the others, row by row; note how many are left out."""
+        """Leave documents out and fold the rest, row by row; note how many were left out."""
         identical = excluded = 0
         file = ""
         for block in blocks:
@@ -100,14 +100,14 @@ class Sieve(NamedTuple):
             _note(f"{file}: {counted(excluded, 'excluded document')} left out")
 
     def say(self, file: str, left_out: tuple[int, int, int, int]) -> None:
-        """Note how many documents the kernel folded and left out, from its counts of a run."""
+        """Note how many documents of a run the kernel folded and left out."""
         identical, excluded, before, after = left_out
         self._note_folded(file, before, after)
         if self.in_kernel:
             self._note_left_out(file, identical, excluded)
 
     def run(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
-        """Sieve blocks of whole queries without the kernel; note how many documents are gone."""
+        """Sieve blocks of whole queries without the kernel; note how many documents it drops."""
         before = after = 0
         file = ""
         for block in self.folded(blocks):
@@ -125,7 +125,7 @@ class Sieve(NamedTuple):
             _note(f"{file}: {counted(lines, 'line')} folded into {counted(documents, 'document')}")
 
     def qrels(self, columns: QrelsColumns) -> QrelsColumns:
-        """Fold judgements: a document has the highest level of its passages."""
+        """Fold judgements: a document gets the highest level of its passages."""
         if self.fold is None:
             return columns
         document = Tokens.from_strings(map(self.fold.parent, columns.document))
@@ -146,12 +146,12 @@ class Sieve(NamedTuple):
 
 
 def _with_rows(block: RunColumns, rows: IntArray) -> RunColumns:
-    """Keep some rows, in ascending order; a query that loses all rows stays, as an empty one."""
+    """Keep some rows, in ascending order; a query that loses all rows stays, empty."""
     return block.with_rows(rows, np.searchsorted(rows, block.starts))
 
 
 def _best_rows(document: IntArray, worth: IntArray | FloatArray) -> IntArray:
-    """Return, ascending, the row of each document that is worth most; of equal rows the first."""
+    """Return each document's row of greatest worth (the first if equal), ascending."""
     order = np.lexsort((-worth, document))
     rows: IntArray = np.sort(order[np.unique(document[order], return_index=True)[1]])
     return rows
@@ -164,9 +164,9 @@ def _note(text: str) -> None:
 def parse_fold(text: str) -> Fold:
     """Parse ``--max-passage``; `UsageError` for an empty text or an expression without a group.
 
-    A separator, such as ``#``: the document's id is the text before the first one. Or a regular
-    expression between slashes, whose first group is the document's id. Or ``@FILE`` with lines of
-    chunk and document.
+    The text is a separator, such as ``#``, before which the document's id ends; or a regular
+    expression between slashes, whose first group is the document's id; or ``@FILE``, with lines
+    of chunk and document.
     """
     octets = text.encode("utf-8", "surrogateescape")
     if len(text) > 2 and text.startswith("/") and text.endswith("/"):

@@ -1,6 +1,6 @@
-"""Texts of queries and documents, and labels of queries, by which an evaluation is cut into slices.
+"""Texts of queries and documents, and the labels of queries that cut an evaluation into slices.
 
-A file may be as large as a corpus, so it is read as a stream, and only wanted texts are kept:
+A file of texts may be as large as a corpus, so it is read as a stream that keeps only wanted texts:
 ``id<TAB>text`` lines, JSON Lines (BEIR's ``corpus.jsonl``, MS MARCO's segments), parquet.
 """
 
@@ -24,18 +24,18 @@ from ragkpi.wording import visible
 _ID = ("_id", "id", *DOCUMENT[:-1], *QUERY[:-1])
 _TITLE = ("title", "headings")
 _TEXT = ("text", "contents", "content", "segment", "passage", "body", "query", "question")
-_LONGEST = 1 << 16  # characters of a text that are kept; the rest is counted
+_LONGEST = 1 << 16  # characters kept of a text; the rest is only counted
 _ROWS_AT_ONCE = 1 << 11  # of a table
 
 
 class Text(tuple[str, int]):
-    """The beginning of a text, and how many characters all of it has."""
+    """The beginning of a text, and the length of the whole text in characters."""
 
     __slots__ = ()
 
 
 def read_texts(path: str, wanted: Collection[bytes]) -> dict[bytes, Text]:
-    """Read the texts of some ids, as far as the file has them."""
+    """Read the texts of some ids; ids that the file lacks are left out."""
     ids = frozenset(wanted)
     found: dict[bytes, Text] = {}
     for id_, text in _ids_and_texts(path):
@@ -45,7 +45,7 @@ def read_texts(path: str, wanted: Collection[bytes]) -> dict[bytes, Text]:
 
 
 def texts_of_run(path: str) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
-    """Read the texts of queries and documents in a run of JSON Lines, by id."""
+    """Read the texts of queries and of documents in a JSON Lines run, by id."""
     queries: dict[bytes, Text] = {}
     documents: dict[bytes, Text] = {}
     source = Source(path)
@@ -133,7 +133,7 @@ def _title_and_text(values: Mapping[str, Any]) -> str:
 
 
 def _decoded(text: str) -> Any:
-    """Return the value of a text of JSON; None if it is none."""
+    """Return the value of a JSON text; None if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -150,7 +150,7 @@ def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 _UNNAMED = "label"
-_HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # others: bytes that are not UTF-8
+_HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # other surrogates: bytes that are not UTF-8
 
 # By column, then by query.
 QueryLabels = Mapping[str, Mapping[bytes, str]]
@@ -160,9 +160,9 @@ _LabelRows: TypeAlias = "Iterator[tuple[int, str, Mapping[str, str]]]"  # line, 
 def read_query_labels(path: str) -> QueryLabels:
     """Read one or more labels of each query, such as its language.
 
-    The file has columns between tabs or commas, the query's id first, and perhaps a line with
-    their names (``query_id``, then the kinds of labels). Or it has JSON objects with these names
-    as keys, one a line or in an array; or ``{query: {kind: label}}``. Empty labels are skipped.
+    The file has columns between tabs or commas, the query's id first, and perhaps a header
+    (``query_id``, then the kinds of labels). Or it has JSON objects with these keys, one per line
+    or in an array; or ``{query: {kind: label}}``. Empty labels are skipped.
 
     Raises `InputError` with the line for a malformed line, and for a file without labels, and
     `DataError` if a query has two lines.
@@ -223,7 +223,7 @@ def _labels_of_json(path: str, text: str) -> _LabelRows:
             raise InputError(
                 path, number, "no query's id", "expected an object with a query and its labels"
             )
-        # No output can hold halves of surrogate pairs.
+        # No output can encode half of a surrogate pair.
         labels = {
             _HALVES.sub("\ufffd", key): _HALVES.sub("\ufffd", str(label))
             for key, label in record.items()

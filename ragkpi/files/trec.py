@@ -1,6 +1,6 @@
-"""Runs as lines of columns; above all TREC's.
+"""Runs and qrels as columns, and the readers of TREC and other white-space separated files.
 
-A TREC run is ``query Q0 document rank score run_id``; trec_eval ignores its ranks.
+A TREC run has lines ``query Q0 document rank score run_id``; trec_eval ignores its ranks.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ RUN_LINE = LineShape(
     "first_word",
     {4: " (qrels have 4; they come first)"},
 )
-_HEAD = 1 << 12  # bytes; enough for the first line, or for ten documents of it
+_HEAD = 1 << 12  # bytes; enough for the first line, or for its first ten documents
 
 
 class ColumnOrder(NamedTuple):
-    """Which column of a run of lines holds what, by number from 0.
+    """The number, from 0, of each column in the lines of a run.
 
     Without scores, ranks become negative scores. Without a run id, the run is named after its file.
     """
@@ -59,7 +59,7 @@ class ColumnOrder(NamedTuple):
 
 
 def _unnamed(names: tuple[str, ...], score: int | None, rank: int | None) -> ColumnOrder:
-    """Return the order of query, document and other columns that are separated by white space."""
+    """Return the order of query, document and other columns between white space."""
     line = LineShape(names, "refused", "first_column")
     return ColumnOrder(partial(scan, shape=line), 0, 1, score, rank)
 
@@ -71,7 +71,7 @@ TEVATRON = _unnamed(("query", "document", "score"), 2, None)
 
 
 class RunColumns(NamedTuple):
-    """Lines of a run as columns of n rows, in the order of the file, in groups of one query."""
+    """Lines of a run as columns of n rows, in file order, grouped by query."""
 
     file: str  # the name of the run in messages
     query: Tokens  # (G,), the id of each group of neighbouring lines with one query
@@ -80,7 +80,7 @@ class RunColumns(NamedTuple):
     score: FloatArray
     line: IntArray  # physical line numbers
     run_id: bytes  # of the last row
-    rank: FloatArray | None = None  # beside scores, where ranks have a meaning
+    rank: FloatArray | None = None  # beside scores, in formats whose ranks have a meaning
     by_rank: BoolArray | None = None  # which scores are negative ranks, if any
 
     def group(self) -> IntArray:
@@ -113,7 +113,7 @@ class RunColumns(NamedTuple):
 
     @property
     def for_kernel(self) -> tuple[Any, ...]:
-        """The arguments of `kernel.Run.add`."""
+        """Return the arguments of `kernel.Run.add`."""
         return self.query.column, self.starts, self.document.column, self.score, self.line
 
     def groups(self, first: int, last: int) -> RunColumns:
@@ -122,7 +122,7 @@ class RunColumns(NamedTuple):
         return self.with_rows(rows, starts)._replace(query=self.query.take(slice(first, last)))
 
     def with_rows(self, rows: slice | IntArray, starts: IntArray) -> RunColumns:
-        """Keep some rows, which the groups are now cut into at `starts`."""
+        """Keep some rows, with groups starting at `starts`."""
         return self._replace(
             starts=starts,
             document=self.document.take(rows),
@@ -134,7 +134,7 @@ class RunColumns(NamedTuple):
 
 
 def refuse_carriage_returns(source: Source) -> None:
-    """Refuse lines that end in carriage returns alone: trec_eval reads one document then."""
+    """Refuse lines that end in a bare carriage return: trec_eval would read one document."""
     line = source.peek(_HEAD).split(b"\n", 1)[0]
     words = line.split(None, 12)
     if b"\r" in line.rstrip() and len(words) >= 2 * len(RUN_LINE.columns) and words[0][:1] != b"#":
@@ -151,12 +151,12 @@ def stream_run(source: Source) -> Iterator[RunColumns]:
 def stream_words(
     source: Source, shape: Shape | None = None, *, columns: ColumnOrder
 ) -> Iterator[RunColumns]:
-    """Read a run of words between white space, which needs no shape; errors as `stream_run`."""
+    """Read a run of words between white space, without a shape; errors as in `stream_run`."""
     return columns_of_blocks(blocks(source), columns)
 
 
 def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[RunColumns]:
-    """Turn blocks of lines into columns, as `stream_run`."""
+    """Turn blocks of lines into columns, like `stream_run`."""
     for block in texts:
         lines = layout.scan(block)
         if not len(lines):
@@ -181,7 +181,7 @@ def run_columns(
     line: IntArray,
     run_id: bytes,
 ) -> RunColumns:
-    """Group rows by query; without scores ranks count, without ranks the order of the rows."""
+    """Group rows by query; without scores ranks count, without ranks row order."""
     by_rank = None
     if score is None:
         if rank is not None:
@@ -214,7 +214,7 @@ def whole_queries(parts: Iterable[RunColumns]) -> Iterator[RunColumns]:
 
 
 def regrouped(run: RunColumns) -> RunColumns:
-    """Bring the rows of each query together, queries as they first appear."""
+    """Bring the rows of each query together, queries in order of first appearance."""
     first, number = np.unique(run.query.first_rows(), return_inverse=True)
     of_rows = np.repeat(number, np.diff(run.starts))
     order = np.argsort(of_rows, kind="stable")
@@ -230,7 +230,7 @@ def refuse_empty(file: str, ids: Tokens, line: IntArray, what: str) -> None:
 
 
 def run_id_of(file: str) -> bytes:
-    """Name a run without a run id after its file, without suffixes and white space."""
+    """Return the file's name, without suffixes and white space, for a run without a run id."""
     name = os.path.basename(file).split(".")[0]
     return b"_".join(os.fsencode(name).split()) if name.strip(" -") else b"run"
 
@@ -244,7 +244,7 @@ _DIGITS = 16  # of 2 ** 53
 
 
 def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
-    """Read ranks, whole numbers from 0; programs write a column with gaps as decimals, 1.0."""
+    """Read ranks, whole numbers from 0; programs write a column with gaps as 1.0, 2.0."""
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
@@ -253,14 +253,14 @@ def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
 
 
 def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
-    """Read scores, (n,); `InputError` with the line for anything but a number."""
+    """Read scores, (n,); `InputError` with the line for a non-number."""
     score = text.numbers()
     refuse_invalid(file, line, text, ~np.isnan(score), "score", "expected a decimal number")
     return score
 
 
 def descending(file: str, line: int, rank: bytes) -> bytes:
-    """Return the text of a score that falls with the rank; errors as `parse_ranks`."""
+    """Return, as text, a score that falls as the rank rises; errors as in `parse_ranks`."""
     rank = rank.strip()
     if rank.isdigit() and len(rank) < _DIGITS:  # nearly always
         return b"-" + rank
@@ -299,13 +299,13 @@ def ranked_once(columns: RunColumns) -> RunColumns:
 
 
 def warn_of_order(file: str, names: Sequence[str]) -> None:
-    """Warn that rows have neither scores nor ranks; `names` are those of their columns."""
+    """Warn that rows have neither scores nor ranks; `names` are their column names."""
     found = f"{file}: names no score and no rank ({shown_names(names)})"
     warnings.warn(f"{found}; the order of the rows counts", RagkpiWarning, stacklevel=2)
 
 
 def warn_of_contradiction(columns: RunColumns) -> bool:
-    """Warn of a query whose scores contradict its ranks; return whether there is one."""
+    """Warn of a query whose scores contradict its ranks; return whether any does."""
     if columns.rank is None:
         return False
     rises, falls = columns.score[1:] > columns.score[:-1], columns.score[1:] < columns.score[:-1]
@@ -329,24 +329,24 @@ QRELS_LINE = LineShape(
 )
 
 
-_EXACT = 2.0**53  # a whole number below it is exactly a double
+_EXACT = 2.0**53  # doubles hold smaller whole numbers exactly
 _INTEGER = re.compile(rb"([+-]?)0*([0-9]{1,19})")
 _WHOLE = "expected a whole number such as 0, 1, 2 or -1"
 
 Numbers = Literal["levels", "gains"]
-"""Whether judgements have to be whole numbers, or may be any real numbers."""
+"""Whether judgements must be whole numbers or may be real numbers."""
 
 
 class QrelsColumns(NamedTuple):
-    """Judgements as columns of n rows, in the order of the file.
+    """Judgements as columns of n rows, in file order.
 
-    Where any number is fractional, `gain` holds all numbers, and `level` is 0 for a judged document
-    and -1 for an unjudged one.
+    If any number is fractional, `gain` holds all numbers, and `level` is 0 for a judged and -1 for
+    an unjudged document.
     """
 
     file: str
     query: Tokens
-    iteration: Tokens  # the assessor (judgment group) where that has a meaning
+    iteration: Tokens  # the assessor (judgment group) in formats with several
     document: Tokens
     level: IntArray  # negative: in the pool but unjudged
     line: IntArray
@@ -369,12 +369,12 @@ class QrelsColumns(NamedTuple):
 
 
 def fractional(file: str, line: int, level: float, advice: str) -> InputError:
-    """Return the error for a fractional level where a whole one is needed."""
+    """Return the error for a fractional level where levels must be whole."""
     return InputError(file, line, f"level '{float(level)!r}'", f"{_WHOLE}; {advice}")
 
 
 def read_qrels(path: str) -> QrelsColumns:
-    """Read a qrels file; errors as `qrels_of`."""
+    """Read a qrels file; errors as in `qrels_of`."""
     with Source(path) as source:
         return qrels_of(source)
 

@@ -1,4 +1,4 @@
-"""Rankings to be written: many in columns, or one as lists.
+"""Write rankings and qrels in every output format.
 
 Scores read back as the same doubles; an id that a format cannot hold is refused.
 """
@@ -32,7 +32,7 @@ class Ranking(NamedTuple):
 
 
 class Rankings(NamedTuple):
-    """The documents of G queries as n rows, each query's best first."""
+    """The documents of G queries as n rows, best first for each query."""
 
     query: Tokens  # (G,)
     starts: IntArray  # (G+1,), query g has the rows starts[g]:starts[g + 1], perhaps none
@@ -79,8 +79,8 @@ class Rankings(NamedTuple):
             )
 
 
-_NO_WORDS = b" \t\n\r\v\f\0"  # bytes that no word may have
-# Bytes that may be escaped in a string of JSON.
+_NO_WORDS = b" \t\n\r\v\f\0"  # bytes that words exclude
+# Bytes that a JSON string may escape.
 _ESCAPED = bytes(range(32)) + b'"\\' + bytes(range(128, 256))
 # The beginnings of a comment, a byte order mark, gzip and zstandard.
 _NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
@@ -113,9 +113,9 @@ def _spelled(
     spell: Callable[[bytes], bytes],
     spell_query: Callable[[bytes], bytes] | None = None,
 ) -> Rankings:
-    """Return rankings whose ids with odd bytes are spelled, in the order of the rows.
+    """Return rankings in which `spell` replaces ids with odd bytes, in row order.
 
-    The first id that `spell` refuses raises its error.
+    The first id that `spell` refuses raises an error.
     """
     if _are_plain(rankings.query, odd) and _are_plain(rankings.document, odd):
         return rankings
@@ -133,7 +133,7 @@ def _spelled(
 
 
 def _words(rankings: Rankings) -> Rankings:
-    """Return rankings unchanged; errors as `first_word` and `one_word`."""
+    """Return rankings unchanged; errors as in `first_word` and `one_word`."""
     odd = _NO_WORDS
     empty = any((ids.start == ids.end).any() for ids in (rankings.query, rankings.document))
     if empty or any(query.startswith(_NO_BEGINNINGS) for query in rankings.query):
@@ -161,7 +161,7 @@ def _impossible(found: str) -> DataError:
 
 
 def one_word(text: bytes) -> bytes:
-    """Return an id unchanged; `DataError` if columns between white space cannot hold it."""
+    """Return an id unchanged; `DataError` if white space or NUL makes it more than a word."""
     if b"\0" in text or text.split() != [text]:
         needed = "is not one word, as TREC and MS MARCO files need it"
         raise _impossible(f"id {shown(text)} {needed}")
@@ -177,7 +177,7 @@ def first_word(query: bytes) -> bytes:
 
 
 class _Delimiting(NamedTuple):
-    """How values are written in a line."""
+    """The rules by which a format writes values in a line."""
 
     name: str  # in messages
     separator: bytes  # between two values
@@ -223,7 +223,7 @@ def _write_qrels_table(
 
 
 def write_msmarco(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
-    """Write `query document rank`; scores are lost, and the order of equal ones is kept."""
+    """Write `query document rank`, without scores; equal scores keep their order."""
     for block in map(_words, rankings):
         columns = block.query_of_rows(), b"\t", block.document, b"\t", block.ranks(), b"\n"
         file.write(_rows(len(block.score), *columns))
@@ -251,12 +251,12 @@ def write_json_lines(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO
 def _listed(
     rankings: Rankings, begin: bytes, between: bytes, end: bytes
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Yield for each query its id and its documents with scores, as JSON."""
+    """Yield the id of each query, and its documents with scores, as JSON."""
     block = _spelled(rankings, _ESCAPED, lambda id_: written(text_of(id_))[1:-1])
     sizes = np.diff(block.starts)
     last = np.zeros(len(block.score), dtype=np.int64)
     last[block.starts[1:][sizes > 0] - 1] = 1
-    behind = Tokens.from_strings([b", ", b"\n"]).take(last)  # an id would escape the newline
+    behind = Tokens.from_strings([b", ", b"\n"]).take(last)  # in an id, a newline would be escaped
     scores = block.score if np.isfinite(block.score).all() else _json_numbers(block.score)
     text = _rows(len(last), begin, block.document, between, scores, end, behind)
     texts = iter(bytes(text).split(b"\n"))
@@ -265,7 +265,7 @@ def _listed(
 
 
 def _json_numbers(score: FloatArray) -> Tokens:
-    """Write scores; infinity becomes a string, because JSON has no infinity."""
+    """Write scores; infinity becomes a string, because JSON lacks it."""
     texts = (f'"{number!r}"' if isinf(number) else repr(number) for number in score.tolist())
     return Tokens.from_strings(text.encode() for text in texts)
 

@@ -1,1 +1,1 @@
-"""Every measure: one pure function of `Judged`, its docstring the help text, one registry line."""
+"""All measures: each a pure function of `Judged` whose docstring is its help text."""

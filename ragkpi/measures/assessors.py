@@ -1,7 +1,7 @@
 """Agreement with preferences (-R prefs, qrels_prefs) and with several assessors (-R qrels_jg).
 
-A preference says that one document is better than another for a query. A ranking fulfils it if the
-better document is retrieved above the worse one, or alone.
+By a preference, one document is better than another for a query. A ranking fulfils it if the better
+document is retrieved above the worse document, or alone.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _pooled(judged: JudgedPreferences, tally: Tally) -> FloatArray:
 
 
 def _nonzero_mean(judged: JudgedPreferences, tally: Tally) -> FloatArray:
-    """Average over groups; 0 if one of them has nothing to fulfil, as 0/0 has it in trec_eval."""
+    """Average over groups; 0 if any group has no preference, like 0/0 in trec_eval."""
     return np.where(judged.group_mean(tally.possible == 0) > 0, 0.0, judged.group_mean(tally.share))
 
 

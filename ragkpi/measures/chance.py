@@ -1,13 +1,13 @@
 """Bits-over-Random and its relatives: what a ranking achieves beyond drawing at random.
 
-Chance draws K documents from the corpus of N; X, the relevant ones among them, is
-hypergeometric. All means are over the queries with R >= m: for the others success is impossible
-for every system, so they are NA.
+Chance draws K documents from the corpus of N; the number X of relevant documents among them is
+hypergeometric. All means are over the queries with R >= m: with fewer relevant documents no system
+can succeed, so the query is NA.
 
 The aggregates are logarithms of ratios of means, in bits; their statistics are sums over queries
-like any other. The chance of success of a query takes several statistics: its complement, which
-keeps the digits of ceilings near 0 bits, and one number per band of magnitudes, because the chance
-of many hits at once is smaller than any double.
+as usual. A query's chance of success takes several statistics: its complement, which keeps the
+digits of ceilings near 0 bits, and one number per band of magnitudes, because the chance of many
+hits at once is smaller than any double.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from ragkpi.ranking.judged import Judged, quotient, shared
 from ragkpi.wording import named
 
 COLLAPSED = 0.95  # chance of success from which a query cannot tell systems apart
-# The collapse zone, in which chance succeeds too often to tell systems apart, begins here.
+# Here begins the collapse zone, in which chance succeeds too often to tell systems apart.
 LAMBDA_LIMIT = 3.0  # relevant documents that chance finds
 CEILING_LIMIT = 0.1  # bits
 
@@ -54,7 +54,7 @@ _LARGEST = 63  # bits of a corpus size
 def corpus_size(judged: Judged) -> IntArray:
     """Return N, (Q,): the number of documents that could have been retrieved.
 
-    `UsageError` if it is not known, or smaller than the documents judged or retrieved for a query.
+    `UsageError` if N is unknown, or below the number of documents judged or retrieved for a query.
     """
     size = judged.corpus_size
     if size is None:
@@ -79,9 +79,9 @@ def corpus_size(judged: Judged) -> IntArray:
 
 
 def draws(judged: Judged, cutoff: int) -> IntArray:
-    """Return the number of documents that chance draws, (Q,): K, or with --depth ret those shown.
+    """Return how many documents chance draws, (Q,): K, or with --depth ret those shown.
 
-    A corpus of fewer documents is drawn whole.
+    From a smaller corpus, chance draws every document.
     """
     drawn: IntArray = np.minimum(cutoff, corpus_size(judged))
     return np.minimum(drawn, judged.num_ret) if judged.settings.draws == "ret" else drawn
@@ -172,7 +172,7 @@ def _unless_infinite(deep: FloatArray, shallow: FloatArray) -> FloatArray:
 
 
 def _of_sums(name: str, function: Callable[..., FloatArray], **facts: Any) -> Aggregate:
-    """Return the aggregate whose value of a query is its summary of that query alone."""
+    """Return the aggregate whose value for a query is the summary of that query alone."""
     return Aggregate(name, function, function, **facts)
 
 
@@ -208,7 +208,7 @@ def in_collapse_zone(judged: Judged, cutoff: int, m: int) -> bool:
 
 
 def collapse_depth(judged: Judged, m: int) -> int | None:
-    """Return the smallest K in the collapse zone; None if even the whole corpus is not in it."""
+    """Return the smallest K in the collapse zone; None if even the whole corpus is outside."""
     depths = range(1, int(corpus_size(judged).max(initial=0)) + 1)
     above = bisect_left(depths, True, key=lambda cutoff: in_collapse_zone(judged, cutoff, m))
     return depths[above] if above < len(depths) else None

@@ -154,7 +154,7 @@ def utility(judged: Judged, coefficients: tuple[float, ...]) -> FloatArray:
 
 
 def _given_corpus_size(judged: Judged) -> IntArray:
-    """Return the size of the collection as the user gave it, (Q,); 0 without one."""
+    """Return the user's size of the collection, (Q,); 0 if not given."""
     shared = judged.settings.corpus_size or 0
     if not judged.settings.corpus_sizes:
         return np.full(len(judged.queries), shared)

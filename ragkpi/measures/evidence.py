@@ -1,9 +1,9 @@
 """RA-nWG, PROC and their relatives: how much of the evidence that exists fills the K places.
 
-Labels are grades 1 to 5 of a rubric, which the grade map makes of judged levels. Documents
-without a label take a place and gain nothing. The measures are about sets, so a query is three
-rows of counts: the labelled documents of each grade that exist, those in the top K, and those in
-the pool. Column g counts grade g; column 0 is 0.
+Labels are grades 1 to 5 of a rubric; the grade map derives them from judged levels. Documents
+without a label take a place and gain nothing. Order does not matter, so a query is three rows of
+counts by grade: all labelled documents, those in the top K, and those in the pool. Column g counts
+grade g; column 0 is 0.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def shown(judged: Judged, cutoff: int) -> IntArray:
 def pooled(judged: Judged, cutoff: int) -> IntArray:
     """Count the labelled documents of the pool per grade, (Q, 6).
 
-    Without a pool the whole ranking is the pool. With the setting ``pool_union="union"`` the
-    documents of the top K are added to it.
+    Without a pool the whole ranking is the pool. The setting ``pool_union="union"`` adds the
+    documents of the top K.
     """
     pool = judged if judged.pool is None else judged.pool
     counts = _of_hits(pool, np.ones(len(pool.rank), dtype=np.bool_))
@@ -80,7 +80,7 @@ def pooled(judged: Judged, cutoff: int) -> IntArray:
 
 
 def grades(judged: Judged, levels: IntArray) -> IntArray:
-    """Return the rubric grade of judged levels, 0 for negative ones, which are no label.
+    """Return the rubric grade of judged levels, 0 for negative levels, which are no labels.
 
     `UsageError` if the grade map lacks a level that documents of these queries have.
     """
@@ -93,8 +93,8 @@ def grades(judged: Judged, levels: IntArray) -> IntArray:
 def weights(counts: IntArray, alpha: float, cap4: float, cap3: float) -> FloatArray:
     """Return the weight of a document of each grade, (Q, 6), from the labelled counts, (Q, 6).
 
-    The rarer a grade is compared with the top grade, the greater its weight, up to its cap. A
-    query without the top grade has fixed weights.
+    The rarer a grade is compared with the top grade, the greater its weight, up to a cap. Without
+    the top grade, weights are fixed.
     """
     top = counts[:, 5:]
     rarity = (top / np.maximum(counts, 1)) ** alpha
@@ -179,7 +179,7 @@ def _ra_nwg_range(
     low = np.min(corners, axis=0)
     best = best_sum(counts + own[:, np.newaxis] * top, light, cutoff)
     high = np.minimum(ratio(sum_weights(seen, heavy) + own, best), 1.0)
-    # Without useful documents elsewhere, useful own documents are all of them.
+    # Without useful documents elsewhere, all useful documents are own documents.
     low = np.where(np.isnan(low), high, low)
     high = np.where(np.isnan(high) & (other > 0), 0.0, high)
     useless = counts[:, 3:].sum(axis=1) == 0
@@ -198,7 +198,7 @@ def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warn that without a pool the run is its own, and cut at K its own ceiling."""
+    """Warn that without a pool the run is its own pool, and cut at K its own ceiling."""
     if judged.pool is not None:
         return
     deepest = judged.num_ret.max(initial=0)

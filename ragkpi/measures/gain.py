@@ -1,4 +1,4 @@
-"""Cumulated gain measures: documents are worth more or less, and less further down."""
+"""Cumulated gain measures: graded documents, discounted by rank."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ class GainSequences:
         return np.append(0.0, np.add.accumulate(separated)[position])
 
     def after(self, sums: FloatArray, query: IntArray, count: IntArray) -> FloatArray:
-        """Look up `running` sums behind the first `count` gains of the given queries."""
+        """Look up `running` sums after the first `count` gains of some queries."""
         return np.where(count > 0, sums[self.starts[query] + count], 0.0)
 
     def down_to(self, query: IntArray, rank: IntArray) -> IntArray:
-        """Count the gains of the given queries at or above the given ranks."""
+        """Count the gains of some queries at or above some ranks."""
         base = max(self.rank.max(initial=0), rank.max(initial=0)) + 1
         counts = np.searchsorted(self.query * base + self.rank, query * base + rank, side="right")
         return np.asarray(counts - self.starts[query])
@@ -152,7 +152,7 @@ def _discounts(ranks: IntArray, cutoff: int | None) -> FloatArray:
 
 
 def ndcg_ratio(gains: Mapping[int, float] | None = None, cutoff: int | None = None) -> GainRatio:
-    """Return the ratio that `ndcg` is, or `ndcg_cut`."""
+    """Return `ndcg`, or with a cutoff `ndcg_cut`, as a ratio of gains."""
     gain = partial(gain_of_levels, gains=gains or {})
     return GainRatio(gain, partial(_discounts, cutoff=cutoff))
 

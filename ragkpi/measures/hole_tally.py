@@ -31,8 +31,8 @@ class OpenRanking:
     """A run whose Q queries have holes that may be given any level.
 
     `judged` is the run down to the depth of the measure, with its own holes among the hits,
-    unjudged. `hole`, (H,), is the index of each hit among the own holes of its query, from the top;
-    -1 if it is judged. `num_other`, (Q,), counts the holes further down, or only in other runs.
+    unjudged. `hole`, (H,), is the index of each hit among its query's own holes, from the top; -1
+    if it is judged. `num_other`, (Q,), counts the holes further down or only in other runs.
     """
 
     judged: Judged
@@ -99,7 +99,7 @@ class ChosenRanks:
         return np.asarray(self.query * self._base + self.rank)
 
     def nth(self, query: IntArray, number: IntArray) -> IntArray:
-        """Return the n-th rank of queries, (V,); 0 where there is none."""
+        """Return the n-th rank of queries, (V,), or 0."""
         exists = (number >= 1) & (number <= np.diff(self.starts)[query])
         index = np.where(exists, self.starts[query] + number - 1, 0)
         return np.where(exists, self.rank[index], 0) if len(self.rank) else np.zeros_like(index)
@@ -151,7 +151,7 @@ def level_counts(
 
 
 def sparse_levels(levels: IntArray, counts: IntArray) -> dict[str, Any]:
-    """Return the fields of a `Judged` for counts per level, (V, L), without those that are 0."""
+    """Return the fields of a `Judged` for the nonzero counts per level, (V, L)."""
     row, column = np.nonzero(counts)
     return {
         "level_starts": np.searchsorted(row, np.arange(len(counts) + 1)),
@@ -161,7 +161,7 @@ def sparse_levels(levels: IntArray, counts: IntArray) -> dict[str, Any]:
 
 
 class Ways(NamedTuple):
-    """V ways to judge the holes of queries: some at the top of the scale, the others worthless.
+    """V ways to judge the holes of queries: some at the top of the scale, the rest worthless.
 
     Own holes `above` the rank `cut` have the same level, and so do those `below` it; `at` is the
     hole at it. `cut` is 0 if all own holes have the same level. `own` and `other` are the numbers
@@ -193,7 +193,7 @@ class Ways(NamedTuple):
     def one(
         cls, run: OpenRanking, query: IntArray, number: IntArray, high: BoolArray, other: IntArray
     ) -> Ways:
-        """Put only the n-th own hole at the top (`high`), or all but that one."""
+        """Put only the n-th own hole at the top (`high`), or all other own holes."""
         own = np.where(high, 1, run.num_own[query] - 1)
         return cls(query, run.holes.nth(query, number), ~high, high, ~high, own, other)
 
@@ -445,7 +445,7 @@ def _sums_of_run(measure: GainRatio, run: OpenRanking, bottom: float) -> tuple[F
 
 
 def _worthless(measure: GainRatio, run: OpenRanking, bottom: float) -> FloatArray:
-    """Sum the weighted gains of a ranking whose own holes have the least gain, (Q,)."""
+    """Sum the weighted gains of a ranking if its own holes have the least gain, (Q,)."""
     judged = run.judged
     gain = np.where(run.hole >= 0, bottom, measure.gain(judged.level))
     return judged.per_query(gain * measure.weight(judged.rank))

@@ -1,6 +1,6 @@
-"""Incomplete judgements: measures made for them, and rank-biased precision with its residual.
+"""Measures for incomplete judgements, and rank-biased precision with its residual.
 
-Rank-biased precision has a user who goes on to the next document with probability p.
+Rank-biased precision assumes a user who reads on to the next document with probability p.
 """
 
 from __future__ import annotations
@@ -144,12 +144,12 @@ def _scaled_gains(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 def _is_monotone(arguments: Mapping[str, Any]) -> bool:
-    """Return whether no document lowers `rbp`, and deeper ones add less."""
+    """Return whether no document lowers `rbp`, and deeper documents add less."""
     return gains_from_zero(arguments) and 0 <= arguments["p"] <= 1
 
 
 def _rbp_ratio(gains: Mapping[int, float], p: float) -> GainRatio | None:
-    """Return the sum that `rbp` is; None with gains of levels, which change its scale."""
+    """Return `rbp` as a sum of gains; None with gains of levels, which change its scale."""
     if gains:
         return None
     return GainRatio(

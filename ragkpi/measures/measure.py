@@ -1,4 +1,4 @@
-"""What a measure declares, its aggregate, and a metric: a measure with its parameters filled in.
+"""`Measure`, a measure's declaration; `Metric`, a measure with parameters; and their scores.
 
 A measure returns one row of S sufficient statistics per query. For most measures S is 1, the row
 is the value and the summary is the mean. For Bits-over-Random the row is (success, chance) and the
@@ -30,7 +30,7 @@ from ragkpi.wording import Style
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A rule from statistics to values.
+    """A rule that turns statistics into values.
 
     `value` turns the statistics of queries, (..., S), into per-query values, (...), and `summary`
     the sums of statistics, (..., S), and the count of the queries into summaries, (...). Leading
@@ -235,7 +235,7 @@ class Bounds(NamedTuple):
     order: Literal["matters", "ignored"] = "matters"
 
     def depth(self, arguments: Mapping[str, Any]) -> int | None:
-        """Return the last rank that counts; None for all."""
+        """Return the last rank that counts; None if all ranks count."""
         cutoff = arguments.get("cutoff")
         return None if cutoff is None else self.reach * int(cutoff)
 
@@ -257,12 +257,12 @@ STAIRCASE_TWICE_AS_DEEP = STAIRCASE._replace(reach=2)
 
 @dataclass(frozen=True)
 class Measure:
-    """The record of a measure: everything that commands know of it.
+    """The declaration of a measure: everything that commands know of it.
 
     Attributes
     ----------
     name
-        As given to ``-m`` and printed.
+        The name in ``-m`` and in output.
     function
         From `Judged` and the parameters to sufficient statistics, (Q,) or (Q, S). NaN in a row
         is NA, which is printed as such and left out of the summary. Text measures return (Q,)
@@ -283,7 +283,7 @@ class Measure:
         Its names in other tools, in any capitals. A name with a cutoff (``nDCG@10``) asks for the
         measure that takes one.
     better
-        Which of two values is the better one, for marks, wins and gates; ``"neither"`` for
+        Whether higher or lower values are better, for marks, wins and gates; ``"neither"`` for
         counts and properties of the collection.
     bounds
         Where its extremes lie while documents are unjudged; `UNPROVEN`, or another reason, if
@@ -292,10 +292,10 @@ class Measure:
         ``"monotone"`` if it never falls when a document moves above a neighbour of a lower level.
         Then its extremes over all orders of equal scores are known.
     question
-        The one of `QUESTIONS` under which it is listed.
+        The heading among `QUESTIONS` under which it is listed.
     worth
-        What it reads of judgements. ``"level"``: levels. ``"gain"``: levels, or real gains in
-        their place, from `ragkpi.measures.gain`. ``"judged"``: only which documents are judged.
+        The part of judgements that it reads. ``"level"``: levels. ``"gain"``: levels, or real gains
+        in their place, from `ragkpi.measures.gain`. ``"judged"``: only which documents are judged.
     expected
         Its expected value over all orders of equal scores (``--ties expected``): a function like
         `function`, of a `Judged` whose `tied` is known; ``"unchanged"`` if no order changes it;
@@ -327,7 +327,7 @@ class Measure:
 
     @property
     def sees(self) -> str:
-        """What it reads of judgements, in words."""
+        """The part of judgements that it reads, in words."""
         return {
             "level": "levels",
             "gain": "levels, or real gains (--gains)",
@@ -336,7 +336,7 @@ class Measure:
 
     @property
     def over_ties(self) -> str:
-        """How ``--ties expected`` treats it, in words."""
+        """Its treatment under ``--ties expected``, in words."""
         if self.expected == "unchanged":
             return "no order of equal scores changes it"
         return "by id, or --ties expected" if self.expected else "by id"
@@ -358,7 +358,7 @@ class Measure:
 
     @property
     def num_q(self) -> Measure:
-        """The measure ``num_q_NAME``: how many queries the summary of this one is over."""
+        """The measure ``num_q_NAME``: the number of queries in this measure's summary."""
         return replace(
             self,
             name=f"num_q_{self.name}",
@@ -412,7 +412,7 @@ class Metric:
         return replace(judged, settings=settings)
 
     def is_printed(self, where: Literal["query", "summary"]) -> bool:
-        """Return whether it has a line per query, or one over all queries."""
+        """Return whether it has a line per query, or a line over all queries."""
         return self.measure.aggregate.prints in ("both", where)
 
     @property
@@ -425,7 +425,7 @@ class Metric:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether one run can be better by it than another."""
+        """Whether a run can be better than another by this metric."""
         return self.is_estimate and self.measure.better != "neither"
 
 
@@ -537,7 +537,7 @@ class Scores:
         return {column.name: column for column in self.columns}
 
     def printed(self, where: Literal["query", "summary"]) -> list[MetricScores]:
-        """Return the columns that have a line per query, or one over all queries."""
+        """Return the columns that have a line per query, or a line over all queries."""
         return [column for column in self.columns if column.metric.is_printed(where)]
 
     def estimates(self) -> list[MetricScores]:

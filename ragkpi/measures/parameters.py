@@ -22,7 +22,7 @@ NINE_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 
 def bad_request(measure: str, parameters: str | None, problem: str) -> UsageError:
-    """Return the error of a request that begins with how the user asked for it."""
+    """Return the error for a request; its text begins with the request as the user wrote it."""
     return UsageError(f"{request_text(measure, parameters)}: {problem}")
 
 
@@ -49,7 +49,7 @@ class Grammar:
 
     @property
     def plain_is_a_value(self) -> bool:
-        """Whether the bare name is another value than its defaults spelled out.
+        """Whether the bare name means another value than its defaults spelled out.
 
         ``-m recip_rank -m recip_rank.10`` asks for two values, ``-m P -m P.10`` for P_10 alone.
         """
@@ -60,7 +60,7 @@ class Grammar:
         return [Parameters("", {})]
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
-        """Read the text behind the dot; raise `UsageError` if it does not fit."""
+        """Read the text after the dot; raise `UsageError` if it does not fit."""
         advice = f"give {request_text(measure)}"
         raise bad_request(measure, text, f"{measure} takes no parameters; {advice}")
 
@@ -270,7 +270,7 @@ class Gains(Grammar):
 
 
 def shortest(number: float) -> str:
-    """Write a number with six digits, or with as many as tell it from all others.
+    """Write a number with six digits, or as many as identify it.
 
     >>> shortest(0.5), shortest(0.12345671)
     ('0.5', '0.12345671')

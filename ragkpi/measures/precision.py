@@ -201,7 +201,7 @@ def _expected_average_precision(judged: Judged, cutoff: int | None = None) -> Fl
     group = np.cumsum(begins) - 1
     relevant = np.bincount(group, weights=judged.relevant)[group] if len(group) else size
     before = (judged.found - judged.relevant)[begins][group]
-    each = quotient(relevant - 1, size - 1)  # relevant ones that each rank further adds
+    each = quotient(relevant - 1, size - 1)  # relevant documents that each rank adds
     within = share_within(judged, last_rank(judged, cutoff))
     expected = each * within + (before + 1 - each * tied.first) * mean_weight(judged, 1.0 / ranks)
     exact = np.where(judged.rank <= len(ranks), judged.found / judged.rank, 0.0)
@@ -263,8 +263,8 @@ def _best_from_relevant(judged: Judged) -> FloatArray:
     """Highest precision from each relevant hit of a query to its last, (relevant hits,)."""
     query = judged.query[judged.relevant]
     precision = judged.precision_at_relevant[judged.relevant]
-    # numpy orders complex numbers by their real part first. With the query there, one running
-    # maximum from the end starts anew at each query.
+    # numpy orders complex numbers by real part first. With the query as real part, a single
+    # running maximum from the end restarts at each query.
     keyed = np.maximum.accumulate((-query + 1j * precision)[::-1])[::-1]
     return np.ascontiguousarray(keyed.imag)
 
@@ -329,7 +329,7 @@ def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArra
                 and so do all before it. Give them in ascending order.
     Source:     trec_eval 10.0
     """
-    left = judged.num_rel_ret.astype(np.float64)  # relevant documents not yet walked past
+    left = judged.num_rel_ret.astype(np.float64)  # relevant documents not yet visited
     nothing = np.zeros(len(left))
     skipping = np.full(len(left), True)
     waiting = np.full(len(left), False)

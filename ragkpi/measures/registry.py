@@ -1,11 +1,11 @@
-"""All measures in printing order, what `-m` asks for, and whether metrics suit the input.
+"""The list of all measures, the parser of `-m`, and checks whether metrics suit the input.
 
-Every family of measures is a file, which declares its measures beside their functions. This file
-lists the families and the nicknames for sets of measures. `-m`, the `measures` command, help and
-tests read the records.
+Each file of measures declares a family beside its functions. This file lists the families in
+printing order and the nicknames for sets of measures. `-m`, the `measures` command, help and tests
+read the declarations.
 
-A name of another tool (``nDCG@10``, ``AP(rel=2)@100``, ``MRR``) has its meaning in ir_measures. If
-ragkpi computes something else, or nothing, under that name, it is refused with the nearest.
+A name of another tool (``nDCG@10``, ``AP(rel=2)@100``, ``MRR``) means the same as in ir_measures.
+If ragkpi has another measure or none of that name, it refuses and suggests the nearest name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ragkpi.measures.parameters import Cutoffs, Parameters, bad_request
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 
-# Where something was typed: the number of the request, and that of its parameter.
+# The position of typed text: the number of the request, and of its parameter.
 _Position = tuple[int, int]
 
 _TOOL_NAME = (
@@ -45,12 +45,12 @@ _VARIANTS: Mapping[tuple[str, str, str], str | None] = {
 _RENAMED = {("setf", "beta"), ("iprec", "recall")}
 
 
-# A request, and the level from which documents are relevant for it; None for that of -l.
+# A request, and the lowest relevant level for it; None for the level of -l.
 _Leveled: TypeAlias = tuple[str, int | None]
 
 
 class _Chosen:
-    """Everything that the requests of a command line choose of one measure at one level."""
+    """All parameters that a command line requests of one measure at one level."""
 
     def __init__(self) -> None:
         self.plain = False
@@ -111,7 +111,7 @@ class _Parser:
         return [metric for _, metric in sorted(metrics, key=lambda positioned: positioned[0])]
 
     def add(self, text: str, number: int, from_nickname: bool = False) -> None:
-        """Add the request of that number; raise `UsageError` if it is bad."""
+        """Add a request, with its number; raise `UsageError` if it is bad."""
         name, dot, parameters, level = self._resolve(text)
         if name in NICKNAMES:
             if dot:
@@ -157,7 +157,7 @@ class _Parser:
         return name, dot, parameters, level
 
     def _meant(self, text: str) -> _Leveled | None:
-        """Translate a name of another tool if both tools mean the same by it.
+        """Translate a name of another tool if both tools mean the same.
 
         Few people mean the set of all retrieved documents by ``Recall``; F and RBP have other
         parameters here.

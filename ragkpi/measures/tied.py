@@ -1,19 +1,18 @@
 """Draws without replacement: the tails of chance, and expected values over tied documents.
 
-Differences of lgamma, as in the authors' code, are off by a factor of 50 at N = 1e8, and
-scipy's `hypergeom` by 3e-8, because both subtract numbers near 1e9. Here nothing is subtracted:
+Tails: at N = 1e8, differences of lgamma, as in the authors' code, are off by a factor of 50, and
+scipy's `hypergeom` by 3e-8, because both subtract numbers near 1e9. This file subtracts nothing:
 with m = 1 all added logarithms have the same sign, and with m > 1 a tail is a product times a
 series of positive terms.
 
-A document that shares its score with n - 1 others, from rank a on, is at each of the ranks
-a ... a + n - 1 equally often. `Judged.tied` holds the first and the last of them. -M cuts the
-orders, so a document that ties across the cut is retrieved in a share of them. -J closes the ranks
-before; ties are then among judged documents alone.
+Ties: if n documents share a score from rank a on, each has the ranks a ... a + n - 1 equally often.
+`Judged.tied` holds the first and the last rank. -M cuts every order, so a document that ties across
+the cut is retrieved in a share of the orders. -J first closes the ranks, so that only judged
+documents tie.
 
-The sums are those of McSherry and Najork, "Computing information retrieval performance measures
-efficiently in the presence of tied scores", ECIR 2008. Where nothing ties, values are those of the
-measures themselves, to the last bit. The expected value of a measure is a function `expected_...`
-beside the measure.
+The sums are from McSherry and Najork, "Computing information retrieval performance measures
+efficiently in the presence of tied scores", ECIR 2008. Without ties, expected values equal the
+measures to the last bit. Each function `expected_...` is in the file of its measure.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def tail(N: IntArray, R: IntArray, K: IntArray, m: int) -> Tail:
 
 
 def _changes(columns: IntArray) -> BoolArray:
-    """Mark the columns that differ from the column before; the first one does."""
+    """Mark the first column and each column that differs from its predecessor."""
     return np.append(True, (np.diff(columns) != 0).any(axis=0))[: columns.shape[1]]
 
 
@@ -179,14 +178,14 @@ _DEEPEST = 2**62
 
 
 def tied_ranks(judged: Judged) -> TiedRanks:
-    """Return the ranks that each hit shares, (H,) each; `ValueError` if the run has none."""
+    """Return the ranks that each hit shares, (H,) each; `ValueError` if the run lacks ties."""
     if judged.tied is None:
         raise ValueError("the run was not judged for its ties")
     return judged.tied
 
 
 def is_alone(judged: Judged) -> BoolArray:
-    """Return whether each hit has a score of its own, (H,)."""
+    """Return whether each hit has a unique score in its query, (H,)."""
     tied = tied_ranks(judged)
     return np.equal(tied.first, tied.last)
 
@@ -229,8 +228,8 @@ def expected_found_at(judged: Judged, depth: int | IntArray) -> FloatArray:
 def share_reaching(judged: Judged, cutoff: int, m: int) -> FloatArray:
     """Return the share of the orders whose first K hold at least m relevant documents, (Q,).
 
-    The cutoff divides one group of ties, of which a part is drawn at random. The number of
-    relevant documents in that part is hypergeometric.
+    The cutoff divides one group of ties; the part above it is a random draw. The number of relevant
+    documents in that part is hypergeometric.
     """
     tied, depth = tied_ranks(judged), last_rank(judged, cutoff)
     certain = judged.per_query(judged.relevant & (tied.last <= depth)).astype(np.int64)

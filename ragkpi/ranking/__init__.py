@@ -1,1 +1,1 @@
-"""From columns to `Judged`: order, ties, duplicates, missing queries, -M and -J, settled once."""
+"""From columns to `Judged`: order, ties, duplicates, missing queries, -M and -J, applied once."""

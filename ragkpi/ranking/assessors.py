@@ -1,10 +1,9 @@
 """Judgements by several assessors, and preferences between documents (``-R``), for a run.
 
-On one scale a document is preferred over all of lower level, so that counting fulfilled
-preferences is counting inversions, as Kendall's tau does.
-
-A judgment group is what one assessor said about one query. Inside a sub-group levels can be
-compared; across sub-groups only documents connect, so preferences are closed transitively.
+A judgment group holds one assessor's judgements for one query. On one scale a document is preferred
+over all documents of lower level, so counting fulfilled preferences means counting inversions, as
+for Kendall's tau. A group may have several scales, its sub-groups. Levels compare only within a
+sub-group; documents link the sub-groups, so preferences are closed transitively.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ from ragkpi.wording import named
 class JudgementGroups:
     """The G judgment groups of a file, each of one assessor and query, ordered by both."""
 
-    judgements: Judgements  # each document of a query once; their level means nothing
+    judgements: Judgements  # each document of a query once; ignore their levels
     query: IntArray  # (G,), numbers in `judgements`
     name: list[bytes]  # of each group
-    starts: IntArray  # (G+1,), group g is the lines starts[g]:starts[g + 1] of what follows
+    starts: IntArray  # (G+1,), group g has elements starts[g]:starts[g + 1] of `line` and `row`
     line: IntArray  # (n,), rows of the file's columns
     row: IntArray  # (n,), rows of the lines' documents in `judgements`
 
@@ -45,7 +44,7 @@ class JudgementGroups:
     def of(
         cls, file: str, query: Tokens, group: Tokens, document: Tokens, ties: ScoreOrder
     ) -> JudgementGroups:
-        """Group the lines of a file; in a group they keep the order of the file."""
+        """Group the lines of a file; within a group they stay in file order."""
         starts = query.changes()
         ids = query.take(starts[:-1]).tolist()
         queries = sorted(set(ids))
@@ -105,10 +104,10 @@ class JudgedGroups:
 
 @dataclass(frozen=True)
 class GroupedQrels:
-    """Qrels in which a document is judged by several assessors, ready for run after run."""
+    """Qrels in which several assessors judge a document, ready for run after run."""
 
     groups: JudgementGroups
-    of_groups: Judgements  # the lines of `groups` as if every judgment group were a query
+    of_groups: Judgements  # the lines of `groups`, with judgment groups as queries
 
     @property
     def judgements(self) -> Judgements:
@@ -121,7 +120,7 @@ class GroupedQrels:
             columns.file, columns.query, columns.iteration, columns.document, ties="descending"
         )
         _refuse_duplicates(groups, columns)
-        # No id holds a NUL byte, so this is as unique, and in the same order, as the pair is.
+        # No id holds a NUL byte, so joined pairs are as unique as pairs and sort alike.
         ids = [
             groups.judgements.queries[query] + b"\0" + name
             for query, name in zip(groups.query, groups.name, strict=True)
@@ -190,16 +189,16 @@ def _refuse_duplicates(groups: JudgementGroups, columns: QrelsColumns) -> None:
 # Fulfilled and possible preferences.
 Count = tuple[float, float]
 
-_CELLS_AT_ONCE = 1 << 20  # of the pairs of a query's documents
+_CELLS_AT_ONCE = 1 << 20  # cells: pairs of a query's documents
 
 
 @dataclass(frozen=True, eq=False)
 class GroupDocuments:
-    """The E documents of G groups, each with one level; retrieved ones first, in order."""
+    """The E documents of G groups, each with one level; retrieved documents first, by rank."""
 
     starts: IntArray  # (G+1,)
     level: FloatArray  # (E,)
-    lines: IntArray  # on how many lines the level is given
+    lines: IntArray  # the number of lines that give the level
     retrieved: BoolArray  # whether the run has the document
 
     @cached_property
@@ -215,19 +214,19 @@ class GroupDocuments:
         return sums[self.starts[1:]] - sums[self.starts[:-1]]
 
     def upto(self, number: IntArray) -> IntArray:
-        """Sum a number of the documents of its group up to each document, (E,)."""
+        """Return running sums of a number within each group, down to each document, (E,)."""
         sums: IntArray = np.append(0, np.cumsum(number))
         return sums[1:] - sums[self.starts[:-1]][self.group]
 
     @cached_property
     def cell(self) -> IntArray:
-        """The group and level of each document as a number, (E,)."""
+        """Number the pair of group and level of each document, (E,)."""
         levels = int(self.rank_of_level.max(initial=0)) + 1
         cell: IntArray = np.unique(self.group * levels + self.rank_of_level, return_inverse=True)[1]
         return cell
 
     def pairs(self, lines: IntArray) -> IntArray:
-        """Count the pairs of lines with different levels per group, (G,), `lines` a document."""
+        """Count pairs of lines with different levels per group, (G,); documents have `lines`."""
         of_level = np.bincount(self.cell, weights=lines).astype(np.int64)
         group = np.zeros(len(of_level), dtype=np.int64)
         group[self.cell] = self.group
@@ -240,8 +239,8 @@ class GroupDocuments:
     def better_above(self) -> IntArray:
         """Count the retrieved lines of higher level above each document, (E,).
 
-        The documents are parted by the bits of their levels, the highest first. Where two were
-        together until now, the one with the bit set has the higher level.
+        The bits of the levels part the documents, the highest bit first. If two documents share all
+        earlier bits, the document with the bit set has the higher level.
         """
         counted = np.where(self.retrieved, self.lines, 0)
         above = np.zeros(len(counted), dtype=np.int64)
@@ -267,10 +266,10 @@ class GroupDocuments:
 def one_scale_counts(documents: GroupDocuments) -> IntArray:
     """Count the preferences of groups whose lines are all on one scale, (5, G, 2).
 
-    Fulfilled and possible: of every preference, of those with both documents retrieved, of those
-    with at least one, and of the first two again with the number of nonrelevant documents limited.
-    These are trec_eval's rules to the letter, including what they do not live up to (see the edge
-    cases of prefs_avgjg_Rnonrel).
+    The last axis is fulfilled and possible. The first is every preference, both documents
+    retrieved, at least one retrieved, and the first two again with limited nonrelevant documents.
+    These are trec_eval's rules to the letter, including their flaws (see the edge cases of
+    prefs_avgjg_Rnonrel).
     """
     total, lines, retrieved = documents.total, documents.lines, documents.retrieved
     above = documents.better_above()
@@ -291,7 +290,7 @@ def one_scale_counts(documents: GroupDocuments) -> IntArray:
     ):
         size = total(np.where(scope, relevant, 0))
         surplus = 2 * size - total(np.where(scope, lines, 0))
-        # The lowest level is cut to its first lines; they are compared with every line, even with
+        # The lowest level is cut to its first lines, which are compared with every line, even with
         # each other.
         most = size[documents.group]
         kept = np.minimum(above_or_here, most)
@@ -316,16 +315,16 @@ def one_scale_counts(documents: GroupDocuments) -> IntArray:
 def pair_counts(groups: Sequence[PreferencePairs], documents: int, retrieved: int) -> list[Count]:
     """Count the pairs of documents of a query for which any judgment group has a preference.
 
-    The first `retrieved` of its `documents` are retrieved. Counts the share of preferences that the
-    ranking fulfils, summed over pairs, and the pairs: all of them, those with both documents
-    retrieved, those with at least one. Shares are added from left to right and row by row, as
-    trec_eval does.
+    The first `retrieved` of its `documents` are retrieved. Each count has the share of preferences
+    that the ranking fulfils, summed over pairs, and the number of pairs: for all pairs, with both
+    documents retrieved, and with at least one. Shares are added row by row from the left, like
+    trec_eval's.
     """
     every = either = both = 0
     share = share_inside = 0.0
     step = max(1, _CELLS_AT_ONCE // documents)
     for first in range(0, documents, step):
-        # The cells above the diagonal, some rows at a time.
+        # The cells above the diagonal, several rows at a time.
         last = min(first + step, documents)
         over, all_ = (np.zeros((last - first, documents - first), dtype=np.int32) for _ in range(2))
         for group in groups:
@@ -353,7 +352,7 @@ def pair_counts(groups: Sequence[PreferencePairs], documents: int, retrieved: in
 
 
 def _add(total: float, terms: FloatArray) -> float:
-    """Add from left to right; numpy's own sum is pairwise."""
+    """Add from left to right, unlike numpy's pairwise sum."""
     return float(np.add.accumulate(np.append(total, terms))[-1])
 
 
@@ -365,14 +364,14 @@ class GroupLines:
     """The lines of one judgment group."""
 
     place: str  # the file, query and group, for messages
-    documents: Tokens  # the retrieved ones in ranking order, then the others by id
+    documents: Tokens  # retrieved documents in ranking order, then the rest by id
     number: IntArray  # their numbers among all documents of the query, ascending
     document: IntArray  # the index of each line's document
     subgroup: IntArray  # of each line: 0, 1, …
     level: FloatArray  # of each line
 
     def contradiction(self, text: str, *documents: int) -> DataError:
-        """Return the error that names the place and the documents put into `text`."""
+        """Return the error whose `text` names the documents, after the place."""
         names = [named(self.documents[index]) for index in documents]
         return DataError(f"{self.place}: {text.format(*names)}")
 
@@ -386,12 +385,12 @@ class OneSubgroup:
 
     number: IntArray  # among all documents of the query
     level: FloatArray
-    lines: IntArray  # on how many lines each document is
+    lines: IntArray  # the number of lines of each document
 
     def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
-        """Say how often documents ``first:last`` are preferred over each of ``first:``.
+        """Count the preferences between documents ``first:last`` and documents ``first:``.
 
-        And how often those over them: two arrays of (last - first, n - first).
+        Two arrays, (last - first, n - first): preferences for the row's, and the column's document.
         """
         above, below = self.level[first:last, None], self.level[first:]
         over, under = above > below, above < below
@@ -403,15 +402,15 @@ class OneSubgroup:
 
 @dataclass(frozen=True)
 class SeveralSubgroups:
-    """Several scales: the set of preferences of each, closed transitively.
+    """Several scales: the set of preferences of each document, closed transitively.
 
-    Sets of documents are the bits of integers, which are quick to join, to count and to cut.
+    Sets of documents are bits of integers: union, intersection and count are fast.
     """
 
     number: IntArray
-    preferred: Sequence[int]  # for each document the set of those that it is preferred over
+    preferred: Sequence[int]  # for each document, the set of documents that it beats
     above_zero: BoolArray  # whether a level of the document is above 0
-    zero: BoolArray  # whether one is 0
+    zero: BoolArray  # whether a level of the document is 0
 
     @classmethod
     def of(cls, group: GroupLines) -> SeveralSubgroups:
@@ -464,7 +463,7 @@ class SeveralSubgroups:
         return [every, both, (every[0], every[1] - neither), *limited]
 
     def _count(self, retrieved: int, scope: int, kept: int) -> Count:
-        """Count the fulfilled and the possible preferences inside two sets of documents."""
+        """Count fulfilled and possible preferences within two sets of documents."""
         fulfilled = possible = 0
         within = scope & kept
         for document, over in enumerate(self.preferred):
@@ -494,13 +493,13 @@ def _set(documents: IntArray) -> int:
 
 
 def _bits(documents: int, n: int) -> BoolArray:
-    """Return which of n documents are in a set, (n,)."""
+    """Return whether each of n documents is in a set, (n,)."""
     octets = np.frombuffer(documents.to_bytes(n + 7 >> 3, "little"), dtype=np.uint8)
     return np.unpackbits(octets, count=n, bitorder="little").view(np.bool_)
 
 
 def _scales(group: GroupLines) -> list[list[list[int]]]:
-    """Return for each sub-group its documents by level, the lowest first."""
+    """Return the documents of each sub-group by level, the lowest level first."""
     scales = []
     order = np.lexsort((group.level, group.subgroup))
     subgroup, level = group.subgroup[order], group.level[order]
@@ -514,8 +513,8 @@ def _scales(group: GroupLines) -> list[list[list[int]]]:
 def _closed(n: int, scales: list[list[list[int]]]) -> list[int] | None:
     """Close preferences transitively; None if they run in circles.
 
-    A document is preferred over what is below its level on each of its scales. "Below that level"
-    is a node of its own, so that there are about as many edges as lines.
+    On each of its scales, a document is preferred over all documents below its level. "Below that
+    level" is a separate node of the graph, which keeps the number of edges near that of lines.
     """
     below: list[list[int]] = [[] for _ in range(n)]
     for scale in scales:
@@ -538,9 +537,9 @@ def _closed(n: int, scales: list[list[list[int]]]) -> list[int] | None:
 
 
 def _closed_with_cycles(n: int, scales: list[list[list[int]]]) -> list[int]:
-    """Close preferences transitively (Warshall), without those of a document over itself.
+    """Close preferences transitively (Warshall); no document is preferred over itself.
 
-    For what `_closed` cannot order: contradictions, and documents with two levels on one scale.
+    `_closed` cannot order contradictions, nor documents with two levels on one scale.
     """
     over = [0] * n
     for scale in scales:
@@ -570,14 +569,14 @@ def _refuse_opposed(group: GroupLines, preferred: Sequence[int]) -> None:
 
 @dataclass(frozen=True)
 class Tally:
-    """Preferences, (G,), or pairs, (Q,), that a ranking fulfils, out of those it could fulfil."""
+    """Preferences, (G,), or pairs, (Q,): how many a ranking fulfils out of how many possible."""
 
     fulfilled: FloatArray
     possible: FloatArray
 
     @property
     def share(self) -> FloatArray:
-        """What part is fulfilled; 0 where there is nothing to fulfil."""
+        """Return the fulfilled share; 0 if no preference is possible."""
         return quotient(self.fulfilled, self.possible)
 
 
@@ -585,8 +584,8 @@ class Tally:
 class JudgedPreferences:
     """How a run orders the documents of Q queries and their G judgment groups.
 
-    A preference is fulfilled if its better document is retrieved above its worse one, or if only
-    its better one is retrieved. ScoreOrder, `-M` and missing queries are settled before.
+    A preference is fulfilled if its better document is retrieved above its worse document, or if
+    only the better is retrieved. ScoreOrder, `-M` and missing queries have been resolved.
 
     Attributes
     ----------
@@ -595,14 +594,14 @@ class JudgedPreferences:
     group_query : (G,)
         The query of each judgment group; the groups of a query in byte order of their names.
     every, retrieved, implied : Tally of (G,)
-        Preferences of each group: all, those with both documents retrieved, and those with at
-        least one retrieved.
+        Preferences of each group: all, with both documents retrieved, and with at least one
+        retrieved.
     limited, limited_retrieved : Tally of (G,)
-        As `every` and `retrieved`, when only as many nonrelevant documents count as there are
-        relevant ones.
+        As `every` and `retrieved`, but with only as many nonrelevant documents as relevant
+        documents.
     pairs, pairs_retrieved, pairs_implied : Tally of (Q,)
-        Pairs of documents that any group has a preference for: the share of those preferences
-        that the ranking fulfils, summed, and the number of pairs; scopes as above.
+        Pairs of documents with a preference in any group: the share of these preferences that
+        the ranking fulfils, summed, and the number of pairs; scopes as above.
     """
 
     queries: list[bytes]
@@ -648,10 +647,10 @@ class Preferences:
         return cls(groups, subgroup[groups.line], columns.level[groups.line])
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[JudgedPreferences, Coverage]:
-        """Count the preferences that a run fulfils, of the queries that `settings` chooses.
+        """Count the preferences that a run fulfils, for the queries that `settings` chooses.
 
-        -l and -J change nothing. Raises `DataError` if the lines of a judgment group contradict
-        each other; it names query, group and documents.
+        -l and -J have no effect. Raises `DataError`, with query, group and documents, if the lines
+        of a judgment group contradict each other.
         """
         judged, coverage = judge(self.judgements, hits, settings)
         return _Counting(self, judged).preferences(), coverage
@@ -660,9 +659,9 @@ class Preferences:
 class _Counting:
     """The judgment groups of the chosen queries, beside one run.
 
-    Documents are numbered within their query so that the retrieved ones come first, in ranking
-    order, and then the others by id. A preference is fulfilled if its better document is retrieved
-    and has the smaller number.
+    Documents are numbered within their query: retrieved documents first, in ranking order, then the
+    rest by id. A preference is fulfilled if its better document is retrieved and has the smaller
+    number.
     """
 
     def __init__(self, relevance: Preferences, judged: Judged) -> None:
@@ -721,7 +720,7 @@ class _Counting:
         )
 
     def _documents(self) -> tuple[GroupDocuments, IntArray, IntArray]:
-        """Return the documents, their numbers, and the groups with several scales or levels."""
+        """Return documents, their numbers, and the groups with several scales or levels."""
         groups, relevance = self._relevance.groups, self._relevance
         rows, bounds = rows_of(groups.starts, self._groups)
         group = np.repeat(np.arange(len(self._groups)), np.diff(bounds))
@@ -749,7 +748,7 @@ class _Counting:
     def _pairs(
         self, of_groups: IntArray, sizes: IntArray, of_group: Callable[[int], PreferencePairs]
     ) -> FloatArray:
-        """Return the fulfilled and the possible pairs of each query in each scope, (3, Q, 2)."""
+        """Return fulfilled and possible pairs of each query in each scope, (3, Q, 2)."""
         queries, judgements = self._judged.queries, self._relevance.judgements
         number = np.array([judgements.index[query] for query in queries])
         documents = np.diff(judgements.starts)[number]
@@ -757,7 +756,7 @@ class _Counting:
         for scope, kind in np.ndindex(3, 2):
             weights = of_groups[scope, :, kind]
             of_queries[scope, :, kind] = np.bincount(self._query, weights=weights)
-        # Where groups share documents, a pair may be preferred both ways.
+        # If groups share documents, two groups may prefer opposite documents of a pair.
         in_groups = np.bincount(self._query, weights=sizes)
         for query in np.flatnonzero(in_groups > documents).tolist():
             groups = range(*np.searchsorted(self._query, [query, query + 1]).tolist())
@@ -767,7 +766,7 @@ class _Counting:
         return of_queries
 
     def _lines(self, group: int) -> GroupLines:
-        """Return the lines of a group, its documents in the order of their numbers."""
+        """Return the lines of a group, with documents in order of their numbers."""
         relevance, judgements = self._relevance, self._relevance.judgements
         groups, group = relevance.groups, int(self._groups[group])
         lines = slice(*groups.starts[group : group + 2])

@@ -1,6 +1,6 @@
-"""From judgements and hits to `Judged`: which queries count, -M and -J; pools and corpus sizes.
+"""Combine judgements and hits into `Judged`: choose queries, apply -M and -J, add the pool.
 
-A pool is the first stage that a run was selected from.
+The pool is the first-stage ranking from which a run was selected.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ragkpi.wording import counted, listed, named
 
 
 class Coverage(NamedTuple):
-    """The queries that only the judgements have and those that only a run has, in byte order."""
+    """The queries only in the judgements and the queries only in a run, in byte order."""
 
     missing: list[bytes]
     unjudged: list[bytes]
@@ -32,7 +32,7 @@ class Coverage(NamedTuple):
 def judge(
     judgements: Judgements, hits: Hits, settings: Settings, queries: list[bytes] | None = None
 ) -> tuple[Judged, Coverage]:
-    """Settle what is evaluated; exactly the judged queries `queries`, if they are given.
+    """Judge the hits of a run, over exactly the judged queries `queries` if given.
 
     Raises `DataError` if ``settings.missing`` is ``"error"`` and a judged query is missing from the
     run, and `NothingInCommonError` if no query is left to evaluate.
@@ -55,7 +55,7 @@ def judge(
     if settings.unjudged == "removed":
         kept &= judgements.level[hits.judgement] >= 0
     query, rank, judgement = query[kept], hits.rank[kept], hits.judgement[kept]
-    # No two hits share query and rank, so the key needs no stable sort.
+    # No two hits share query and rank, so the sort need not be stable.
     order = np.argsort(query * (rank.max(initial=0) + 1) + rank)
     query, rank, judgement = query[order], rank[order], judgement[order]
     if tied is not None:
@@ -90,7 +90,7 @@ def judge(
 
 
 def _ties(hits: Hits) -> TiedRanks:
-    """Return the ranks that each hit shares; `ValueError` if the run was not read for them."""
+    """Return the ranks that each hit shares; `ValueError` if the run was read without ties."""
     if hits.tied is None and len(hits.rank):
         raise ValueError("the run was not read for its ties")
     return hits.tied or TiedRanks(hits.rank, hits.rank)
@@ -147,7 +147,7 @@ def _count_levels(
     counted = (query >= 0) & (judgements.level >= 0)
     query, level = query[counted], judgements.level[counted]
     width = int(level.max(initial=0)) + 1
-    if num_queries * width <= 8 * len(level):  # the everyday scale: a cell for every level
+    if num_queries * width <= 8 * len(level):  # few levels, as usual: a cell for each
         present = np.arange(width)
         tally = np.bincount(query * width + level)
         cells = np.flatnonzero(tally)
@@ -161,7 +161,7 @@ def _count_levels(
 
 
 def part_of(judged: Judged, queries: IntArray) -> Judged:
-    """Keep some queries, by their numbers, ascending: values depend on a query alone."""
+    """Keep some queries, by ascending numbers; the values of a query depend on it alone."""
     hits, starts = rows_of(judged.starts, queries)
     levels, level_starts = rows_of(judged.level_starts, queries)
     number = _numbers(len(judged.queries), queries)
@@ -195,7 +195,7 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
 
 
 class JudgementPart(NamedTuple):
-    """Some queries of qrels, as if they had no others."""
+    """Qrels reduced to some of their queries."""
 
     judgements: Judgements
     query: IntArray  # (Q,), the number of each whole query in the part, or -1
@@ -209,7 +209,7 @@ class JudgementPart(NamedTuple):
         return cls(judgements.of_queries(kept), *numbers)
 
     def hits(self, run: Hits) -> Hits:
-        """Return the hits for these queries; the other queries of the run count as not judged."""
+        """Return the hits for these queries; the run's other queries count as unjudged."""
         judged = self.row[run.judgement]
         kept, top = judged >= 0, run.top
         query = np.where(run.query >= 0, self.query[run.query], -1)
@@ -233,7 +233,7 @@ def _numbers(count: int, kept: IntArray) -> IntArray:
 
 
 def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
-    """Judge a pool over the queries of its run; -M and -J are about the run and not the pool."""
+    """Judge a pool over the queries of its run; -M and -J apply only to the run."""
     depth = judged.settings.pool_depth
     settings = replace(judged.settings, max_retrieved=depth, unjudged="kept", ties="id", gains=None)
     return judge(judgements, pool, settings, queries=judged.queries)[0]
@@ -250,7 +250,7 @@ def outside_pool(
     """
     settings, top = judged.settings, run.top
     number = judgements.places_among(judged.queries)
-    if settings.unjudged == "removed":  # what is left has judgements, and new ranks
+    if settings.unjudged == "removed":  # only judged documents are left, with new ranks
         query, rank = judged.query, judged.rank
         names = judgements.document.take(judged.judgement)
     else:
@@ -269,7 +269,7 @@ def outside_pool(
 
 
 def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]) -> Judgements:
-    """Make judgements of documents, ordered by query: a run is read for judged documents."""
+    """Make judgements of documents, ordered by query: reading a run finds judged documents."""
     nothing = np.zeros(len(documents), dtype=np.int64)
     ids = Tokens.from_strings([queries[number] for number in query.tolist()])
     columns = QrelsColumns("run", ids, ids, Tokens.from_strings(documents), nothing, nothing)
@@ -277,17 +277,17 @@ def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]
 
 
 def count_documents(judgements: Judgements, runs: Iterable[Hits]) -> int:
-    """Count the distinct documents of the qrels and of runs that were read for them."""
+    """Count the distinct documents of the qrels and of runs read with document hashes."""
     hashes = np.concatenate([judgements.document.hashes(), *(run.documents for run in runs)])
-    hashes.sort()  # np.unique hashes hashes, and takes ten times as long
+    hashes.sort()  # np.unique would hash again and take ten times as long
     return int(np.count_nonzero(hashes[1:] != hashes[:-1])) + 1
 
 
 def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArray:
     """Return how many documents could have been retrieved for each query, (Q,).
 
-    `seen` is the size where none is given at all. Raises `UsageError` if only single queries have a
-    size, and not all of them.
+    `seen` is the size if the user gives none. Raises `UsageError` if some queries have a size and
+    others lack one.
     """
     given, sizes = settings.corpus_size, settings.corpus_sizes
     if given is None and not sizes:

@@ -1,9 +1,9 @@
-"""`Judged`, the choices that it depends on, grade maps and gains.
+"""`Judged`: the arrays from which measures compute, with the settings, grade map and gains.
 
-Qrels and gains have separate tasks. The qrels say which documents are judged and which are
-relevant; gains say how much a judged document is worth to the measures that take gains. A judged
-document without a gain is worth nothing; a document that is not judged has none. Qrels with
-fractional levels are gains themselves, and have no levels.
+Qrels and gains have separate tasks. Qrels determine which documents are judged and relevant; gains
+determine how much a judged document is worth to the measures that take gains. A judged document
+without a gain is worth nothing; unjudged documents have no gain. Qrels with fractional levels hold
+gains and no levels.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from ragkpi.wording import counted, listed, named
 class GradeMap:
     """A named map from judged levels to rubric grades (5 best, 1 worst).
 
-    Any level from 0 that the map does not know is an error, because guessing the scale of a file
-    from the file fails as soon as its top grade is rare.
+    A level from 0 that the map lacks is an error, because guessing a file's scale from its levels
+    fails as soon as the top grade is rare.
     """
 
     name: str
@@ -39,7 +39,7 @@ class GradeMap:
         return hash((self.name, tuple(sorted(self.rubric.items()))))
 
     def refuse_unknown(self, levels: Iterable[int]) -> None:
-        """Raise `UsageError` naming the presets that would fit, if a level is not in the map."""
+        """Raise `UsageError`, with the presets that would fit, if the map lacks a level."""
         present = {level for level in levels if level >= 0}
         unknown = sorted(present - set(self.rubric))
         if not unknown:
@@ -68,7 +68,7 @@ GRADE_MAPS: Mapping[str, GradeMap] = {
 
 
 def parse_grade_map(text: str) -> GradeMap:
-    """Read a preset's name or a list such as ``0=1,1=3,2=4,3=5``; `UsageError` otherwise."""
+    """Read a preset's name or a list such as ``0=1,1=3,2=4,3=5``; else `UsageError`."""
     if text in GRADE_MAPS:
         return GRADE_MAPS[text]
     rubric: dict[int, int] = {}
@@ -87,7 +87,7 @@ def parse_grade_map(text: str) -> GradeMap:
 
 
 class Worth(NamedTuple):
-    """What each judgement is worth, (J,), and whether it was given a gain, (J,)."""
+    """The worth of each judgement, (J,), and whether it has a gain, (J,)."""
 
     gain: FloatArray
     named: BoolArray
@@ -110,7 +110,7 @@ class GivenGains:
 
     @property
     def sha256(self) -> str:
-        """The hash of the sorted gains, whatever file they came in."""
+        """Hash the sorted gains, so that file formats do not matter."""
         query = self.given.query.tolist()
         rows = zip(query, self.given.document, self.gain.tolist(), strict=True)
         lines = sorted(b"%b %b %r\n" % (self.given.queries[q], doc, g) for q, doc, g in rows)
@@ -119,7 +119,7 @@ class GivenGains:
         return str(digest.hexdigest())
 
     def worth(self, judgements: Judgements) -> Worth:
-        """Return what each judgement is worth; `DataError` for an unjudged document with a gain."""
+        """Return each judgement's worth; `DataError` for an unjudged document with a gain."""
         known = self._known.get(id(judgements))
         if known is None:
             known = self._known[id(judgements)] = judgements, self._joined(judgements)
@@ -146,7 +146,7 @@ class GivenGains:
         return worth
 
     def notes(self, judgements: Judgements, relevance_level: int) -> list[str]:
-        """Return lines on relevant documents without a gain and on gains without judgements."""
+        """Return notes on relevant documents without a gain and on gains without judgements."""
         notes = []
         relevant = judgements.level >= max(relevance_level, 1)
         lacking = int((relevant & ~self.worth(judgements).named).sum())
@@ -163,9 +163,9 @@ class GivenGains:
 def gains_of(
     judgements: Judgements, gains: GivenGains | None, number: IntArray, queries: int, hits: IntArray
 ) -> RealGains | None:
-    """Return the gains of a judged run; None where its levels are its gains.
+    """Return the gains of a judged run; None if its levels are its gains.
 
-    For each query of the qrels `number` is its number in the run, or -1; `queries` of them count.
+    `number` maps each query of the qrels to its number in the run, or -1; `queries` of them count.
     `hits` are the judgements of the hits, (H,).
     """
     worth = judgements.gain if gains is None else gains.worth(judgements).gain
@@ -179,39 +179,39 @@ def gains_of(
 
 
 Missing = Literal["intersection", "zero", "error", "common"]
-"""What becomes of judged queries that the run lacks: left out, evaluated as empty rankings (-c),
-an error (--strict), or left out if any of several runs lacks them (--common)."""
+"""Judged queries that the run lacks are left out, evaluated as empty rankings (-c), an error
+(--strict), or left out if any of several runs lacks them (--common)."""
 Unjudged = Literal["kept", "removed"]
-"""Unjudged documents stay as nonrelevant ones, or ranks are closed over them first (-J)."""
+"""Unjudged documents stay and count as nonrelevant, or are removed from the ranking (-J)."""
 TieOrder = Literal["id", "expected"]
-"""Documents of equal scores rank by their ids, as for trec_eval, or values are expected ones over
-all their orders (--ties expected)."""
+"""Documents with equal scores rank by id, as in trec_eval, or values are expectations over all
+their orders (--ties expected)."""
 Draws = Literal["nominal", "ret"]
 """Chance draws K documents, or min(K, retrieved)."""
 Doubts = Literal["said", "refused"]
-"""What becomes of doubts about all values of a run (`ragkpi.ranking.notes`; --strict)."""
+"""How to treat doubts about all values of a run (`ragkpi.ranking.notes`; --strict)."""
 PoolUnion = Literal["pool", "union"]
-"""The pool stays as given, or each run's top K is added to it."""
+"""The pool stays as it is, or each run's top K is added."""
 
 _DEEPEST = 2**62
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices that change numbers."""
+    """The choices that change values."""
 
     relevance_level: int = 1  # the lowest judged level that counts as relevant, from 0 (-l)
     missing: Missing = "intersection"
     unjudged: Unjudged = "kept"
-    max_retrieved: int | None = None  # only so many top documents of each query exist (-M)
+    max_retrieved: int | None = None  # keep only this many top documents of each query (-M)
     ties: TieOrder = "id"
-    gains: GivenGains | None = None  # of judged documents, where these are not their levels
+    gains: GivenGains | None = None  # of judged documents, unless levels are gains
     only_query: bytes | None = None  # evaluate this query alone (-D 0.QID)
     corpus_size: int | None = None  # how many documents could have been retrieved (-N)
     corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)  # of single queries
     draws: Draws = "nominal"
     grade_map: GradeMap = GRADE_MAPS["umbrela"]  # from judged levels to the 1-5 rubric
-    pool_depth: int | None = None  # only so many top documents of each query of the pool exist
+    pool_depth: int | None = None  # keep only this many top documents of each query of the pool
     pool_union: PoolUnion = "pool"
     doubts: Doubts = "said"
 
@@ -241,17 +241,17 @@ class RealGains(NamedTuple):
     """Gains of a judged run."""
 
     of_hits: FloatArray  # (H,)
-    starts: IntArray  # (Q+1,), of the queries in what follows
-    best_first: FloatArray  # of the judged documents of each query, retrieved or not, descending
+    starts: IntArray  # (Q+1,), of the queries in `best_first`
+    best_first: FloatArray  # gains of each query's judged documents, retrieved or not, descending
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
     """The retrieved and judged documents ("hits") of a run, for Q queries and H hits.
 
-    An unjudged document is only a place in the ranking, so a run of millions of lines is a few
-    flat arrays, ordered by query and rank. `-M`, `-J`, ties, duplicates and missing queries are
-    settled before: every measure computes from these arrays.
+    An unjudged document only takes a rank, so a run of millions of lines becomes a few flat arrays,
+    ordered by query and rank. `-M`, `-J`, ties, duplicates and missing queries have been resolved:
+    every measure computes from these arrays.
 
     Attributes
     ----------
@@ -269,24 +269,24 @@ class Judged:
         For each hit its query (0..Q-1), its 1-based rank, its judged level (negative: in the pool
         but unjudged) and its row in the judgements.
     tied
-        The ranks that each hit shares with equal scores, (H,), those below -M included; None
-        unless ``settings.ties`` is ``"expected"``.
+        The ranks that each hit shares with equal scores, (H,), also below -M; None unless
+        ``settings.ties`` is ``"expected"``.
     gains
-        What hits and judged documents are worth; None where that is their level.
+        The gains of hits and judged documents; None if levels are gains.
     judged_below : (Q,) or None
-        Retrieved documents that may be judged though they are no hits, where hits end at some rank;
-        None where all judged ones are hits.
+        Retrieved documents that may be judged but are not hits, because hits end at some rank; None
+        if all judged documents are hits.
     settings
         The choices of this evaluation.
     run_id
         The last run id of the file.
     corpus_size : (Q,) or None
-        Documents that could have been retrieved; None where no measure needs it.
+        Documents that could have been retrieved; None if no measure needs it.
     pool : Judged or None
-        The first stage that the run was selected from, over the same queries; None if not given.
+        The first stage from which the run was selected, over the same queries; None without one.
     outside_pool : (M, 2) or None
         Query and rank of every retrieved document that the pool lacks, judged or not; None
-        without a pool, or where no measure needs it.
+        without a pool, or if no measure needs it.
     """
 
     queries: list[bytes]
@@ -388,7 +388,7 @@ class Judged:
 
 
 def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Settings) -> Judged:
-    """Make a query of each count of relevant documents: chance needs no more."""
+    """Make a query for each count of relevant documents, all that chance depends on."""
     if not relevant or min(relevant) < 1 or max(relevant) > corpus_size:
         given = ",".join(map(str, relevant))
         raise UsageError(
@@ -409,13 +409,13 @@ def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Sett
         rank=nothing,
         level=nothing,
         judgement=nothing,
-        settings=replace(settings, draws="nominal"),  # "ret" would draw none
+        settings=replace(settings, draws="nominal"),  # "ret" would draw no documents
         corpus_size=np.full(len(counts), corpus_size, dtype=np.int64),
     )
 
 
 def ratio(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:
-    """Divide elementwise; NaN, which is NA, where the denominator is 0."""
+    """Divide elementwise; NaN (printed as NA) where the denominator is 0."""
     below = np.asarray(denominator, dtype=np.float64)
     ratios: FloatArray = np.full(below.shape, np.nan)
     np.divide(numerator, below, out=ratios, where=below != 0)
@@ -432,7 +432,7 @@ def quotient(numerator: FloatArray | IntArray, denominator: FloatArray | IntArra
 def shared(
     function: Callable[Concatenate[Judged, Parameters], Derived],
 ) -> Callable[Concatenate[Judged, Parameters], Derived]:
-    """Compute ``function(judged, *arguments)`` once per run, and keep it for other measures."""
+    """Compute ``function(judged, *arguments)`` once per run and share it among measures."""
 
     @wraps(function)
     def remembered(

@@ -1,4 +1,4 @@
-"""`Judgements`: qrels grouped by query; a judged document is found by its id."""
+"""`Judgements`: qrels grouped by query, in which the kernel looks up documents by id."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ragkpi.files.trec import QrelsColumns, fractional
 from ragkpi.wording import named
 
 ScoreOrder = Literal["descending", "ascending"]
-"""How documents with equal scores are ordered by their ids."""
+"""The order of ids among documents with equal scores."""
 
 
 class TiedRanks(NamedTuple):
-    """The first and the last of the ranks that a document shares with its equals, (n,) each."""
+    """The first and last rank that a document shares with equal scores, (n,) each."""
 
     first: IntArray
     last: IntArray
@@ -37,7 +37,7 @@ class Judgements:
     document: Tokens
     level: IntArray  # negative: in the pool but unjudged
     index: dict[bytes, int] = field(repr=False)
-    ties: ScoreOrder = "descending"  # how documents with equal scores are ranked by their ids
+    ties: ScoreOrder = "descending"  # the order of ids among documents with equal scores
     gain: FloatArray | None = None  # (J,), in qrels with fractional levels; `level` is then 0
     first_fraction: tuple[int, float] = (0, 0.0)  # the first fractional level, with its line
 
@@ -45,7 +45,7 @@ class Judgements:
         return {name: value for name, value in vars(self).items() if name != "documents"}
 
     def refuse_gains(self, who: str) -> None:
-        """Raise `InputError` if there are gains in place of levels, which `who` needs."""
+        """Raise `InputError` if gains replace the levels, which `who` needs."""
         if self.gain is not None:
             raise fractional(self.file, *self.first_fraction, who)
 
@@ -63,7 +63,7 @@ class Judgements:
         return {}
 
     def spellings(self, query: int) -> Spellings:
-        """Return the finder of a query's documents under other spellings of their ids."""
+        """Return the finder of a query's documents under other spellings."""
         known = self._spellings.get(query)
         if known is None:
             first, last = int(self.starts[query]), int(self.starts[query + 1])
@@ -73,7 +73,7 @@ class Judgements:
         return known
 
     def places_among(self, queries: Sequence[bytes]) -> IntArray:
-        """Return the place of each query among `queries`, -1 where it has none, (Q,)."""
+        """Return the index of each query in `queries`, or -1, (Q,)."""
         places = np.full(len(self.queries), -1, dtype=np.int64)
         places[[self.index[query] for query in queries]] = np.arange(len(queries))
         return places
@@ -94,7 +94,7 @@ class Judgements:
     def find(
         self, query: IntArray, starts: IntArray, document: Tokens
     ) -> tuple[IntArray, IntArray]:
-        """Find the judged ones among n documents; return their indices, and their rows here.
+        """Find judged documents among n documents; return their indices and their rows here.
 
         Documents ``starts[g]:starts[g + 1]`` belong to query number ``query[g]`` of these
         judgements; -1 is a query that is not judged.
@@ -154,14 +154,14 @@ def head(id_: bytes) -> bytes:
 
 
 def queries_meant(judged: Iterable[bytes], unknown: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Map unjudged queries to the judged queries that they are spelt like."""
+    """Map unjudged queries to judged queries with similar spelling."""
     unknown = list(unknown)
     spelt = {plain(query): query for query in judged} if unknown else {}
     return {query: spelt[plain(query)] for query in unknown if plain(query) in spelt}
 
 
 class Spellings:
-    """Finds the judged document that an unjudged document of the same query is spelt like."""
+    """Finds the judged document of a query whose id is spelt like an unjudged id."""
 
     def __init__(self, rows: Mapping[bytes, int]) -> None:
         self._rows = rows
@@ -169,7 +169,7 @@ class Spellings:
         self._heads = {head(id_): row for id_, row in rows.items()}
 
     def any_meant(self, documents: Sequence[bytes]) -> bool:
-        """Say, fast, whether `meant` may find any of many documents."""
+        """Check fast whether `meant` may find any of many documents."""
         text = b"\n".join(documents)
         if len(b"".join(text.split())) + len(documents) - 1 != len(text):  # white space in ids
             return True
@@ -182,7 +182,7 @@ class Spellings:
         )
 
     def meant(self, document: bytes) -> int:
-        """Return the number of the judged document; -1 for none, or if `document` is judged."""
+        """Return the number of the judged document; -1 without one, or if `document` is judged."""
         if document in self._rows:
             return -1
         for meant in (

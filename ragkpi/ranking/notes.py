@@ -1,7 +1,7 @@
-"""Doubts: signs in a run that make all of its values doubtful; every command tells them.
+"""Notes and doubts about a run, a line each, which every command prints.
 
-A run with ids of another kind, or with distances for scores, has values, but wrong ones.
-Each doubt is one line. Under ``--strict`` it is an error.
+A doubt is a sign that all values of a run are wrong: ids of another kind, distances in place of
+scores. Under ``--strict`` it is an error.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ragkpi.ranking.reading import Beginning
 from ragkpi.wording import counted, listed, named
 
 _TOP = 10
-_MOST_OUTSIDE = 0.2  # share of the judged top documents that a pool may lack
+_MOST_OUTSIDE = 0.2  # the share of judged top documents that a pool may lack
 
 
 def doubts(
     judged: Judged, judgements: Judgements, seen: Beginning, unknown: list[bytes]
 ) -> Iterator[str]:
-    """Yield the doubts about a judged run, a line each; the qrels lack its `unknown` queries."""
+    """Yield doubts about a judged run; the qrels lack its `unknown` queries."""
     level = judged.settings.relevance_level
     highest = int(judgements.level.max(initial=-1))
     if highest < level and judgements.gain is None:
@@ -84,7 +84,7 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
 
 
 def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[bytes, bytes]]:
-    """Return unjudged documents of the run, each with the judged document that it looks like."""
+    """Return unjudged documents of the run with the judged documents they look like."""
     rows = [judgements.spellings(query).meant(document) for query, document in seen.documents]
     return [
         (document, judgements.document[row])
@@ -94,7 +94,7 @@ def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[byte
 
 
 def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
-    """Return a line on the queries that the means leave out, if there are any."""
+    """Return a note on queries that the means leave out, if any."""
     notes = []
     if coverage.missing and settings.missing == "intersection":
         are = counted(len(coverage.missing), "judged query is", "judged queries are")
@@ -110,7 +110,7 @@ def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
 
 
 def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
-    """Return lines on what the judgements are taken for."""
+    """Return notes on how ragkpi interprets the judgements."""
     if settings.gains is not None:
         return settings.gains.notes(judgements, settings.relevance_level)
     if judgements.gain is not None:
@@ -119,7 +119,7 @@ def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
 
 
 def assumption_notes(judged: Judged, seen: int) -> list[str]:
-    """Say that the corpus size is not given but `seen`, if not 0, and what the pool lacks."""
+    """Return notes on an assumed corpus size (`seen`, unless 0) and on the pool's gaps."""
     notes = []
     if seen:
         notes.append(
@@ -138,7 +138,7 @@ def assumption_notes(judged: Judged, seen: int) -> list[str]:
 
 
 def concerning(lines_of: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return every line about runs, once; it names the runs that it concerns, if not all."""
+    """Return each line about runs once, with the runs that it concerns unless all."""
     runs: dict[str, list[str]] = {}
     for name, lines in lines_of.items():
         for line in lines:
@@ -150,7 +150,7 @@ def concerning(lines_of: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
-    """Say which runs lack queries that count as empty rankings; "" if none does."""
+    """Name the runs that lack queries, which count as empty rankings; "" if none does."""
     lacking = [
         f"{len(coverage.missing)} of {name} ({listed(coverage.missing, 3)})"
         for name, coverage in coverages.items()

@@ -1,4 +1,4 @@
-"""Hits: the judged documents that a run retrieved, as the kernel finds them."""
+"""Read runs, from files or memory, into `Hits`: the judged documents that the kernel finds."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 
 DEEPEST = 2**32 - 1
-"""A depth below every ranking."""
+"""A depth beyond the end of every ranking."""
 
 
 class Wanted(NamedTuple):
-    """What to keep of a run besides its hits."""
+    """The parts of a run to keep besides its hits."""
 
-    documents: Literal["ignored", "counted"] = "ignored"  # hash all of them?
+    documents: Literal["ignored", "counted"] = "ignored"  # "counted": keep hashes
     depth: int = 0  # keep the names of all documents of judged queries down to this rank
     ties: Literal["broken", "kept"] = "broken"  # "kept": keep the ranks that each hit shares
 
@@ -57,7 +57,7 @@ _NO_HASHES: HashArray = np.empty(0, dtype=np.uint64)
 
 @dataclass(frozen=True, eq=False)
 class TopDocuments:
-    """The n documents that G judged queries of a run have down to some rank."""
+    """The n documents of G judged queries of a run, down to some rank."""
 
     query: IntArray = field(default_factory=lambda: _NO_INTS)
     starts: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
@@ -76,11 +76,11 @@ NO_NAMES = TopDocuments()
 
 
 class Beginning(NamedTuple):
-    """The first lines of a run, where signs of mistakes are looked for."""
+    """The first lines of a run, searched for signs of mistakes."""
 
     documents: list[tuple[int, bytes]]  # of judged queries: the number of the query, and an id
-    rising: int  # how many rankings have scores that only rise
-    ordered: int  # how many have different scores at all
+    rising: int  # the number of rankings whose scores only rise
+    ordered: int  # the number of rankings with different scores
 
 
 NO_BEGINNING = Beginning([], 0, 0)
@@ -88,21 +88,21 @@ NO_BEGINNING = Beginning([], 0, 0)
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """What a run, or a part of one, retrieved: G queries and H judged documents, in no order."""
+    """The G queries and H judged documents that a run, or a part of it, retrieved, unordered."""
 
     queries: list[bytes]  # in the order of the file, judged or not
     query: IntArray  # (G,), their numbers in the judgements; -1: not judged
-    num_ret: IntArray  # (G,), how many documents they retrieved
+    num_ret: IntArray  # (G,), the number of retrieved documents
     judgement: IntArray  # (H,), rows of the judgements
     rank: IntArray  # (H,), from 1
     run_id: bytes  # of the last line
-    documents: HashArray = field(default_factory=lambda: _NO_HASHES)  # where they are counted
+    documents: HashArray = field(default_factory=lambda: _NO_HASHES)  # if counted
     top: TopDocuments = NO_NAMES
     beginning: Beginning = NO_BEGINNING
     tied: TiedRanks | None = None
 
     def rows_of_top(self, judgements: Judgements) -> IntArray:
-        """Return the row of each hit in `top`; -1 for hits below it, (H,)."""
+        """Return the row of each hit in `top`, or -1 for a deeper hit, (H,)."""
         first, size = np.zeros((2, len(judgements.queries)), dtype=np.int64)
         first[self.top.query], size[self.top.query] = self.top.starts[:-1], np.diff(self.top.starts)
         query = judgements.query[self.judgement]
@@ -113,7 +113,7 @@ NOTHING_RETRIEVED = Hits([], _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, b"")
 
 
 def run_for(judgements: Judgements, wanted: Wanted, held: bool, **treatment: Any) -> kernel.Run:
-    """Return a kernel that judges the run pushed into it; `treatment` changes its documents."""
+    """Return a kernel that judges a run; `treatment` folds or drops its documents."""
     return kernel.Run(
         judgements.documents,
         ascending=judgements.ties == "ascending",
@@ -175,7 +175,7 @@ def _blocks_of(given: Any, shape: Shape | None = None) -> list[RunColumns]:
 
 @dataclass(frozen=True, eq=False)
 class RunInMemory:
-    """A run as it was given to a function: a mapping, rows or a data frame."""
+    """A run passed to a function: a mapping, rows or a data frame."""
 
     given: Any
 
@@ -186,7 +186,7 @@ class RunInMemory:
     def hits(
         self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, reading: Reading | None = None
     ) -> Hits:
-        """Judge the run; errors as `run_blocks` has them, and for a document that comes twice."""
+        """Judge the run; errors as in `run_blocks`, and for a repeated document."""
         reading = reading or Reading()
         try:
             return self._hits(judgements, wanted, reading, held=False)
@@ -202,14 +202,14 @@ class RunInMemory:
         run = run_for(judgements, wanted, held, **treatment)
         with refusals("run"):
             if by_row or not run.mapping(self.given):
-                # What is no plain mapping goes row by row, and is refused there.
+                # Anything but a plain mapping is read row by row, and refused there.
                 run = run_for(judgements, wanted, held, **treatment)
                 blocks: Iterable[RunColumns] = self._blocks_as(reading)
                 for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
                     run.add(*part.for_kernel)
             found = run.finish()
         if not found["queries"]:
-            _blocks_of({})  # refuses it
+            _blocks_of({})  # raises the error
         if sieve is not None:
             sieve.say("run", found["left_out"])
         return hits_of(run, found, b"run")
@@ -236,9 +236,9 @@ def read_run(
 ) -> Hits:
     """Judge a run: one in memory, or the file at a path (``-`` for standard input).
 
-    Without `reading`, the first bytes of a file tell its format. Raises `InputError` or `DataError`
-    with the line for anything that is no run, for a document that a query has twice, and for a run
-    without results.
+    Without `reading`, the first bytes of a file reveal its format. Raises `InputError` or
+    `DataError`, with the line, for anything but a run, for a repeated document in a query, and for
+    a run without results.
     """
     if not isinstance(run, str):
         return run.hits(judgements, wanted, reading)
@@ -294,12 +294,12 @@ def pushed(source: Source, reader: FileReader, run: kernel.Run, held: bool) -> I
 
 
 class ScatteredQueryError(Exception):
-    """A query comes back after another one began: the run has to be held."""
+    """A query returns after another query began, so the run must be held."""
 
 
 @contextmanager
 def refusals(file: str) -> Iterator[None]:
-    """Turn what the kernel refuses into errors that name the file and the line."""
+    """Turn the kernel's refusals into errors with file and line."""
     try:
         yield
     except kernel.RefusedError as problem:
@@ -328,7 +328,7 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
 
 
 def available_workers() -> int:
-    """Return how many runs may be read at a time: ``RAGKPI_WORKERS``, else the usable cores."""
+    """Return the number of runs read at a time: ``RAGKPI_WORKERS``, else the usable cores."""
     wanted = os.environ.get("RAGKPI_WORKERS", "")
     if wanted:
         if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 5 and int(wanted)):
@@ -344,9 +344,9 @@ def read_runs(
     reading: Reading | None = None,
     watch: Callable[[int], None] = lambda _: None,
 ) -> list[Hits | RagkpiError]:
-    """Read every run, several files at a time; tell `watch` how many are read.
+    """Read every run, several files at a time, and report progress to `watch`.
 
-    An unreadable run becomes its error.
+    An unreadable run becomes an error in the list.
     """
 
     def read(run: str | RunInMemory) -> Hits | RagkpiError:
@@ -374,8 +374,8 @@ def _read_in_threads(
 ) -> list[Hits | RagkpiError]:
     """Read files in threads.
 
-    A pool of threads would wait for each thread when it is interrupted, and a thread may wait for
-    a pipe that never ends.
+    On interruption, a thread pool would wait for its threads, and a thread may wait for a pipe
+    that never ends.
     """
     waiting: SimpleQueue[int] = SimpleQueue()
     done: SimpleQueue[tuple[int, Hits | BaseException]] = SimpleQueue()
@@ -398,7 +398,7 @@ def _read_in_threads(
         try:
             for _ in range(workers):
                 Thread(target=work, daemon=True).start()
-        except RuntimeError:  # the system allows no more threads; this one reads as well
+        except RuntimeError:  # the system allows no more threads; this thread reads too
             work()
         while len(outcomes) < len(runs):
             number, outcome = done.get()
@@ -409,5 +409,5 @@ def _read_in_threads(
     finally:
         with suppress(Empty):
             while True:
-                waiting.get_nowait()  # no thread begins with another run
+                waiting.get_nowait()  # so no thread starts another run
     return [outcomes[number] for number in range(len(runs))]

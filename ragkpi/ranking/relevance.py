@@ -1,4 +1,4 @@
-"""Relevance: qrels of every format (-R), ready to judge run after run."""
+"""`Relevance`: qrels in any format of -R, ready to judge run after run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Relevance(Protocol):
     def judgements(self) -> Judgements: ...
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[AnyJudged, Coverage]:
-        """Judge the hits of a run; errors as `ragkpi.ranking.judge.judge` has them."""
+        """Judge the hits of a run; errors as in `ragkpi.ranking.judge.judge`."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def _read_assessors(path: str, _: Reading | str | None = None, *, format_name: s
     return preferences.READERS[format_name](path)
 
 
-# By -R: from a path, and how plain qrels are read (None: recognised), to relevance.
+# By -R: from a path and the `Reading` of plain qrels (None: recognised) to relevance.
 READERS: Mapping[str, Callable[..., Relevance]] = {
     "qrels": _read_qrels,
     **{

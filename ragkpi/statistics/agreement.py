@@ -1,9 +1,9 @@
-"""Agreement of two judgements: of documents by their levels, and of systems by their order.
+"""Agreement of two judges on the levels of documents, and of two orders of the same systems.
 
 A statistic of levels is a function of a confusion matrix, (..., L, L): the number of documents to
-which the first judge gave the level of the row, and the second that of the column. `levels`, (L,),
-are the levels of rows and columns, ascending. Distances are those of the numbers, so a level that
-nobody uses still counts. NaN where a value is undefined.
+which the first judge gave the row's level and the second the column's. `levels`, (L,), are the
+levels of rows and columns, ascending. Distances are between numbers, so unused levels count.
+NaN where a value is undefined.
 
 A statistic of orders takes the values of R systems under two judgements, (..., R). Greater values
 are better. NaN where no two systems differ under one of the judgements, or a value is not finite.
@@ -38,8 +38,8 @@ def confusion(
 ) -> FloatArray:
     """Count the pairs of levels of every query, (Q, L, L).
 
-    `query`, `first` and `second`, (n,), are the query of each document and the levels of both
-    judges; `levels`, (L,), are all that occur, ascending.
+    `query`, `first` and `second`, (n,), are each document's query and the levels from both judges;
+    `levels`, (L,), are all levels that occur, ascending.
     """
     size = len(levels)
     pair = np.searchsorted(levels, first) * size + np.searchsorted(levels, second)
@@ -48,7 +48,7 @@ def confusion(
 
 
 def raw_agreement(counts: FloatArray, levels: FloatArray) -> FloatArray:
-    """Return the share of the documents that have the same level from both judges."""
+    """Return the share of documents to which both judges gave the same level."""
     return ratio(np.trace(counts, axis1=-2, axis2=-1), counts.sum(axis=(-2, -1)))
 
 
@@ -71,7 +71,7 @@ def cohens_kappa(
 
 
 def kappa_from(counts: FloatArray, levels: FloatArray, threshold: float) -> FloatArray:
-    """Return Cohen's kappa of the question whether the level is at least a threshold."""
+    """Return Cohen's kappa of levels cut into below and from a threshold."""
     above = (levels >= threshold).astype(np.float64)
     sides = np.stack([1.0 - above, above])
     two_by_two = np.einsum("ai,...ij,bj->...ab", sides, counts, sides)
@@ -94,7 +94,7 @@ def bias_at(counts: FloatArray, levels: FloatArray, level: float) -> FloatArray:
 
 
 def coincidences(counts: FloatArray) -> FloatArray:
-    """Turn confusion matrices into coincidence matrices: each pair of levels both ways."""
+    """Turn confusion matrices into coincidence matrices: count each pair in both orders."""
     return counts + np.swapaxes(counts, -2, -1)
 
 
@@ -106,7 +106,7 @@ def coincidences_of_panel(
 ) -> FloatArray:
     """Count the coincidences of levels that any number of judges gave, (Q, L, L).
 
-    `judged`, (n, J), is the level that each judge gave each document; negative for none.
+    `judged`, (n, J), is each judge's level for each document; negative for none.
     """
     size = len(levels)
     by_level = np.stack([(judged == level).sum(axis=1) for level in levels], axis=1)
@@ -163,7 +163,7 @@ AGREEMENTS: Mapping[str, AgreementStatistic] = {
 """Statistics of the confusion matrix of all documents, by the names in answers."""
 
 
-# p of rank-biased overlap: the probability that a reader goes on to the next system.
+# p of rank-biased overlap: the probability of reading on to the next system.
 PERSISTENCE = 0.9
 
 RankAgreement = Callable[[FloatArray, FloatArray], FloatArray]
@@ -183,8 +183,8 @@ def tau_b(reference: FloatArray, other: FloatArray) -> FloatArray:
 def tau_ap(reference: FloatArray, other: FloatArray) -> FloatArray:
     """Kendall's tau in which an error near the top of the other order counts more.
 
-    For every system but the first of the other order, C counts the systems above it that the
-    reference has above it, too. It is not symmetric.
+    For every system but the first of the other order, C counts the systems above it in both
+    orders. The coefficient is not symmetric.
 
     Formula:    2 / (R - 1) * sum over ranks i from 2 of C(i) / (i - 1), minus 1
     Ties:       the mean over all ways to break them, in either order (tau_AP,a)
@@ -250,7 +250,7 @@ def _within(values: FloatArray, depth: npt.NDArray[np.int64]) -> FloatArray:
 
 
 def _order(values: FloatArray) -> npt.NDArray[np.int8]:
-    """Compare every system with every other: 1 where j's value is greater than i's, (..., i, j)."""
+    """Compare all pairs of systems: 1 where j's value is greater than i's, (..., i, j)."""
     row, column = values[..., :, np.newaxis], values[..., np.newaxis, :]
     return (column > row).astype(np.int8) - (column < row).astype(np.int8)
 
@@ -263,7 +263,7 @@ def _product_moment(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _known(value: FloatArray, reference: FloatArray, other: FloatArray) -> FloatArray:
-    """Return a coefficient where both judgements have an order of finite values; NaN elsewhere."""
+    """Return a coefficient if both judgements order finite values, else NaN."""
     ordered = [
         np.isfinite(values).all(axis=-1) & (values.max(axis=-1) > values.min(axis=-1))
         for values in (reference, other)

@@ -1,7 +1,7 @@
-"""Resamples of queries, sums of statistics under them, and the intervals of summaries.
+"""Resample queries, add their statistics, and compute intervals of summaries.
 
-All random numbers of ragkpi start here, from a seed, in one thread and in one order, so the same
-command gives the same digits whatever the number of cores.
+All random numbers of ragkpi start here, from a seed, in one thread and in one order, so a command
+gives the same digits on any number of cores.
 
 Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 14;
 E. B. Wilson, Probable inference, the law of succession, and statistical inference, 1927.
@@ -24,15 +24,15 @@ from ragkpi.errors import RagkpiWarning
 from ragkpi.interface import steps
 from ragkpi.measures.measure import Aggregate, Metric, MetricScores, Scores
 
-# Weights per sample. Half a megabyte stays in the cache, which is worth a factor of two.
+# Weights per sample. Half a megabyte stays in the cache, twice as fast.
 BLOCK = 1 << 16
 
 
 def drawn(queries: int, resamples: int, seed: int, fewest: int = 1) -> Iterator[FloatArray]:
-    """Draw n queries out of n with replacement: yield how often each is drawn, (rows, n).
+    """Draw n queries out of n with replacement; yield the count of each query, (rows, n).
 
-    The indices are the rows of ``default_rng(seed).integers(0, n, size=(resamples, n))``, whatever
-    the size of the blocks. A block has at least `fewest` rows, for callers with a cost per block.
+    The indices are the rows of ``default_rng(seed).integers(0, n, size=(resamples, n))``, for any
+    size of blocks. A block has at least `fewest` rows, for callers with a cost per block.
     """
     generator = np.random.default_rng(seed)
     for rows in _rows(resamples, queries, "resamples", fewest):
@@ -47,7 +47,7 @@ def times_drawn(indices: npt.NDArray[np.int64]) -> FloatArray:
 
 
 def swapped(queries: int, trials: int, seed: int) -> Iterator[FloatArray]:
-    """Draw the queries that exchange their labels, (rows, queries) of 0 and 1, `trials` times."""
+    """Draw `trials` times which queries exchange labels, (rows, queries) of 0 and 1."""
     generator = np.random.default_rng(seed)
     words = -(-queries // 64)
     for rows in _rows(trials, queries, "randomization test"):
@@ -62,7 +62,7 @@ def all_swaps(queries: int) -> FloatArray:
 def sums(weights: Iterable[FloatArray], statistics: FloatArray) -> FloatArray:
     """Add the rows of `statistics`, (n, ...), under every row of the `weights`, to (B, ...).
 
-    By einsum and not by a matrix product: BLAS may split the sums by the number of cores.
+    It uses einsum because BLAS may split a matrix product's sums by the number of cores.
     """
     width = math.prod(statistics.shape[1:])
     columns = np.ascontiguousarray(statistics.reshape(len(statistics), width).T)
@@ -71,7 +71,7 @@ def sums(weights: Iterable[FloatArray], statistics: FloatArray) -> FloatArray:
 
 
 def totals(statistics: FloatArray) -> FloatArray:
-    """Add from the first query to the last, (n, ...) to (...), as `Scores.summary` does."""
+    """Add from the first query to the last, (n, ...) to (...), like `Scores.summary`."""
     if not len(statistics):
         return np.full(statistics.shape[1:], np.nan)
     return np.asarray(np.add.accumulate(statistics, axis=0)[-1])
@@ -91,10 +91,10 @@ def _bits(words: npt.NDArray[np.uint64], count: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class QuerySample:
-    """Scores of metrics that are known for the same n queries, resampled together.
+    """Scores of metrics known for the same n queries, which are resampled together.
 
-    `statistics`, (n, R, T), has those of every query and run, without NaN; `columns` has the
-    columns among T of each metric.
+    `statistics`, (n, R, T), holds the statistics of every query and run, without NaN; `columns`
+    holds each metric's columns among T.
     """
 
     metrics: list[Metric]
@@ -103,7 +103,7 @@ class QuerySample:
 
     @property
     def queries(self) -> int:
-        """The number of queries, which are the unit of resampling."""
+        """The number of queries, the unit of resampling."""
         return len(self.statistics)
 
     def resampled(self, weights: Iterable[FloatArray]) -> FloatArray:
@@ -122,7 +122,7 @@ class QuerySample:
     def leave_one_out(self) -> list[FloatArray]:
         """Return the summaries without each query, one (n, R) per metric.
 
-        Sums are scaled up to n queries, which makes totals comparable and leaves means and ratios.
+        Sums are scaled up to n queries: totals become comparable, means and ratios do not change.
         """
         others = totals(self.statistics) - self.statistics
         return self.summaries(others * (self.queries / (self.queries - 1)))
@@ -131,8 +131,8 @@ class QuerySample:
     def spreads(self) -> list[FloatArray]:
         """Return the spreads of the differences from the first run, one (R - 1,) per metric.
 
-        They are standard deviations of the jackknife pseudo-values of the queries, n * summary -
-        (n - 1) * summary without the query, which for means are the differences themselves.
+        A spread is the standard deviation of the queries' jackknife pseudo-values, n * summary -
+        (n - 1) * summary without the query; for means these are the differences themselves.
         """
         return [
             # Contiguous rows, so that the digits do not depend on the number of runs.
@@ -151,10 +151,10 @@ class QuerySample:
 
 
 def query_samples(runs: Sequence[Scores], wanted: Callable[[Metric], bool]) -> list[QuerySample]:
-    """Group the metrics of runs by the queries that they are known for.
+    """Group the metrics of runs by the queries for which they are known.
 
-    The runs have equal queries and equal metrics. A query whose value is NA in one run is left out
-    of that metric for all runs. `wanted` chooses the metrics; it must reject texts.
+    The runs have equal queries and equal metrics. If a query's value is NA in any run, the metric
+    loses the query for all runs. `wanted` chooses the metrics; it must reject texts.
     """
     groups: dict[bytes, tuple[BoolArray, list[Sequence[MetricScores]]]] = {}
     for of_runs in zip(*(run.columns for run in runs), strict=True):
@@ -190,8 +190,8 @@ class Interval(NamedTuple):
     high: float
 
 
-# With fewer queries, resampled intervals cover noticeably less than their level: queries for means,
-# for geometric means and ratios, and queries that differ from the commonest value.
+# With fewer queries, resampled intervals cover noticeably less than their level. The limits are for
+# means, for geometric means and ratios, and for queries that differ from the commonest value.
 FEW, FEW_OTHERWISE, FEW_DIFFERING = 50, 200, 20
 UNKNOWN = Interval(math.nan, math.nan)
 
@@ -208,7 +208,7 @@ class Bootstrap:
         ``"percentile"`` takes the bounds from the resamples; ``"bca"`` corrects them for bias and
         skewness.
     rates
-        Whether rates, and values computed from rates, have Wilson's interval or a resampled one.
+        Whether rates, and values computed from rates, get Wilson's or a resampled interval.
     """
 
     resamples: int = 5000
@@ -219,19 +219,19 @@ class Bootstrap:
 
     @property
     def tails(self) -> Tails:
-        """The probabilities at which a percentile interval ends."""
-        tail = round((1 - self.level) / 2, 12)  # 0.025, where the quotient is 0.025000000000000022
+        """The probabilities at both ends of a percentile interval."""
+        tail = round((1 - self.level) / 2, 12)  # 0.025, not 0.025000000000000022
         return tail, 1 - tail
 
 
 def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     """Compute the interval of every metric's summary, by printed names; texts and counts have none.
 
-    Sufficient statistics are resampled jointly, so that the interval of a ratio of means is that
-    of the ratio. Queries whose value is NA are not part of the sample. Where every query succeeds
-    or fails (a statistic of 1 or 0), the rate has Wilson's interval, and a value computed from the
-    rate, such as bor, the interval that follows. Resamples of twelve successes are all successes,
-    as if the rate were certain. `UNKNOWN` where fewer than two queries are known.
+    Sufficient statistics are resampled jointly, so a ratio of means gets the interval of the ratio.
+    The sample excludes queries whose value is NA. If every query succeeds or fails (a statistic of
+    1 or 0), the rate has Wilson's interval, and a value computed from the rate, such as bor, the
+    interval that follows: resamples of twelve successes are all successes, as if the rate were
+    certain. `UNKNOWN` if fewer than two queries are known.
     """
     bounds = {column.name: UNKNOWN for column in scores.estimates()}
     for sample in query_samples([scores], lambda metric: metric.is_estimate):
@@ -263,7 +263,7 @@ def wilson(successes: float, n: int, level: float) -> Interval:
 
 
 def special() -> Any:
-    """Return `scipy.special`, whose import takes longer than most evaluations."""
+    """Import `scipy.special`, which takes longer than most evaluations."""
     import scipy.special
 
     return scipy.special
@@ -276,7 +276,7 @@ def _normal() -> Any:
 
 
 def quantile(level: float) -> float:
-    """Return the distance from the mean, in standard deviations, that covers a normal level."""
+    """Return how many standard deviations around a normal mean cover a level."""
     return float(_normal().inv_cdf(1 - (1 - level) / 2))
 
 
@@ -295,8 +295,8 @@ def _intervals_of_rates(sample: QuerySample, level: float) -> dict[str, Interval
 def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: float) -> Interval:
     """Turn Wilson's bounds of the first statistic, (n, S), into bounds of the summary.
 
-    The other statistics (the chance of success) vary from query to query too. The square of their
-    standard error, by jackknife, is added to the square of the distance of each bound.
+    The other statistics (the chance of success) also vary between queries. The square of their
+    jackknife standard error is added to the square of each bound's distance.
 
     Source: G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, 2008
     (MOVER).
@@ -315,13 +315,13 @@ def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: flo
     reach = quantile(level) * error
     value = float(at(successes / n, rest))
     low, high = (float(at(rate, rest)) for rate in rates)
-    if not math.isfinite(value):  # no success, whose logarithm is -inf
+    if not math.isfinite(value):  # without a success, the logarithm is -inf
         return Interval(low, high + reach)
     return Interval(value - math.hypot(value - low, reach), value + math.hypot(high - value, reach))
 
 
 Resampled = Iterable[tuple[Metric, FloatArray]]
-"""Metrics with the statistics, (n, S), that their intervals are resampled from."""
+"""Metrics with the statistics, (n, S), from which their intervals are resampled."""
 
 
 def resampled(runs: Iterable[Scores], bootstrap: Bootstrap) -> Resampled:
@@ -334,7 +334,7 @@ def resampled(runs: Iterable[Scores], bootstrap: Bootstrap) -> Resampled:
 
 
 def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
-    """Return a note that resampled intervals of few queries are too narrow, or an empty text.
+    """Return a note that resampled intervals of few queries are too narrow, or "".
 
     The coverage of 95 % percentile intervals of means was simulated for each n from 3 to 49 (3,000
     samples, 1,000 resamples) with four kinds of values: uniform, beta(2, 3), P_10 of beta-binomial
@@ -342,10 +342,10 @@ def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
     one with 95 - 40/n - 65/n^2: 74 % at 3, 91 % at 12, 94 % at 49. Skewed values are covered less:
     87 % at 12 for beta(0.5, 4).
 
-    The note has no figure for other summaries, as none holds for all of a kind. At n = 12
-    geometric means were covered in 78 to 91 % (0 to 20 % zeros), at 100 in 92 to 95 %. Where most
-    queries share a value, the number of the others counts: coverage of 12 queries is 66 % if nine
-    of ten share it and 88 % if seven of ten do; of 400 queries 93 % if all but 12 do.
+    The note gives no figure for other summaries, because their coverage varies. At n = 12
+    geometric means were covered in 78 to 91 % (0 to 20 % zeros), at 100 in 92 to 95 %. If most
+    queries share a value, the number of other queries matters: coverage of 12 queries is 66 % if
+    nine of ten share it and 88 % if seven of ten do; of 400 queries 93 % if all but 12 do.
     """
     known = list(samples)
     few = [
@@ -380,7 +380,7 @@ def _alike_note(samples: Resampled) -> str:
 
 
 def _differing(values: FloatArray) -> int:
-    """Count the queries whose first statistic, of (n, S), is not the commonest."""
+    """Count the queries whose first statistic, of (n, S), is not the commonest value."""
     return len(values) - int(np.unique(values[:, 0], return_counts=True)[1].max(initial=0))
 
 
@@ -393,8 +393,8 @@ def _is_rate(metric: Metric, statistics: FloatArray) -> bool:
 def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:
     """Take an interval from replicates, (B,), without interpolation: a replicate may be -inf.
 
-    An undefined replicate (0/0) could be anything, so it counts as -inf for the lower and as inf
-    for the upper bound.
+    An undefined replicate (0/0) could have any value, so it counts as -inf for the lower and as
+    inf for the upper bound.
     """
     last = len(replicates) - 1
     low, high = (min(last, int(tail * len(replicates))) for tail in tails)
@@ -427,10 +427,10 @@ def bca_tails(
 ) -> Tails | None:
     """Shift the tails of an interval for the bias and the skewness of its replicates, (B,).
 
-    `left_out`, (n,), has the values without each query. None where a value is infinite or
-    undefined, or where no replicate, or every replicate, is smaller than the estimate.
+    `left_out`, (n,), holds the values without each query. None if a value is infinite or undefined,
+    or if no replicate or every replicate is smaller than the estimate.
     """
-    # Half of the ties count, or a value with few distinct values would look biased.
+    # Count half of the ties; otherwise a metric with few distinct values would look biased.
     below = ((replicates < estimate).mean() + (replicates <= estimate).mean()) / 2
     if not (np.isfinite(estimate) and np.isfinite(left_out).all() and 0 < below < 1):
         return None

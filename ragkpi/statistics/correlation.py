@@ -1,11 +1,10 @@
-"""Ranks of observations under weights, for the coefficients of correlation.
+"""Pearson's, Spearman's and Kendall's correlation of weighted observations.
 
-A weight is the number of times that an observation was drawn, so a bootstrap resample is a row of
-weights and a data set is the row of ones. A coefficient is NaN where a variable does not vary.
-
-Ranks and counts of pairs are whole numbers that doubles hold exactly, so no digit of Spearman's
-and Kendall's coefficients depends on the order of additions. Internally weights have a row per
-observation, (n, B), so that rows are gathered and added in one piece.
+A weight is how often an observation was drawn, so a bootstrap resample is a row of weights and a
+data set a row of ones. A coefficient is NaN where a variable does not vary. Doubles hold ranks and
+counts of pairs exactly, as whole numbers, so no digit of Spearman's and Kendall's coefficients
+depends on the order of additions. Internally weights have a row per observation, (n, B), so that
+rows are gathered and added in one piece.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ IndexArray: TypeAlias = "npt.NDArray[np.intp]"
 class Weighted(NamedTuple):
     """The ranks of one variable of G distinct values under weights, (n, B).
 
-    `rows`, (n, B), has the weights, a row per observation; `total`, (B,), their sum, `squares` that
-    of the squared distances, and `pairs` the number of ordered untied pairs. `distance`, (G, B), is
-    twice the distance of each value's rank from the mean rank.
+    `rows`, (n, B), holds the weights, a row per observation, `total`, (B,), their sum. `squares` is
+    the sum of squared distances and `pairs` the number of ordered untied pairs. `distance`, (G, B),
+    is twice the distance of each value's rank from the mean rank.
     """
 
     rows: FloatArray
@@ -38,9 +37,9 @@ class Weighted(NamedTuple):
 
 
 class Reference:
-    """A variable that others are correlated with.
+    """A variable with which other variables are correlated.
 
-    Its ranks under the latest weights are kept for the next variable.
+    It keeps its ranks under the latest weights for the next variable.
     """
 
     def __init__(self, values: FloatArray) -> None:
@@ -52,7 +51,7 @@ class Reference:
 
     @classmethod
     def of(cls, values: FloatArray | Reference) -> Reference:
-        """Return the reference of values; a reference is returned as it is."""
+        """Return values as a reference; a reference is returned unchanged."""
         return values if isinstance(values, Reference) else cls(values)
 
     def under(self, weights: FloatArray) -> Weighted:
@@ -68,7 +67,7 @@ class Reference:
         return self._latest[1]
 
     def cells(self, variables: FloatArray) -> Cells:
-        """Return the cells of variables, (A, n), and of this one."""
+        """Return the cells of other variables, (A, n), with this variable."""
         dense = np.stack([dense_numbers(values) for values in variables])
         key = dense.tobytes()
         if key not in self._cells:
@@ -98,7 +97,7 @@ class Cells:
         self._latest: tuple[FloatArray, FloatArray] | None = None
 
     def added(self, rows: FloatArray) -> FloatArray:
-        """Add weights, (n, B), by cell, (C, B); those of the latest weights are kept."""
+        """Add weights, (n, B), by cell, (C, B); keep the sums of the latest weights."""
         if self._latest is None or self._latest[0] is not rows:
             self._latest = rows, self._groups.added(rows)
         return self._latest[1]
@@ -119,14 +118,14 @@ def untied(in_group: FloatArray, total: FloatArray) -> FloatArray:
 
 
 def dense_numbers(values: FloatArray | IndexArray) -> IndexArray:
-    """Number distinct values from the least, so that infinities can be compared too."""
+    """Number distinct values from the least, so that infinities compare too."""
     return np.asarray(np.unique(values, return_inverse=True)[1].reshape(-1), dtype=np.intp)
 
 
 class WeightGroups:
-    """Rows of weights added by group; a sparse matrix product does so in one pass.
+    """Adds rows of weights by group, in one sparse matrix product.
 
-    Weights and ranks are whole numbers, so no digit depends on the order of adding.
+    Weights and ranks are whole numbers, so no digit depends on the order of additions.
     """
 
     def __init__(self, group: IndexArray) -> None:
@@ -154,7 +153,7 @@ Coefficient: TypeAlias = "Callable[[FloatArray, FloatArray | Reference], UnderWe
 
 
 def pearson(x: FloatArray, reference: FloatArray | Reference) -> UnderWeights:
-    """Pearson's r of n observations; NaN if one is infinite.
+    """Pearson's r of n observations; NaN if any is infinite.
 
     Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
     """
@@ -208,7 +207,7 @@ def spearman(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
 def spearman_of_each(variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """Spearman's rho of each of A variables, (A, n), with y: weights, (B, n), to (B, A).
 
-    Variables that order the observations alike have one rho.
+    Variables that order the observations alike share one rho.
     """
     reference = Reference.of(y)
     cells = reference.cells(variables)
@@ -234,8 +233,8 @@ def spearman_of_each(variables: FloatArray, y: FloatArray | Reference) -> UnderW
 def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """Kendall's tau-b: concordant less discordant pairs, over pairs not tied in x, and in y.
 
-    Pairs are counted by merging: the distinct values of the variable that has fewer are halved
-    again and again, and the pairs across two halves are counted in the order of the other variable,
+    Merging counts the pairs: the distinct values of one variable (with fewer of them) are halved
+    again and again, and pairs across two halves are counted in the order of the other variable,
     O(n log n) per resample.
 
     Source: M. G. Kendall, Biometrika 33, 1945; W. R. Knight, Journal of the American Statistical
@@ -251,7 +250,7 @@ def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
         of_y = reference.under(weights)
         in_cell = cells.added(of_y.rows)
         pairs = untied(cells.groups.added(in_cell), of_y.total)
-        # No count exceeds the square of the total: single precision holds it up to 4,096 drawn.
+        # No count exceeds the square of the total, which fits single precision up to 4,096 draws.
         single = float(of_y.total.max(initial=0)) ** 2 <= _WHOLE_IN_SINGLE
         rows = in_cell.astype(np.float32) if single else in_cell
         agreeing = np.zeros(len(weights))
@@ -266,8 +265,8 @@ class _Merge:
     """Pairs of observations whose x differ in one bit and agree in all higher bits.
 
     The observations of a block (equal higher bits) are adjacent, sorted by y. An upper observation
-    (bit set) agrees with the lower ones of its block that have a smaller y, and disagrees with
-    those that have a greater y.
+    (bit set) agrees with lower observations of its block with a smaller y, and disagrees with
+    lower observations with a greater y.
     """
 
     def __init__(self, x: IndexArray, y: IndexArray, level: int) -> None:
@@ -291,7 +290,7 @@ class _Merge:
         ordered = rows[self.order]
         counted = np.zeros((len(ordered) + 1, ordered.shape[1]), dtype=rows.dtype)
         np.cumsum(ordered * self.lower, axis=0, out=counted[1:])
-        # Per upper observation: lower ones with a smaller y, less those with a greater y.
+        # Per upper observation: lower observations with smaller y, less those with greater y.
         before_value, after_value = self.value
         lead = counted[before_value]
         lead += lead if self.distinct else counted[after_value]
@@ -310,7 +309,7 @@ def _scaled(values: FloatArray) -> FloatArray:
     largest = np.abs(values).max(initial=0.0)
     if largest == 0:
         return values
-    # A power of two changes no digit, unless a value is tiny.
+    # Scaling by a power of two changes no digit, unless a value is tiny.
     near_1 = np.ldexp(values, -int(np.frexp(largest)[1]))
     from_middle = near_1 - near_1.mean()
     spread = np.abs(from_middle).max()
@@ -318,7 +317,7 @@ def _scaled(values: FloatArray) -> FloatArray:
 
 
 def _over_root(above: FloatArray, by_x: FloatArray, by_y: FloatArray) -> FloatArray:
-    """Divide by the root of a product of two numbers; NaN where either is not above 0."""
+    """Divide by the root of a product; NaN where a factor is not above 0."""
     defined = (by_x > 0) & (by_y > 0)
     ratio = np.full(above.shape, np.nan)
     np.divide(above, np.sqrt(np.where(defined, by_x * by_y, 1.0)), out=ratio, where=defined)

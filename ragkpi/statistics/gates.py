@@ -1,4 +1,4 @@
-"""Gates: limits that a run has to keep, for Makefiles and CI."""
+"""Gates: limits on the values of a run, absolute or against a baseline, for Makefiles and CI."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ragkpi.statistics.bootstrap import UNKNOWN, Interval, QuerySample, query_sa
 from ragkpi.statistics.paired import aligned
 from ragkpi.statistics.significance import ROUNDING, interval_of_rates, pairs
 
-# A run is worse than a baseline by its value alone; only if it is shown, at a level of confidence,
-# to be worse by more than the margin; or unless it is shown not to be.
+# A run misses a gate if its value is worse than the baseline's by more than the margin; only if
+# a test proves so at a level of confidence; or unless a test proves the opposite.
 DecidedBy = Literal["value", "worse", "noninferior"]
 
 
 @dataclass(frozen=True)
 class Gate:
-    """The worst that a value may be: the lowest, or the highest where lower is better.
+    """The worst allowed value: the lowest, or the highest if lower is better.
 
-    ``lang=de:ndcg_cut_10`` is the value of one slice, ``lang=*:ndcg_cut_10`` that of every slice
-    by ``lang``.
+    ``lang=de:ndcg_cut_10`` limits the value of one slice, ``lang=*:ndcg_cut_10`` of every slice by
+    ``lang``.
     """
 
     name: str
@@ -40,13 +40,13 @@ class Gate:
         return self.name.rpartition(":")[2]
 
     def is_of(self, by: str, label: str) -> bool:
-        """Return whether it is a limit of a slice."""
+        """Return whether the gate limits a slice."""
         return self.name.rpartition(":")[0] in (f"{by}={label}", f"{by}=*")
 
 
 @dataclass(frozen=True)
 class Margin:
-    """The most by which a run may be worse: an amount, or a share of the baseline."""
+    """How much worse a run may be: an amount, or a share of the baseline."""
 
     amount: float
     relative: bool = False
@@ -58,7 +58,7 @@ class Margin:
 
 @dataclass(frozen=True)
 class BaselineGate:
-    """No worse than a baseline by more than a margin, at a level of confidence.
+    """A run may be worse than a baseline by at most a margin, at a level of confidence.
 
     With ``"worse"`` the level holds for all values of a run together (Bonferroni): a run as good
     as its baseline fails with a probability of at most 1 - level, whatever the number of gates.
@@ -71,14 +71,14 @@ class BaselineGate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A value of a run against its limit, which NA never keeps.
+    """A value of a run against its limit, which NA always misses.
 
     Attributes
     ----------
     bound
         The bound that was compared with the limit: the true value at best (`decided_by`
-        ``"worse"``), or at worst (``"noninferior"``), at the level of confidence. NaN if the value
-        itself was compared; infinite where no interval is valid, so that nothing is shown.
+        ``"worse"``) or at worst (``"noninferior"``), at the level of confidence. NaN if the value
+        itself was compared; infinite if no interval is valid, so nothing is proven.
     """
 
     run: str
@@ -109,7 +109,7 @@ class Verdict:
 
 
 def parse_gate(text: str) -> Gate:
-    """Read ``NAME=NUMBER`` of ``--fail-under``; `UsageError` otherwise."""
+    """Read ``NAME=NUMBER`` of ``--fail-under``; else `UsageError`."""
     name, _, number = text.rpartition("=")
     limit = _finite(number)
     if not name or limit is None:
@@ -119,7 +119,7 @@ def parse_gate(text: str) -> Gate:
 
 
 def parse_margin(text: str) -> Margin:
-    """Read an amount such as ``0.01`` or a share such as ``2%``; `UsageError` otherwise."""
+    """Read an amount such as ``0.01`` or a share such as ``2%``; else `UsageError`."""
     amount = _finite(text.removesuffix("%"))
     if amount is None or amount < 0:
         expected = "expected a number from 0, or a percentage such as 2%"
@@ -139,9 +139,9 @@ def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
 def baseline_verdicts(
     baseline: tuple[str, Scores], run: tuple[str, Scores], gate: BaselineGate
 ) -> list[Verdict]:
-    """Compare a run with a baseline, value by value, over the queries that both have.
+    """Compare a run with a baseline, value by value, over the queries of both.
 
-    Counts, and values that are NA for the baseline, are no gates.
+    Counts, and values that are NA for the baseline, are not compared.
     """
     limits, tested = aligned([baseline[0], run[0]], [baseline[1], run[1]])
     bounds: Mapping[str, float] = {}
@@ -162,7 +162,7 @@ def baseline_verdicts(
         limit = reference - metric.measure.sign * gate.margin.below(reference)
         bound = reference + bounds.get(metric.name, math.nan)
         if math.isnan(bound) and gate.decided_by == "noninferior":
-            bound = -metric.measure.sign * math.inf  # nothing is shown
+            bound = -metric.measure.sign * math.inf  # nothing is proven
         verdict = _verdict(run[0], tested[metric.name], limit, bound)
         at: Literal["at best", "at worst"] = "at best" if gate.decided_by == "worse" else "at worst"
         verdicts.append(replace(verdict, at=at))
@@ -170,7 +170,7 @@ def baseline_verdicts(
 
 
 def unmet(found: Sequence[Verdict]) -> list[Verdict]:
-    """Return the failed verdicts, one per run and value: that of the limit missed the furthest."""
+    """Return the failed verdicts: for each run and value, the limit missed the furthest."""
     missed: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in found:
         if not verdict.passed:
@@ -204,10 +204,10 @@ def _verdict(run: str, column: MetricScores, limit: float, bound: float = math.n
 def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:
     """Bound the difference of the second run from the first, in one direction, per metric.
 
-    The bound is the difference at best, to show that a run is worse, or at worst, to show that it
-    is not. Rates of 0 and 1 have Tango's bound, other values that of `_students`. Where neither is
-    valid there is no bound: the value decides whether a run is worse, and nothing shows that it is
-    not.
+    The bound is the difference at best, to prove that a run is worse, or at worst, to prove that it
+    is not. Rates of 0 and 1 have Tango's bound, other values that of `_students`. If neither is
+    valid there is no bound: the value decides whether a run is worse, and nothing can prove that
+    it is not.
     """
     samples = query_samples(runs, lambda metric: metric.is_comparable)
     tests = sum(len(sample.metrics) for sample in samples)
@@ -228,8 +228,8 @@ def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:
 def _students(sample: QuerySample, tail: float) -> list[Interval]:
     """Return Student's interval of each metric's difference, with `tail` on either side.
 
-    It is that of the queries' jackknife pseudo-values, which for means are the differences. It is
-    `UNKNOWN` where they do not vary, or where a query left out leaves no value.
+    It comes from the queries' jackknife pseudo-values, which for means are the differences. It is
+    `UNKNOWN` if they do not vary, or if leaving out a query leaves no value.
     """
     n, found = sample.queries, []
     with np.errstate(invalid="ignore"):

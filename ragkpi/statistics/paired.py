@@ -1,4 +1,4 @@
-"""Comparisons of runs over the queries that all of them have: with a baseline, or all pairs."""
+"""Compare runs over the queries that all runs share: with a baseline, or in all pairs."""
 
 from __future__ import annotations
 
@@ -38,10 +38,9 @@ from ragkpi.wording import counted
 
 
 def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
-    """Reduce runs to the queries that all of them have, and warn of dropped ones.
+    """Reduce runs to the queries that all runs share, and warn of dropped queries.
 
-    `NothingInCommonError` if they share no query, `UsageError` if they were evaluated for different
-    metrics.
+    `NothingInCommonError` if they share no query, `UsageError` if they have different metrics.
     """
     expected = [metric.name for metric in runs[0].metrics]
     for name, run in zip(names, runs, strict=True):
@@ -74,9 +73,9 @@ Family = Literal["metric", "all"]
 class Procedure:
     """The choices of a comparison.
 
-    p-values are corrected together for the runs by one ``"metric"``, where each metric is a
-    question of its own, or for ``"all"`` of the comparison. `trials` is the number of random swaps,
-    or resamples, of a p-value. The test has the seed of the bootstrap.
+    p-values are corrected for the runs within each ``"metric"``, if each metric is a separate
+    question, or for ``"all"`` p-values of the comparison. `trials` is the number of random swaps or
+    resamples of a p-value. The test has the seed of the bootstrap.
     """
 
     test: TestName = "randomization"
@@ -88,20 +87,20 @@ class Procedure:
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric of one run against the baseline, over the queries that have it in all runs.
+    """A metric of a run against the baseline, over the queries whose value all runs have.
 
     Attributes
     ----------
     difference, interval
-        The summary of the run minus the baseline's; `UNKNOWN` where all queries differ by the same.
+        The summary of the run minus the baseline's; `UNKNOWN` if all queries differ by one amount.
     wins, ties, losses
         The numbers of queries on which the run is better, equal (to nine digits) and worse.
     effect_size
         Cohen's d_z: the difference in standard deviations of the queries' differences. For ratios
-        of means the queries' contributions are jackknife pseudo-values, which for means are the
-        values themselves. NaN where all queries differ by the same amount.
+        of means, jackknife pseudo-values replace the queries' values (for means they are equal).
+        NaN where all queries differ by the same amount.
     p, corrected
-        Two-sided p-value, before and after the correction; NaN where the test has no answer.
+        Two-sided p-value, before and after the correction; NaN if the test gives none.
     """
 
     run: str
@@ -121,9 +120,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs against a baseline, the first of them, over the queries that all have.
+    """Runs against a baseline, the first run, over the queries that all runs share.
 
-    Differences are by metric in printing order, then by run.
+    Differences are ordered by metric as printed, then by run.
     """
 
     names: list[str]
@@ -133,7 +132,7 @@ class Comparison:
 
     @property
     def resampled(self) -> Iterator[tuple[Metric, FloatArray]]:
-        """Yield the metrics with resampled intervals, and the queries' differences, (n, S)."""
+        """Yield each metric with a resampled interval, and the queries' differences, (n, S)."""
         for sample in query_samples(self.runs, lambda metric: metric.is_comparable):
             for metric, of_metric in zip(sample.metrics, pairs(sample), strict=True):
                 for pair in of_metric:
@@ -142,7 +141,7 @@ class Comparison:
 
     @property
     def by_metric(self) -> list[list[Difference]]:
-        """The differences of each metric; no list is empty."""
+        """The differences of each metric, in nonempty lists."""
         return [
             list(group)
             for _, group in groupby(self.differences, lambda difference: difference.metric.name)
@@ -150,16 +149,16 @@ class Comparison:
 
 
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
-    """Compare every run but the first with the first one, by every comparable metric.
+    """Compare every other run with the first run, by every comparable metric.
 
-    Texts, counts of queries and properties of the collection are left out: no value of them is
-    better than another.
+    Texts, counts of queries and properties of the collection are left out, because none of their
+    values is better than another.
     """
     return compare_each(names, runs, procedure, [0])[0]
 
 
 def nothing_to_compare(scores: Scores) -> UsageError:
-    """Return the error of a comparison without comparable metrics."""
+    """Return the error for a comparison without comparable metrics."""
     asked = ", ".join(metric.name for metric in scores.metrics)
     return UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
 
@@ -169,7 +168,7 @@ def compare_each(
 ) -> list[Comparison]:
     """Compare the runs with several baselines, given by their indices.
 
-    The queries are resampled once for all baselines, which is most of the work.
+    Resampling the queries, which is most of the work, happens once for all baselines.
     """
     if len(runs) < 2:
         raise UsageError("compare needs a baseline and at least one other run")
@@ -282,15 +281,15 @@ def _corrected(differences: list[Difference], procedure: Procedure) -> list[Diff
     return of_all
 
 
-_AT_ONCE = 1 << 14  # random numbers; they and the statistics they shuffle stay in the cache
+_AT_ONCE = 1 << 14  # random numbers, which stay in the cache with the statistics they shuffle
 
 
 @dataclass(frozen=True)
 class MetricPairs:
-    """The comparison of each two of R runs by one metric.
+    """The comparison of all pairs of R runs by one metric.
 
-    The queries are those that have it in all runs, `values`, (R,), the summaries, `p`, (R, R), the
-    corrected p-values, NaN where the test has no answer. For `letters` see `letters_of`.
+    Queries are those whose value all runs have. `values`, (R,), are the summaries, `p`, (R, R), the
+    corrected p-values, NaN if the test gives none. For `letters` see `letters_of`.
     """
 
     metric: Metric
@@ -318,7 +317,7 @@ class AllPairs:
 
     @property
     def is_tukey(self) -> bool:
-        """Whether there was one test for all pairs, which needs no correction."""
+        """Whether one test covered all pairs and so needs no correction."""
         return self.procedure.test == "randomization"
 
 
@@ -356,7 +355,7 @@ def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedu
 
 
 def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
-    """Test every pair as if it were the only one: the p-values, (R, R) per metric."""
+    """Test every pair separately: the uncorrected p-values, (R, R) per metric."""
     runs, seed = sample.statistics.shape[1], procedure.bootstrap.seed
     matrices = [np.full((runs, runs), np.nan) for _ in sample.metrics]
     for first in steps(range(runs - 1), "pairs", runs - 1):
@@ -384,7 +383,7 @@ def corrected_pairs(matrices: list[FloatArray], procedure: Procedure) -> list[Fl
 
 
 def tukey(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
-    """If no run differed from any other, their labels could be shuffled on any query.
+    """Test all pairs by shuffling the runs' labels on every query, as if no two runs differed.
 
     Two runs differ if the best and the worst of shuffled runs are seldom as far apart. So the
     chance of even one false difference among all pairs stays below the level.
@@ -413,7 +412,7 @@ def tukey(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
 
 
 def _all_shuffled(statistics: FloatArray) -> Iterator[FloatArray]:
-    """Yield the sums over queries, (1, R, T), of every way to shuffle (n, R, T)."""
+    """Yield the sums over queries, (1, R, T), for every way to shuffle (n, R, T)."""
     queries, runs = statistics.shape[:2]
     orders = np.array(list(itertools.permutations(range(runs))))
     for chosen in itertools.product(range(len(orders)), repeat=queries):
@@ -425,7 +424,7 @@ def _shuffled(statistics: FloatArray, trials: int, seed: int) -> Iterator[FloatA
     generator = np.random.default_rng(seed)
     queries, runs, columns = statistics.shape
     rows = max(1, _AT_ONCE // (queries * runs))
-    some = max(1, _AT_ONCE // (rows * runs))  # queries: all of them, or some of one trial
+    some = max(1, _AT_ONCE // (rows * runs))  # queries: all, or a part within one trial
     starts = range(0, trials, rows)
     for start in steps(starts, "randomization test", len(starts)):
         sums = np.zeros((min(rows, trials - start), runs, columns))
@@ -437,7 +436,7 @@ def _shuffled(statistics: FloatArray, trials: int, seed: int) -> Iterator[FloatA
 
 
 def _sums(statistics: FloatArray, order: IntArray) -> FloatArray:
-    """Add (n, R, T) over queries, with the runs in orders, (rows, n, R), to (rows, R, T)."""
+    """Add (n, R, T) over queries, after reordering runs by (rows, n, R), to (rows, R, T)."""
     queries, runs, columns = statistics.shape
     places = order + np.arange(0, queries * runs, runs)[:, np.newaxis]
     taken = statistics.reshape(-1, columns).take(places, axis=0)
@@ -450,7 +449,7 @@ def _shares(values: FloatArray, ranges: FloatArray, certain: bool) -> FloatArray
         apart = np.abs(values[:, np.newaxis] - values)
     known = values[np.isfinite(values)]
     slack = ROUNDING * np.abs(known).max(initial=0)
-    ordered = np.sort(ranges)  # undefined ranges, which could be anything, are last
+    ordered = np.sort(ranges)  # undefined ranges, which could have any value, come last
     extreme = len(ordered) - np.searchsorted(ordered, apart - slack)
     share = extreme / len(ordered) if certain else (extreme + 1) / (len(ordered) + 1)
     share = np.where(np.isnan(apart), np.nan, share)
@@ -459,7 +458,7 @@ def _shares(values: FloatArray, ranges: FloatArray, certain: bool) -> FloatArray
 
 
 def letters_of(differ: BoolArray) -> list[str]:
-    """Give runs letters: two runs share one unless they are shown to differ, (R, R).
+    """Give runs letters: two runs share a letter unless the test shows that they differ, (R, R).
 
     Letters are ``a`` to ``z``, then ``aa``, ``ab``, …, with commas between them if any is longer.
 

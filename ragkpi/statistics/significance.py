@@ -1,7 +1,7 @@
 """Two-sided tests of differences between runs, intervals of rates, and corrections for many tests.
 
-t and Wilcoxon need differences of single queries, so they are NA where a summary is not the mean
-of the queries' values. Randomization and bootstrap work on statistics, so for every measure.
+t and Wilcoxon need differences of single queries, so they are NA if a summary is not the mean of
+the queries' values. Randomization and bootstrap use sums of statistics and suit every measure.
 
 Twelve successes against twelve successes have no spread to resample and a standard error of 0, as
 if they proved that two systems are equal. A score interval instead contains the true differences
@@ -81,7 +81,7 @@ MOST_EXACT = 50
 
 @dataclass(frozen=True)
 class Pair:
-    """Statistics of one metric, (n, S), for the first run of a sample and for another run."""
+    """Statistics of one metric, (n, S), for the first run and another run of a sample."""
 
     aggregate: Aggregate
     baseline: FloatArray
@@ -102,14 +102,14 @@ class Pair:
     def outcomes(self) -> tuple[int, int]:
         """Count the queries on which the other run's value is higher, and lower.
 
-        Values that agree to nine digits are equal: sums in another order may differ in the last.
+        Values that agree to nine digits are equal, since sums in another order may differ slightly.
         """
         baseline, other = self.per_query()
         apart = ~np.isclose(baseline, other, rtol=TIED, atol=0)
         return int((apart & (other > baseline)).sum()), int((apart & (other < baseline)).sum())
 
     def differences(self) -> FloatArray | None:
-        """Return the differences of the queries, (n,), or None where the summary is not their mean.
+        """Return the differences of the queries, (n,), or None if the summary is not their mean.
 
         Differences within `TIED` of 0 are 0.
         """
@@ -156,7 +156,7 @@ def signed_rank(pair: Pair) -> float:
     smaller = min(int(doubled[positive].sum()), total - int(doubled[positive].sum()))
     if len(doubled) <= MOST_EXACT:
         return min(1.0, 2 * float(_all_signs(tuple(sorted(doubled.tolist())))[smaller]))
-    # Each rank is in the sum or not, so the variance of the doubled sum is that of its terms.
+    # The sum includes each rank or not, so the variance of the doubled sum adds up over its terms.
     deviation = math.sqrt(float((doubled.astype(np.float64) ** 2).sum()) / 4)
     return float(2 * special().ndtr((smaller - total / 2) / deviation))
 
@@ -174,7 +174,7 @@ def _doubled_ranks(differences: FloatArray, tolerance: float) -> tuple[IntArray,
 
 @functools.lru_cache(maxsize=256)
 def _all_signs(doubled: tuple[int, ...]) -> FloatArray:
-    """Return P(sum of the ranks with a plus <= s) for every s, all signs equally likely."""
+    """Return P(sum of positive ranks <= s) for every s, if all signs are equally likely."""
     probability = np.zeros(sum(doubled) + 1)
     probability[0] = 1.0
     for rank in doubled:
@@ -184,7 +184,7 @@ def _all_signs(doubled: tuple[int, ...]) -> FloatArray:
 
 
 def sign(pair: Pair) -> float:
-    """Test with signs alone: as many queries on which the run is higher as on which it is lower.
+    """Test whether the run is as often higher than the other as lower, query by query.
 
     Edge cases: queries without a difference are left out. It does not test the mean: many small
                 gains win over few large losses.
@@ -211,8 +211,8 @@ def interval_of_rates(pair: Pair, level: float) -> Interval | None:
 def tango(higher: int, lower: int, n: int, level: float) -> Interval:
     """Return the score interval of the difference of two rates over the same n queries.
 
-    `higher` is the number of queries on which only the second run succeeds, `lower` that on which
-    only the first does. A one-sided bound with an error of 5 % has the level 0.9.
+    Only the second run succeeds on `higher` queries, only the first on `lower` queries. A one-sided
+    bound with an error of 5 % has the level 0.9.
 
     Formula:    all d with (higher - lower - n d)^2 <= z^2 n (2 q + d (1 - d)), q being the most
                 likely share of queries on which only the first succeeds if the difference is d:
@@ -252,7 +252,7 @@ def tango(higher: int, lower: int, n: int, level: float) -> Interval:
 
 
 TestName = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
-ROUNDING = 1e-12  # of which differences that are equal on paper are apart in doubles
+ROUNDING = 1e-12  # the distance in doubles of differences that are equal on paper
 
 Test = Callable[[QuerySample, int, int], list[list[float]]]
 
@@ -267,7 +267,7 @@ def pairs(sample: QuerySample) -> list[list[Pair]]:
 
 
 def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
-    """If run and baseline were interchangeable, their labels could be swapped on any query.
+    """Test by swapping labels of run and baseline on any query, as if they were interchangeable.
 
     Formula:    p = (swaps with |difference| >= the observed one + 1) / (trials + 1); where no more
                 than `trials` swaps exist, all are made and p is their share
@@ -288,7 +288,7 @@ def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[floa
 
 @np.errstate(divide="ignore", invalid="ignore")
 def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
-    """Compare the observed difference with swaps that moved sums, (B, S), to the baseline."""
+    """Compare the observed difference with swaps, which move sums, (B, S), to the baseline."""
     change = pair.other - pair.baseline
     differs = (change != 0).any(axis=1)
     every = 2 ** int(differs.sum()) <= trials
@@ -305,8 +305,8 @@ def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
 def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     """Compare the observed difference with the distances of resamples from it.
 
-    Distances are in standard errors, those of each resample: otherwise few queries give resamples
-    that are too close together, and too many differences look significant.
+    Distances are in each resample's own standard errors. Otherwise resamples of few queries lie too
+    close together, and too many differences look significant.
 
     Formula:    t = difference / se; p = (resamples with |difference* - difference| / se* >= |t|
                 + 1) / (trials + 1); se from the queries' jackknife pseudo-values, which for means
@@ -333,7 +333,7 @@ def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     replicates = sample.summaries(statistics.reshape(-1, *sample.statistics.shape[1:]))
     squared = (second_moment / n - (first_moment / n) ** 2).reshape(-1, *centred.shape[1:])
     variance = (centred**2).mean(axis=0)
-    # A resample without spread has a variance of 0, not a remainder of rounding.
+    # A resample without spread has a variance of exactly 0, not a rounding error.
     squared = np.where(squared <= ROUNDING * variance, 0.0, squared)
     return [
         [
@@ -359,7 +359,7 @@ def _share_of_resamples(
     if spread <= ROUNDING * abs(observed):
         return math.nan
     distance = np.abs(strayed) / spreads
-    # Undefined distances (0/0) could be anything, so they count against the run.
+    # Undefined distances (0/0) could have any value, so they count against the run.
     extreme = int((~(distance < abs(observed) / spread * (1 - ROUNDING))).sum())
     return (extreme + 1) / (len(strayed) + 1)
 
@@ -367,14 +367,14 @@ def _share_of_resamples(
 def _share(
     chance: FloatArray, observed: float, summaries: FloatArray, certain: bool = False
 ) -> float:
-    """Return the share of chance differences, (B,), at least as far from 0 as the observed one.
+    """Return the share of chance differences, (B,), at least as far from 0 as the observed.
 
-    `certain` means that `chance` has all possibilities; otherwise the observed one is added.
+    `certain` means that `chance` has all possibilities; otherwise the observed difference is added.
     """
     if math.isnan(observed):
         return math.nan
     slack = ROUNDING * np.abs(summaries[np.isfinite(summaries)]).max(initial=0)
-    # An undefined difference (0/0) could be anything, so it counts against the run.
+    # An undefined difference (0/0) could have any value, so it counts against the run.
     extreme = int((~(np.abs(chance) < abs(observed) - slack)).sum())
     return extreme / len(chance) if certain else (extreme + 1) / (len(chance) + 1)
 
@@ -387,10 +387,10 @@ def _each(test: Callable[[Pair], float]) -> Test:
 
 
 def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> list[list[float]]:
-    """Test every metric of a sample, and every run but the first, against the first run.
+    """Test every run but the first against the first run, by every metric of a sample.
 
-    The p-value is 1 where no query differs, NaN where the test has no answer and where fewer than
-    two queries are known.
+    The p-value is 1 if no query differs, NaN if the test gives none or fewer than two queries are
+    known.
     """
     if sample.queries < 2:
         return [[math.nan] * len(of_metric) for of_metric in pairs(sample)]
