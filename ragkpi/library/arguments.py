@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, get_args
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.formats import Reading, ScoreKind, reading_for, sieve_for
-from ragkpi.files.inputs import Inputs, inputs
+from ragkpi.files.opening import Inputs, inputs
 from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.ranking.judged import (
     GRADE_MAPS,

@@ -17,8 +17,7 @@ from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.files.formats import Reading
 from ragkpi.files.in_memory import octets as octets
 from ragkpi.files.in_memory import qrels_columns
-from ragkpi.files.query_files import read_corpus_sizes, read_gains
-from ragkpi.files.texts import QueryLabels, read_query_labels
+from ragkpi.files.query_files import QueryLabels, read_corpus_sizes, read_gains, read_query_labels
 from ragkpi.interface import option
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.judged import GivenGains

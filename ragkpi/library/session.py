@@ -13,7 +13,7 @@ from urllib.parse import quote
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath, refuse_unjudged_runs
 from ragkpi.files.formats import Reading
-from ragkpi.files.inputs import inputs
+from ragkpi.files.opening import inputs
 from ragkpi.interface import interface
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import (

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from ragkpi.errors import DataError, InputError
-from ragkpi.files.texts import read_query_labels
+from ragkpi.files.query_files import read_query_labels
 
 EXPECTED = {"lang": {b"q1": "de", b"q2": "en"}, "kind": {b"q1": "fact"}}
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from ragkpi.errors import InputError
-from ragkpi.files.texts import read_texts, texts_of_run
+from ragkpi.files.query_files import read_texts, texts_of_run
 
 WANTED = (b"d1", b"d\xff")
 

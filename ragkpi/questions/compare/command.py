@@ -15,7 +15,7 @@ from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, Signed, naming, output_and_plot, signature
 from ragkpi.cli.terminal import by_path, exit_with, expect_files
 from ragkpi.errors import UsageError
-from ragkpi.files.inputs import inputs
+from ragkpi.files.opening import inputs
 
 
 @command

@@ -15,7 +15,7 @@ from ragkpi.cli.options import argument, command, option, option_group
 from ragkpi.cli.output_options import Output, Signed, naming, output, output_of_eval, signature
 from ragkpi.cli.terminal import by_path, exit_with, expect_files, tell
 from ragkpi.errors import UsageError
-from ragkpi.files.inputs import inputs
+from ragkpi.files.opening import inputs
 from ragkpi.reports.output_files import opened
 from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.version import __version__

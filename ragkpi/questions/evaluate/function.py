@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import Evaluation, RunOrPath
-from ragkpi.files.inputs import Inputs, inputs
+from ragkpi.files.opening import Inputs, inputs
 from ragkpi.interface import interface, steps
 from ragkpi.library.arguments import (
     Evaluating,

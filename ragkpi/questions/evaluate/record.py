@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
-from ragkpi.files.inputs import inputs
+from ragkpi.files.opening import inputs
 from ragkpi.interface import option
 from ragkpi.library.result import Result
 from ragkpi.library.values import EvaluatedRun, run_object

@@ -13,7 +13,7 @@ from ragkpi.arrays import BoolArray, IntArray
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath
-from ragkpi.files.texts import QueryLabels, Text, read_texts, texts_of_run
+from ragkpi.files.query_files import QueryLabels, Text, read_texts, texts_of_run
 from ragkpi.library.given import query_slices
 from ragkpi.library.session import Signature
 from ragkpi.library.values import EvaluatedRun, interval_notes, run_object

@@ -15,7 +15,7 @@ from typing import Any, Literal, Unpack
 
 from ragkpi.errors import UsageError
 from ragkpi.files.in_memory import octets
-from ragkpi.files.texts import Text
+from ragkpi.files.query_files import Text
 from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, session, whole
 from ragkpi.library.given import labels_of
 from ragkpi.questions.compare.function import procedure_of
