@@ -158,7 +158,7 @@ def tell(text: object) -> None:
         if coloured and line.startswith("ragkpi: warning:"):
             line = f"{_YELLOW}{line}{_PLAIN}"
     with nullcontext() if _BAR is None else _BAR.hidden():
-        print(line, file=sys.stderr)
+        sys.stderr.write(f"{line}\n")  # at once: threads that read runs have notes, too
 
 
 def _fitted(line: str) -> str:
