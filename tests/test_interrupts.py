@@ -235,7 +235,7 @@ def test_a_file_that_takes_the_place_of_the_opened_one_is_not_read(folder):
 
 
 @pytest.mark.parametrize("kind", ["file", "pipe", "gzip", "begun"])
-@pytest.mark.parametrize("megabytes", [0, 40])
+@pytest.mark.parametrize("megabytes", [0, 8])
 def test_standard_input_of_every_kind_and_size(kind, megabytes, folder, reader):
     """A file is read from where standard input stands in it."""
     line = b"%d Q0 d%d 1 %d me\n"
