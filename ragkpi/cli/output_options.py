@@ -1,6 +1,7 @@
 """Option groups that control output: destination, format, charts, run names and signature."""
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragkpi.cli.evaluation_options import Arguments
@@ -14,7 +15,9 @@ from ragkpi.reports.terminal import wants_colour
 from ragkpi.wording import counted
 
 if TYPE_CHECKING:  # importing it takes longer than printing a help text
-    from ragkpi.charts.chart import Charts
+    from collections.abc import Sequence
+
+    from ragkpi.charts.chart import Chart, Charts
 
 
 class Output(NamedTuple):
@@ -64,9 +67,7 @@ class Output(NamedTuple):
         if charts is None:
             return
         if self.plot not in (None, "-"):
-            from ragkpi.charts.picture import draw
-
-            draw(charts(), self.plot)
+            _drawing(self.plot)(charts(), self.plot)
         elif self.plot == "-" or (on_screen and self.format in (None, "table")):
             self._draw_text(charts)
 
@@ -79,6 +80,14 @@ class Output(NamedTuple):
         if len(drawn) < len(known):
             more = counted(len(known) - len(drawn), "more chart")
             write([f"{more}: --plot - or --plot FILE.png\n"])
+
+
+def _drawing(path: str) -> Callable[["Sequence[Chart]", str], None]:
+    """Return the function that draws charts into a file, once it is known that it can."""
+    from ragkpi.charts.picture import draw, refuse_undrawable
+
+    refuse_undrawable(path)
+    return draw
 
 
 _HOW = "How to write, such as json, csv or latex."
@@ -128,9 +137,7 @@ def output_and_plot(
             "expected -o FILE with it, or --plot FILE"
         )
     if plot is not None and plot != "-":
-        from ragkpi.charts.picture import refuse_undrawable
-
-        refuse_undrawable(plot)
+        _drawing(plot)
     colour_warnings(colour)
     made = Output(format_, path, digits, plot, wide, colour)
     _ = made.chosen  # refuses an unknown suffix before any file is read
