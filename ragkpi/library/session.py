@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from urllib.parse import quote
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath, refuse_unjudged_runs
 from ragkpi.files.formats import Reading
-from ragkpi.files.opening import inputs
+from ragkpi.files.opening import inputs, new_sha256
 from ragkpi.interface import interface
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import (
@@ -93,7 +92,9 @@ def _corpus_size(settings: Settings) -> str:
     if not settings.corpus_sizes:
         return size
     lines = sorted(b"%b %d\n" % item for item in settings.corpus_sizes.items())
-    return f"{size},per query sha256:{hashlib.sha256(b''.join(lines)).hexdigest()}"
+    digest = new_sha256()
+    digest.update(b"".join(lines))
+    return f"{size},per query sha256:{digest.hexdigest()}"
 
 
 def _cut(text: str) -> str:
