@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from itertools import islice
+from operator import index
 from typing import Any, Literal
 
 from ragkpi.errors import UsageError
@@ -31,6 +32,20 @@ NOT_AVAILABLE = "NA"
 def decoded(value: Any) -> Any:
     """Turn the bytes of an input file into text, and bytes that are not UTF-8 into surrogates."""
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+
+
+def octets(id_: Any) -> bytes:
+    """Return an id as bytes, as in a file; `UsageError` unless it is text or an integer."""
+    if isinstance(id_, bytes):
+        return id_
+    try:
+        if isinstance(id_, str):
+            return id_.encode("utf-8", "surrogateescape")
+        return b"%d" % index(id_)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        raise UsageError(f"an id is {id_!r}; expected Unicode text") from None
+    except TypeError:
+        raise UsageError(f"an id is {id_!r}; expected text or a whole number") from None
 
 
 def visible(text: str) -> str:

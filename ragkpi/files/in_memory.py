@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from operator import index, itemgetter
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.shapes import Shape
 from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
-from ragkpi.wording import named
+from ragkpi.wording import named, octets
 
 _IDS_AT_ONCE = 1 << 16
 ROWS_OF_BLOCK = 1 << 14  # of a mapping
@@ -83,20 +83,6 @@ class GivenColumns(NamedTuple):
         return UsageError(
             f"{what}: query {query}, document {document}: {number} {value!r}; expected {expected}"
         )
-
-
-def octets(id_: Any) -> bytes:
-    """Return an id as bytes, as in a file; `UsageError` unless it is text or an integer."""
-    if isinstance(id_, bytes):
-        return id_
-    try:
-        if isinstance(id_, str):
-            return id_.encode("utf-8", "surrogateescape")
-        return b"%d" % index(id_)
-    except UnicodeEncodeError:  # half of a surrogate pair
-        raise UsageError(f"an id is {id_!r}; expected Unicode text") from None
-    except TypeError:
-        raise UsageError(f"an id is {id_!r}; expected text or a whole number") from None
 
 
 def tokens_of(ids: Sequence[Any]) -> Tokens:

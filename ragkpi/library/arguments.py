@@ -28,7 +28,7 @@ from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import READERS
 from ragkpi.reports.layout import run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
-from ragkpi.wording import parse_size
+from ragkpi.wording import octets, parse_size
 
 OnProblem = Literal["raised", "kept"]
 
@@ -156,11 +156,10 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
 def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
     only_query, gains = given.get("only_query"), given.get("gains")
     sizes = given.get("corpus_sizes") or {}
-    if sizes or only_query is not None or gains is not None:
-        from ragkpi.library.given import given_gains, octets, sizes_of
+    if sizes or gains is not None:
+        from ragkpi.library.given import given_gains, sizes_of
 
         gains = None if gains is None else given_gains(gains, of_qrels)
-        only_query = None if only_query is None else octets(only_query)
         sizes = {query: whole("corpus_sizes", size, 0) for query, size in sizes_of(sizes).items()}
     return Settings(
         relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
@@ -175,7 +174,7 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
         grade_map=_grade_map(given.get("grade_map", "umbrela")),
         pool_depth=_maybe("pool_depth", given.get("pool_depth"), 1),
         pool_union=one_of("pool_union", given.get("pool_union", "pool"), get_args(PoolUnion)),
-        only_query=only_query,
+        only_query=None if only_query is None else octets(only_query),
         doubts=one_of("doubts", given.get("doubts", "said"), get_args(Doubts)),
     )
 

@@ -15,14 +15,13 @@ import numpy as np
 from ragkpi.arrays import IntArray
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.files.formats import Reading
-from ragkpi.files.in_memory import octets as octets
 from ragkpi.files.in_memory import qrels_columns
 from ragkpi.files.query_files import QueryLabels, read_corpus_sizes, read_gains, read_query_labels
 from ragkpi.interface import option
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.judged import GivenGains
 from ragkpi.reports.layout import Report, ReportPart, SlicedReport
-from ragkpi.wording import counted, listed
+from ragkpi.wording import counted, listed, octets
 
 
 class QuerySlice(NamedTuple):
@@ -108,7 +107,6 @@ def labels_of(given: Any) -> QueryLabels | None:
         return read_query_labels(os.fspath(given))
     if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
         raise UsageError(f"by={given!r}: expected a path, or {{kind: {{query: label}}}}")
-
     return {
         str(kind): {octets(query): str(label) for query, label in labels.items()}
         for kind, labels in given.items()

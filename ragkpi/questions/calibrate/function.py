@@ -9,7 +9,6 @@ from typing import Any, Unpack
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.evaluation import Evaluation
-from ragkpi.files.in_memory import octets
 from ragkpi.files.query_files import Quality, read_quality
 from ragkpi.library.arguments import (
     Evaluating,
@@ -26,7 +25,7 @@ from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
 from ragkpi.ranking.judged import Judged
 from ragkpi.reports.layout import run_names
-from ragkpi.wording import listed
+from ragkpi.wording import listed, octets
 
 CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
 

@@ -156,7 +156,7 @@ class _Lines(Finding):
     """Lines that cannot be read, or only in part."""
 
     kind: ProblemKind
-    problems = Problems()
+    problems: Problems
 
     def see(self, part: Part) -> None:
         self.problems = part.run.problems  # of all parts, including later ones

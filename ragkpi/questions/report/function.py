@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from typing import Any, Literal, Unpack
 
 from ragkpi.errors import UsageError
-from ragkpi.files.in_memory import octets
 from ragkpi.files.query_files import Text
 from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, session, whole
 from ragkpi.library.given import labels_of
@@ -30,6 +29,7 @@ from ragkpi.questions.report.content import (
 from ragkpi.ranking.reading import Hits
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.significance import CorrectionName, TestName
+from ragkpi.wording import octets
 
 try:
     import jinja2
