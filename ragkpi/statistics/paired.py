@@ -88,11 +88,11 @@ class Procedure:
 
     def least_p(self, differing: int) -> float:
         """Return the least p-value that the test can give if so many queries differ."""
-        every = self.test in ("wilcoxon", "sign") or 2.0**differing <= self.trials
+        every = self.test in ("wilcoxon", "sign") or differing <= math.log2(self.trials)
         if self.test == "t":
             return 0.0
         if self.test != "bootstrap" and every:
-            return min(1.0, 2.0 ** (1 - differing))
+            return min(1.0, 0.5 ** (differing - 1))
         return 1 / (self.trials + 1)
 
 

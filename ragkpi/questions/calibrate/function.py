@@ -24,7 +24,7 @@ from ragkpi.questions.calibrate.answer import calibration_answer, calibration_ch
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
 from ragkpi.ranking.judged import Judged
-from ragkpi.reports.layout import run_names
+from ragkpi.reports.names import run_names
 from ragkpi.wording import listed, octets
 
 CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")

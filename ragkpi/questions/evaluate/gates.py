@@ -146,8 +146,8 @@ def stored_verdicts(
         names = ", ".join(column.name for column in alone)
         raise UsageError(
             f"{stored.name}: {names} without values per query, which "
-            f"{option('gate_by', gate.decided_by)} needs; store means with -q, give the run itself, or compare values "
-            f"alone: {option('gate_by', 'value')}"
+            f"{option('gate_by', gate.decided_by)} needs; store means with -q, give the run, "
+            f"or compare values alone: {option('gate_by', 'value')}"
         )
     if alone and stored.queries != scores.divisor:
         raise DataError(
