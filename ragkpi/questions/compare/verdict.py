@@ -84,7 +84,7 @@ def _by_metric(
     if len(found) == 1:
         return by + _of_one(found[0], names[found[0].run], base, doubts.get(found[0].run))
     judged = " as far as judged" if doubts else ""
-    if len(found) > _MOST_NAMED:
+    if len(found) > _MOST_NAMED - bool(doubts):  # doubts take a line
         return f"{by}{_of_many(found, names, base, judged)}."
     parts = []
     for decision in _ORDER:
