@@ -267,10 +267,10 @@
     if (interval) cell.append(make("small", {}, `[${number(interval[0], measure.style)}, ${number(interval[1], measure.style)}]`));
     const found = run === state.a ? null : difference(measure.name, run, state.a);
     if (found) {
-      const sign = Math.sign(asNumber(found.difference)) * (isLower(measure.name) ? -1 : 1);
-      const sure = found.p_corrected !== null && found.p_corrected < 0.05;
-      cell.append(make("small", { class: sign > 0 ? "win" : sign < 0 ? "loss" : null, title: `p = ${probability(found.p)} before correction` },
-        `${number(found.difference, measure.style, true)}, p ${probability(found.p_corrected)}${sure ? " †" : ""}`));
+      const [mark, p] = { better: ["win", " †"], worse: ["loss", " †"] }[found.decision] ?? [null, ""];
+      const tested = found.decision === "described" ? "" : `, p ${probability(found.p_corrected)}${p}`;
+      cell.append(make("small", { class: mark, title: `p = ${probability(found.p)} before correction` },
+        `${number(found.difference, measure.style, true)}${tested}`));
     }
     return cell;
   }
@@ -297,8 +297,11 @@
     const sentence = [b.cloneNode(true)];
     if (found) {
       sentence.push(` wins on ${plural(found.wins, "query", "queries")}, ties on ${found.ties} and loses on ${found.losses} against `, a.cloneNode(true),
-        ` in ${state.m}: ${number(found.difference, styleOf(state.m), true)} [${found.interval.map((bound) => number(bound, styleOf(state.m), true)).join(", ")}], corrected p ${probability(found.p_corrected)}. `,
-        found.p_corrected !== null && found.p_corrected < 0.05 ? "Chance alone hardly does that." : "That is undecided.");
+        ` in ${state.m}: ${number(found.difference, styleOf(state.m), true)} [${found.interval.map((bound) => number(bound, styleOf(state.m), true)).join(", ")}]. `,
+        {
+          better: ["It is better", found], worse: ["It is worse", found], undecided: ["It is not shown to differ", found],
+          untested: ["The test gives no p-value"], described: [`The page decides by ${data.measures[0].name} alone`],
+        }[found.decision].map((part) => part === found ? ` (corrected p ${probability(found.p_corrected)})` : part).join(""), ".");
     } else sentence.push(` and `, a.cloneNode(true), ` are not tested in ${state.m}.`);
     fill("compare-answer", make("p", {}, ...sentence));
     const [nameA, nameB] = [visible(data.runs[state.a]), visible(data.runs[state.b])];
