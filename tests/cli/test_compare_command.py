@@ -267,7 +267,7 @@ def test_all_pairs(compare):
     tukey = ("--all-pairs", "--explain", "-m", "map", "qrels.txt", BM25, DENSE, FUSION)
     table = compare(*tukey).out.decode()
     assert "randomized Tukey's HSD" in table
-    assert "By map, fusion is best: better than bm25 (p = " in table
+    assert "By map, fusion has the best value; it is better than bm25 (p = " in table
 
 
 def test_a_table_for_a_paper(compare):

@@ -228,7 +228,7 @@ def test_all_pairs_have_letters_a_matrix_and_a_sentence():
     assert float(rows[1][5]) == 1  # low and middle: the differences add up to 0
     assert "Holm for 3 tests" in " ".join(lines)
     (said,) = report.verdict
-    assert said.startswith("By map, high is best: better than low (p = ")
+    assert said.startswith("By map, high has the best value; it is better than low (p = ")
     assert said.endswith(". 2 of 3 pairs are shown to differ.")
     valid_document(rendered(report, "json", Layout()))
     assert valid_lines(rendered(report, "jsonl", Layout()))
@@ -242,7 +242,7 @@ def test_a_verdict_on_many_pairs_names_the_best_and_counts_the_rest():
     made = [scores([(MAP, [value + run for value in SIX])]) for run in range(12)]
     found = compare_all(names, made, Procedure(test="sign", correction="none"))
     assert AllPairsReport(found).verdict == [
-        "By map, r11 is best: better than 11 runs. 66 of 66 pairs are shown to differ."
+        "By map, r11 has the best value; it is better than 11 runs. 66 of 66 pairs are shown to differ."
     ]
     corrected = compare_all(names, made, Procedure(test="sign"))  # 66 / 32 is more than 1
     assert AllPairsReport(corrected).verdict == [

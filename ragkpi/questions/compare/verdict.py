@@ -245,7 +245,7 @@ def _best_by(pairs: AllPairs, found: MetricPairs, names: Names, doubtful: bool) 
         said.append(f"not shown to differ from {others}")
     if groups["untested"]:
         said.append(f"not tested against {_named(groups['untested'], None, pairs, names)}")
-    text = f"{by}{best} is best: {joined(said)}"
+    text = f"{by}{best} has the best value; it is {joined(said)}"
     if runs > 2:
         text += f". {apart} of {counted(number, 'pair')} {_are(apart)} shown to differ"
     return f"{text}."

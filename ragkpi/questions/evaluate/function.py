@@ -332,7 +332,7 @@ def evaluate(
     * best of its column
     >>> ragkpi.evaluate(qrels, run, "P.1", fail_under={"P_1": 0.8})
     Traceback (most recent call last):
-    ragkpi.errors.GateFailedError: run: P_1 is 0.5, under 0.8 by 0.3
+    ragkpi.errors.GateFailedError: run: P_1 is 0.5, below 0.8 by 0.3
     """
     asked = session(measures, how)
     metrics = asked.metrics()
