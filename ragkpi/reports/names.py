@@ -62,8 +62,8 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
                 holders.setdefault(word, []).append(number)
     patterns = Counter(map(tuple, holders.values()))
     long = sum(len(name.text) > width for name in made)
-    # The last words first, so that the earliest word of a pattern is kept.
-    for word, of_word in sorted([*holders.items()][::-1], key=lambda item: -len(item[1])):
+    latest = list(holders.items())[::-1]  # the earliest word of a pattern is kept
+    for word, of_word in sorted(latest, key=lambda item: -len(item[1])):
         pattern = tuple(of_word)
         if len(pattern) > 1 and (patterns[pattern] > 1 or 4 * len(pattern) > 3 * long):
             patterns[pattern] -= 1

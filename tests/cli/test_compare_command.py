@@ -147,7 +147,9 @@ def test_unequal_judging_is_said(compare, pooled):
     assert "; with new's unjudged documents relevant it could be better (" in reverse.answer
 
 
-@pytest.mark.parametrize("more", [["-m", "map"], ["--all-pairs"], ["-J"], ["--family", "all"]])
+@pytest.mark.parametrize(
+    "more", [["--ties", "expected"], ["--all-pairs"], ["-J"], ["--family", "all"]], ids=" ".join
+)
 def test_unequal_judging_is_said_wherever_it_matters(compare, pooled, more):
     (verdict, *_) = (
         compare("-m", "P.10", "-m", "success.5", *more, *pooled).out.decode().split("\n\n")

@@ -242,7 +242,8 @@ def test_a_verdict_on_many_pairs_names_the_best_and_counts_the_rest():
     made = [scores([(MAP, [value + run for value in SIX])]) for run in range(12)]
     found = compare_all(names, made, Procedure(test="sign", correction="none"))
     assert AllPairsReport(found).verdict == [
-        "By map, r11 has the best value; it is better than 11 runs. 66 of 66 pairs are shown to differ."
+        "By map, r11 has the best value; it is better than 11 runs. 66 of 66 pairs are shown to "
+        "differ."
     ]
     corrected = compare_all(names, made, Procedure(test="sign"))  # 66 / 32 is more than 1
     assert AllPairsReport(corrected).verdict == [
@@ -285,6 +286,8 @@ def test_many_runs_are_counted_and_the_best_is_named():
         "By map, 3 of 7 runs are better than base, most of all r5 (+0.7017, p = "
     )
     assert said.endswith("); 2 are not shown to differ and 2 are worse.")
+    (said,) = ComparisonReport(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
+    assert said.startswith("By map, all 4 runs are worse than base, most of all r3 (-0.6983, p = ")
     (said,) = ComparisonReport(against_baseline([0.0] * 5)).verdict
     assert said.startswith("By map, none of 5 runs is shown to differ from base; the best value ")
     (said,) = ComparisonReport(against_baseline([-0.5, -0.6, 0.0, 0.0, 0.0])).verdict

@@ -118,7 +118,8 @@ def judging_of(
     for name, run, evaluation in zip(names, hits, evaluations, strict=True):
         if not isinstance(evaluation.judged, Judged):
             return None
-        scores = score(evaluation.judged, unj, len(evaluation.judged.queries))
+        ranked = replace(evaluation.judged, settings=replace(settings, ties="id"))
+        scores = score(ranked, unj, len(ranked.queries))
         if scores.queries != evaluation.scores.queries:
             kept = set(evaluation.scores.queries)
             scores = scores.over(np.flatnonzero([query in kept for query in scores.queries]))

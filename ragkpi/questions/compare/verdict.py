@@ -133,6 +133,10 @@ def _of_many(found: Sequence[Difference], names: Names, base: str, judged: str) 
             f"{number['better']} of {len(found)} runs {_are(number['better'])} better than {base}"
         )
         said += f"{judged}, most of all {_with_difference(best, names)}"
+    elif number["worse"] == len(found):
+        return f"all {len(found)} runs are worse than {base}{judged}, most of all " + (
+            _with_difference(worst, names)
+        )
     elif number["worse"]:
         said = f"none of {len(found)} runs is better than {base}{judged}"
     else:
