@@ -113,7 +113,8 @@ def _cut(text: str, width: int) -> str:
     if len(text) <= width:
         return text
     tail = (width - 1) // 2
-    return f"{text[: width - 1 - tail]}{_CUT}{text[len(text) - tail :]}"
+    head, end = text[: width - 1 - tail], text[len(text) - tail :]
+    return f"{head.rstrip(_CUT)}{_CUT}{end.lstrip(_CUT)}"
 
 
 def _told_apart(names: list[str], width: int) -> list[str]:
