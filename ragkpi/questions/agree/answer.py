@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -50,6 +50,7 @@ def agree_answer(agreement: Agreement) -> Answer:
         for scale, estimate in agreement.alpha.items()
     ]
     explanation = [
+        *(_verdict(pair) for pair in agreement.with_reference if several),
         *(line for pair in agreement.pairs for line in _about_pair(pair)),
         *_computed(agreement),
     ]
@@ -78,6 +79,16 @@ def _row(*values: Any) -> list[Cell]:
 
 def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
     judges = ", ".join(pair.judges)
+    for order in pair.orders:
+        about, n = order.metric.name, order.queries
+        for name, estimate in order.agreements.items():
+            yield _row(judges, about, name, len(order.runs), None, None, estimate)
+        runs = zip(order.runs, order.reference, order.other, order.shifts, strict=True)
+        for run, reference, value, shift in runs:
+            yield _row(judges, about, run, n, reference, value, shift)
+        for swap in order.swaps:
+            of = f"p of {swap.better} > {swap.worse}"
+            yield _row(judges, about, of, n, swap.p_reference, swap.p_other)
     for name, estimate in pair.whole.items():
         means: list[float | None] = [None, None]
         if name == "mean_difference":
@@ -89,16 +100,6 @@ def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
     for level, estimate in pair.bias.items():
         n, other = int(documents[level]), level + estimate.value
         yield _row(judges, "bias", f"level {level}", n, level, other, estimate)
-    for order in pair.orders:
-        about, n = order.metric.name, order.queries
-        runs = zip(order.runs, order.reference, order.other, order.shifts, strict=True)
-        for run, reference, value, shift in runs:
-            yield _row(judges, about, run, n, reference, value, shift)
-        for name, estimate in order.agreements.items():
-            yield _row(judges, about, name, len(order.runs), None, None, estimate)
-        for swap in order.swaps:
-            of = f"p of {swap.better} > {swap.worse}"
-            yield _row(judges, about, of, n, swap.p_reference, swap.p_other)
     for query in pair.by_query:
         names = ", ".join(
             f"{decoded(document)} {level}/{other}"
@@ -110,14 +111,13 @@ def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
 
 def _notes(agreement: Agreement) -> Iterator[str]:
     alone = [
-        f"{number:,} by {name} alone"
+        f"{counted(number, 'document')} that {name} alone judged"
         for pair in agreement.with_reference
         for name, number in zip(pair.judges, (pair.only_first, pair.only_second), strict=True)
         if number
     ]
     if alone:
-        documents = "documents judged by one" if len(alone) > 1 else "documents"
-        yield f"Left out: {documents} ({', '.join(alone)}); --differences lists them."
+        yield f"Left out: {', '.join(alone)}; --differences lists them."
 
 
 def _about_pair(pair: PairAgreement) -> Iterator[str]:
@@ -139,8 +139,8 @@ def _about_order(reference: str, judge: str, order: OrderAgreement) -> Iterator[
         lead = f"both put {first} first"
     fallen, ranks = order.drop
     fall = f"; {fallen} falls farthest, by {counted(ranks, 'rank')}" if ranks else ""
-    apart = f"{reference} tells {order.told_apart} of {counted(runs * (runs - 1) // 2, 'pair')} apart"
-    yield f"By {by}, {lead}{fall}; {apart}."
+    pairs = counted(runs * (runs - 1) // 2, "pair")
+    yield f"By {by}, {lead}{fall}; {order.told_apart} of {pairs} of runs differ under {reference}."
     for swap in order.swaps[:_SWAPS_NAMED]:
         yield (
             f"By {by}, {reference} puts {swap.better} above {swap.worse} "
@@ -170,9 +170,12 @@ def _computed(agreement: Agreement) -> Iterator[str]:
             f"values: under each judge by all that this judge judged; tau_ap: {others} against the "
             f"reference {reference}; rbo: p = {PERSISTENCE}, extrapolated"
         )
+        test = f"{procedure.test} test, {procedure.correction}"
+        if procedure.test == "randomization":
+            test = "randomized Tukey HSD test"
         yield (
-            f"p of two runs: under either judge, {procedure.test} test, {procedure.correction} over "
-            "all pairs of runs and measures; significant if both are"
+            f"p of two runs: under each judge, {test}, over all pairs of runs and measures; a pair "
+            "changes places if it is significant under both"
         )
 
 
@@ -232,25 +235,24 @@ def verdicts(agreement: Agreement) -> list[str]:
     """Say what each judge is fit for, in three lines at most."""
     pairs = agreement.with_reference
     if len(pairs) == 1:
-        return list(_verdict(pairs[0]))
+        return [_verdict(pairs[0])]
     if len(pairs) <= _JUDGES_NAMED:
         return [_verdict_in_short(pair) for pair in pairs]
     fit: dict[str, list[str]] = {}
     for pair in pairs:
         fit.setdefault(_fitness(pair), []).append(pair.judges[1])
-    counts = "; ".join(f"{fitness}: {_some(names)}" for fitness, names in fit.items())
+    counts = "; ".join(
+        f"{fitness}: {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+        for fitness, names in fit.items()
+    )
     best = max(pairs, key=lambda pair: (pair.serves_to_rank, *_goodness(pair)))
-    return [f"Of {len(pairs)} judges, {counts}.", f"Best: {_verdict_in_short(best)}"]
-
-
-def _some(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)}, such as {names[0]}"
+    return [f"{len(pairs)} judges: {counts}.", f"Most alike: {_verdict_in_short(best)}"]
 
 
 def _goodness(pair: PairAgreement) -> tuple[float, float]:
     """Return the least tau_AP and kappa, NaN as -1, to put judges in an order."""
-    hardest = pair.hardest
-    values = (math.nan if hardest is None else hardest.tau_ap.value, _kappa(pair).value)
+    order = pair.hardest
+    values = (math.nan if order is None else order.tau_ap.value, _kappa(pair).value)
     tau, kappa = (-1.0 if math.isnan(value) else value for value in values)
     return tau, kappa
 
@@ -262,65 +264,64 @@ def _kappa(pair: PairAgreement) -> Estimate:
 def _fitness(pair: PairAgreement) -> str:
     """Say in a few words what a judge is fit for."""
     if pair.whole["agreement"].value == 1:
-        return "serves as well as the reference"
+        return "identical"
     if not pair.above_chance:
-        return "not shown to be better than chance"
+        return "not shown better than chance"
     if pair.hardest is None:
-        return "better than chance, not tried on runs"
+        return "better than chance"
     return {
         "alike": "use it to rank",
         "otherwise": "do not rank with it",
-        "undecided": "undecided whether to rank with it",
-        "untested": "not tried on runs that differ",
+        "undecided": "undecided",
+        "untested": "runs too alike to tell",
     }[pair.hardest.ranking]
 
 
 def _verdict_in_short(pair: PairAgreement) -> str:
-    tau = f"tau_AP {_with_interval(pair.hardest.tau_ap)}, " if pair.hardest else ""
+    tau = ""
+    if pair.above_chance and pair.hardest is not None:
+        tau = f"tau_AP {_with_interval(pair.hardest.tau_ap)}, "
     return f"{pair.judges[1]}: {_fitness(pair)} ({tau}kappa {_with_interval(_kappa(pair))})."
 
 
-def _verdict(pair: PairAgreement) -> Iterator[str]:
+def _verdict(pair: PairAgreement) -> str:
     """Say how closely a judge agrees with the reference, and what it is fit for."""
     reference, judge = pair.judges
     if pair.whole["agreement"].value == 1:
-        yield f"{judge} gives every document the level of {reference}: either serves."
-        return
+        return f"{judge} gives every document the level of {reference}: either serves."
     kappa = f"quadratic kappa {_with_interval(_kappa(pair))}"
     if not pair.above_chance:
-        yield (
-            f"{judge} is not shown to agree with {reference} better than chance ({kappa}): use it "
-            "neither to rank nor to report."
-        )
-        return
+        how = "is not shown to agree with {} better than chance"
+        if _kappa(pair).interval.high < 0:
+            how = "agrees with {} less than chance would"
+        return f"{judge} {how.format(reference)} ({kappa}): use it neither to rank nor to report."
     order = pair.hardest
     bias = _bias(pair.whole["mean_difference"])
+    labels = f"beyond chance ({kappa}){bias and f' and gives {bias}'}"
     if order is None:
-        yield f"{judge} agrees with {reference} beyond chance ({kappa}){bias and f' and {bias}'}."
-        yield "No runs were given to show how it orders them."
-        return
+        unknown = "No runs were given to show how it orders them."
+        return f"{judge} agrees with {reference} {labels}. {unknown}"
+    labels = f"It agrees on levels {labels}"
     runs = f"these {len(order.runs)} runs"
     by = f" by {order.metric.name}" if len(pair.orders) > 1 else ""
     tau = f"tau_AP {_with_interval(order.tau_ap)}{by}"
-    few = f", as far as {len(order.runs)} runs can tell" if len(order.runs) < _FEW_RUNS else ""
-    labels = f"It agrees on levels beyond chance ({kappa}){bias and f' and {bias}'}."
+    if len(order.runs) < _FEW_RUNS:
+        tau += f", as far as {len(order.runs)} runs can tell"
     if order.ranking == "alike":
-        yield f"{judge} orders {runs} like {reference} ({tau}{few}): use it to rank."
-        yield f"Correct it to report{bias and f': it {bias}'} ({kappa})."
-    elif order.ranking == "otherwise":
-        reverse = order.tau_ap.value == -1
-        how = f"puts {runs} in the opposite order of" if reverse else f"orders {runs} otherwise than"
-        yield f"{judge} {how} {reference} ({tau}{_reversed(order)}): do not rank with it."
-        yield labels
-    elif order.ranking == "undecided":
-        yield f"Undecided whether {judge} orders runs like {reference}: {tau}{few}."
-        yield labels
-    else:
-        yield (
-            f"By {reference}, {runs} are not shown to differ{by}, so they cannot show whether "
-            f"{judge} orders alike."
-        )
-        yield labels
+        like = f"{judge} orders {runs} like {reference} ({tau}): use it to rank."
+        return f"{like} {labels}: correct it to report."
+    if order.ranking == "otherwise":
+        how = f"orders {runs} otherwise than"
+        if order.tau_ap.value == -1:
+            how = f"puts {runs} in the opposite order of"
+        unlike = f"{judge} {how} {reference} ({tau}{_reversed(order)}): do not rank with it."
+        return f"{unlike} {labels}."
+    if order.ranking == "undecided":
+        return f"Undecided whether {judge} orders {runs} like {reference}: {tau}. {labels}."
+    return (
+        f"Under {reference}, {runs} are not shown to differ{by}, so they cannot show whether "
+        f"{judge} orders alike. {labels}."
+    )
 
 
 def _with_interval(estimate: Estimate) -> str:
@@ -335,7 +336,7 @@ def _bias(difference: Estimate) -> str:
     low, high = difference.interval
     if low > 0 or high < 0:
         amount = "much" if difference.value > 0 else "little"
-        return f"gives {abs(difference.value):.2f} levels too {amount}"
+        return f"{abs(difference.value):.2f} levels too {amount}"
     return ""
 
 

@@ -48,7 +48,7 @@ from ragkpi.statistics.bootstrap import (
     query_samples,
     sums,
 )
-from ragkpi.statistics.paired import Procedure, corrected_pairs, pair_by_pair
+from ragkpi.statistics.paired import Procedure, compare_all
 from ragkpi.wording import listed, visible
 
 UNJUDGED = -1
@@ -288,10 +288,11 @@ def order_agreement(
     samples = query_samples([*reference, *other], lambda metric: metric.is_comparable)
     if not samples:
         raise UsageError("no better or worse in what was asked for; ask for other measures with -m")
-    halves = slice(0, len(runs)), slice(len(runs), None)
-    p_values = [_p_values(samples, half, procedure) for half in halves]
-    metrics = [metric.name for sample in samples for metric in sample.metrics]
-    p_of = dict(zip(metrics, zip(*p_values, strict=True), strict=True))
+    tested = replace(procedure, family="all")  # corrected for all pairs of runs and metrics
+    judges = [compare_all(runs, scores, tested).by_metric for scores in (reference, other)]
+    p_of = {
+        pairs[0].metric.name: tuple(pair.p for pair in pairs) for pairs in zip(*judges, strict=True)
+    }
     orders = {
         order.metric.name: order
         for sample in samples
@@ -300,24 +301,10 @@ def order_agreement(
     return [orders[metric.name] for metric in reference[0].metrics if metric.name in orders]
 
 
-def _p_values(
-    samples: Sequence[QuerySample], judge: slice, procedure: Procedure
-) -> list[FloatArray]:
-    """Test every pair of runs under one judge: (R, R) per metric, corrected for all of them."""
-    matrices = [
-        matrix
-        for sample in samples
-        for matrix in pair_by_pair(
-            replace(sample, statistics=sample.statistics[:, judge]), procedure
-        )
-    ]
-    return corrected_pairs(matrices, replace(procedure, family="all"))
-
-
 def _orders(
     runs: Sequence[str],
     sample: QuerySample,
-    p_of: Mapping[str, tuple[FloatArray, ...]],
+    p_of: Mapping[str, tuple[FloatArray, FloatArray]],
     bootstrap: Bootstrap,
 ) -> Iterator[OrderAgreement]:
     """Compare orders by every metric of a sample: runs under the reference, then under the other.

@@ -81,6 +81,14 @@ def test_finds(name, ragkpi, tmp_path):
     assert outcome.status == (3 if "error" in severities else 0)
 
 
+def test_a_number_is_read_where_the_last_query_has_no_readable_score(ragkpi, tmp_path):
+    """The document of query 2 has the score Q0; nothing of that query is ranked."""
+    run = b"1 1 1 1 1 1\n2 1 1 1 Q0 1"
+    findings = findings_of(check(ragkpi, tmp_path, run))["findings"]
+    (found,) = [finding for finding in findings if finding["name"] == "number"]
+    assert [example["line"] for example in found["examples"]] == [2]
+
+
 def test_the_catalogue_is_tested():
     assert list(FINDINGS) == [check.name for check in CHECKS]
     assert all(check.finding.__doc__ for check in CHECKS)
