@@ -170,12 +170,9 @@ def _computed(agreement: Agreement) -> Iterator[str]:
             f"values: under each judge by all that this judge judged; tau_ap: {others} against the "
             f"reference {reference}; rbo: p = {PERSISTENCE}, extrapolated"
         )
-        test = f"{procedure.test} test, {procedure.correction}"
-        if procedure.test == "randomization":
-            test = "randomized Tukey HSD test"
         yield (
-            f"p of two runs: under each judge, {test}, over all pairs of runs and measures; a pair "
-            "changes places if it is significant under both"
+            f"p of two runs: under each judge, {procedure.test} test, {procedure.correction} over "
+            "all pairs of runs and measures; a pair is reversed if it is significant under both"
         )
 
 
@@ -315,7 +312,7 @@ def _verdict(pair: PairAgreement) -> str:
         if order.tau_ap.value == -1:
             how = f"puts {runs} in the opposite order of"
         unlike = f"{judge} {how} {reference} ({tau}{_reversed(order)}): do not rank with it."
-        return f"{unlike} {labels}."
+        return f"{unlike} It agrees on levels ({kappa})."
     if order.ranking == "undecided":
         return f"Undecided whether {judge} orders {runs} like {reference}: {tau}. {labels}."
     return (
@@ -345,7 +342,7 @@ def _reversed(order: OrderAgreement) -> str:
     if not swapped:
         return ""
     more = f" and {counted(len(swapped) - 1, 'more pair')}" if len(swapped) > 1 else ""
-    return f"; {swapped[0].better} and {swapped[0].worse}{more} change places under both"
+    return f"; it reverses {swapped[0].better} and {swapped[0].worse}{more}"
 
 
 def agree_charts(agreement: Agreement) -> list[Chart]:

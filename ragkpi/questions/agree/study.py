@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,7 @@ from ragkpi.statistics.bootstrap import (
     query_samples,
     sums,
 )
-from ragkpi.statistics.paired import Procedure, compare_all
+from ragkpi.statistics.paired import Procedure, compare_all, corrected_pairs, pair_by_pair
 from ragkpi.wording import listed, visible
 
 UNJUDGED = -1
@@ -231,6 +231,18 @@ class Reversal:
         return self.p_reference < SIGNIFICANT and self.p_other < SIGNIFICANT
 
 
+class PairTests(NamedTuple):
+    """Tests of all pairs of R runs by one metric: `p_reference` and `p_other` are (R, R).
+
+    `told_apart` counts the pairs that ``compare --all-pairs`` tells apart under the reference. Its
+    test does not lose power to many runs, as corrected p-values of pairs do.
+    """
+
+    told_apart: int
+    p_reference: FloatArray
+    p_other: FloatArray
+
+
 Ranking = Literal["alike", "otherwise", "undecided", "untested"]
 """Whether a judge orders runs like the reference; untested where the runs are not told apart."""
 
@@ -288,29 +300,43 @@ def order_agreement(
     samples = query_samples([*reference, *other], lambda metric: metric.is_comparable)
     if not samples:
         raise UsageError("no better or worse in what was asked for; ask for other measures with -m")
-    tested = replace(procedure, family="all")  # corrected for all pairs of runs and metrics
-    judges = [compare_all(runs, scores, tested).by_metric for scores in (reference, other)]
-    p_of = {
-        pairs[0].metric.name: tuple(pair.p for pair in pairs) for pairs in zip(*judges, strict=True)
+    over_all = replace(procedure, family="all")  # corrected for all pairs of runs and metrics
+    halves = slice(0, len(runs)), slice(len(runs), None)
+    matrices = [_p_values(samples, half, over_all) for half in halves]
+    told_apart = {
+        pairs.metric.name: int((pairs.p < SIGNIFICANT).sum()) // 2
+        for pairs in compare_all(runs, reference, over_all).by_metric
+    }
+    metrics = [metric.name for sample in samples for metric in sample.metrics]
+    tests = {
+        name: PairTests(told_apart[name], *p) for name, *p in zip(metrics, *matrices, strict=True)
     }
     orders = {
         order.metric.name: order
         for sample in samples
-        for order in _orders(runs, sample, p_of, procedure.bootstrap)
+        for order in _orders(runs, sample, tests, procedure.bootstrap)
     }
     return [orders[metric.name] for metric in reference[0].metrics if metric.name in orders]
+
+
+def _p_values(
+    samples: Sequence[QuerySample], judge: slice, procedure: Procedure
+) -> list[FloatArray]:
+    """Test every pair of runs under one judge: (R, R) per metric, corrected for all of them."""
+    parts = [replace(sample, statistics=sample.statistics[:, judge]) for sample in samples]
+    matrices = [matrix for part in parts for matrix in pair_by_pair(part, procedure)]
+    return corrected_pairs(matrices, procedure)
 
 
 def _orders(
     runs: Sequence[str],
     sample: QuerySample,
-    p_of: Mapping[str, tuple[FloatArray, FloatArray]],
+    tests: Mapping[str, PairTests],
     bootstrap: Bootstrap,
 ) -> Iterator[OrderAgreement]:
     """Compare orders by every metric of a sample: runs under the reference, then under the other.
 
-    `p_of` has the p-values under both judges, (R, R), by metric. A single query cannot be
-    resampled, so B is 0.
+    A single query cannot be resampled, so B is 0.
     """
     sums = np.empty((0, *sample.statistics.shape[1:]))
     if sample.queries > 1:
@@ -318,7 +344,7 @@ def _orders(
     halves = slice(0, len(runs)), slice(len(runs), None)
     of_metrics = zip(sample.metrics, sample.observed(), sample.summaries(sums), strict=True)
     for metric, observed, resampled in of_metrics:
-        p_reference, p_other = p_of[metric.name]
+        tested = tests[metric.name]
         reference, other = (observed[half] for half in halves)
         reference_again, other_again = (resampled[:, half] for half in halves)  # (B, R)
         with np.errstate(invalid="ignore"):
@@ -347,8 +373,8 @@ def _orders(
                 )
                 for name, coefficient in RANK_AGREEMENTS.items()
             },
-            told_apart=int((p_reference < SIGNIFICANT).sum()) // 2,
-            swaps=_swaps(runs, *worth, p_reference, p_other),
+            told_apart=tested.told_apart,
+            swaps=_swaps(runs, *worth, tested.p_reference, tested.p_other),
             leaders=(runs[int(np.argmax(worth[0]))], runs[int(np.argmax(worth[1]))]),
             drop=(runs[int(np.argmax(fall))], int(fall.max())),
         )

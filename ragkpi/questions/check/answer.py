@@ -151,8 +151,8 @@ def _rows(inspection: Inspection) -> Iterator[list[Cell]]:
 
 
 def _notes(inspection: Inspection) -> Iterator[str]:
-    for change in inspection.changes or ():
-        yield f"fixed: {change}"
+    if inspection.changes:
+        yield f"fixed: {'; '.join(inspection.changes)}"
     for tied in inspection.ranges:
         if tied.lowest < tied.highest:
             yield (

@@ -109,7 +109,7 @@ def _verdict(
     holes = f"{counted(count, 'unjudged document')} {'is' if count == 1 else 'are'} {where}"
     shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
     if len(names) > 1:
-        yield f"{holes}. They {_effect(bounds, names)}."
+        yield f"{holes}. {_effect(bounds, names)}."
     elif shown:
         widest = max(shown, key=_relative_width)
         style = widest.metric.measure.style
@@ -152,15 +152,17 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
         certain = [swap for swap in swaps if swap.certain]
         measures = listed([swap.metric.name.encode() for swap in certain or swaps], 2)
         more = len(at_the_top) - 1
-        others = f", and {counted(more, 'more pair')}" if more else ""
-        could = "could change" if certain else "are not excluded from changing"
-        passes = f"{names[worse]} could pass {names[better]} by {measures}{others}"
-        return f"{could} which run is best: {passes}"
+        others = f" and {counted(more, 'more pair')}" if more else ""
+        if certain:
+            passes = f"{names[worse]} could pass {names[better]} by {measures}{others}"
+            return f"They could change which run is best: {passes}"
+        overlap = f"the bounds of {names[better]} and {names[worse]} by {measures}{others} overlap"
+        return f"Whether they could change which run is best is not known: {overlap}"
     pairs = len({(swap.worse, swap.better) for swap in bounds.swaps})
     if pairs:
         behind = f"only the order of {counted(pairs, 'pair')} of runs behind it"
-        return f"cannot change which run is best, {behind}"
-    return "cannot change the order of any two runs"
+        return f"They cannot change which run is best, {behind}"
+    return "They cannot change the order of any two runs"
 
 
 def _relative_width(bounded: Bounded) -> float:
