@@ -115,6 +115,32 @@ def test_a_click_changes_the_baseline_to_what_compare_says(driver, page, ragkpi)
     assert "fusion" in driver.execute_script("return location.hash")
 
 
+def test_the_verdict_is_read_first_and_what_it_rests_on_is_folded(driver, page, ragkpi):
+    arguments = ("holes", "-c", *ARGUMENTS, "--first", "10", "--format", "json", "qrels.txt", *RUNS)
+    holes = json.loads(ragkpi(*arguments, folder=FIXTURES).out)
+    assert text_of(driver, "#holes-body > :first-child") == "\n\n".join(holes["answer"])
+    folded = driver.execute_script(
+        "return [...document.querySelectorAll('#holes-body details:not([open])')]"
+        ".find((one) => one.textContent.startsWith('How this was computed')).textContent"
+    )
+    assert holes["explanation"]
+    assert [line for line in holes["explanation"] if line not in folded] == []
+
+
+def test_runs_differ_where_compare_shows_it(driver, page, ragkpi):
+    """By nDCG@10 fusion is the best, and the page claims of each other run what compare does."""
+    arguments = ("compare", "-c", "-m", "ndcg_cut.10", "--format", "json", "qrels.txt")
+    out = ragkpi(*arguments, BM25, FUSION, folder=FIXTURES).out
+    (found,) = json.loads(out)["comparison"]["differences"]
+    assert found["p"] < 0.025  # so that Holm over two runs shows it, too
+    click(driver, 'input[name=baseline][value="0"]')
+    assert "is better than bm25 in ndcg_cut_10" in text_of(driver, "#compare-answer")
+    out = ragkpi(*arguments, FUSION, DENSE, folder=FIXTURES).out
+    (found,) = json.loads(out)["comparison"]["differences"]
+    assert found["p"] > 0.05
+    assert "It is not shown to differ from dense." in text_of(driver, "#summary-answer")
+
+
 def test_every_value_of_a_query_is_that_of_eval(driver, page, ragkpi):
     out = ragkpi(
         "eval", "-c", "-q", *ARGUMENTS, "--format", "json", "qrels.txt", *RUNS, folder=FIXTURES
