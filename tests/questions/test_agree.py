@@ -313,6 +313,21 @@ def test_several_judges_have_a_line_each_and_many_are_counted():
     assert many[1].startswith("Most alike: good: ")
 
 
+def test_many_runs_are_told_apart_with_few_trials():
+    """595 pairs, for which 500 random trials are too few to correct by Holm."""
+    means = np.linspace(0.9, 0.1, 35).tolist()
+    names = [f"run{number}" for number in range(35)]
+    orders = order_agreement(names, runs_of(*means), runs_of(*means, seed=3), PROCEDURE)
+    assert [order.ranking for order in orders] == ["alike"]
+
+
+def test_one_query_shows_nothing():
+    judges = together({"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1, "b": 0, "c": 1}})
+    (verdict,) = agree_answer(agree(judges, PROCEDURE)).verdict
+    assert "is not shown to agree with people better than chance" in verdict
+    assert "too few queries to test" in verdict
+
+
 def test_swaps_are_significant_under_both_or_not():
     """The judge puts b above a by a hair: people's difference is significant, his is not."""
     (study,) = order_agreement("ab", runs_of(0.6, 0.5), runs_of(0.5, 0.503, seed=2), PROCEDURE)

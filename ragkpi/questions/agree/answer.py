@@ -161,8 +161,9 @@ def _computed(agreement: Agreement) -> Iterator[str]:
         "bias: other - level where the reference says it (errors at random pull to the middle)"
     )
     yield (
-        "beyond chance: the interval of quadratic kappa lies above 0; to rank: so does that of "
-        f"tau_ap above {ALIKE:g}, over runs that the reference tells apart (p < {SIGNIFICANT:g})"
+        f"beyond chance: quadratic kappa is above 0, p < {SIGNIFICANT:g} by Student's t over the "
+        f"jackknife of queries; to rank: also the interval of tau_ap is above {ALIKE:g}, over runs "
+        f"that the reference tells apart (p < {SIGNIFICANT:g})"
     )
     yield interval_note(procedure.bootstrap, queries="queries")
     if agreement.runs:
@@ -217,6 +218,7 @@ def _findings_of_pair(pair: PairAgreement) -> dict[str, Any]:
         "confusion": pair.counts.astype(int).tolist(),
         **pair.whole,
         "above_chance": pair.above_chance,
+        "p_chance": pair.p_chance,
         "kappa_from": {str(level): estimate for level, estimate in pair.thresholds.items()},
         "bias": {str(level): estimate for level, estimate in pair.bias.items()},
         "by_query": [{name: getattr(query, name) for name in of_query} for query in pair.by_query],
@@ -289,9 +291,11 @@ def _verdict(pair: PairAgreement) -> str:
     kappa = f"quadratic kappa {_with_interval(_kappa(pair))}"
     if not pair.above_chance:
         how = "is not shown to agree with {} better than chance"
-        if _kappa(pair).interval.high < 0:
+        if pair.p_chance < SIGNIFICANT:
             how = "agrees with {} less than chance would"
-        return f"{judge} {how.format(reference)} ({kappa}): use it neither to rank nor to report."
+        p = "too few queries to test" if math.isnan(pair.p_chance) else f"p = {pair.p_chance:.2g}"
+        unfit = "use it neither to rank nor to report"
+        return f"{judge} {how.format(reference)} ({kappa}, {p}): {unfit}."
     order = pair.hardest
     bias = _bias(pair.whole["mean_difference"])
     labels = f"beyond chance ({kappa}){bias and f' and gives {bias}'}"

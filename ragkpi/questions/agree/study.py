@@ -36,6 +36,7 @@ from ragkpi.statistics.agreement import (
     confusion,
     kappa_from,
     krippendorffs_alpha,
+    p_of_chance,
 )
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
@@ -433,6 +434,7 @@ class PairAgreement:
     levels: list[int]  # (L,): all levels, from either judge, of documents that both judged
     counts: FloatArray  # (L, L): documents by the levels of the first and the second judge
     whole: Mapping[str, Estimate]  # the statistics of `AGREEMENTS`, by name
+    p_chance: float  # of quadratic kappa being 0, see `p_of_chance`
     thresholds: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
     bias: Mapping[int, Estimate]  # by level of the first judge, the second's mean level minus it
     by_query: Sequence[QueryAgreement] = ()  # largest distance first; empty unless requested
@@ -440,12 +442,12 @@ class PairAgreement:
 
     @property
     def above_chance(self) -> bool:
-        """Whether the interval of quadratic kappa lies above 0.
+        """Whether quadratic kappa is shown to be above 0.
 
         Quadratic, because a judge whose levels are all shifted can still rank; plain kappa would
         call it chance.
         """
-        return self.whole["kappa_quadratic"].interval.low > 0
+        return self.p_chance < SIGNIFICANT and self.whole["kappa_quadratic"].value > 0
 
     @property
     def hardest(self) -> OrderAgreement | None:
@@ -480,6 +482,7 @@ def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) 
         levels=levels.tolist(),
         counts=counts.sum(axis=0),
         whole={name: estimated(statistic) for name, statistic in AGREEMENTS.items()},
+        p_chance=p_of_chance(counts, levels.astype(np.float64)),
         thresholds={
             level: estimated(partial(kappa_from, threshold=level)) for level in levels.tolist()[1:]
         },
