@@ -192,13 +192,6 @@
       (one) => one.measure === measure && one.run === data.runs[run]);
   }
 
-  // The rule of `ragkpi compare`: a corrected p below 0.05; none where the measure is only described.
-  function claim(found) {
-    if (found.p_corrected === null) return "is not tested against";
-    if (found.p_corrected >= 0.05) return "is not shown to differ from";
-    return (asNumber(found.difference) > 0) === isLower(found.measure) ? "is worse than" : "is better than";
-  }
-
   function bestRuns(measure) {
     const better = measures.get(measure).better;
     const values = slice().runs.map((run) => asNumber(run.values[measure]));
@@ -257,8 +250,8 @@
     for (const winner of winners.slice(1)) sentence.push(", ", id(data.runs[winner]));
     sentence.push(` ${winners.length > 1 ? "have" : "has"} the best ${state.m}${where}: ${number(part.runs[winners[0]].values[state.m], styleOf(state.m))}.`);
     const others = data.runs.map((_, run) => run).filter((run) => {
-      const found = winners.includes(run) ? null : difference(state.m, run, winners[0]);
-      return found && claim(found) === "is not shown to differ from";
+      const p = winners.includes(run) ? null : difference(state.m, run, winners[0])?.p_corrected ?? null;
+      return p !== null && p >= 0.05;
     });
     if (others.length && others.length <= 3) {
       sentence.push(" It is not shown to differ from ");
@@ -312,9 +305,9 @@
     const found = difference(state.m, state.b, state.a);
     const sentence = [b.cloneNode(true)];
     if (found) {
-      sentence.push(` ${claim(found)} `, a.cloneNode(true),
-        ` in ${state.m}: ${number(found.difference, styleOf(state.m), true)} [${found.interval.map((bound) => number(bound, styleOf(state.m), true)).join(", ")}], corrected p ${probability(found.p_corrected)}; `,
-        `${plural(found.wins, "query", "queries")} better, ${found.ties} equal, ${found.losses} worse.`);
+      sentence.push(` wins on ${plural(found.wins, "query", "queries")}, ties on ${found.ties} and loses on ${found.losses} against `, a.cloneNode(true),
+        ` in ${state.m}: ${number(found.difference, styleOf(state.m), true)} [${found.interval.map((bound) => number(bound, styleOf(state.m), true)).join(", ")}], corrected p ${probability(found.p_corrected)}. `,
+        found.p_corrected !== null && found.p_corrected < 0.05 ? "Chance alone hardly does that." : "That is undecided.");
     } else sentence.push(` and `, a.cloneNode(true), ` are not tested in ${state.m}.`);
     fill("compare-answer", make("p", {}, ...sentence));
     const [nameA, nameB] = [visible(data.runs[state.a]), visible(data.runs[state.b])];
