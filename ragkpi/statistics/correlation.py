@@ -302,7 +302,7 @@ class _Merge:
 
 
 def of_each(name: str, variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
-    """Correlate each of A variables, (A, n), with y, by a name of `COEFFICIENTS`: (B, n) to (B, A)."""
+    """Correlate each of A variables, (A, n), with y, by a named coefficient: (B, n) to (B, A)."""
     reference = Reference.of(y)
     if name == "spearman":
         return spearman_of_each(variables, reference)
@@ -362,8 +362,9 @@ def max_correlation_p(
     def strengths(of_y: FloatArray) -> FloatArray:
         # Doubled ranks are whole numbers, so no digit depends on the order of additions.
         squares = of_y**2 @ inside - (of_y @ inside) ** 2 / np.maximum(size, 1)
-        rho = np.abs(_over_root(of_y @ x.T, np.broadcast_to((x**2).sum(axis=1), squares.shape), squares))
-        return np.asarray(np.nan_to_num(rho) * np.sqrt(np.maximum(size - 1, 0)))
+        of_x = np.broadcast_to((x**2).sum(axis=1), squares.shape)
+        rho = np.nan_to_num(_over_root(of_y @ x.T, of_x, squares))
+        return np.asarray(np.abs(rho) * np.sqrt(np.maximum(size - 1, 0)))
 
     observed = strengths(ranks[np.newaxis])[0]
     order = np.argsort(-observed, kind="stable")
@@ -385,7 +386,8 @@ def _doubled_ranks(values: FloatArray) -> FloatArray:
     """Return twice the distance of each value's rank from the mean rank; equal values share it."""
     group = dense_numbers(values)
     sizes = np.bincount(group).astype(np.float64)
-    return from_mean(sizes[:, np.newaxis], np.full(1, float(len(values))))[group, 0]
+    distance = from_mean(sizes[:, np.newaxis], np.full(1, float(len(values))))
+    return np.asarray(distance[group, 0])
 
 
 COEFFICIENTS: dict[str, Coefficient] = {

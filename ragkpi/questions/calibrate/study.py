@@ -69,15 +69,21 @@ def means(values: FloatArray, groups: IntArray) -> FloatArray:
     if values.ndim > 1:
         return np.array([means(row, groups) for row in values]).reshape(len(values), len(count))
     averages = np.bincount(groups, values) / count
-    return averages if count.max(initial=0) < 2 else _without_noise(averages)
+    return averages if count.max(initial=0) < 2 else _rounded(averages, 12)
 
 
-def _without_noise(values: FloatArray) -> FloatArray:
+def _distances(values: FloatArray, averages: FloatArray) -> FloatArray:
+    """Subtract averages, rounded like `means` but to nine digits; NaN for infinite ones."""
+    with np.errstate(invalid="ignore"):
+        return _rounded(values - averages, 9)
+
+
+def _rounded(values: FloatArray, digits: int) -> FloatArray:
     finite = np.isfinite(values)
     largest = np.abs(values[finite]).max(initial=0.0)
     if largest == 0:
         return values
-    return np.where(finite, np.round(values / largest, 12) * largest, values)
+    return np.where(finite, np.round(values / largest, digits) * largest, values)
 
 
 def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
@@ -117,7 +123,7 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class Sample:
-    """A metric of the n units of a segment: queries, or observations around their queries' means."""
+    """A metric of n queries, or within queries of n observations around their means."""
 
     metric: Metric
     segment: str
@@ -126,6 +132,7 @@ class Sample:
     grid: FloatArray  # (A, n): the value with each alpha; no rows for a metric without one
     quality: FloatArray  # (n,)
     query: IntArray  # (n,): index of the query of each
+    place: IntArray  # (n,): index of each among all queries, or within queries all observations
     coefficients: Sequence[str]
 
 
@@ -141,7 +148,7 @@ class Tuning:
     alpha: float  # the best alpha, or the middle one of several; NaN if it is undefined
     range: Interval  # interval of the best alpha over resamples of the queries
     chosen: float  # share of resamples in which no alpha beats `alpha`
-    # Whether alpha changes the coefficient; "only shifts" if a change of alpha shifts all values alike.
+    # Whether alpha changes the coefficient; "only shifts" if it shifts all values alike.
     matters: Literal["yes", "no", "only shifts"]
     held_out: float = math.nan  # mean coefficient over folds that alpha was not chosen on
     held_out_before: float = math.nan  # the same with the requested alpha
@@ -222,9 +229,7 @@ def _matters(grid: FloatArray, rho: FloatArray) -> Literal["yes", "no", "only sh
     return "only shifts" if np.ptp(shifts, axis=1).max() < _SAME else "no"
 
 
-def _held_out(
-    tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, by: str
-) -> Tuning:
+def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, by: str) -> Tuning:
     """Choose alpha on all folds but one, correlate on the held-out fold, and average over folds.
 
     Folds are parts of at least `FEWEST_HELD_OUT` queries; folds with an undefined rho are left
@@ -287,7 +292,7 @@ class Correlation:
     coefficients: Mapping[str, float]  # by name; NaN if undefined
     intervals: Mapping[str, Interval]
     reason: str = ""
-    p: float = math.nan  # corrected for all metrics; NaN if not tested
+    p: float = math.nan  # corrected for all metrics of the segment; NaN if not tested
 
     @property
     def strength(self) -> float:
@@ -357,16 +362,17 @@ def calibrate(
     samples.sort(key=lambda sample: places.index(sample.segment))
     resampled = _replicates(samples, len(observed.queries), bootstrap, alpha_by)
     pairs = list(zip(samples, resampled, strict=True))
+    p: dict[int, float] = {}
+    for segment in (ALL, WITHIN):
+        p |= _adjusted(samples, segment, observed, bootstrap)
     correlations: list[Correlation] = []
     tunings: list[Tuning] = []
     for sample, replicates in steps(pairs, "coefficients and alphas", len(pairs)):
-        correlations.append(_correlation(sample, replicates, bootstrap))
+        adjusted = p.get(len(correlations), math.nan)
+        correlations.append(_correlation(sample, replicates, adjusted, bootstrap))
         quality = sample.quality
         if len(sample.grid) and len(quality) >= FEWEST and np.ptp(quality) > 0:
             tunings.append(tune(sample, replicates["alpha"], bootstrap, folds, alpha_by))
-    several = len(observed.runs) > 1
-    for segment in (ALL, WITHIN) if several else (ALL,):
-        _test(correlations, segment, observed, values, bootstrap, families=1 + several)
     known = [
         (correlation, replicates["spearman"])
         for correlation, replicates in zip(correlations, resampled, strict=True)
@@ -407,59 +413,45 @@ def _samples(
     names = tuple(COEFFICIENTS)
     for name, inside in segments.items():
         if inside.any() or name == ALL:
-            parts = (of_x[inside], grid[:, inside], of_quality[inside], query[inside])
-            yield Sample(metric, name, alphas, *parts, names)
+            of, parts = query[inside], (of_x[inside], grid[:, inside], of_quality[inside])
+            yield Sample(metric, name, alphas, *parts, of, of, names)
     if len(observed.runs) > 1:
-        with np.errstate(invalid="ignore"):
-            from_mean = x - of_x[of_query]
+        from_mean = _distances(x, of_x[of_query])
         several = (np.bincount(of_query, minlength=len(query)) > 1)[of_query]
         inside = several & np.isfinite(from_mean)
         parts = (
-            _without_noise(from_mean[inside]),
+            from_mean[inside],
             np.empty((0, int(inside.sum()))),
-            _without_noise((quality - of_quality[of_query])[inside]),
-            query[of_query][inside],
+            _distances(quality, of_quality[of_query])[inside],
         )
-        yield Sample(metric, WITHIN, alphas, *parts, ("spearman",))
+        of, place = query[of_query][inside], np.flatnonzero(known)[inside]
+        yield Sample(metric, WITHIN, alphas, *parts, of, place, ("spearman",))
 
 
-def _test(
-    correlations: list[Correlation],
-    segment: str,
-    observed: Observed,
-    values: Mapping[str, FloatArray],
-    bootstrap: Bootstrap,
-    families: int,
-) -> None:
-    """Add to the correlations of a segment their p, corrected for all metrics and families.
+def _adjusted(
+    samples: Sequence[Sample], segment: str, observed: Observed, bootstrap: Bootstrap
+) -> dict[int, float]:
+    """Test the samples of a segment together; return p of those that vary, by their number.
 
     Over queries, whole queries exchange their quality; within queries, the runs of each query do.
     """
-    places = [
-        place
-        for place, correlation in enumerate(correlations)
-        if correlation.segment == segment and not correlation.reason
+    tested = [
+        number
+        for number, sample in enumerate(samples)
+        if sample.segment == segment and not _reason(sample.x, sample.quality)
     ]
-    if not places:
-        return
-    query, count = observed.query, len(observed.queries)
-    quality = means(observed.quality, query)
-    variables = np.full((len(places), count), np.nan)
-    for row, place in enumerate(places):
-        x = values[correlations[place].metric.name]
-        known, of_known = np.unique(query[~np.isnan(x)], return_inverse=True)
-        variables[row, known] = means(x[~np.isnan(x)], of_known)
-    blocks = np.zeros(count, dtype=np.int64)
+    if not tested:
+        return {}
+    quality = means(observed.quality, observed.query)
+    blocks = np.zeros(len(quality), dtype=np.int64)
     if segment == WITHIN:
-        with np.errstate(invalid="ignore"):
-            around = np.stack([values[correlations[p].metric.name] for p in places])
-            around = around - variables[:, query]
-        variables = np.stack([_without_noise(row) for row in around])
-        quality = _without_noise(observed.quality - quality[query])
-        blocks = query
+        quality = _distances(observed.quality, quality[observed.query])
+        blocks = observed.query
+    variables = np.full((len(tested), len(quality)), np.nan)
+    for row, number in enumerate(tested):
+        variables[row, samples[number].place] = samples[number].x
     p = max_correlation_p(variables, quality, blocks, bootstrap.resamples, bootstrap.seed)
-    for place, adjusted in zip(places, np.minimum(p * families, 1).tolist(), strict=True):
-        correlations[place] = replace(correlations[place], p=adjusted)
+    return dict(zip(tested, p.tolist(), strict=True))
 
 
 def _over_runs(observed: Observed, values: Mapping[str, FloatArray]) -> dict[str, float]:
@@ -511,7 +503,7 @@ def _replicates(
 
 
 def _correlation(
-    sample: Sample, replicates: Mapping[str, FloatArray], bootstrap: Bootstrap
+    sample: Sample, replicates: Mapping[str, FloatArray], p: float, bootstrap: Bootstrap
 ) -> Correlation:
     x, y = sample.x, sample.quality
     reason = _reason(x, y)
@@ -522,7 +514,7 @@ def _correlation(
         name: UNKNOWN if math.isnan(value) else interval(replicates[name], bootstrap)
         for name, value in coefficients.items()
     }
-    return Correlation(sample.metric, sample.segment, len(x), coefficients, bounds, reason)
+    return Correlation(sample.metric, sample.segment, len(x), coefficients, bounds, reason, p)
 
 
 def _reason(x: FloatArray, y: FloatArray) -> str:

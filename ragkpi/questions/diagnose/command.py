@@ -44,8 +44,10 @@ def diagnose(
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
     if evaluating["pool"] is None:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
+    qrels, run = files
     result = ragkpi.diagnose(
-        *files,
+        qrels,
+        run,
         cutoff=cutoff,
         good_proc=proc,
         good_pct_proc=pct_proc,

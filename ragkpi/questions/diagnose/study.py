@@ -183,12 +183,13 @@ class Blame:
     - One query more, which lost all of its gain to the other stage, would not turn the answer.
 
     In 1,000 simulated samples each of 5, 10, 20 and 50 queries that lost the same to both stages, a
-    stage was named in 0, 5, 5 and 3 % (all of a query's loss is one stage's, at random), and in 0,
-    6, 4 and 5 % where a quarter of the queries lost 0.9 in the pool and the others 0.3 in the
-    selection; in 0, 0, 12 and 4 % where a tenth lost 0.9 and the others 0.1, which 20 queries
-    often miss. The pool alone's share being 0.75, it was named in 0, 26, 51 and 90 %, and where
-    stages share each query's loss in 0, 82, 98 and 100 %; Student's t alone has 23, 28, 52, 90 %
-    and 28, 79, 98, 100 %, and is wrong in 6, 6, 6 and 8 % and in 25, 7, 10 and 7 %.
+    stage was named in 0, 6, 4 and 5 % (a query loses all to one stage, by a coin), and in 0, 5, 3
+    and 4 % where a quarter of the queries lost 0.9 in the pool and the others 0.3 in the selection;
+    but in 0, 0, 12 and 4 % where a tenth lost 0.9 and the others 0.1: 20 queries often have none of
+    that tenth. (Student's t: 8, 6, 4 and 6 %; 26, 5, 10 and 4 %; 57, 41, 12 and 11 %.) With three
+    quarters of the loss in the pool, it was named in 0, 28, 52 and 91 % with the coin, and in 0,
+    81, 99 and 100 % where both stages have their parts of each query's loss. (Student's t: 24, 29,
+    53 and 91 %; 31, 80, 99 and 100 %.)
     """
 
     queries: int  # with useful documents
