@@ -1,5 +1,6 @@
 """Calibration of made-up runs, whose responses are as good as a known value says."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -243,7 +244,8 @@ def test_noise_seldom_names_a_measure(queries, requests):
         found = calibration(requests, (judged, noise(1000 + seed, judged)))
         findings = {one.finding for one in found.overall}
         named += findings != {"not shown"}
-        assert ("shown to track" in verdict(found)) == ("tracks" not in findings)
+        refused = re.search("not shown|None of|against", verdict(found)) is not None
+        assert refused == ("tracks" not in findings)
     assert named <= 6  # P(X > 6) = 0.003 for 40 draws at 0.05
     assert queries > 3 or not named  # 3 queries have six orders
 
