@@ -80,7 +80,7 @@ def test_a_case_by_hand(diagnose):
     blame = found["findings"]["blame"]
     assert (blame["queries"], blame["losing"], blame["decided"]) == (4, 3, False)
     assert blame["share"] == pytest.approx(0.75)
-    assert blame["p"] == 0.5  # signs of 1, 0.5 and -0.5: 4 of 8 sums are as far from 0 as 1
+    assert blame["p"] == 0.75  # of 8 sums of ±1, ±0.5, ±0.5 two are nearer to 0 than 1
     assert [row["query"] for row in found["rows"]] == ["q5", "q1", "q2", "q3", "q4"]
     missed = [row.get("document") for row in found["rows"]]
     assert missed == ["a", "b", "b", None, None]

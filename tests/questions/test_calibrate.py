@@ -276,7 +276,7 @@ def test_equal_trackers_are_not_told_apart():
     found = calibration(["P.10", "recip_rank"], (judged, quality(judged, x + y)))
     assert {one.finding for one in found.overall} == {"tracks"}
     assert 0.05 < found.lead.share < 0.95
-    assert "track quality (p <= 0.005) and cannot be told apart" in verdict(found)
+    assert "track quality (p at most 0.005) and cannot be told apart" in verdict(found)
 
 
 def two_runs(sign):

@@ -244,7 +244,7 @@ def _tracking_sentence(best: Correlation, lead: Lead, rivals: Sequence[Correlati
     names = _listed([name, *(rival.metric.name for rival in rivals)])
     of = f"of {lead.second} " if len(rivals) > 1 else ""
     return (
-        f"{names} track quality (p {_at_most(p)}) and cannot be told apart: "
+        f"{names} track quality (p at most {_at_most(p)}) and cannot be told apart: "
         f"{best.metric.name} is ahead {of}in {ahead}."
     )
 
@@ -287,7 +287,7 @@ def _p(p: float) -> str:
 
 def _at_most(p: float) -> str:
     """Bound several p-values from above by three digits."""
-    return f"<= {math.ceil(p * 1000) / 1000:.3f}"
+    return f"{math.ceil(p * 1000) / 1000:.3f}"
 
 
 def _floored(share: float) -> str:
