@@ -316,7 +316,20 @@ def test_within_queries_is_the_correlation_of_distances_from_the_means():
     assert found.overall[0].coefficients["spearman"] == pytest.approx(over)
     of_runs = stats.spearmanr(x.mean(axis=1), y.mean(axis=1))[0]
     assert found.over_runs == {"P_10": pytest.approx(of_runs)}
+    del scored[0][1][b"q0003"]  # runs are compared over the queries that all of them have
+    common = np.arange(25) != 3
+    of_runs = stats.spearmanr(x[:, common].mean(axis=1), y[:, common].mean(axis=1))[0]
+    assert calibration(["P.10"], *scored).over_runs == {"P_10": pytest.approx(of_runs)}
     assert (found.within[0].observations, found.overall[0].observations) == (75, 25)
+
+
+def test_what_is_equal_in_all_runs_has_no_correlation_within_queries():
+    runs = [made(25, seed) for seed in (41, 42, 43)]
+    runs = [replace(run, level_counts=runs[0].level_counts) for run in runs]
+    scored = [(run, noise(50 + seed, run)) for seed, run in enumerate(runs)]
+    found = calibration(["num_rel", "P.10"], *scored)
+    assert [one.reason for one in found.within] == ["the value does not vary", ""]
+    assert np.isnan([found.within[0].p, found.over_runs["num_rel"]]).all()
 
 
 def test_a_measure_without_a_value_of_some_queries_keeps_the_others():

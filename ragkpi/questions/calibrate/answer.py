@@ -38,7 +38,11 @@ _COEFFICIENTS = {
 }
 _SYMBOLS = {"spearman": "rho", "kendall": "tau-b", "pearson": "r"}
 _OF_TUNING = ("chosen", "folds", "held_out", "held_out_before", "gain", "alphas")
-_MOST_NAMED = 4
+_WITHIN = (
+    Column("within", "decimal", digits=3, legend="rho of the distances from each query's mean"),
+    Column("p_within", "decimal", digits=3, legend="of rho within queries; corrected"),
+)
+_OVER_RUNS = Column("over_runs", "decimal", digits=3, legend="rho of the means of runs; not tested")
 
 
 def calibration_answer(calibration: Calibration) -> Answer:
@@ -59,7 +63,7 @@ def calibration_answer(calibration: Calibration) -> Answer:
         _correlation_column("spearman"),
         Column("p", "decimal", digits=3, legend="of rho over all queries; corrected"),
         *(_WITHIN if within else ()),
-        *(_OVER_RUNS if calibration.over_runs else ()),
+        *([_OVER_RUNS] if calibration.over_runs else ()),
         *(_correlation_column(name, "detail") for name in ("kendall", "pearson")),
         *(_of_alpha(calibration.alpha_by) if tuned else ()),
     ]
@@ -83,57 +87,29 @@ def calibration_answer(calibration: Calibration) -> Answer:
     return Answer("calibrate", table, list(_verdict(calibration)), _findings(calibration), 1)
 
 
-_WITHIN = (
-    Column(
-        "within",
-        "decimal",
-        digits=3,
-        legend="rho within queries: of the runs' distances from each query's mean",
-    ),
-    Column("p_within", "decimal", digits=3, legend="of rho within queries; corrected"),
-)
-_OVER_RUNS = (
-    Column("over_runs", "decimal", digits=3, legend="rho of the means of runs; not tested"),
-)
-
-
 def _correlation_column(name: str, role: Literal["core", "detail"] = "core") -> Column:
     legend = f"{_COEFFICIENTS[name]} with quality, over queries"
     return Column(name, "decimal", digits=3, role=role, legend=legend)
 
 
 def _of_alpha(by: str) -> list[Column]:
+    symbol = _SYMBOLS[by]
+    legends = {
+        "alpha": f"the one with the greatest {symbol}, [low, high] of the best over resamples",
+        "chosen": "share of resamples in which that alpha is best",
+        "rho_alpha": f"{symbol} with that alpha",
+        "held_out": f"mean {symbol} over folds of queries that alpha was not chosen on",
+        "held_out_before": "the same with the alpha that was asked for",
+    }
     return [
         Column(
-            "alpha",
+            name,
             "decimal",
-            digits=2,
+            digits=2 if name in ("alpha", "chosen") else 3,
             role="detail",
-            legend=f"the one with the greatest {_SYMBOLS[by]} (rho_alpha), [low, high] of the best "
-            "over resamples",
-        ),
-        Column(
-            "chosen",
-            "decimal",
-            digits=2,
-            role="detail",
-            legend="share of resamples in which that alpha is best",
-        ),
-        Column("rho_alpha", "decimal", digits=3, role="detail"),
-        Column(
-            "held_out",
-            "decimal",
-            digits=3,
-            role="detail",
-            legend=f"mean {_SYMBOLS[by]} over folds of queries that alpha was not chosen on",
-        ),
-        Column(
-            "held_out_before",
-            "decimal",
-            digits=3,
-            role="detail",
-            legend="the same with the alpha that was asked for",
-        ),
+            legend=legend,
+        )
+        for name, legend in legends.items()
     ]
 
 
@@ -185,7 +161,7 @@ def _explanation(calibration: Calibration) -> Iterator[str]:
     )
     yield (
         f"a measure tracks quality if p < {SIGNIFICANT:g}; it is the best if it is also ahead of "
-        f"every other one in {AHEAD:.0%} of the resamples"
+        f"every other one in {AHEAD:.0%} of the resamples; 'like': equal to it in all of them"
     )
     if any(correlation.segment != ALL for correlation in calibration.correlations):
         yield "rows of K/R are described, not tested"
@@ -226,7 +202,7 @@ def _verdict(calibration: Calibration) -> Iterator[str]:
 
 def _tracking_sentence(best: Correlation, lead: Lead, rivals: Sequence[Correlation]) -> str:
     alike = lead.first[1:]
-    name = best.metric.name + (f" (and {_listed(alike)}, always alike)" if alike else "")
+    name = best.metric.name + (f" (like {_listed(alike, 2)})" if alike else "")
     if not lead.second:
         return f"{name} tracks quality: {_in_full(best)}."
     if not lead.rivals:
@@ -295,9 +271,10 @@ def _floored(share: float) -> str:
     return f"{math.floor(share * 100 + 1e-9)} %"
 
 
-def _listed(names: Sequence[str]) -> str:
-    if len(names) > _MOST_NAMED:
-        return f"{', '.join(names[: _MOST_NAMED - 1])} and {len(names) - _MOST_NAMED + 1} more"
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    """List up to `most` names; the last of more counts the others."""
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 

@@ -59,33 +59,6 @@ class Observed:
         return np.repeat(np.arange(len(self.runs)), [len(rows) for _, rows in self.runs])
 
 
-def means(values: FloatArray, groups: IntArray) -> FloatArray:
-    """Average observations, (N,) or (A, N), by group, (G,) or (A, G); groups are 0, 1, … G - 1.
-
-    Means are rounded to twelve digits of the largest value, since sums of equal numbers in another
-    order may differ slightly, and equal means share a rank.
-    """
-    count = np.bincount(groups)
-    if values.ndim > 1:
-        return np.array([means(row, groups) for row in values]).reshape(len(values), len(count))
-    averages = np.bincount(groups, values) / count
-    return averages if count.max(initial=0) < 2 else _rounded(averages, 12)
-
-
-def _distances(values: FloatArray, averages: FloatArray) -> FloatArray:
-    """Subtract averages, rounded like `means` but to nine digits; NaN for infinite ones."""
-    with np.errstate(invalid="ignore"):
-        return _rounded(values - averages, 9)
-
-
-def _rounded(values: FloatArray, digits: int) -> FloatArray:
-    finite = np.isfinite(values)
-    largest = np.abs(values[finite]).max(initial=0.0)
-    if largest == 0:
-        return values
-    return np.where(finite, np.round(values / largest, digits) * largest, values)
-
-
 def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
     """Join judged runs with the quality of the responses generated from them."""
     scored = []
@@ -100,6 +73,34 @@ def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
     number_of = {query: number for number, query in enumerate(queries)}
     query = np.array([number_of[name] for name in names], dtype=np.int64)
     return Observed(queries, query, np.array(scores), scored)
+
+
+def means(values: FloatArray, groups: IntArray) -> FloatArray:
+    """Average observations, (N,) or (A, N), by group, (G,) or (A, G); groups are 0, 1, … G - 1.
+
+    Means are rounded to twelve digits of the largest value, since sums of equal numbers in another
+    order may differ slightly, and equal means share a rank.
+    """
+    count = np.bincount(groups)
+    if values.ndim > 1:
+        return np.array([means(row, groups) for row in values]).reshape(len(values), len(count))
+    averages = np.bincount(groups, values) / count
+    return averages if count.max(initial=0) < 2 else _rounded(averages, values, 12)
+
+
+def _distances(values: FloatArray, averages: FloatArray) -> FloatArray:
+    """Subtract averages, rounded like `means` but to nine digits; NaN for infinite ones."""
+    with np.errstate(invalid="ignore"):
+        return _rounded(values - averages, values, 9)
+
+
+def _rounded(numbers: FloatArray, values: FloatArray, digits: int) -> FloatArray:
+    """Round numbers computed from values to so many digits of the largest value."""
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    if largest == 0:
+        return numbers
+    finite = np.isfinite(numbers)
+    return np.where(finite, np.round(numbers / largest, digits) * largest, numbers)
 
 
 ALL = "all"
@@ -455,15 +456,15 @@ def _adjusted(
 
 
 def _over_runs(observed: Observed, values: Mapping[str, FloatArray]) -> dict[str, float]:
-    """Correlate the means of runs, each over its observations with a value."""
+    """Correlate the means of runs over the queries of which all have a value and a score."""
     if len(observed.runs) < FEWEST_RUNS:
         return {}
     rho = {}
     for name, x in values.items():
-        known = ~np.isnan(x)
-        runs, of_known = np.unique(observed.run[known], return_inverse=True)
-        of_runs = means(np.stack([x[known], observed.quality[known]]), of_known)
-        rho[name] = once(spearman, *of_runs) if len(runs) >= FEWEST_RUNS else math.nan
+        has_value = np.bincount(observed.query, ~np.isnan(x))
+        common = (has_value == len(observed.runs))[observed.query]
+        both = np.stack([x[common], observed.quality[common]])
+        rho[name] = once(spearman, *means(both, observed.run[common])) if common.any() else math.nan
     return rho
 
 
