@@ -12,7 +12,7 @@ import numpy as np
 from ragkpi.arrays import FloatArray
 from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, noted
 from ragkpi.library.values import interval_notes
-from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT
+from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT, Needed
 from ragkpi.questions.depth.study import (
     CHANCE_LIMIT,
     Choice,
@@ -107,7 +107,7 @@ def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
 
 def _collapse(collapse: Collapse, limits: Limits) -> str:
     why = f"a ceiling below {CEILING_LIMIT:g} bits"
-    if limits.m == 1 and collapse.lambda_ >= LAMBDA_LIMIT * (1 - 1e-12):
+    if limits.needed == Needed() and collapse.lambda_ >= LAMBDA_LIMIT * (1 - 1e-12):
         why = f"lambda = {collapse.lambda_:.3g} relevant documents (limit {LAMBDA_LIMIT:g})"
     return (
         f"from K = {collapse.depth:,} on chance alone succeeds with probability "

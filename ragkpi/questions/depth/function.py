@@ -132,7 +132,7 @@ def depth(
 
     def charts() -> list[Chart]:
         drawn = every_depth([*curves.depths, *curves.chosen])
-        traces = [trace(of_run, drawn, limits.m) for of_run in judged]
+        traces = [trace(of_run, drawn, limits.needed) for of_run in judged]
         return noted(depth_charts(curves, traces), asked.small_print(qrels, metrics, judged[0]))
 
     report = depth_answer(curves, tokens_per_passage)
@@ -210,7 +210,7 @@ def _curves_of_chance(judged: Judged, depths: Sequence[int] | None, limits: Limi
     depths = depths or sorted({*(depth for depth in DEPTHS if depth < size), size})
     _refuse_above(size, depths)
     study = study_counts(judged, depths, limits)
-    curve = Curve("", score(judged, count_values(depths, limits.m)), study)
+    curve = Curve("", score(judged, count_values(depths, limits.needed)), study)
     return Curves([curve], depths, limits, corpus_size=size)
 
 
@@ -223,7 +223,7 @@ def _curves_of_runs(
     bootstrap: Bootstrap | None,
 ) -> tuple[Curves, list[Judged]]:
     """Study runs at `depths`; None for depths down to the end of the runs."""
-    everywhere = run_values(depths or DEPTHS, limits.m)
+    everywhere = run_values(depths or DEPTHS, limits.needed)
     evaluator = asked.evaluator(qrels, everywhere)
     # Read first: the default depths depend on the runs, but reading does not depend on depths.
     read = evaluator.read(runs.values(), evaluator.needs(everywhere))
@@ -232,7 +232,7 @@ def _curves_of_runs(
     if asked.settings.max_retrieved is not None:
         deepest = max(1, min(deepest, asked.settings.max_retrieved))
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
-    outcomes = evaluator.score(read, run_values(depths, limits.m))
+    outcomes = evaluator.score(read, run_values(depths, limits.needed))
     for result in all_good(runs, outcomes):
         _refuse_above(int(corpus_size(result.plain).min()), depths)
     results = all_good(runs, asked.checked(evaluator, runs, outcomes))
