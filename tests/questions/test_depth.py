@@ -191,7 +191,7 @@ def test_where_nothing_can_succeed_nothing_is_drawn_and_it_is_said():
     curves = Curves([curve(judged, [1, 5], Limits(m=3))], [1, 5], Limits(m=3))
     charts = depth_charts(curves, [trace(judged, every_depth([1, 5]), Needed(3))])
     assert "run: no depth can be recommended" in charts[0].notes
-    assert "What depth costs" in text(charts[2])
+    assert "Bits over random" in text(charts[0])
 
 
 def test_below_a_thousand_some_depths_are_drawn():
@@ -206,14 +206,14 @@ def test_the_recommended_depth_is_a_point_of_its_curve():
     judged = population(10_000, [1] * 5, ranks, num_ret=50)
     curves = Curves([curve(judged, [1, 50], Limits())], [1, 50], Limits())
     assert curves.chosen == [7]
-    success, distance, ceiling = depth_charts(
-        curves, [trace(judged, every_depth([1, 50]), Needed())]
-    )
+    bits, success = depth_charts(curves, [trace(judged, every_depth([1, 50]), Needed())])
     assert success.lines[0].marked == (7, 0.8)
     assert success.lines[0].label == "run, retrieve 7"
-    assert distance.lines[0].marked == (7, pytest.approx(math.log2(0.8)))
-    assert ceiling.lines[0].y[0] == pytest.approx(math.log2(10_000))
-    assert ceiling.notes == ["collapse: from K = 9,331 on"]  # 1 - 0.9330 = 2 ** -0.1
+    assert success.lines[-1].name == "chance P_rand"
+    run, ceiling = bits.lines
+    assert run.marked == (7, pytest.approx(math.log2(0.8 * 10_000 / 7)))
+    assert ceiling.y[6] == pytest.approx(math.log2(10_000 / 7))
+    assert bits.notes == ["collapse: from K = 9,331 on"]  # 1 - 0.9330 = 2 ** -0.1
 
 
 def test_success_of_every_query_cannot_rise():

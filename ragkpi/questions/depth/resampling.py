@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,17 +12,19 @@ from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT, Needed
 from ragkpi.measures.measure import score
 from ragkpi.questions.depth.study import (
     EVERY,
-    Cells,
+    Situations,
     Group,
     Limits,
     Stability,
     Study,
     Target,
-    cells_of,
+    situations_of,
     first_successes,
+    study_run,
+    success_at,
 )
 from ragkpi.ranking.judged import Judged
-from ragkpi.statistics.bootstrap import drawn
+from ragkpi.statistics.bootstrap import Bootstrap, drawn
 
 _RESAMPLES = 1000  # an error of at most 0.016 in a share
 _NUMBERS = 5_000_000  # most weights to hold at once
@@ -29,29 +32,44 @@ _OUTSIDE = 0.025  # share of the resamples below the range, and above it
 _GROUPS = 3  # most groups in a sentence
 
 
-def stability(
-    judged: Judged, study: Study, deepest: int, limits: Limits, resamples: int, seed: int
-) -> Stability | None:
-    """Choose the depth of a run again on resampled queries; None if it has none.
+def decide_depth(
+    judged: Judged, depths: Sequence[int], limits: Limits, bootstrap: Bootstrap | None = None
+) -> Study:
+    """Study a run, and choose its depth again on resampled queries; the default seed is 7.
 
     Every limit is found again, except whether chance could have done as well.
     """
+    study = study_run(judged, depths, limits)
     if study.choice is None:
-        return None
+        return study
+    sure = _stability(judged, study.choice.depth, max(depths), limits, bootstrap or Bootstrap())
+    return replace(study, stability=sure)
+
+
+def _stability(
+    judged: Judged, depth: int, deepest: int, limits: Limits, bootstrap: Bootstrap
+) -> Stability:
     queries = int((judged.num_rel >= limits.m).sum())
-    depth = study.choice.depth
     if queries < 2:
-        return Stability(queries, 0, depth, depth, 0.0, [])
-    resamples = min(resamples, _RESAMPLES, max(100, _NUMBERS // queries))
+        return Stability(queries, 0, depth, depth, 0.0, (0.0, 0.0), [])
+    resamples = min(bootstrap.resamples, _RESAMPLES, max(100, _NUMBERS // queries))
+    chosen = np.sort(depths_chosen(judged, deepest, limits, resamples, bootstrap.seed))
+    low, high = (int(chosen[int(tail * resamples)]) for tail in (_OUTSIDE, 1 - _OUTSIDE))
+    near = (depth <= 2 * chosen) & (chosen <= 2 * depth)
+    first, last = success_at(judged, np.array([low, high]), limits.needed).tolist()
+    share = float(near.mean())
+    return Stability(queries, resamples, low, high, share, (first, last), _groups(chosen))
+
+
+def depths_chosen(
+    judged: Judged, deepest: int, limits: Limits, resamples: int, seed: int
+) -> IntArray:
+    """Return the depth that each resample of the queries chooses, 0 for none, (B,)."""
     if limits.target is None:
         chosen = _by_limits(judged, deepest, limits, resamples, seed)
     else:
         chosen = _by_target(judged, limits.target, resamples, seed)
-    room = deepest if limits.most is None else min(deepest, limits.most)
-    chosen = np.sort(np.minimum(chosen, room))
-    low, high = (int(chosen[int(tail * resamples)]) for tail in (_OUTSIDE, 1 - _OUTSIDE))
-    near = (depth <= 2 * chosen) & (chosen <= 2 * depth)
-    return Stability(queries, resamples, low, high, float(near.mean()), _groups(chosen))
+    return np.minimum(chosen, deepest if limits.most is None else min(deepest, limits.most))
 
 
 def _groups(chosen: IntArray) -> list[Group]:
@@ -69,7 +87,7 @@ def _groups(chosen: IntArray) -> list[Group]:
 
 def _by_limits(judged: Judged, deepest: int, limits: Limits, resamples: int, seed: int) -> IntArray:
     """Return the depth that each resample chooses by plateau, collapse and loss, (B,)."""
-    first, cells = first_successes(judged, limits.needed), cells_of(judged, limits.needed)
+    first, cells = first_successes(judged, limits.needed), situations_of(judged, limits.needed)
     order, by_cell = np.argsort(first), np.argsort(cells.of_query, kind="stable")
     starts = np.searchsorted(cells.of_query[by_cell], np.arange(len(cells.size)))
     order = order[: np.count_nonzero(first <= deepest)]
@@ -90,7 +108,9 @@ def _by_limits(judged: Judged, deepest: int, limits: Limits, resamples: int, see
     return np.concatenate(chosen)
 
 
-def _outside_collapse(cells: Cells, counts: FloatArray, deepest: int, needed: Needed) -> IntArray:
+def _outside_collapse(
+    cells: Situations, counts: FloatArray, deepest: int, needed: Needed
+) -> IntArray:
     """Return the last depth outside the collapse zone, down to `deepest`, (B,)."""
     n = counts.sum(axis=1)
 
@@ -98,7 +118,7 @@ def _outside_collapse(cells: Cells, counts: FloatArray, deepest: int, needed: Ne
         expected = np.minimum(depth[:, np.newaxis], cells.limit) * (cells.relevant / cells.size)
         crowded = (counts * expected).sum(axis=1) >= LAMBDA_LIMIT * (1 - 1e-12) * n
         high = _log_chance(cells, counts, depth, needed) > -CEILING_LIMIT
-        return high | (crowded & (needed == Needed()))
+        return np.asarray(high | (crowded & (needed == Needed())))
 
     outside = np.full(len(counts), deepest)
     if collapsed(outside).any():
@@ -106,7 +126,9 @@ def _outside_collapse(cells: Cells, counts: FloatArray, deepest: int, needed: Ne
     return outside
 
 
-def _log_chance(cells: Cells, counts: FloatArray, depth: IntArray, needed: Needed) -> FloatArray:
+def _log_chance(
+    cells: Situations, counts: FloatArray, depth: IntArray, needed: Needed
+) -> FloatArray:
     """Return log2 of the mean chance of success at a depth for each resample, (B,)."""
     depths, place = np.unique(depth, return_inverse=True)
     log2 = cells.tails(depths, needed).log2
@@ -118,7 +140,7 @@ def _log_chance(cells: Cells, counts: FloatArray, depth: IntArray, needed: Neede
 
 
 def _affordable(
-    cells: Cells,
+    cells: Situations,
     counts: FloatArray,
     first: FloatArray,
     found: FloatArray,
@@ -135,7 +157,8 @@ def _affordable(
     def bits(depth: IntArray) -> FloatArray:
         succeeded = found[np.arange(len(depth)), np.searchsorted(first, depth, side="right")]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.log2(succeeded / n) - _log_chance(cells, counts, depth, limits.needed)
+            of_chance = _log_chance(cells, counts, depth, limits.needed)
+            return np.asarray(np.log2(succeeded / n) - of_chance)
 
     starts = np.unique(first).astype(np.int64)
     values = np.stack([bits(np.full(len(n), start)) for start in starts.tolist()], axis=1)

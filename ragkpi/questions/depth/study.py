@@ -77,7 +77,7 @@ def success_at(judged: Judged, depths: IntArray, needed: Needed) -> FloatArray:
     return np.asarray(np.searchsorted(first, depths, side="right") / max(len(first), 1))
 
 
-class Cells(NamedTuple):
+class Situations(NamedTuple):
     """The U different situations of chance: queries in one have equal chances at every depth."""
 
     size: IntArray  # (U,): documents to draw from
@@ -94,17 +94,20 @@ class Cells(NamedTuple):
         return Tail(*(column.reshape(shape) for column in tails))
 
 
-def cells_of(judged: Judged, needed: Needed) -> Cells:
+def situations_of(judged: Judged, needed: Needed) -> Situations:
+    """Tell the situations of the queries that can succeed apart."""
     size = corpus_size(judged)
     limit = judged.num_ret if judged.settings.draws == "ret" else size
     cells = np.stack([size, judged.num_rel, np.minimum(limit, size)])
-    unique, of_query = np.unique(cells[:, judged.num_rel >= needed.m], axis=1, return_inverse=True)
-    return Cells(*unique, of_query.ravel())
+    (size, relevant, limit), of_query = np.unique(
+        cells[:, judged.num_rel >= needed.m], axis=1, return_inverse=True
+    )
+    return Situations(size, relevant, limit, of_query.ravel())
 
 
 def bits_at(judged: Judged, depths: IntArray, needed: Needed, aggregate: Aggregate) -> FloatArray:
     """Return BoR, or its ceiling, at each depth, (D,), as `bor` and `bor_max` define them."""
-    cells = cells_of(judged, needed)
+    cells = situations_of(judged, needed)
     tails, count = cells.tails(depths, needed), np.bincount(cells.of_query)
     flat = Tail(*(column.ravel() for column in tails))
     smallest = flat.log2.min(where=np.isfinite(flat.log2), initial=0.0)
@@ -278,10 +281,12 @@ class Stability:
     low: int  # 95 % of the resamples choose from low to high
     high: int
     share: float  # of the resamples that choose at least half and at most twice the depth
+    success: tuple[float, float]  # of all queries, at the low and at the high depth
     groups: Sequence[Group]  # where the resamples are, ascending
 
     @property
     def decided(self) -> bool:
+        """Whether nearly all resamples choose a depth within one doubling, about one bit."""
         return self.share >= DECIDED
 
 
@@ -524,8 +529,8 @@ class Curve:
 class Curves:
     """One curve per run over the same ascending depths, and the limits of the study.
 
-    `corpus_size` is set without runs, `bootstrap` with intervals, `published` with success rates
-    in place of runs, by depth. `quality` has the quality of answers by run and depth.
+    `corpus_size` is set without runs, and `bootstrap` with intervals. `published` has success rates
+    by depth, in place of runs, and `quality` the quality of answers by run and depth.
     """
 
     curves: Sequence[Curve]
@@ -535,6 +540,10 @@ class Curves:
     corpus_size: int | None = None
     published: Mapping[int, float] | None = None
     quality: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+
+    def quality_of(self, curve: Curve) -> Mapping[int, float]:
+        """Return the quality of a run's answers, by depth."""
+        return self.quality.get(curve.name, {})
 
     @property
     def several(self) -> bool:
