@@ -84,7 +84,8 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
     saturated = sum(curve.study.saturation is not None for curve in curves.curves)
     undecided = sum(_is_open(curve.study) for curve in curves.curves)
     none = len(chosen) - len(depths) - saturated - undecided
-    said = f"{len(depths)} of {len(chosen)} runs have a depth"
+    have = "has" if len(depths) == 1 else "have"
+    said = f"{len(depths)} of {len(chosen)} runs {have} a depth"
     if depths:
         (low, shallow), (high, deep) = depths[0], depths[-1]
         said += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")

@@ -96,7 +96,7 @@ def depth(
         qrels,
         by_path(paths) or None,
         at=None if at is None else _numbers("--at", at),
-        at_least=int(at_least) if at_least.isdecimal() else at_least,
+        at_least=at_least,
         max_loss=max_loss,
         plateau=plateau,
         tokens_per_passage=tokens,

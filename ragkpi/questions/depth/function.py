@@ -111,13 +111,14 @@ def depth(
     for name, number in {**numbers, "max_tokens": max_tokens}.items():
         if number is not None and number != number:
             raise UsageError(f"{option(name)} {number}: expected a number")
+    needed = _needed(at_least)
     limits = Limits(
-        1 if _is_share(at_least) else whole("at_least", at_least, 1),
+        needed.m,
         max_loss,
         plateau,
         None if target is None else parse_target(target),
         _room(max_tokens, tokens_per_passage),
-        _share(str(at_least)) if _is_share(at_least) else 0.0,
+        needed.recall,
     )
     published = None if success is None else _published(success, at)
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
@@ -161,22 +162,22 @@ def depth(
     return Result(report, charts, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
 
 
-def _is_share(at_least: int | str) -> bool:
-    return isinstance(at_least, str) and not at_least.isdecimal()
-
-
-def _share(text: str) -> float:
-    """Read a share of the relevant documents, such as 50%."""
+def _needed(at_least: int | str) -> Needed:
+    """Read a number of documents, or a share of the relevant ones such as 50%."""
+    if not isinstance(at_least, str):
+        return Needed(whole("at_least", at_least, 1))
+    if at_least.isdecimal() and int(at_least):
+        return Needed(int(at_least))
     try:
-        share = float(text.removesuffix("%")) / 100
+        share = float(at_least.removesuffix("%")) / 100
     except ValueError:
         share = math.nan
-    if not text.endswith("%") or not 0 < share <= 1:
+    if not at_least.endswith("%") or not 0 < share <= 1:
         raise UsageError(
-            f"{option('at_least')} {text}: expected a number of documents such as 3, or a share of "
-            "the relevant ones such as 50%"
+            f"{option('at_least')} {at_least}: expected a number of documents such as 3, or a "
+            "share of the relevant ones such as 50%"
         )
-    return share
+    return Needed(recall=share)
 
 
 def _published(success: Sequence[float], at: Sequence[int] | None) -> dict[int, float]:
