@@ -352,7 +352,7 @@ def _saturated(saturation: Saturation, limits: Limits) -> str:
         name: min(math.floor(10 * final[name]) / 10, most) for name, most in _HINTS.items()
     }
     hints = " or ".join(
-        f"{option('target')} {name}={least:g}"
+        option("target", f"{name}={least:g}")
         for name, least in reachable.items()
         if least > saturation.recall
     )
@@ -459,7 +459,7 @@ def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
             bits.append(_run_line(curves, curve, trace, "bor", trace.bits))
             success.append(_run_line(curves, curve, trace, "p_obs", trace.success))
             if success[-1].mark is None:
-                notes.append(f"{curve.name}: {_short(curve).removesuffix('.')}")
+                notes.append(f"{curve.name}: {_short(curve).partition(':')[0].removesuffix('.')}")
     quality = [_quality_line(curves, curve) for curve in curves.curves if curves.quality_of(curve)]
     is_share = all(0 <= value <= 1 for line in quality for value in line.y)
     rates = Axis("share of queries", low=0, high=1)

@@ -553,7 +553,7 @@ class Curves:
     @property
     def chosen(self) -> list[int]:
         """The depths to mark in charts."""
-        choices = [curve.study.recommended for curve in self.curves]
+        choices = [] if self.published else [curve.study.recommended for curve in self.curves]
         return [choice.depth for choice in choices if choice is not None]
 
 
