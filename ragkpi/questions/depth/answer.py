@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import compress
 
@@ -34,6 +35,11 @@ from ragkpi.statistics.decisions import DECIDED
 _FEW = 4  # most depths in a sentence
 _FEW_RUNS = 3  # most runs with a sentence of their own
 _DETAILS = ("ef", "lambda", "collapse", "dbor", "dbor_sparse")
+_OUTCOMES = {
+    "undecided": "undecided",
+    "saturated": "where success saturates at the top and cannot choose",
+    "none": "without any",
+}
 _HINTS = {"recall": 0.8, "ra_nwg": 0.7}  # measures that could choose, and how much to ask for
 
 
@@ -74,83 +80,48 @@ def _of_resamples(curves: Curves) -> tuple[list[str], list[str]]:
 
 def _verdict(curves: Curves, tokens: float | None) -> list[str]:
     if curves.published:
-        return _of_published(curves, curves.published)
+        return _of_published(curves.curves[0], sorted(curves.published.items()))
     if not curves.several:
         return _depth_sentences(curves, curves.curves[0], tokens)
     if len(curves.curves) <= _FEW_RUNS:
         return [f"{curve.name}: {_short(curve)}" for curve in curves.curves]
     chosen = [(curve.study.recommended, curve.name) for curve in curves.curves]
-    depths = sorted((choice.depth, name) for choice, name in chosen if choice)
-    saturated = sum(curve.study.saturation is not None for curve in curves.curves)
-    undecided = sum(_is_open(curve.study) for curve in curves.curves)
-    none = len(chosen) - len(depths) - saturated - undecided
-    have = "has" if len(depths) == 1 else "have"
-    said = f"{len(depths)} of {len(chosen)} runs {have} a depth"
-    if depths:
-        (low, shallow), (high, deep) = depths[0], depths[-1]
+    known = [(choice.depth, name, choice) for choice, name in chosen if choice]
+    said = f"{len(known)} of {len(chosen)} runs {'has' if len(known) == 1 else 'have'} a depth"
+    best = []
+    if known:
+        (low, shallow, _), (high, deep, _) = (of(known, key=lambda k: k[:2]) for of in (min, max))
         said += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")
-    others = {
-        "undecided": undecided,
-        "where success saturates at the top and cannot choose": saturated,
-        "without any": none,
-    }
-    kinds = [f"{number} {kind}" for kind, number in others.items() if number]
-    sentences = [f"{'; '.join([said, *kinds])}."]
-    best = max(
-        ((choice.success or 0, choice.bits, name, choice) for choice, name in chosen if choice),
-        key=lambda found: found[:2],
-        default=None,
-    )
-    if best:
-        success, bits, name, choice = best
-        sentences.append(
-            f"Success is highest for {name}: {success:.3f} at K = {choice.depth:,}, "
-            f"{bits:.2f} bits over random."
-        )
-    return sentences
-
-
-def _is_open(study: Study) -> bool:
-    """Return whether a choice is undecided, and not for another reason void."""
-    chosen = study.choice is not None and study.choice.grounded and not study.saturation
-    return chosen and study.recommended is None
-
-
-def _of_published(curves: Curves, published: Mapping[int, float]) -> list[str]:
-    """Turn published rates of success into bits."""
-    curve = curves.curves[0]
-    sentences = []
-    for depth, success in sorted(published.items()):
-        ceiling = curve.value("bor_max", depth)
-        if ceiling is None or math.isnan(ceiling):
-            sentences.append(f"At K = {depth:,} nothing can succeed.")
-            continue
-        bits = _bits(success, ceiling)
-        gap = (
-            f"{ceiling - bits:.2f} below the ceiling of {ceiling:.2f}"
-            if success < 1
-            else "the ceiling"
-        )
-        gap = f", {gap}" if success else ""
-        sentences.append(
-            f"Success {success:g} at K = {depth:,} is {bits:.2f} bits over random{gap}."
-        )
-    if len(sentences) > _FEW_RUNS:
-        best = max(
-            published, key=lambda depth: _bits(published[depth], curve.value("bor_max", depth))
-        )
-        bits = _bits(published[best], curve.value("bor_max", best))
-        return [
-            f"Of {len(published)} depths, K = {best:,} has most bits over random: {bits:.2f} at "
-            f"success {published[best]:g}."
+        depth, name, choice = max(known, key=lambda found: (found[2].success, found[2].bits))
+        best = [
+            f"Success is highest for {name}: {choice.success:.3f} at K = {depth:,}, "
+            f"{choice.bits:.2f} bits over random."
         ]
+    outcomes: Counter[str] = Counter(curve.study.outcome for curve in curves.curves)
+    others = [f"{outcomes[kind]} {words}" for kind, words in _OUTCOMES.items() if outcomes[kind]]
+    return [f"{'; '.join([said, *others])}.", *best]
+
+
+def _of_published(curve: Curve, rates: Sequence[tuple[int, float]]) -> list[str]:
+    """Turn published rates of success into bits: all of a few depths, the ends of many."""
+    sentences = []
+    for depth, success in rates if len(rates) <= _FEW_RUNS else (rates[0], rates[-1]):
+        ceiling = curve.value("bor_max", depth)
+        bits, gap = _bits(success, ceiling), ""
+        if success:
+            gap = f", {-math.log2(success):.2f} below the ceiling of {ceiling:.2f}"
+        sentences.append(
+            f"Success {success:g} at K = {depth:,} is {bits:.2f} bits over random"
+            f"{gap if success < 1 else ', the ceiling'}."
+        )
     return sentences
 
 
 def _bits(success: float, ceiling: float | None) -> float:
-    if ceiling is None or math.isnan(ceiling):
-        return -math.inf
-    return math.log2(success) + ceiling if success else -math.inf
+    """Return a rate's bits over random; NaN where nothing can succeed."""
+    return (math.log2(success) if success else -math.inf) + (
+        math.nan if ceiling is None else ceiling
+    )
 
 
 def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], list[list[Cell]]]:
@@ -269,9 +240,9 @@ def _void(study: Study, limits: Limits) -> str:
     if choice.grounded:
         return ""
     return (
-        f"at K = {choice.depth:,} {choice.success:.3f} of the queries have {_what(limits)}, and a "
-        f"random draw gives {choice.chance:.3f}; so good or better is chance alone with "
-        f"probability {choice.evidence:.2f} (limit {CHANCE_LIMIT:g}). Is the run the right one?"
+        f"at K = {choice.depth:,} {choice.success:.3f} of the queries have {_what(limits)}, and "
+        f"{choice.chance:.3f} of random draws; chance alone does as well with probability "
+        f"{choice.evidence:.2f} (limit {CHANCE_LIMIT:g})"
     )
 
 
@@ -280,7 +251,7 @@ def _depth_sentences(curves: Curves, curve: Curve, tokens: float | None) -> list
     quality = _of_quality(curves, curve)
     void = _void(study, limits)
     if void or choice is None:
-        return [f"No depth can be recommended: {void.removesuffix('?')}{_stop(void)}", *quality]
+        return [f"No depth can be recommended: {void}.", *quality]
     if study.saturation:
         return [_saturated(study.saturation, limits), *quality]
     stability = study.stability
@@ -303,10 +274,6 @@ def _depth_sentences(curves: Curves, curve: Curve, tokens: float | None) -> list
         f"{said} Success ({_what(limits)}) is {choice.success:.3f} there, at {choice.bits:.2f} "
         "bits over random."
     ]
-
-
-def _stop(text: str) -> str:
-    return "?" if text.endswith("?") else "."
 
 
 def _bracketed(parts: Sequence[str]) -> str:
@@ -379,16 +346,13 @@ def _of_quality(curves: Curves, curve: Curve) -> list[str]:
 def _short(curve: Curve) -> str:
     """Say in half a line what a run chooses."""
     study, choice, stability = curve.study, curve.study.choice, curve.study.stability
-    if choice is None or not choice.grounded:
+    if study.outcome == "none" or choice is None:
         return "no depth can be recommended."
     if study.saturation:
         return f"success cannot choose K (recall {study.saturation.recall:.3f} where it saturates)."
     if stability and not stability.decided:
-        if not stability.resamples:
-            return "undecided, with one query."
-        return (
-            f"undecided between {_range(stability).replace(' to ', ' and ')}: {_shares(stability)}."
-        )
+        shares = _shares(stability) if stability.resamples else "one query"
+        return f"undecided between {_range(stability).replace(' to ', ' and ')}: {shares}."
     sure = f" ({_range(stability)} in 95 % of resamples)" if stability else ""
     return f"retrieve {choice.depth:,}{sure}, success {choice.success:.3f}, {choice.bits:.2f} bits."
 

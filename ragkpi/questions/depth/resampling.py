@@ -12,14 +12,14 @@ from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT, Needed
 from ragkpi.measures.measure import score
 from ragkpi.questions.depth.study import (
     EVERY,
-    Situations,
     Group,
     Limits,
+    Situations,
     Stability,
     Study,
     Target,
-    situations_of,
     first_successes,
+    situations_of,
     study_run,
     success_at,
 )

@@ -304,10 +304,17 @@ class Study:
     stability: Stability | None = None  # None without a run, or without a choice
 
     @property
+    def outcome(self) -> Literal["depth", "undecided", "saturated", "none"]:
+        """Whether there is a depth that beats chance, and that resampled queries choose, too."""
+        if self.choice is None or not self.choice.grounded:
+            return "none"
+        if self.saturation:
+            return "saturated"
+        return "undecided" if self.stability and not self.stability.decided else "depth"
+
+    @property
     def recommended(self) -> Choice | None:
-        """The choice, if it beats chance and resampled queries make it, too."""
-        open_ = self.saturation or (self.stability and not self.stability.decided)
-        return None if open_ or (self.choice and not self.choice.grounded) else self.choice
+        return self.choice if self.outcome == "depth" else None
 
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
