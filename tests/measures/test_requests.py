@@ -76,7 +76,7 @@ def test_parameters_reach_the_function():
     assert arguments("ndcg.1=3,4=.5") == {"gains": {1: 3.0, 4: 0.5}}
     assert arguments("rbp.p=.5,1=2") == {"gains": {1: 2.0}, "p": 0.5}
     assert arguments("rbp_resid.p=.5") == {"p": 0.5}
-    assert arguments("dbor.5,20,m=2") == {"cutoff": (5, 20), "m": 2}
+    assert arguments("dbor.5,20,m=2") == {"cutoff": (5, 20), "m": 2, "recall": 0.0}
 
 
 @pytest.mark.parametrize(

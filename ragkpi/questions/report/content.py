@@ -22,7 +22,8 @@ from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.compare.report import ComparisonReport
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
-from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, study_run, trace
+from ragkpi.questions.depth.resampling import decide_depth
+from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, trace
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import (
     Diagnosis,
@@ -438,14 +439,14 @@ def _depth(runs: Sequence[ReportedRun]) -> dict[str, Any]:
     curves = [
         Curve(
             run.name,
-            score(run.judged, run_values(depths, limits.m)),
-            study_run(run.judged, depths, limits),
+            score(run.judged, run_values(depths, limits.needed)),
+            decide_depth(run.judged, depths, limits),
         )
         for run in runs
     ]
     studied = Curves(curves, depths, limits)
     drawn = np.union1d(depths, studied.chosen).astype(np.int64)  # few, to keep the page small
-    traces = [trace(run.judged, drawn, limits.m) for run in runs]
+    traces = [trace(run.judged, drawn, limits.needed) for run in runs]
     recall = _by_depth(studied, "recall", "recall")
     evidence = _by_depth(studied, "ra_nwg", "RA-nWG")
     return _answer(depth_answer(studied, None), [*depth_charts(studied, traces), recall, evidence])

@@ -249,6 +249,15 @@
     const sentence = [id(data.runs[winners[0]])];
     for (const winner of winners.slice(1)) sentence.push(", ", id(data.runs[winner]));
     sentence.push(` ${winners.length > 1 ? "have" : "has"} the best ${state.m}${where}: ${number(part.runs[winners[0]].values[state.m], styleOf(state.m))}.`);
+    const others = data.runs.map((_, run) => run).filter((run) => {
+      const p = winners.includes(run) ? null : difference(state.m, run, winners[0])?.p_corrected ?? null;
+      return p !== null && p >= 0.05;
+    });
+    if (others.length && others.length <= 3) {
+      sentence.push(" It is not shown to differ from ");
+      others.forEach((run, place) => sentence.push(place ? ", " : "", id(data.runs[run])));
+      sentence.push(".");
+    } else if (others.length) sentence.push(` It is not shown to differ from ${others.length} others.`);
     return sentence;
   }
 
@@ -444,7 +453,7 @@
 
   function answered(name, found, queryColumn) {
     const charts = found.charts.map((chart, place) => make("figure", { id: `${name}-${place}` }));
-    const { answer, notes, rows } = found.answer;
+    const { answer, notes, explanation, rows } = found.answer;
     queueMicrotask(() => found.charts.forEach((chart, place) => {
       const numbers = new Map(data.queries.map((query, at) => [query, at]));
       const queries = queryColumn ? chart.points.flatMap((group) => group.labels.map((label) => numbers.get(label))) : null;
@@ -454,7 +463,8 @@
     return [
       make("div", { class: "answer" }, paragraphs(answer)),
       make("div", { class: "charts" }, charts),
-      make("details", { open: notes.length < 8 }, make("summary", {}, "What that follows from"), make("div", { class: "notes" }, paragraphs(notes))),
+      make("div", { class: "notes" }, paragraphs(notes)),
+      make("details", {}, make("summary", {}, "How this was computed"), make("div", { class: "notes" }, paragraphs(explanation))),
       make("details", {}, make("summary", {}, "The numbers"), make("div", { class: "scroll" }, rowsTable(name, rows, queryColumn))),
     ];
   }
