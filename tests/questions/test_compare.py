@@ -286,6 +286,8 @@ def test_many_runs_are_counted_and_the_best_is_named():
         "By map, 3 of 7 runs are better than base, most of all r5 (+0.7017, p = "
     )
     assert said.endswith("); 2 are not shown to differ and 2 are worse.")
+    (said,) = ComparisonReport(against_baseline([0.5, 0.6, 0.4, 0.7])).verdict
+    assert said.startswith("By map, all 4 runs are better than base, most of all r3 (+0.7017, p = ")
     (said,) = ComparisonReport(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
     assert said.startswith("By map, all 4 runs are worse than base, most of all r3 (-0.6983, p = ")
     (said,) = ComparisonReport(against_baseline([0.0] * 5)).verdict

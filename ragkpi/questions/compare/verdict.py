@@ -129,9 +129,8 @@ def _of_many(found: Sequence[Difference], names: Names, base: str, judged: str) 
     best, worst = (choose(known, key=lambda d: gain[d.run]) for choose in (max, min))
     rest = []
     if number["better"]:
-        said = (
-            f"{number['better']} of {len(found)} runs {_are(number['better'])} better than {base}"
-        )
+        some = "all" if number["better"] == len(found) else f"{number['better']} of"
+        said = f"{some} {len(found)} runs {_are(number['better'])} better than {base}"
         said += f"{judged}, most of all {_with_difference(best, names)}"
     elif number["worse"] == len(found):
         return f"all {len(found)} runs are worse than {base}{judged}, most of all " + (
