@@ -25,7 +25,7 @@ PARAMETERS = {
     "set_F": ["", ".3"],
     "rbp": [".p=0.5", ".p=0.7,1=0.5,2=1"],
     "ndcg": ["", ".1=5,2=3"],
-    "dcg": [".1=5,2=3"],
+    "dcg": [".1=5,2=3", ".2,4", ".3,1=5,2=3"],
     "ra_nwg": [".2,4", ".3,alpha=0.5,cap4=0.75"],
     **{name: [".1,3", ".3,m=2"] for name in ("p_obs", "ef", "bor", "ef_recall", "bor_recall")},
     **{name: [".2,3,alpha=0.3"] for name in ("t", "t_code", "F", "Fe")},
