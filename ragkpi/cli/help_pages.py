@@ -12,7 +12,7 @@ from typing import Literal
 
 from ragkpi.cli.commands import COMMANDS, TASKS, command_of
 from ragkpi.cli.options import REQUIRED, Declaration, command, option
-from ragkpi.cli.terminal import terminal_width, wrapped
+from ragkpi.cli.terminal import terminal_size, wrapped
 from ragkpi.kernel import READER
 from ragkpi.version import __version__
 
@@ -158,7 +158,7 @@ def _facts(option: Declaration) -> str:
 
 
 def _lines(usage: str, paragraphs: Sequence[str], groups: dict[str, Rows]) -> Iterator[str]:
-    width = max(min(terminal_width(), _WIDEST) - 2, _NARROWEST)
+    width = max(min(terminal_size()[0], _WIDEST) - 2, _NARROWEST)
     yield f"{_bold('Usage:')} {usage}\n"
     for paragraph in paragraphs:
         yield "\n"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragkpi.cli.evaluation_options import Arguments
 from ragkpi.cli.options import option, option_group
-from ragkpi.cli.terminal import colour_warnings, tell, terminal_width
+from ragkpi.cli.terminal import colour_warnings, held_notes, tell, terminal_size
 from ragkpi.errors import UsageError
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
@@ -26,8 +26,9 @@ class Output(NamedTuple):
     format: str | None
     path: str | None  # None for standard output
     digits: int | None
-    plot: str | None  # "-" prints all charts as text; None only the first one, on a terminal
+    plot: str | None  # "-" prints all charts as text
     wide: bool
+    explain: bool
     colour: Literal["auto", "always", "never"]
 
     @property
@@ -41,20 +42,33 @@ class Output(NamedTuple):
         """Return whether a result shows its signature, which requires hashing the files."""
         return shown != "none" or self.chosen in ("json", "jsonl")
 
-    def write(self, report: Report, charts: "Charts | None" = None, /, **more: Any) -> None:
+    def write(
+        self,
+        report: Report,
+        charts: "Charts | None" = None,
+        /,
+        first_chart: Literal["on request", "on terminals"] = "on request",
+        **more: Any,
+    ) -> None:
         """Write a report in the chosen format and draw its charts; `more` goes to its `Layout`.
 
-        The default format is a table on a terminal and in a file, and plain rows in a pipe.
+        The default format is a table on a terminal and in a file, and plain rows in a pipe. A
+        terminal shows the notes of the call below the table, and the first chart on request only,
+        unless it is the answer.
         """
         terminal = sys.stdout.isatty()
         on_screen = self.path is None and terminal
         to_pipe = self.path in (None, "-") and not terminal
         format_ = self.chosen or ("tsv" if to_pipe else "table")
         coloured = self.path is None and wants_colour(sys.stdout)
+        width, height = terminal_size() if on_screen and not self.wide else (None, None)
         layout = Layout(
             digits=self.digits,
             colour=("always" if coloured else "never") if self.colour == "auto" else self.colour,
-            width=terminal_width() if on_screen and not self.wide else None,
+            explanation="shown" if self.explain else "offered",
+            width=width,
+            height=height,
+            said=held_notes() if on_screen and format_ == "table" else (),
             **more,
         )
         # Only a table is coloured, and its cells hold visible characters alone.
@@ -62,13 +76,15 @@ class Output(NamedTuple):
         write(REPORT_FORMATS[format_].write(report, layout), self.path, styles)
         if self.format is None and format_ in ("csv", "tsv"):
             # Rows have no room for the sentences that answer the question.
-            for sentence in getattr(report, "sentences", ()):
+            for sentence in report.verdict:
                 tell(f"answer: {sentence}")
         if charts is None:
             return
         if self.plot not in (None, "-"):
             _drawing(self.plot)(charts(), self.plot)
-        elif self.plot == "-" or (on_screen and self.format in (None, "table")):
+        elif self.plot == "-" or (
+            first_chart == "on terminals" and on_screen and self.format in (None, "table")
+        ):
             self._draw_text(charts)
 
     def _draw_text(self, charts: "Charts") -> None:
@@ -76,7 +92,7 @@ class Output(NamedTuple):
 
         known = charts()
         drawn = known if self.plot == "-" else known[:1]
-        write(["\n" + texts(drawn, terminal_width())])
+        write(["\n" + texts(drawn, terminal_size()[0])])
         if len(drawn) < len(known):
             more = counted(len(known) - len(drawn), "more chart")
             write([f"{more}: --plot - or --plot FILE.png\n"])
@@ -119,11 +135,15 @@ def output_and_plot(
     ),
     plot: str | None = option(
         "--plot FILE",
-        "Draw a picture, FILE.png or FILE.svg; - draws one in plain text, as a terminal "
-        "gets it anyway.",
+        "Draw a picture, FILE.png or FILE.svg; - draws one in plain text.",
         use="common",
     ),
-    wide: bool = option("--wide", "All columns, however narrow the terminal is."),
+    wide: bool = option("--wide", "All columns and rows, however small the terminal is."),
+    explain: bool = option(
+        "--explain",
+        "Also show how the answer was computed: tests, corrections, seeds, columns.",
+        use="common",
+    ),
     colour: Literal["auto", "always", "never"] = option(
         "--color auto|always|never",
         "Colour for what is best, worse or warned of; auto: on terminals, unless NO_COLOR is set.",
@@ -139,7 +159,7 @@ def output_and_plot(
     if plot is not None and plot != "-":
         _drawing(plot)
     colour_warnings(colour)
-    made = Output(format_, path, digits, plot, wide, colour)
+    made = Output(format_, path, digits, plot, wide, explain, colour)
     _ = made.chosen  # refuses an unknown suffix before any file is read
     return made
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ragkpi.cli.commands import COMMANDS, command_of
 from ragkpi.cli.options import values_of
-from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, tell
+from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, held_notes, hold, tell
 from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, Stopped, UsageError
 from ragkpi.files.opening import noted_inputs
 from ragkpi.interface import using
@@ -218,6 +218,9 @@ def _run(arguments: list[str]) -> int:
                 return run_command(arguments)
         except Finished as end:
             return end.status
+        finally:
+            for text in held_notes():
+                tell(text)
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -275,4 +278,4 @@ def _show_warning(
     message: Warning | str, category: type[Warning], *_: object, **__: object
 ) -> None:
     kind = "warning" if issubclass(category, RagkpiWarning) else "internal"
-    tell(f"{'note' if issubclass(category, RagkpiNote) else kind}: {message}")
+    hold(f"{'note' if issubclass(category, RagkpiNote) else kind}: {message}")

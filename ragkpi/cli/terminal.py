@@ -161,6 +161,24 @@ def tell(text: object) -> None:
         sys.stderr.write(f"{line}\n")  # at once: threads that read runs have notes, too
 
 
+_held: list[str] = []
+
+
+def hold(text: str) -> None:
+    """Tell a note or warning at once; on a terminal hold it, since the answer comes first."""
+    if sys.stdout.isatty():
+        _held.append(text)
+    else:
+        tell(text)
+
+
+def held_notes() -> list[str]:
+    """Return the notes and warnings that are held, which the caller now has to show."""
+    notes = _held[:]
+    _held.clear()
+    return notes
+
+
 def _fitted(line: str) -> str:
     """Wrap a line at words to the width of the terminal."""
     try:
@@ -181,15 +199,21 @@ def wrapped(text: str, width: int) -> list[str]:
     return lines
 
 
-def terminal_width() -> int:
-    """Return the terminal's width; shutil has this, but imports every compression module."""
-    text = os.environ.get("COLUMNS", "")
-    if text.isdecimal() and int(text):
-        return int(text)
+def terminal_size() -> tuple[int, int]:
+    """Return the terminal's columns and lines.
+
+    shutil has this, but imports every compression module.
+    """
     try:
-        return os.get_terminal_size(1).columns or 80
+        size = os.get_terminal_size(1)
     except OSError:
-        return 80
+        size = os.terminal_size((80, 24))
+    given = (os.environ.get(name, "") for name in ("COLUMNS", "LINES"))
+    width, height = (
+        int(text) if text.isdecimal() and int(text) else measured or usual
+        for text, measured, usual in zip(given, size, (80, 24), strict=True)
+    )
+    return width, height
 
 
 def expect_files(
@@ -242,7 +266,7 @@ class CommandLine(Interface):
         return f"-m {measure}"
 
     def note(self, text: str) -> None:
-        tell(f"note: {text}")
+        hold(f"note: {text}")
 
     def warn(self, text: str) -> None:
         warnings.warn(text, RagkpiWarning, stacklevel=2)

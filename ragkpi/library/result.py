@@ -44,9 +44,14 @@ class Result:
 
     @property
     def answer(self) -> str:
-        """The answer in words: one or more lines."""
-        sentences = getattr(self.report, "sentences", None)
-        return "\n".join(self.report.table(Layout()).notes if sentences is None else sentences)
+        """The answer in words: the verdict, or else the notes of the table."""
+        return "\n".join(self.report.verdict or self.report.table(Layout()).notes)
+
+    @property
+    def explanation(self) -> str:
+        """How the answer was computed, as ``--explain`` shows it: a line per column and test."""
+        table = self.report.table(Layout())
+        return "\n".join([*table.legends, *table.explanation])
 
     @property
     def findings(self) -> Mapping[str, Any]:
@@ -150,8 +155,12 @@ class Result:
             + "</tr>"
             for row in table.rows
         )
-        notes = "".join(f"<p>{_html(note)}</p>" for note in table.notes)
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{notes}"
+        verdict, notes = (
+            "".join(f"<p>{_html(text)}</p>" for text in texts)
+            for texts in (table.verdict, table.notes)
+        )
+        rows = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+        return verdict + rows + notes
 
 
 def _values(name: str, cell: Cell, wide: bool) -> list[tuple[str, Any]]:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -180,6 +180,8 @@ class EvaluationReport:
     bootstrap: Bootstrap | None = None
     worst: WorstQueries | None = None
 
+    verdict: ClassVar[Sequence[str]] = ()  # the values are the answer
+
     @classmethod
     def of(
         cls, names: Sequence[str], runs: Sequence[Scores], signature: Signature | None
@@ -265,11 +267,11 @@ class EvaluationReport:
             rows = [[*row, Cell(signatures.get(row[place].value))] for row in table.rows]
             plain_rows = ([*row, signatures.get(row[place])] for row in table.plain_rows)
             columns = [*table.columns, Column("signature")]
-            return Table(columns, rows, table.notes, plain_rows=plain_rows)
+            return replace(table, columns=columns, rows=rows, plain_rows=plain_rows)
         notes = list(dict.fromkeys(signatures.values()))
         if len(notes) > 1:
             notes = [f"{name}: {text}" for name, text in signatures.items()]
-        return replace(table, notes=[*table.notes, *notes])
+        return replace(table, notes=[*notes, *table.notes])
 
     def _object(self, run: EvaluatedRun, layout: Layout) -> dict[str, Any]:
         queries = None if self.worst is None else self.worst.queries

@@ -6,7 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -24,7 +24,11 @@ class Layout:
     signature: Literal["none", "short", "long"] = "none"  # in formats that do not always carry it
     colour: Literal["always", "never"] = "never"  # only for terminals
     notes: Literal["below", "columns"] = "below"  # below the table or in columns
+    # How the answer was computed; "offered" names the option that shows it.
+    explanation: Literal["hidden", "offered", "shown"] = "hidden"
     width: int | None = None  # the terminal's width, for tables; None shows every column in full
+    height: int | None = None  # the terminal's height; None shows every row
+    said: Sequence[str] = ()  # notes of the call, which a terminal shows below the answer
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Column:
     digits: int | None = None  # the layout's number overrides it; None for the style's digits
     # A narrow table drops columns of detail first, and wraps prose.
     role: Literal["core", "detail", "prose"] = "core"
-    legend: str = ""  # a line below a table for people; empty if the name is enough
+    legend: str = ""  # part of the explanation; empty if the name is enough
 
     @property
     def numeric(self) -> bool:
@@ -74,13 +78,24 @@ class Table:
 
     columns: list[Column]
     rows: list[list[Cell]]  # each has a cell for every column
-    notes: list[str] = field(default_factory=list)  # lines below the table
+    notes: Sequence[str] = ()  # what changes how far to believe the table; two lines at most
     caption: str = ""  # the caption of a table for a paper; empty for other tables
     plain_rows: Iterable[Sequence[Any]] = ()  # unrounded, before `rows`, in CSV and TSV
+    verdict: Sequence[str] = ()  # the answer, in one or two sentences above the table
+    explanation: Sequence[str] = ()  # tests, corrections, seeds
+
+    @property
+    def legends(self) -> list[str]:
+        """The explanations of the columns whose names are not enough."""
+        return [f"{column.name}: {column.legend}" for column in self.columns if column.legend]
 
 
 class Report(Protocol):
     """The result of a question, in the forms that renderers need."""
+
+    @property
+    def verdict(self) -> Sequence[str]:
+        """Return the answer in sentences; nothing if the table is the answer."""
 
     def table(self, layout: Layout) -> Table:
         """Return the report as a table."""
@@ -119,26 +134,27 @@ def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> l
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a command: rows, notes, sentences and findings."""
+    """The answer of a command: a verdict, rows, notes, an explanation and findings."""
 
     question: str
-    rows: Table  # the computed rows; the table's notes give the reasons
-    sentences: Sequence[str]  # the conclusions, one per line
+    rows: Table  # the computed rows, with notes and an explanation
+    verdict: Sequence[str]  # one or two sentences, at most three lines of 80 columns
     findings: Mapping[str, Any]  # for programs: dataclasses, lists, numbers, texts and None
     heads: int = 0  # number of leading columns that repeat from row to row; people see only changes
 
     def table(self, layout: Layout) -> Table:
-        """Lay out the rows above the notes and sentences."""
+        """Lay out the rows below the verdict."""
         rows = self.rows.rows if layout.notes == "columns" else _once(self.rows.rows, self.heads)
-        return Table(self.rows.columns, rows, [*self.rows.notes, *self.sentences])
+        return replace(self.rows, rows=rows, verdict=self.verdict)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         return {
             "ragkpi": __version__,
             "question": self.question,
-            "answer": list(self.sentences),
+            "answer": list(self.verdict),
             "findings": _plain(self.findings),
             "notes": list(self.rows.notes),
+            "explanation": [*self.rows.legends, *self.rows.explanation],
             "rows": [self._object(row, layout) for row in self.rows.rows],
         }
 
@@ -212,20 +228,18 @@ class SlicedReport:
     notes: Sequence[str] = ()  # notes on the slices, such as queries in no slice, one per line
 
     @property
-    def sentences(self) -> list[str]:
-        """The sentences of all reports; those on slices begin with the name of the slice."""
+    def verdict(self) -> list[str]:
+        """The verdicts of all reports; those on slices begin with the name of the slice."""
         of_slices = (
-            f"{part.name}: {sentence}"
-            for part in self.parts
-            for sentence in getattr(part.report, "sentences", ())
+            f"{part.name}: {sentence}" for part in self.parts for sentence in part.report.verdict
         )
-        return [*getattr(self.whole, "sentences", ()), *of_slices]
+        return [*self.whole.verdict, *of_slices]
 
     def table(self, layout: Layout) -> Table:
         """Stack the tables, with the slice of each row in front.
 
-        Programs get two columns, for the kind and the label; people get one. Notes on a slice that
-        repeat notes on all queries are left out.
+        Programs get two columns, for the kind and the label; people get one. Texts on a slice that
+        repeat those on all queries are left out.
         """
         parts = [ReportPart("", ALL, self.queries, self.whole), *self.parts]
         tables = [part.report.table(layout) for part in parts]
@@ -236,20 +250,29 @@ class SlicedReport:
         heads += [Column("queries", "integer")] if counting else []
         rows: list[list[Cell]] = []
         plain_rows: list[Iterator[list[Any]]] = []
-        slices_by_note: dict[str, list[str]] = {}
+        notes_by_text: dict[str, list[str]] = {}
+        explained: dict[str, list[str]] = {}
         for part, table in zip(parts, tables, strict=True):
             keys: list[Any] = [part.by or None, part.label] if for_programs else [part.name]
             keys += [part.queries] if counting else []
             rows += [[*map(Cell, keys), *row] for row in table.rows]
             plain_rows.append(map(keys.__add__, map(list, table.plain_rows)))
-            repeated = {*first.notes, f"over {counted(part.queries, 'query', 'queries')}"}
+            number = f"over {counted(part.queries, 'query', 'queries')}"
             for note in table.notes:
-                if note not in repeated:
-                    slices_by_note.setdefault(note, []).append(part.name)
-        notes = [*first.notes, *self.notes]
-        notes += [f"{', '.join(names)}: {note}" for note, names in slices_by_note.items()]
-        columns = [*heads, *first.columns]
-        return Table(columns, rows, notes, first.caption, chain.from_iterable(plain_rows))
+                if note not in first.notes and note != number:
+                    notes_by_text.setdefault(note, []).append(part.name)
+            for line in table.explanation:
+                if line not in first.explanation:
+                    explained.setdefault(line, []).append(part.name)
+        return Table(
+            [*heads, *first.columns],
+            rows,
+            [*first.notes, *self.notes, *_of_slices(notes_by_text)],
+            first.caption,
+            chain.from_iterable(plain_rows),
+            self.verdict,
+            [*first.explanation, *_of_slices(explained)],
+        )
 
     def document(self, layout: Layout) -> dict[str, Any]:
         slices = []
@@ -265,6 +288,11 @@ class SlicedReport:
         for part in self.parts:
             for line in part.report.lines(layout):
                 yield {**line, "slice": _key(part)}
+
+
+def _of_slices(names_by_text: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for text, names in names_by_text.items():
+        yield f"{', '.join(names)}: {text}"
 
 
 def _key(part: ReportPart) -> dict[str, Any]:

@@ -131,7 +131,7 @@ _MARKDOWN = r"(?i)[\\|*`<\[&~]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|@(?=[
 
 
 def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
-    """Draw a table with pipes; notes are paragraphs below it."""
+    """Draw a table with pipes between paragraphs: the verdict, then notes and explanation."""
     table = report.table(layout)
     heads = [_markdown(visible(column.name)) for column in table.columns]
     rules = ["---:" if column.numeric else ":---" for column in table.columns]
@@ -145,9 +145,12 @@ def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
             text = f"**{text}**" if cell.best else text
             texts.append(f"{text}<sup>{cell.marks}</sup>" if cell.marks else text)
         lines.append(texts)
-    texts = [table.caption, *table.notes] if table.caption else table.notes
-    notes = "".join(f"\n{_markdown(visible(text))}\n" for text in texts)
-    yield "".join(f"| {' | '.join(line)} |\n" for line in lines) + notes
+    above = "".join(f"{_markdown(visible(text))}\n\n" for text in table.verdict)
+    texts = [*([table.caption] if table.caption else []), *table.notes]
+    if layout.explanation == "shown":
+        texts += [*table.legends, *table.explanation]
+    below = "".join(f"\n{_markdown(visible(text))}\n" for text in texts)
+    yield above + "".join(f"| {' | '.join(line)} |\n" for line in lines) + below
 
 
 def _markdown(text: str) -> str:
@@ -169,7 +172,7 @@ _NUMBER = r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?"
 
 
 def write_latex(report: Report, layout: Layout) -> Iterator[str]:
-    r"""Draw a ``tabular`` for ``\usepackage{booktabs}``, with the notes as comments below.
+    r"""Draw a ``tabular`` for ``\usepackage{booktabs}``, with all texts as comments below.
 
     A caption puts it into a float, ``table``.
     """
@@ -198,7 +201,8 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
     body = [r"\toprule", heads, r"\midrule", *lines, r"\bottomrule"]
     tabular = [rf"\begin{{tabular}}{{{kinds}}}", *body, r"\end{tabular}"]
     after = [r"\end{table}"] if before else []
-    notes = [f"% {visible(note)}" for note in table.notes]
+    texts = [*table.verdict, *table.notes, *table.legends, *table.explanation]
+    notes = [f"% {visible(text)}" for text in texts]
     yield "".join(f"{line}\n" for line in (*before, *tabular, *after, *notes))
 
 

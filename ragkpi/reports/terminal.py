@@ -1,4 +1,4 @@
-"""The table format, fitted to a terminal: fewer columns, shorter ids, wrapped prose."""
+"""The table format: the verdict, then a table that fits a terminal, then notes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, islice
 from typing import TextIO
 
 from ragkpi.reports.layout import Column, Layout, Report, Table
-from ragkpi.wording import visible
+from ragkpi.wording import counted, visible
 
 _GAP = 3
 _SHORTEST_ID = 12  # shorter ids would look alike
@@ -110,6 +111,7 @@ def _smallest(column: Column, width: int) -> int:
 
 
 BEST = "*"
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 # Colours only repeat the information of words and stars.
 _STYLES = {"plain": "", "good": "green", "bad": "red", "warning": "yellow"}
 
@@ -119,12 +121,20 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
-def write_table(report: Report, layout: Layout) -> Iterator[str]:
-    """Draw aligned columns, with a star, and on a terminal a colour, for the best values.
+_NOTES = 2  # lines of notes below an answer; the explanation has the others
+_FEWEST_ROWS = 5
 
-    The legends of columns and the notes follow below.
+
+def write_table(report: Report, layout: Layout) -> Iterator[str]:
+    """Draw the verdict, aligned columns, notes, and the explanation or how to get it.
+
+    The best values have a star, and on a terminal a colour. On a terminal, rows that would push the
+    verdict off the screen are left out.
     """
     table = report.table(layout)
+    above = [line for text in table.verdict for line in wrapped(visible(text), layout.width)]
+    if layout.colour == "always":
+        above = [f"{_BOLD}{line}{_PLAIN}" for line in above]
     starred = any(cell.best for row in table.rows for cell in row)
     texts = [_texts(table, number, layout) for number in range(len(table.columns))]
     named = zip(table.columns, texts, strict=True)
@@ -134,20 +144,45 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
         number: [lines_of(text, table.columns[number], width) for text in texts[number]]
         for number, width in fitted.items()
     }
-    legends = [
-        f"{column.name}: {column.legend}"
-        for number, column in enumerate(table.columns)
-        if number in fitted and column.legend
-    ]
-    notes = [table.caption] if table.caption else []
-    notes += [*legends, *table.notes]
-    notes += [f"{BEST} best of its column"] if starred else []
+    notes = _notes(table, layout, starred)
     left_out = [c.name for number, c in enumerate(table.columns) if number not in fitted]
-    if left_out:
-        notes.append(f"Not shown for want of room: {', '.join(left_out)} (--wide)")
-    lines = [line.rstrip() for line in _drawn(table, cells, layout).splitlines()]
-    lines += [line for note in notes for line in wrapped(visible(note), layout.width)]
-    yield "".join(f"{line}\n" for line in lines)
+    below = [line for note in notes for line in wrapped(visible(note), layout.width)]
+    kept = len(table.rows)
+    fits = layout.explanation != "shown" and layout.per_query == "hidden"
+    if layout.height is not None and table.verdict and fits:
+        # The screen also has a blank line, the header, what is hidden, and the prompt.
+        room = layout.height - len(above) - len(below) - 5
+        kept = _rows_within(max(room, _FEWEST_ROWS), cells)
+    if kept < len(table.rows):
+        left_out.append(f"{len(table.rows) - kept} of {len(table.rows)} rows")
+    hidden = [f"Hidden to fit: {', '.join(left_out)}; use --wide"] if left_out else []
+    lines = [*above, *([""] if above else [])]
+    lines += [line.rstrip() for line in _drawn(table, cells, kept, layout).splitlines()]
+    lines += [line for note in hidden for line in wrapped(visible(note), layout.width)]
+    yield "".join(f"{line}\n" for line in [*lines, *below])
+
+
+def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:
+    """Return the lines below a table: notes, and the explanation or the option that shows it."""
+    warnings = [text for text in layout.said if text.startswith("warning:")]
+    others = [*table.notes, *(text for text in layout.said if text not in warnings)]
+    star = [f"{BEST} best of its column"] if starred else []
+    caption = [table.caption] if table.caption else []
+    if layout.explanation == "shown":
+        return [*caption, *warnings, *others, *table.legends, *table.explanation, *star]
+    if layout.explanation == "hidden" or not table.verdict:
+        return [*caption, *warnings, *others, *star]
+    more = counted(len(others) - _NOTES, "more note") if len(others) > _NOTES else ""
+    how = "how this was computed" if table.explanation or table.legends else ""
+    offered = " and ".join(filter(None, [more, how]))
+    offer = [f"{offered[0].upper()}{offered[1:]}: --explain"] if offered else []
+    return [*caption, *warnings, *others[:_NOTES], *offer]
+
+
+def _rows_within(lines: int, cells: Mapping[int, Sequence[Sequence[str]]]) -> int:
+    """Count the rows that fit into a number of lines."""
+    heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
+    return sum(end <= lines for end in accumulate(heights))
 
 
 def _texts(table: Table, number: int, layout: Layout) -> list[str]:
@@ -163,8 +198,10 @@ def _texts(table: Table, number: int, layout: Layout) -> list[str]:
     ]
 
 
-def _drawn(shown: Table, cells: Mapping[int, Sequence[Sequence[str]]], layout: Layout) -> str:
-    """Draw columns from `cells`: by column number, the lines of each cell."""
+def _drawn(
+    shown: Table, cells: Mapping[int, Sequence[Sequence[str]]], kept: int, layout: Layout
+) -> str:
+    """Draw the first `kept` rows from `cells`: by column number, the lines of each cell."""
     from rich import box, console, table, text
 
     drawing = table.Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -176,12 +213,14 @@ def _drawn(shown: Table, cells: Mapping[int, Sequence[Sequence[str]]], layout: L
             no_wrap=True,
         )
     heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
-    if shown.rows:  # as one row of tall cells, since rich is slow per cell
+    if kept:  # as one row of tall cells, since rich is slow per cell
         drawing.add_row(
             *(
                 text.Text("\n").join(
                     text.Text(line, "bold green" if row[number].best else _STYLES[row[number].tone])
-                    for row, lines, height in zip(shown.rows, column_lines, heights, strict=True)
+                    for row, lines, height in islice(
+                        zip(shown.rows, column_lines, heights, strict=True), kept
+                    )
                     for line in [*lines, *[""] * (height - len(lines))]
                 )
                 for number, column_lines in cells.items()

@@ -1,6 +1,7 @@
 """Tables on narrow terminals: which columns go, which ids are shortened, where prose breaks."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -62,11 +63,52 @@ def test_a_table_in_fifty_columns():
     )
     lines = rendered(answer, "table", Layout(width=50)).splitlines()
     assert all(len(line) <= 50 for line in lines)
-    assert lines[0].split() == ["run", "p", "what"]
-    assert "Not shown for want of room: d_z (--wide)" in lines
+    assert lines[:2] == ["So.", ""]
+    assert lines[2].split() == ["run", "p", "what"]
+    assert "Hidden to fit: d_z; use --wide" in lines
     wide = rendered(answer, "table", Layout()).splitlines()
-    assert wide[0].split() == ["run", "p", "d_z", "what"]
-    assert "a-run-with-a-very-long-name" in wide[2]
+    assert wide[2].split() == ["run", "p", "d_z", "what"]
+    assert "a-run-with-a-very-long-name" in wide[4]
+
+
+def answer_of(rows: int, notes: int) -> Answer:
+    columns = [Column("run", legend="its file"), Column("p", "decimal")]
+    table = Table(
+        columns,
+        [[Cell(f"run{number}"), Cell(0.5)] for number in range(rows)],
+        [f"note {number}" for number in range(notes)],
+        explanation=["a test"],
+    )
+    return Answer("check", table, ["So."], {})
+
+
+def test_rows_do_not_push_the_verdict_off_the_screen():
+    lines = rendered(answer_of(100, 1), "table", Layout(height=24, explanation="offered"))
+    shown = lines.splitlines()
+    assert shown[0] == "So."
+    assert len(shown) == 23, "and the prompt: 7 lines around 16 rows"
+    assert "Hidden to fit: 84 of 100 rows; use --wide" in shown
+    assert shown[-2:] == ["note 0", "How this was computed: --explain"]
+    assert len(rendered(answer_of(100, 1), "table", Layout(height=2)).splitlines()) < 12
+    all_rows = rendered(answer_of(100, 1), "table", Layout(height=24, explanation="shown"))
+    assert "run99" in all_rows, "who asks for an explanation scrolls anyway"
+
+
+def test_two_notes_are_shown_and_the_others_are_counted():
+    layout = Layout(explanation="offered", said=["note: of the call", "warning: doubt"])
+    assert rendered(answer_of(1, 3), "table", layout).splitlines()[-4:] == [
+        "warning: doubt",
+        "note 0",
+        "note 1",
+        "2 more notes and how this was computed: --explain",
+    ]
+    explained = rendered(answer_of(1, 3), "table", replace(layout, explanation="shown"))
+    assert explained.splitlines()[-5:] == ["note 1", "note 2", "note: of the call", *LAST]
+    hidden = rendered(answer_of(1, 3), "table", Layout()).splitlines()
+    assert hidden[-3:] == ["note 0", "note 1", "note 2"]
+
+
+LAST = ["run: its file", "a test"]
 
 
 LISTED = """\

@@ -198,13 +198,10 @@ def test_signatures():
     other = Signature({**SIGNATURE.fields, "l": "2"}, {"l": "1"})
     short, long = "ragkpi:9|qrels:abababab", f"ragkpi:9|qrels:sha256:{'ab' * 32}|l:1"
     assert short not in written("table", signed(SIGNATURE))
-    assert written("table", signed(SIGNATURE, SIGNATURE), signature="short").endswith(
-        f"\n{short}\n"
-    )
+    assert f"\n{short}\n" in written("table", signed(SIGNATURE, SIGNATURE), signature="short")
     assert written("latex", signed(SIGNATURE), signature="long").endswith(f"\n% {long}\n")
-    assert written("table", signed(SIGNATURE, other), signature="short").endswith(
-        f"r0: {short}\nr1: {short}|l:2\n"
-    )
+    both = f"\nr0: {short}\nr1: {short}|l:2\n"
+    assert both in written("table", signed(SIGNATURE, other), signature="short")
     assert written("csv", signed(SIGNATURE), signature="short") == (
         f"run,map,signature\nr0,0.5,{short}\n"
     )

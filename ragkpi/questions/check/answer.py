@@ -126,7 +126,7 @@ def check_answer(inspections: Sequence[Inspection]) -> Answer:
     return Answer(
         question="check",
         rows=Table(columns[shown], [row[shown] for row in rows], notes),
-        sentences=[_sentence(inspection) for inspection in inspections],
+        verdict=[_sentence(inspection) for inspection in inspections],
         findings={"runs": [_object(inspection) for inspection in inspections]},
         heads=4 if several else 3,
     )

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -294,7 +294,7 @@ class ComparisonReport:
         ]
 
     @property
-    def sentences(self) -> list[str]:
+    def verdict(self) -> list[str]:
         """A sentence per measure on runs that are better, worse or undecided."""
         return [self._sentence(of_metric) for of_metric in self.comparison.by_metric]
 
@@ -302,7 +302,7 @@ class ComparisonReport:
         """Lay out a row per measure and run, the baseline first; or the queries won and lost."""
         corrected, _ = CORRECTIONS_IN_WORDS[self.comparison.procedure.correction]
         of_tests = [Column(corrected, "decimal")] if corrected else []
-        notes = [*self.explanation, *self.sentences]
+        notes: list[str] = []
         if layout.per_query == "shown":
             columns, rows = [*_QUERY_COLUMNS, *of_tests], self._query_rows(layout)
             alone = [
@@ -310,12 +310,13 @@ class ComparisonReport:
             ]
             if alone:
                 names = dict.fromkeys(metric.name for metric in alone)
-                notes.insert(0, f"no value per query: {', '.join(names)}")
+                notes.append(f"no value per query: {', '.join(names)}")
         else:
             columns, rows = [*_COLUMNS, *of_tests], self._rows()
         width = len(columns)
         filled = [[*row, *[Cell()] * width][:width] for row in rows]
-        return self._runs().signed(Table(columns, filled, notes), layout)
+        table = Table(columns, filled, notes, verdict=self.verdict, explanation=self.explanation)
+        return self._runs().signed(table, layout)
 
     def _rows(self) -> Iterator[list[Cell]]:
         """Yield the rows of each measure; the baseline's rows have fewer cells."""
@@ -358,7 +359,7 @@ class ComparisonReport:
                 "level": procedure.bootstrap.level,
                 "seed": procedure.bootstrap.seed,
                 "explanation": self.explanation,
-                "answer": self.sentences,
+                "answer": self.verdict,
                 "differences": list(self._objects(layout)),
             },
         }
@@ -455,7 +456,7 @@ class AllPairsReport:
         return [test_in_words(procedure), correction_in_words(procedure, tests), letters]
 
     @property
-    def sentences(self) -> list[str]:
+    def verdict(self) -> list[str]:
         """A sentence per measure that orders the runs."""
         return [self._sentence(by_metric) for by_metric in self.pairs.by_metric]
 
@@ -485,8 +486,8 @@ class AllPairsReport:
             for by_metric in self.pairs.by_metric
             for run in by_metric.order
         ]
-        notes = [*self.explanation, *self.sentences]
-        return self._runs().signed(Table(columns, rows, notes), layout)
+        table = Table(columns, rows, verdict=self.verdict, explanation=self.explanation)
+        return self._runs().signed(table, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and all pairs as one JSON object."""
@@ -501,7 +502,7 @@ class AllPairsReport:
                 "level": procedure.bootstrap.level,
                 "seed": procedure.bootstrap.seed,
                 "explanation": self.explanation,
-                "answer": self.sentences,
+                "answer": self.verdict,
                 "letters": {
                     by_metric.metric.name: dict(
                         zip(self.pairs.names, by_metric.letters, strict=True)
@@ -573,6 +574,7 @@ class PaperTable:
     names: Sequence[str]
     comparisons: Sequence[Comparison]
     signature: Signature | None = None
+    verdict: ClassVar[Sequence[str]] = ()  # the marks are the answer
 
     def __post_init__(self) -> None:
         if len(self.comparisons) > len(MARKS):

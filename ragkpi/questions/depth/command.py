@@ -91,7 +91,7 @@ def depth(
         **intervals,
         **evaluating | naming,
     )
-    output.write(result.report, result.charts)
+    output.write(result.report, result.charts, first_chart="on terminals")
 
 
 def _numbers(option: str, text: str) -> list[int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files.opening import inputs
@@ -215,6 +215,7 @@ class History:
     """Records of evaluations, oldest first as in the file unless sorted."""
 
     records: Sequence[Mapping[str, Any]]
+    verdict: ClassVar[Sequence[str]] = ()
 
     def where(self, conditions: Sequence[str]) -> History:
         """Keep the records that meet all conditions: ``bor_10>=4``, ``index=2026-11-01``.

@@ -1,0 +1,65 @@
+"""Decisions that say how sure they are: made again on resampled queries, like a value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+Choice = TypeVar("Choice", bound=Hashable)
+
+DECIDED = 0.8
+"""The least share of resamples that must make a decision for it to be called one."""
+
+
+@dataclass(frozen=True)
+class Decision(Generic[Choice]):
+    """What the queries choose, and how often resamples of them choose the same.
+
+    Attributes
+    ----------
+    choice
+        What all queries together choose.
+    shares
+        How often resamples choose what, from 0 to 1, the most frequent first. Without resamples
+        (fewer than two queries) it is empty, and nothing is decided.
+
+    Examples
+    --------
+    >>> decide("retriever", ["retriever"] * 9 + ["reranker"]).decided
+    True
+    >>> decide(38, [38, 38, 38, 4, 4, 3]).between
+    [38, 4]
+    """
+
+    choice: Choice
+    shares: dict[Choice, float]
+
+    @property
+    def share(self) -> float:
+        """How often resamples make this choice."""
+        return self.shares.get(self.choice, 0.0)
+
+    @property
+    def decided(self) -> bool:
+        """Whether at least `DECIDED` of the resamples make this choice."""
+        return self.share >= DECIDED
+
+    @property
+    def between(self) -> list[Choice]:
+        """The fewest choices that together are made in `DECIDED` of the resamples."""
+        chosen: list[Choice] = []
+        total = 0.0
+        for choice, share in self.shares.items():
+            if total >= DECIDED:
+                break
+            chosen.append(choice)
+            total += share
+        return chosen or [self.choice]
+
+
+def decide(choice: Choice, resampled: Sequence[Choice]) -> Decision[Choice]:
+    """Return a decision from what all queries choose and what each resample of them chooses."""
+    counts = Counter(resampled).most_common()
+    return Decision(choice, {other: count / len(resampled) for other, count in counts})
