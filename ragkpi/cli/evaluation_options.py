@@ -171,14 +171,13 @@ def evaluation(
     ),
     complete: bool = option(
         "-c, --complete, --complete_rel_info_wanted",
-        "Average over all judged queries; a query missing from the run scores as empty.",
+        "Count a judged query missing from the run as 0 in trec_eval's lines, too.",
         use="common",
         arguments=('missing="zero"',),
     ),
     common: bool = option(
         "--common",
-        "Where runs stand beside each other: over the queries that all of them have, and "
-        "not over all judged ones.",
+        "Only the queries that all runs have, not all judged ones.",
         arguments=('missing="common"',),
     ),
     strict: bool = option(
@@ -225,11 +224,11 @@ def evaluation(
         )
     if common and (complete or strict):
         raise UsageError(f"--common: expected without {'-c' if complete else '--strict'}")
-    missing = "error" if strict else "zero" if complete else "intersection"
+    missing = "error" if strict else "zero" if complete else "common" if common else None
     return {
         **({"measures": measure} if measure else {}),
+        **({"missing": missing} if missing else {}),
         "measure_names": measure_names,
-        "missing": "common" if common else missing,
         "doubts": "refused" if strict else "said",
         "relevance_level": level,
         "max_retrieved": max_retrieved,

@@ -94,19 +94,42 @@ def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[byte
 
 
 def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
-    """Return a note on queries that the means leave out, if any."""
+    """Return notes on the queries that are left out."""
     notes = []
     if coverage.missing and settings.missing == "intersection":
-        are = counted(len(coverage.missing), "judged query is", "judged queries are")
+        one = len(coverage.missing) == 1
         notes.append(
-            f"{are} missing from the run and left out of the means ("
-            f"{listed(coverage.missing, 3)}); {option('missing', 'zero')} counts them as "
-            "empty rankings"
+            f"{_missing_from('the run', coverage)} and left out; "
+            f"{option('missing', 'zero')} counts {'it' if one else 'them'} as 0"
         )
     if coverage.unjudged:
         are = counted(len(coverage.unjudged), "query of the run is", "queries of the run are")
         notes.append(f"{are} not judged and ignored ({listed(coverage.unjudged, 3)})")
-    return ["; ".join(notes)] if notes else []
+    return notes
+
+
+def missing_notes(names: Sequence[str], coverages: Sequence[Coverage]) -> list[str]:
+    """Say which runs, at least one, lack queries that count as empty rankings."""
+    runs = zip(names, coverages, strict=True)
+    first, *others = [(name, coverage) for name, coverage in runs if coverage.missing]
+    more = [f"{len(c.missing)} from {name} ({listed(c.missing, 3)})" for name, c in others[:2]]
+    if len(others) > 2:
+        more.append(f"some from {counted(len(others) - 2, 'other run')}")
+    one = not others and len(first[1].missing) == 1
+    return [
+        f"{', '.join([_missing_from(*first), *more])} and {'counts' if one else 'count'} as 0; "
+        f"trec_eval's lines leave {'it' if one else 'them'} out "
+        f"({option('missing', 'common')}: only queries that all runs have)"
+    ]
+
+
+def _missing_from(run: str, coverage: Coverage) -> str:
+    number = len(coverage.missing)
+    are = "is" if number == 1 else "are"
+    return (
+        f"{number} of {coverage.judged} judged queries {are} missing from {run} "
+        f"({listed(coverage.missing, 3)})"
+    )
 
 
 def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
@@ -147,19 +170,3 @@ def concerning(lines_of: Mapping[str, Sequence[str]]) -> list[str]:
         line if len(named) == len(lines_of) else f"{line} ({', '.join(named)})"
         for line, named in runs.items()
     ]
-
-
-def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
-    """Name the runs that lack queries, which count as empty rankings; "" if none does."""
-    lacking = [
-        f"{len(coverage.missing)} of {name} ({listed(coverage.missing, 3)})"
-        for name, coverage in coverages.items()
-        if coverage.missing
-    ]
-    if not lacking:
-        return ""
-    return (
-        f"compared over all {counted(queries, 'judged query', 'judged queries')}; missing ones "
-        f"count as empty rankings: {', '.join(lacking)}; {option('missing', 'common')} "
-        f"takes those that all runs have"
-    )

@@ -63,9 +63,9 @@ def test_missing_queries_are_told_and_left_out(evaluate, files):
         "recip_rank", "all", "0.7500"
     )
     assert outcome.err.decode() == (
-        "ragkpi: note: 1 judged query is missing from the run and left out of the means (q3); "
-        "-c counts them as empty rankings; "
-        "1 query of the run is not judged and ignored (q4)\n"
+        "ragkpi: note: 1 of 3 judged queries is missing from the run (q3) and left out; "
+        "-c counts it as 0\n"
+        "ragkpi: note: 1 query of the run is not judged and ignored (q4)\n"
     )
 
 

@@ -113,11 +113,11 @@ def eval(
 ) -> None:
     """Evaluate runs against qrels.
 
-    One run prints trec_eval's lines: name, query or all, value. Several print a table: a row per
-    run, a column per value; all are over all judged queries then, as with -c, or with --common
-    over those that all runs have. So is a run that a limit or a baseline is set for. With --by
-    there is a table, too, with rows for all queries and for those of each label. With --ci the
-    lines have the bounds in two more columns, and with --signature there is one more line.
+    One run prints trec_eval's lines: name, query or all, value, over the queries that the run
+    has, or with -c over all judged ones. Everything else, so also a gate, is over all judged
+    queries. Several runs print a table: a row per run, a column per value. So does --by, with
+    rows for all queries and for those of each label. With --ci the lines have the bounds in two
+    more columns, and with --signature there is one more line.
 
     Options and files may stand in any order; short options may be joined (-qcm map) and long
     ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves.
@@ -169,6 +169,8 @@ def eval(
             + ", ".join(REPORT_FORMATS)
         )
     inputs().hashed = bool(record) or output.is_signed(signature)
+    if as_lines and baseline is None and not gates["fail_under"]:
+        asked = {"missing": "intersection", **asked}  # trec_eval's rule
     result = ragkpi.evaluate(
         qrels,
         by_path(paths) if len(paths) > 1 else paths[0],
