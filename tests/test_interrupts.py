@@ -247,7 +247,7 @@ def test_standard_input_of_every_kind_and_size(kind, megabytes, folder, reader):
             os.lseek(file.fileno(), len(head), os.SEEK_SET)
         process = start(folder, "eval", "-m", "num_ret", "qrels", "-", stdin=file)
         expected = b"num_ret               \tall\t%d\n" % (len(lines) // 2)
-        note = "ragkpi: note: 1 query of the run is not judged and ignored (2)\n"
+        note = "ragkpi: note: 1 query of the run is unjudged and ignored (2)\n"
         assert finish(process) == (0, expected, note)
 
 

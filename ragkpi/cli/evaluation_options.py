@@ -47,7 +47,7 @@ def reading_options(
     ),
     max_passage: str | None = option(
         "--max-passage SEPARATOR|/REGEX/|@FILE",
-        "Fold chunks into documents: what stands before '#', the group of /^(.*)_[0-9]+$/, "
+        "Fold chunks into documents: the part before '#', the group of /^(.*)_[0-9]+$/, "
         "or lines of chunk and document. The best score and the highest level count.",
     ),
     ignore_identical_ids: bool = option(
@@ -287,7 +287,7 @@ def intervals(
         return {"ci": True, "ci_method": ci_method, **resampling}
     for name, value in {"ci-method": ci_method, **resampling}.items():
         if value is not None:
-            raise UsageError(f"--{name} {value}: no interval is options for; give --ci with it")
+            raise UsageError(f"--{name} {value}: there is no interval; give --ci with it")
     return {}
 
 

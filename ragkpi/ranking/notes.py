@@ -34,7 +34,7 @@ def doubts(
             f"highest judged level, {highest}; give a lower one"
         )
     if judged.queries and not judged.num_ret.any():
-        yield "no judged query is in the run: all values are those of empty rankings"
+        yield "no judged query is in the run: every ranking counts as empty"
     meant = queries_meant(judgements.queries, unknown)
     if meant:
         mine, theirs = next(iter(meant.items()))
@@ -60,13 +60,13 @@ def doubts(
         example = f" such as {named(seen.documents[0][1])}" if seen.documents else ""
         yield (
             f"{which} is judged: the run has ids{example}, the qrels such as "
-            f"{named(judgements.document[0])}; are they of one collection?"
+            f"{named(judgements.document[0])}; is it the same collection?"
         )
     if seen.rising > seen.ordered / 2:
         yield (
             f"scores rise down the file in {seen.rising} of the first "
             f"{counted(seen.ordered, 'ranking')}: are they distances? The highest ranks first; "
-            f"{option('scores', 'distance')} turns them round"
+            f"{option('scores', 'distance')} reverses that"
         )
     yield from _outside_pool(judged, top)
 
@@ -104,7 +104,7 @@ def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
         )
     if coverage.unjudged:
         are = counted(len(coverage.unjudged), "query of the run is", "queries of the run are")
-        notes.append(f"{are} not judged and ignored ({listed(coverage.unjudged, 3)})")
+        notes.append(f"{are} unjudged and ignored ({listed(coverage.unjudged, 3)})")
     return notes
 
 
@@ -146,16 +146,15 @@ def assumption_notes(judged: Judged, seen: int) -> list[str]:
     notes = []
     if seen:
         notes.append(
-            f"the corpus size is not given, so N = {seen}, the documents seen in qrels and run: "
-            f"every bor is a lower bound; give the real size with {option('corpus_size')} or in "
-            "the environment variable RAGKPI_CORPUS_SIZE"
+            f"no corpus size is given: N = {seen}, the documents seen, makes every bor a lower "
+            f"bound; give the real one with {option('corpus_size')} or RAGKPI_CORPUS_SIZE"
         )
     if judged.pool is not None:
         lacking = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]
         if lacking:
             are = counted(len(lacking), "evaluated query is", "evaluated queries are")
             notes.append(
-                f"{are} missing from the pool ({listed(lacking, 3)}): nothing is reachable for them"
+                f"{are} missing from the pool ({listed(lacking, 3)}), so nothing is reachable for them"
             )
     return notes
 

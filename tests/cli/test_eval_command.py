@@ -65,7 +65,7 @@ def test_missing_queries_are_told_and_left_out(evaluate, files):
     assert outcome.err.decode() == (
         "ragkpi: note: 1 of 3 judged queries is missing from the run (q3) and left out; "
         "-c counts it as 0\n"
-        "ragkpi: note: 1 query of the run is not judged and ignored (q4)\n"
+        "ragkpi: note: 1 query of the run is unjudged and ignored (q4)\n"
     )
 
 

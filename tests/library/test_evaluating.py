@@ -198,7 +198,7 @@ def test_what_there_is_can_be_asked_for(ragkpi):
         ({"d7": 1}, {"d7#2": 2.0, "x": 1.0}, "d7#2 where the qrels have d7"),
         ({"p#3": 1}, {"p": 2.0, "x": 1.0}, "p where the qrels have p#3"),
         ({"7": 1}, {"007": 2.0}, "007 where the qrels have 7"),
-        ({"a": 1}, {"a": 0.1, "b": 0.2, "c": 0.3}, 'scores="distance" turns them round'),
+        ({"a": 1}, {"a": 0.1, "b": 0.2, "c": 0.3}, 'scores="distance" reverses that'),
     ],
 )
 def test_what_is_in_memory_is_doubted_as_files_are(qrels, run, says):
