@@ -506,10 +506,10 @@ def test_a_log_is_appended_to_whole_or_not_at_all(folder):
     status, out, err = finish(start(folder, "log", "log"))
     assert status == 0
     assert out.count(b"20000") == 1
-    assert err.startswith("ragkpi: warning: log:2: the last line is half a record")
+    assert err.startswith("ragkpi: warning: log:2: the last line is incomplete")
     status, _, err = finish(start(folder, *arguments))
     assert status == 0
-    assert err.startswith("ragkpi: warning: log: the last line is half a record")
+    assert err.startswith("ragkpi: warning: log: the last line is incomplete")
     assert finish(start(folder, "log", "log"))[1].count(b"20000") == 2
 
 

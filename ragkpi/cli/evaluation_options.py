@@ -333,4 +333,4 @@ def refuse_beside_human(given: Mapping[str, bool]) -> None:
     """Raise `UsageError` for the first option on the line that has no effect with --human."""
     for name, is_given in given.items():
         if is_given:
-            raise UsageError(f"--human with {name}: an estimate has none; expected one of the two")
+            raise UsageError(f"--human with {name}: estimates have none; expected one of the two")

@@ -153,9 +153,8 @@ def assumption_notes(judged: Judged, seen: int) -> list[str]:
         lacking = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]
         if lacking:
             are = counted(len(lacking), "evaluated query is", "evaluated queries are")
-            notes.append(
-                f"{are} missing from the pool ({listed(lacking, 3)}), so nothing is reachable for them"
-            )
+            which = f"({listed(lacking, 3)})"
+            notes.append(f"{are} missing from the pool {which}: nothing is reachable there")
     return notes
 
 

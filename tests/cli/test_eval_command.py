@@ -87,7 +87,7 @@ def test_missing_queries_are_an_error(evaluate, files):
         ("-m mpa -m P.x qrels run", "-m mpa: no measure"),
         ("qrels", "1 files; expected"),
         ("", "0 files; expected"),
-        ("-l x qrels run", "-l x: no whole number"),
+        ("-l x qrels run", "-l x: expected a whole number"),
         ("-l -1 qrels run", "-l"),
         ("-M -1 qrels run", "-M"),
         ("-N many qrels run", "-N many: expected a number of documents"),

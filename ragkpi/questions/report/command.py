@@ -53,7 +53,7 @@ def report(
     expected = "qrels and runs: ragkpi report QRELS RUN... -o FILE"
     qrels, *paths = expect_files(2, files, expected, by)
     if output is None:
-        raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
+        raise UsageError("a page does not fit a terminal; give it a file with -o report.html")
     suffix = os.path.splitext(output)[1].lower()
     if suffix not in ("", ".html", ".htm"):
         raise UsageError(f"-o {output}: the page is HTML; expected the suffix .html")
