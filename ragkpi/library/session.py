@@ -25,7 +25,7 @@ from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.notes import concerning, what_is_compared
 from ragkpi.ranking.relevance import Qrels, Relevance
-from ragkpi.reports.layout import run_names
+from ragkpi.reports.names import run_names
 from ragkpi.version import __version__
 from ragkpi.wording import counted
 

@@ -195,7 +195,7 @@ def test_stars_and_gates_are_over_all_judged_queries(evaluate, tmp_path):
     assert b"11 judged queries are missing" in evaluate(*arguments).err
     gated = evaluate("--fail-under", "ndcg_cut_10=0.55", *arguments)
     assert gated.status == 3
-    assert b"ndcg_cut_10 is 0.0754872, under 0.55" in gated.err
+    assert b"ndcg_cut_10 is 0.0754872, below 0.55" in gated.err
 
 
 def test_common_takes_the_queries_that_all_runs_have(evaluate):

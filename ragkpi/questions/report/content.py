@@ -391,6 +391,7 @@ def slice_object(
     queries: IntArray,
     runs: Sequence[ReportedRun],
     judgements: Judgements,
+    main: int,
     procedure: Procedure,
     signature: Signature,
 ) -> dict[str, Any]:
@@ -406,7 +407,7 @@ def slice_object(
         "runs": [run_object(run, bootstrap, Layout()) for run in evaluated],
         "intervals": interval_notes(bootstrap, [run.scores for run in some]),
         "judged": [judged_share(run) for run in some],
-        "comparisons": _comparisons(some, procedure),
+        "comparisons": _comparisons(some, main, procedure),
         "depth": _depth(some[:MOST_RUNS]),
     }
     if some[0].judged.pool is not None:
@@ -414,12 +415,16 @@ def slice_object(
     return answers
 
 
-def _comparisons(runs: Sequence[ReportedRun], procedure: Procedure) -> list[dict[str, Any]]:
-    """Compare every run with every other, with each run as the baseline once."""
+def _comparisons(
+    runs: Sequence[ReportedRun], main: int, procedure: Procedure
+) -> list[dict[str, Any]]:
+    """Compare every run with every other, each as the baseline once; the main measure decides."""
     tested = any(metric.is_comparable for metric in runs[0].scores.metrics)
     if len(runs) < 2 or not tested:
         return []
-    names, scores = [run.name for run in runs], [run.scores for run in runs]
+    names, metrics = [run.name for run in runs], runs[0].scores.metrics
+    ordered = [metrics[main], *metrics[:main], *metrics[main + 1 :]]
+    scores = [only(run.scores, ordered) for run in runs]
     return [
         ComparisonReport(compared).document(Layout())["comparison"]
         for compared in compare_each(names, scores, procedure, range(len(runs)))
@@ -574,7 +579,7 @@ def report_document(
         "query_texts": [_text(query_texts.get(query)) for query in queries],
         "per_query": _per_query(reported),
         "slices": [
-            slice_object(*part, reported, judgements, procedure, options.signature)
+            slice_object(*part, reported, judgements, main, procedure, options.signature)
             for part in slices
         ],
         "details": [detail.document(pooled=pooled) for detail in details],
