@@ -182,12 +182,14 @@ def test_other_qrels_than_those_of_a_stored_result_are_said(evaluate, tmp_path):
 
 def test_what_was_stored_must_be_comparable(evaluate, tmp_path):
     path = tmp_path / "stored"
-    evaluate("-c", "-m", "map", "--format", "json", "-o", path, "qrels.txt", FUSION)
     dense = "runs/dense.run"
+    evaluate("--common", "-m", "map", "--format", "json", "-o", path, "qrels.txt", dense)
     by_value = ("--gate-by", "value", "--fail-under-baseline", path)
-    fewer = evaluate("-m", "map", *by_value, "qrels.txt", dense)
-    assert fewer.status == 4
-    assert b"is over 12 queries, dense over 11" in fewer.err
+    more = evaluate("-m", "map", *by_value, "qrels.txt", FUSION)
+    assert more.status == 4
+    assert b"is over 11 queries, fusion over 12" in more.err
+    evaluate("-m", "map", "--format", "json", "-o", path, "qrels.txt", FUSION)
+    assert evaluate("-m", "map", *by_value, "qrels.txt", dense).status == 3
     proof = ("--fail-under-baseline", path, "--gate-by", "noninferior")
     assert b"store means with -q" in evaluate("-c", "-m", "map", *proof, "qrels.txt", dense).err
     assert (

@@ -38,6 +38,9 @@ PRINTED = {
     "ra_nwg": ["ra_nwg_10", "ra_nwg_30"],
     "ra_nwg.10,cap3=0.2,alpha=0.5": ["ra_nwg_10_alpha=0.5_cap3=0.2"],
     "ra_nwg_10_alpha=0.5_cap3=0.2": ["ra_nwg_10_alpha=0.5_cap3=0.2"],
+    "ra_nwg.10,u5=1,u4=0.5,u3=0.1": ["ra_nwg_10"],
+    "proc.10,fallback3=0,u3=0": ["proc_10_u3=0_fallback3=0"],
+    "pct_proc_10_u4=0.8_fallback4=0.9": ["pct_proc_10_u4=0.8_fallback4=0.9"],
     "t.alpha=0.3": ["t_5_alpha=0.3", "t_10_alpha=0.3", "t_20_alpha=0.3"],
     "t_code_10": ["t_code_10"],
     "num_q_bor.10,m=3": ["num_q_bor_10_m=3"],
@@ -66,6 +69,7 @@ def test_printed_names(request_, expected):
             "bor.10,m=",
         ),
         *("ra_nwg.10,alpha=-1", "ra_nwg.10,cap4=-0.1", "proc.10,cap3=inf", "harm.10,alpha=1"),
+        *("ra_nwg.10,u5=0", "ra_nwg.10,u4=-1", "proc.10,u3=1001", "ra_nwg.10,fallback4=1.1"),
         *("t.10,alpha=1.1", "F.10,alpha=-0.1", "Fe.10,alpha=nan", "num_q_runid", "num_q_x"),
     ],
 )

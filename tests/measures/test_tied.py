@@ -69,6 +69,7 @@ def by_definition(ranking, qrels, cutoff, m):
         "recip_rank": Fraction(1, at[0][0]) if at else Fraction(),
         f"recip_rank_{cutoff}": Fraction(1, at[0][0]) if at and at[0][0] <= cutoff else Fraction(),
         "dcg": dcg(gain),
+        f"dcg_{cutoff}": dcg(gain[:cutoff]),
         "ndcg": over(dcg(gain), dcg(best)),
         f"ndcg_cut_{cutoff}": over(dcg(gain[:cutoff]), dcg(best[:cutoff])),
         "rbp_p=0.5": sum(g * w for g, w in zip(gain, weights, strict=True)) / scale,
@@ -76,7 +77,7 @@ def by_definition(ranking, qrels, cutoff, m):
 
 
 def requests(cutoff, m):
-    cut = ("P", "recall", "relative_P", "success", "map_cut", "recip_rank", "ndcg_cut")
+    cut = ("P", "recall", "relative_P", "success", "map_cut", "recip_rank", "ndcg_cut", "dcg")
     plain = ("Rprec", "map", "recip_rank", "dcg", "ndcg", "rbp.p=0.5", f"p_obs.{cutoff},m={m}")
     plain += (f"p_obs.{cutoff},recall=0.5",)
     return [*(f"{name}.{cutoff}" for name in cut), *plain]

@@ -203,7 +203,7 @@ def compare(
     >>> [round(row["p"], 4) for row in found.rows if row["run"] == "fusion"]
     [0.0078]
     """
-    asked = session(measures, how).side_by_side()
+    asked = session(measures, how)
     procedure = procedure_of(
         test, correction, family, trials, Bootstrap.resamples, seed, confidence
     )

@@ -148,7 +148,6 @@ def depth(
                 f"{option('success')} stands in place of runs; expected one or the other"
             )
         named = named_runs(runs)
-        asked = asked.side_by_side() if len(named) > 1 else asked
         choices = _Choices(depths, limits, answers, resampling, bootstrap)
         curves, judged = _curves_of_runs(asked, qrels, named, choices)
     metrics = curves.curves[0].scores.metrics
@@ -211,15 +210,16 @@ def _room(max_tokens: float | None, tokens: float | None) -> int | None:
 
 
 # Settings that have no effect without runs, and settings that have none without qrels.
-_OF_RUNS = ("missing", "unjudged", "max_retrieved", "draws", "grade_map")
+_OF_RUNS = ("unjudged", "max_retrieved", "draws", "grade_map")
 _OF_QRELS = ("relevance_level", "only_query", "corpus_sizes")
 
 
-def _refuse_idle(settings: Settings, limits: Limits, counts: Sequence[int] | None) -> None:
+def _refuse_idle(asked: Session, limits: Limits, counts: Sequence[int] | None) -> None:
     """Raise `UsageError` for settings without effect because there are no runs or no qrels."""
-    default = Settings()
+    settings, default = asked.settings, Settings()
     idle = _OF_RUNS if counts is None else (*_OF_QRELS, *_OF_RUNS)
-    given = [name for name in idle if getattr(settings, name) != getattr(default, name)]
+    given = ["missing"] if asked.missing_said else []
+    given += [name for name in idle if getattr(settings, name) != getattr(default, name)]
     if limits.plateau != Limits().plateau:
         given.append("plateau")
     if given:
@@ -240,7 +240,7 @@ def _judged_without_run(
     """Judge an empty run, since chance needs only the numbers of relevant documents."""
     counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
     settings = asked.settings
-    _refuse_idle(settings, limits, counts)
+    _refuse_idle(asked, limits, counts)
     if counts is not None:
         if settings.corpus_size is None:
             raise UsageError(

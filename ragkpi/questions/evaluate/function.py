@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
-from ragkpi.evaluation import Evaluation, RunOrPath
+from ragkpi.evaluation import Evaluation
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.interface import interface, steps
 from ragkpi.library.arguments import (
@@ -25,9 +25,9 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.session import Hashes, Session, Signature, good_ones, problems_of
+from ragkpi.library.session import Hashes, Signature, good_ones, problems_of
 from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
-from ragkpi.measures.measure import Metric, Scores
+from ragkpi.measures.measure import Scores
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
@@ -270,8 +270,8 @@ def evaluate(
         those of a TREC file; or a data frame of pandas, polars or pyarrow, whose columns are found
         by their names (``query_id``, ``qid``, ``docno``, ``relevance``, ``score``, …). The number
         is a level or a score. Ids are str, bytes or int. Qrels may be those of `read_qrels`, and
-        `run` several runs: a mapping by their names, or a list. Several are evaluated over all
-        judged queries unless `missing` says otherwise.
+        `run` several runs: a mapping by their names, or a list. All are evaluated over all judged
+        queries unless `missing` says otherwise.
     measures
         As for ``-m``; the official ones if none is named.
     ci, ci_method, resamples, seed, confidence
@@ -279,8 +279,7 @@ def evaluate(
     zscores
         A file of `ragkpi.zscores`: all values become z-scores.
     fail_under
-        The limits of values: ``{"ndcg_cut_10": 0.35}``. With a limit or a baseline, a single run is
-        evaluated over all judged queries, too.
+        The limits of values: ``{"ndcg_cut_10": 0.35}``.
     fail_under_baseline
         A run, or a result that was stored, that runs may not be worse than by more than `margin`:
         an amount such as ``0.01``, or a share such as ``"2%"``.
@@ -348,9 +347,11 @@ def evaluate(
     runs = named_run(run) if several is None else several
     read = {**runs, **gates.runs(runs)} if gates else runs
     noted = note_files(read.values())
-    over_all = several is not None or (gates is not None and gates.over_all_queries)
-    asked = asked.side_by_side() if over_all else asked
-    outcomes = _outcomes(asked, qrels, read, metrics, over_all)
+    outcomes: Sequence[Evaluation | RagkpiError] = asked.evaluate(qrels, read, metrics)
+    if asked.settings.missing == "common":
+        from ragkpi.questions.compare.function import over_common_queries
+
+        outcomes = over_common_queries(asked, read, outcomes)
     bad = problems_of(read, outcomes)
     scored = {name: run.scores for name, run in good_ones(read, outcomes).items()}
     evaluated = [name for name in runs if name in scored]
@@ -406,21 +407,6 @@ def _gates(fail_under: GateLimits, *of_baseline: Any) -> Gates | None:
     from ragkpi.questions.evaluate.gates import gates_of
 
     return gates_of(fail_under, *of_baseline)
-
-
-def _outcomes(
-    asked: Session,
-    qrels: Any,
-    runs: Mapping[str, RunOrPath],
-    metrics: Sequence[Metric],
-    over_all: bool,
-) -> Sequence[Evaluation | RagkpiError]:
-    outcomes = asked.evaluate(qrels, runs, metrics)
-    if not over_all or asked.settings.missing != "common":
-        return outcomes
-    from ragkpi.questions.compare.function import over_common_queries
-
-    return over_common_queries(asked, runs, outcomes)
 
 
 def _rows(

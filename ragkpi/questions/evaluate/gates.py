@@ -195,11 +195,6 @@ class Gates:
     stored: StoredResult | None = None
     against: BaselineGate = field(default_factory=BaselineGate)
 
-    @property
-    def over_all_queries(self) -> bool:
-        """Whether runs must be evaluated over all judged queries."""
-        return bool(self.limits) or self.baseline is not None
-
     def runs(self, others: Iterable[str]) -> dict[str, RunOrPath]:
         """Return the baseline, if it is a run, under a unique name."""
         if self.baseline is None:

@@ -614,7 +614,7 @@ def _details(
     reader = copy(evaluator)
     reader.relevance = Qrels(some)
     if read is None and "-" in runs:
-        raise UsageError("-: so many queries are read twice, which a pipe cannot be; give a file")
+        raise UsageError("-: so many queries are read twice, and a pipe is read once; give a file")
     depth = EVERYTHING if evaluator.settings.unjudged == "removed" else options.detail_depth
     tops = read or _read(reader, runs, depth)
     pool = None
