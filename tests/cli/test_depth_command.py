@@ -261,7 +261,7 @@ def test_without_a_corpus_size_the_lower_bound_is_said(depth, monkeypatch):
     monkeypatch.delenv("RAGKPI_CORPUS_SIZE", raising=False)
     outcome = depth(QRELS, RUN)
     assert outcome.status == 0
-    assert b"every bor is a lower bound" in outcome.err
+    assert b"makes every bor a lower bound" in outcome.err
 
 
 def test_depths_below_the_run_are_called_so(depth):
