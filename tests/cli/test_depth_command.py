@@ -261,7 +261,7 @@ def test_without_a_corpus_size_the_lower_bound_is_said(depth, monkeypatch):
     monkeypatch.delenv("RAGKPI_CORPUS_SIZE", raising=False)
     outcome = depth(QRELS, RUN)
     assert outcome.status == 0
-    assert b"every bor is a lower bound" in outcome.err
+    assert b"makes every bor a lower bound" in outcome.err
 
 
 def test_depths_below_the_run_are_called_so(depth):
@@ -368,6 +368,8 @@ def test_a_published_failure_and_a_perfect_rate(depth):
     lines = depth(*options).out.decode().splitlines()
     assert lines[0] == "Success 0 at K = 10 is -inf bits over random."
     assert lines[1] == "Success 1 at K = 100 is 0.00 bits over random, the ceiling."
+    two = depth("-N", 9, "--relevant", 2, "--at-least", 2, "--at", 1, "--success", 0)
+    assert two.out.startswith(b"At K = 1 nothing can succeed.\n")
 
 
 def test_answer_quality_stands_beside_success(depth, tmp_path):

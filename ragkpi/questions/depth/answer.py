@@ -107,6 +107,9 @@ def _of_published(curve: Curve, rates: Sequence[tuple[int, float]]) -> list[str]
     sentences = []
     for depth, success in rates if len(rates) <= _FEW_RUNS else (rates[0], rates[-1]):
         ceiling = curve.value("bor_max", depth)
+        if ceiling is None or math.isnan(ceiling):
+            sentences.append(f"At K = {depth:,} nothing can succeed.")
+            continue
         bits, gap = _bits(success, ceiling), ""
         if success:
             gap = f", {-math.log2(success):.2f} below the ceiling of {ceiling:.2f}"

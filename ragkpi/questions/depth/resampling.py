@@ -160,8 +160,14 @@ def _affordable(
             of_chance = _log_chance(cells, counts, depth, limits.needed)
             return np.asarray(np.log2(succeeded / n) - of_chance)
 
+    # At all successes at once, as many depths are shared by the resamples.
     starts = np.unique(first).astype(np.int64)
-    values = np.stack([bits(np.full(len(n), start)) for start in starts.tolist()], axis=1)
+    log2 = cells.tails(starts, limits.needed).log2
+    greatest = np.maximum(log2.max(axis=1), -1e9)
+    succeeded = found[:, np.searchsorted(first, starts, side="right")]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = np.einsum("bu,su->bs", counts, np.exp2(log2 - greatest[:, np.newaxis]))
+        values = np.log2(succeeded / scaled) - greatest
     enough = values.max(axis=1, where=np.isfinite(values), initial=-np.inf) - limits.allowed_loss
     within = values >= enough[:, np.newaxis] - 1e-12
     last = within.shape[1] - 1 - np.argmax(within[:, ::-1], axis=1)
