@@ -1,4 +1,4 @@
-"""ragkpi: trec_eval's numbers, and the ones that retrieval for language models needs.
+"""ragkpi: trec_eval's numbers, and those that retrieval for language models needs.
 
 Every command is a function here: `evaluate`, `compare`, `depth`, `diagnose`, `calibrate`, `holes`,
 `agree`, `correct`, `check`, `convert`, `report`; `read_qrels` and `read_run` read what is used

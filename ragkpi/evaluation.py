@@ -200,7 +200,7 @@ def refuse_unjudged_runs(
     """Replace each run without judged queries by an error: its values would all be 0."""
     return [
         NothingInCommonError(
-            f"no query is both judged in {qrels} and retrieved for "
+            f"{qrels} and the run share no query ids "
             f"(judged: {listed(outcome.coverage.missing, 3)}; "
             f"run: {listed(outcome.coverage.unjudged, 3)})"
         )

@@ -223,14 +223,14 @@ RUNS = {
     ),
     "contexts of texts": (
         b'{"qid": 1, "contexts": ["a"]}',
-        "run:1: contexts lists texts, not ids ('a'); expected ids of documents, or where they "
-        "stand: --map-run 'list=…, doc=…'",
+        "run:1: contexts lists texts, not ids ('a'); expected ids of documents, or where to "
+        "find them: --map-run 'list=…, doc=…'",
         2,
     ),
     "hits of texts": (
         b'{"qid": 1, "hits": ["d", "two words"]}',
-        "run:1: hits lists texts, not ids ('two words'); expected ids of documents, or where they "
-        "stand: --map-run 'list=…, doc=…'",
+        "run:1: hits lists texts, not ids ('two words'); expected ids of documents, or where to "
+        "find them: --map-run 'list=…, doc=…'",
         2,
     ),
     "a query of text": (

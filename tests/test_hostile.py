@@ -180,7 +180,7 @@ NOT_PROVOKED_HERE = {
     "shrank while it was read (…); expected a file that nobody writes to",
     # By flips that crash pyarrow: tests/files/test_damaged_tables.py. The killer is the system.
     "the … reader crashed (…), so that the file is damaged; expected …",
-    "the … reader was killed (…), perhaps for want of memory; expected …",
+    "the … reader was killed (…), perhaps short of memory; expected …",
     # Of JSON too large to be made here: tests/files/test_other_formats.py.
     "… values in … MB, which would fill the memory; expected ids and numbers",
 }

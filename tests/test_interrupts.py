@@ -247,7 +247,7 @@ def test_standard_input_of_every_kind_and_size(kind, megabytes, folder, reader):
             os.lseek(file.fileno(), len(head), os.SEEK_SET)
         process = start(folder, "eval", "-m", "num_ret", "qrels", "-", stdin=file)
         expected = b"num_ret               \tall\t%d\n" % (len(lines) // 2)
-        note = "ragkpi: note: 1 query of the run is not judged and ignored (2)\n"
+        note = "ragkpi: note: 1 query of the run is unjudged and ignored (2)\n"
         assert finish(process) == (0, expected, note)
 
 
@@ -506,10 +506,10 @@ def test_a_log_is_appended_to_whole_or_not_at_all(folder):
     status, out, err = finish(start(folder, "log", "log"))
     assert status == 0
     assert out.count(b"20000") == 1
-    assert err.startswith("ragkpi: warning: log:2: the last line is half a record")
+    assert err.startswith("ragkpi: warning: log:2: the last line is incomplete")
     status, _, err = finish(start(folder, *arguments))
     assert status == 0
-    assert err.startswith("ragkpi: warning: log: the last line is half a record")
+    assert err.startswith("ragkpi: warning: log: the last line is incomplete")
     assert finish(start(folder, "log", "log"))[1].count(b"20000") == 2
 
 

@@ -151,7 +151,7 @@ def test_a_pandas_frame_comes_back():
 
 OPTIONS = [
     ({"relevance_level": 2}, ["-l", 2]),
-    ({"missing": "zero"}, ["-c"]),
+    ({"missing": "zero"}, []),
     ({"unjudged": "removed"}, ["-J"]),
     ({"max_retrieved": 3}, ["-M", 3]),
     ({"draws": "ret"}, ["--draws", "ret"]),
@@ -166,11 +166,17 @@ OPTIONS = [
 def test_settings_are_those_of_the_command(given, options, printed, tmp_path):
     (tmp_path / "sizes").write_text("hd-01 700\nhd-02 900\n")
     options = [tmp_path / "sizes" if option == "SIZES" else option for option in options]
-    size = [] if "corpus_size" in given else ["-N", 5000]
+    size = ["-c"] if "corpus_size" in given else ["-c", "-N", 5000]
     expected = printed(*size, *options, "qrels.txt", "runs/dense.run")
     run = [(q, d, score) for q, _, d, _, score, _ in words("runs/dense.run")]
     result = ragkpi.evaluate(QRELS, run, MEASURES, **{"corpus_size": 5000, **given})
     assert_as_printed(dict(result.mean), expected["all"])
+
+
+def test_trec_evals_rule_is_an_argument(printed):
+    run = [(q, d, score) for q, _, d, _, score, _ in words("runs/dense.run")]
+    result = ragkpi.evaluate(QRELS, run, MEASURES, missing="intersection", corpus_size=5000)
+    assert_as_printed(dict(result.mean), printed("-N", 5000, "qrels.txt", "runs/dense.run")["all"])
 
 
 def test_a_pool_may_be_in_memory(ragkpi):

@@ -47,7 +47,7 @@ def reading_options(
     ),
     max_passage: str | None = option(
         "--max-passage SEPARATOR|/REGEX/|@FILE",
-        "Fold chunks into documents: what stands before '#', the group of /^(.*)_[0-9]+$/, "
+        "Fold chunks into documents: the part before '#', the group of /^(.*)_[0-9]+$/, "
         "or lines of chunk and document. The best score and the highest level count.",
     ),
     ignore_identical_ids: bool = option(
@@ -171,14 +171,13 @@ def evaluation(
     ),
     complete: bool = option(
         "-c, --complete, --complete_rel_info_wanted",
-        "Average over all judged queries; a query missing from the run scores as empty.",
+        "Count a judged query missing from the run as 0 in trec_eval's lines, too.",
         use="common",
         arguments=('missing="zero"',),
     ),
     common: bool = option(
         "--common",
-        "Where runs stand beside each other: over the queries that all of them have, and "
-        "not over all judged ones.",
+        "Only the queries that all runs have, not all judged ones.",
         arguments=('missing="common"',),
     ),
     strict: bool = option(
@@ -225,11 +224,11 @@ def evaluation(
         )
     if common and (complete or strict):
         raise UsageError(f"--common: expected without {'-c' if complete else '--strict'}")
-    missing = "error" if strict else "zero" if complete else "intersection"
+    missing = "error" if strict else "zero" if complete else "common" if common else None
     return {
         **({"measures": measure} if measure else {}),
+        **({"missing": missing} if missing else {}),
         "measure_names": measure_names,
-        "missing": "common" if common else missing,
         "doubts": "refused" if strict else "said",
         "relevance_level": level,
         "max_retrieved": max_retrieved,
@@ -288,7 +287,7 @@ def intervals(
         return {"ci": True, "ci_method": ci_method, **resampling}
     for name, value in {"ci-method": ci_method, **resampling}.items():
         if value is not None:
-            raise UsageError(f"--{name} {value}: no interval is options for; give --ci with it")
+            raise UsageError(f"--{name} {value}: there is no interval; give --ci with it")
     return {}
 
 
@@ -308,11 +307,11 @@ def comparing(
         "What becomes of many p-values in one call: holm, benjamini-hochberg or none.",
         "holm",
     ),
-    family: Literal["metric", "all"] = option(
-        "--family metric|all",
-        "Which p-values are corrected together: those of the runs by one metric, or all of "
-        "the call.",
-        "metric",
+    family: Literal["first", "all"] = option(
+        "--family first|all",
+        "Which measures decide: the first of -m, with p corrected for all runs, while the others "
+        "are described; or all, with p corrected for runs and measures.",
+        "first",
     ),
     trials: int = option(
         "--trials N", "Random swaps or resamples behind a p-value.", 10_000, min=1, max=10_000_000
@@ -334,4 +333,4 @@ def refuse_beside_human(given: Mapping[str, bool]) -> None:
     """Raise `UsageError` for the first option on the line that has no effect with --human."""
     for name, is_given in given.items():
         if is_given:
-            raise UsageError(f"--human with {name}: an estimate has none; expected one of the two")
+            raise UsageError(f"--human with {name}: estimates have none; expected one of the two")

@@ -67,7 +67,7 @@ def ragkpi(
         "--completion SHELL", "Print a script for bash, zsh, fish.", use="common"
     ),
 ) -> None:
-    """trec_eval's numbers, and the ones that retrieval for language models needs.
+    """trec_eval's numbers, and those that retrieval for language models needs.
 
     'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi help COMMAND' explains a command
     with examples, 'ragkpi measures NAME' a measure. eval "$(ragkpi --completion bash)" (zsh; in

@@ -55,7 +55,7 @@ class Declaration(NamedTuple):
             value = self.type(text)
         except ValueError:
             kind = "whole number" if self.type is int else "number"
-            raise UsageError(f"{self.names[0]} {text}: no {kind}; expected one") from None
+            raise UsageError(f"{self.names[0]} {text}: expected a {kind}") from None
         above = self.max is not None and value > self.max
         if above or (self.min is not None and value < self.min):
             known = f"{self.min} or more" if self.max is None else f"{self.min} to {self.max}"

@@ -207,7 +207,7 @@ class ArrowTable:
             status = 0  # the child runs, but its answer is malformed
         reader = f"the {self._format} reader"
         if -status in _KILLING:
-            found = f"{reader} was killed (signal {-status}), perhaps for want of memory"
+            found = f"{reader} was killed (signal {-status}), perhaps short of memory"
             return InputError(self._part.name, None, found, "expected a smaller table")
         if 0 <= status <= 2:  # Python itself ends so
             found = f"{reader}, a process of {sys.executable}, ended with status {status}"

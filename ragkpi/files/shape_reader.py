@@ -373,7 +373,7 @@ class ShapeReader:
                 self._file,
                 line,
                 f"{name} lists texts, not ids ({shown(octets)})",
-                "expected ids of documents, or where they stand: "
+                "expected ids of documents, or where to find them: "
                 f"{option('map_' + self.shape.kind)} 'list=…, doc=…'",
             )
         return octets

@@ -187,7 +187,7 @@ class _Delimiting(NamedTuple):
     def value(self, value: bytes) -> bytes:
         """Return a value, quoted if need be; `DataError` if the format cannot hold it."""
         if set(value) & set(self.impossible):
-            raise _impossible(f"id {shown(value)} cannot stand in {self.name}")
+            raise _impossible(f"id {shown(value)} cannot be written as {self.name}")
         if set(value) & set(self.quoted):
             return b'"' + value.replace(b'"', b'""') + b'"'
         return value

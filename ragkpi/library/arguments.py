@@ -26,7 +26,7 @@ from ragkpi.ranking.judged import (
 )
 from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import READERS
-from ragkpi.reports.layout import run_names
+from ragkpi.reports.names import run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.wording import octets, parse_size
 
@@ -77,8 +77,9 @@ class Evaluating(HowRead, total=False):
     relevance_level
         The lowest relevant level (``-l``).
     missing
-        How to treat judged queries that a run lacks: ``"intersection"`` leaves them out, ``"zero"``
-        evaluates empty rankings (``-c``), ``"error"`` refuses the run (``--strict``).
+        How to treat judged queries that a run lacks: ``"zero"``, the default, evaluates empty
+        rankings (``-c``), ``"intersection"`` leaves them out, as trec_eval does, ``"common"`` all
+        that some run lacks (``--common``), and ``"error"`` refuses the run (``--strict``).
     unjudged
         ``"removed"`` closes the ranks over unjudged documents (``-J``), ``"kept"`` does not.
     max_retrieved
@@ -150,6 +151,7 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         of_run,
         one_of("names", given.get("names", "given"), get_args(Names)),
         one_of("measure_names", given.get("measure_names", "trec"), get_args(MeasureNames)),
+        "missing" in given,
     )
 
 
@@ -161,9 +163,11 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
 
         gains = None if gains is None else given_gains(gains, of_qrels)
         sizes = {query: whole("corpus_sizes", size, 0) for query, size in sizes_of(sizes).items()}
+    # Asked for one query, a run without it has no value, and not 0.
+    alone: Missing = "zero" if only_query is None else "intersection"
     return Settings(
         relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
-        missing=one_of("missing", given.get("missing", "intersection"), get_args(Missing)),
+        missing=one_of("missing", given.get("missing", alone), get_args(Missing)),
         unjudged=one_of("unjudged", given.get("unjudged", "kept"), get_args(Unjudged)),
         max_retrieved=_maybe("max_retrieved", given.get("max_retrieved"), 0),
         corpus_size=_corpus_size(given.get("corpus_size")),

@@ -128,7 +128,7 @@ class Result:
     def plot(self) -> Any:
         """Draw the charts of ``--plot`` as a matplotlib figure."""
         if self.charts is None:
-            raise UsageError("there is no picture of this result; expected an answer with one")
+            raise UsageError("this result has no picture; expected an answer that has one")
         from ragkpi.charts.picture import figure_of
 
         return figure_of(self.charts())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote
@@ -23,9 +23,9 @@ from ragkpi.measures.registry import (
 )
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import group_judgements
-from ragkpi.ranking.notes import concerning, what_is_compared
+from ragkpi.ranking.notes import concerning, missing_notes
 from ragkpi.ranking.relevance import Qrels, Relevance
-from ragkpi.reports.layout import run_names
+from ragkpi.reports.names import run_names
 from ragkpi.version import __version__
 from ragkpi.wording import counted
 
@@ -34,7 +34,7 @@ SHORT_HASH = 8
 
 @dataclass(frozen=True)
 class Signature:
-    """Named fields, ``ragkpi:0.1.0|qrels:sha256:…|N:8841823|l:1|missing:intersection|…``."""
+    """Named fields, ``ragkpi:0.1.0|qrels:sha256:…|N:8841823|l:1|missing:zero|…``."""
 
     fields: Mapping[str, str]
     defaults: Mapping[str, str]
@@ -121,15 +121,6 @@ class Notes:
         for text in concerning({name: run.warnings for name, run in evaluations.items()}):
             self.warn(text)
 
-    def tell_what_is_compared(self, evaluations: Mapping[str, Evaluation]) -> list[str]:
-        """Note which runs lack queries that count as empty; return that note, if there is one."""
-        coverages = {name: run.coverage for name, run in evaluations.items()}
-        queries = max((len(run.scores.queries) for run in evaluations.values()), default=0)
-        note = what_is_compared(coverages, queries)
-        if note:
-            self.note(note)
-        return [note] if note else []
-
     def note(self, text: str) -> None:
         """Note an omission or an assumption."""
         self.told.append(text)
@@ -153,8 +144,8 @@ class Session:
         The formats of files; None recognises each file's format.
     names, measure_names
         The source of the names of runs and measures in a result.
-    fills_missing
-        Whether missing queries count as empty rankings just because the call compares runs.
+    missing_said
+        Whether the user said how to treat missing queries.
     """
 
     requests: Sequence[str]
@@ -165,7 +156,7 @@ class Session:
     run_format: Reading | None = None
     names: Names = "given"
     measure_names: MeasureNames = "trec"
-    fills_missing: bool = False
+    missing_said: bool = False
     notes: Notes = field(default_factory=Notes)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
@@ -181,11 +172,10 @@ class Session:
             given, self.settings, self.rel_info, self.pool, self.qrels_format, self.run_format
         )
 
-    def side_by_side(self) -> Session:
-        """Return the session over all judged queries, unless the user chose `missing`."""
-        if self.settings.missing != "intersection" or self.settings.only_query is not None:
-            return self
-        return replace(self, settings=replace(self.settings, missing="zero"), fills_missing=True)
+    @property
+    def fills_missing(self) -> bool:
+        """Whether missing queries count as empty rankings though the user did not say so."""
+        return not self.missing_said and self.settings.missing == "zero"
 
     def evaluate(
         self, qrels: Any, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric]
@@ -198,9 +188,9 @@ class Session:
     def evaluate_every(
         self, evaluator: Evaluator, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric]
     ) -> list[Evaluation]:
-        """Read and evaluate runs, each over its own queries; one bad run ends the call."""
+        """Read and evaluate runs; one bad run ends the call."""
         read = evaluator.read(runs.values(), evaluator.needs(metrics))
-        return self.every(runs, evaluator.score(read, metrics))
+        return self.every(evaluator, runs, evaluator.score(read, metrics))
 
     def checked(
         self,
@@ -212,18 +202,28 @@ class Session:
         if self.fills_missing:
             outcomes = refuse_unjudged_runs(outcomes, evaluator.relevance.judgements.file)
         good = good_ones(names, outcomes)
-        self.notes.tell(good)
         if self.fills_missing:
-            self.notes.tell_what_is_compared(good)
+            for text in self.what_is_missing(good):
+                self.notes.note(text)
+        self.notes.tell(good)
         return list(outcomes)
 
     def every(
-        self, names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
+        self,
+        evaluator: Evaluator,
+        names: Iterable[str],
+        outcomes: Sequence[Evaluation | RagkpiError],
     ) -> list[Evaluation]:
         """Return all outcomes and issue their notes; one bad run ends the call."""
-        evaluations = all_good(names, outcomes)
-        self.notes.tell(dict(zip(names, evaluations, strict=True)))
-        return evaluations
+        return all_good(names, self.checked(evaluator, names, outcomes))
+
+    def what_is_missing(self, evaluations: Mapping[str, Evaluation]) -> list[str]:
+        """Say which runs lack queries that count as empty rankings; no line if none does."""
+        runs = list(evaluations.values())
+        if self.settings.missing != "zero" or not any(run.coverage.missing for run in runs):
+            return []
+        names = self.called(list(evaluations), [run.scores for run in runs])
+        return missing_notes(names, [run.coverage for run in runs])
 
     def called(self, runs: Sequence[str], scored: Sequence[Scores]) -> Sequence[str]:
         """Give the runs distinct names."""

@@ -282,8 +282,8 @@ class EvaluationReport:
         rows = len(self.queries) * len(self.runs)
         if rows * columns > MOST_CELLS:
             raise UsageError(
-                f"{rows:,} rows of {columns} values are no table for people; expected --format csv "
-                "or tsv, or fewer values (-m) or queries (--worst)"
+                f"{rows:,} rows of {columns} values are too many for a table; expected --format "
+                "csv or tsv, or fewer values (-m) or queries (--worst)"
             )
 
 

@@ -8,9 +8,10 @@ grade g; column 0 is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +33,6 @@ from ragkpi.measures.parameters import Cutoffs, Grammar, Option
 from ragkpi.ranking.judged import Judged, ratio, shared
 
 GRADES = 6  # 1 to 5, and 0 for documents without a label
-_UTILITY = np.array([0.0, 0.0, 0.0, 0.1, 0.5, 1.0])
-_FALLBACK = np.array([0.0, 0.0, 0.0, 0.2, 1.0, 1.0])
 
 
 def _counts(
@@ -90,17 +89,31 @@ def grades(judged: Judged, levels: IntArray) -> IntArray:
     return np.where(known[place, 0] == levels, known[place, 1], 0)
 
 
-def weights(counts: IntArray, alpha: float, cap4: float, cap3: float) -> FloatArray:
+@np.errstate(over="ignore")
+def weights(
+    counts: IntArray,
+    *,
+    alpha: float,
+    cap4: float,
+    cap3: float,
+    u5: float,
+    u4: float,
+    u3: float,
+    fallback4: float,
+    fallback3: float,
+) -> FloatArray:
     """Return the weight of a document of each grade, (Q, 6), from the labelled counts, (Q, 6).
 
-    The rarer a grade is compared with the top grade, the greater its weight, up to a cap. Without
-    the top grade, weights are fixed.
+    The rarer a grade is compared with the top grade, the greater its weight, from its base utility
+    up to a cap. Without the top grade, weights are fixed.
     """
     top = counts[:, 5:]
     rarity = (top / np.maximum(counts, 1)) ** alpha
+    utility = np.array([0.0, 0.0, 0.0, u3, u4, u5]) / u5
     caps = np.array([0.0, 0.0, 0.0, cap3, cap4, 1.0])
-    worth = np.where(counts > 0, np.minimum(_UTILITY * rarity, caps), 0.0)
-    return np.where(top > 0, worth, _FALLBACK)
+    useful = (counts > 0) & (utility > 0)
+    worth = np.minimum(np.where(useful, rarity, 0.0) * utility, caps)
+    return np.where(top > 0, worth, np.array([0.0, 0.0, 0.0, fallback3, fallback4, 1.0]))
 
 
 def sum_weights(counts: IntArray, worth: FloatArray) -> FloatArray:
@@ -129,15 +142,15 @@ def _normalized_recall(counts: IntArray, found: IntArray, cutoff: int, grade: in
 
 
 def _box(
-    counts: IntArray, added: IntArray, alpha: float, cap4: float, cap3: float
+    counts: IntArray, added: IntArray, weighing: Mapping[str, float]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least and the greatest weight of each grade, (Q, 6), with documents added."""
     more = added[:, np.newaxis]
     fewest, most = np.maximum(counts, 1), np.maximum(counts + more, 1)
     is_top = np.arange(GRADES) == 5
-    light = weights(np.where(is_top, fewest, most), alpha, cap4, cap3)
-    heavy = weights(np.where(is_top, most, fewest), alpha, cap4, cap3)
-    fixed = weights(np.zeros_like(counts), alpha, cap4, cap3)
+    light = weights(np.where(is_top, fewest, most), **weighing)
+    heavy = weights(np.where(is_top, most, fewest), **weighing)
+    fixed = weights(np.zeros_like(counts), **weighing)
     never_top, not_yet = (counts + more)[:, 5:] == 0, counts[:, 5:] == 0
     light = np.where(never_top, fixed, np.where(not_yet, np.minimum(light, fixed), light))
     heavy = np.where(never_top, fixed, np.where(not_yet, np.maximum(heavy, fixed), heavy))
@@ -145,13 +158,7 @@ def _box(
 
 
 def _ra_nwg_range(
-    judged: Judged,
-    own: IntArray,
-    other: IntArray,
-    cutoff: int,
-    alpha: float,
-    cap4: float,
-    cap3: float,
+    judged: Judged, own: IntArray, other: IntArray, cutoff: int, **weighing: float
 ) -> FloatArray:
     """Bound RA-nWG from outside over all labels of some unlabelled documents.
 
@@ -166,7 +173,7 @@ def _ra_nwg_range(
     exist, else the upper bound again; all NaN where none can.
     """
     counts, seen = labelled(judged), shown(judged, cutoff)
-    light, heavy = _box(counts, own + other, alpha, cap4, cap3)
+    light, heavy = _box(counts, own + other, weighing)
     top = np.eye(GRADES, dtype=np.int64)[5]
     corners = []
     for lightest4 in (True, False):
@@ -184,6 +191,13 @@ def _ra_nwg_range(
     high = np.where(np.isnan(high) & (other > 0), 0.0, high)
     useless = counts[:, 3:].sum(axis=1) == 0
     return np.stack([low, high, np.where(useless, np.nan, high)], axis=1)[:, :, np.newaxis]
+
+
+def _top_is_worth_most(arguments: Mapping[str, Any]) -> bool:
+    """Return whether no grade outweighs the top one, and each useful one counts without it."""
+    most = max(arguments["cap4"], arguments["cap3"])
+    least = min(arguments["fallback4"], arguments["fallback3"])
+    return bool(most <= 1 and least > 0)
 
 
 def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
@@ -232,10 +246,17 @@ def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
 MEASURES: list[Measure] = []
 
 _NOT_NEGATIVE = partial(Option, least=0, expected="a number from 0")
+_UTILITY = partial(Option, least=0, most=1000, expected="a number from 0 to 1000")
+_SHARE = partial(Option, least=0, most=1, expected="a number from 0 to 1")
 _WEIGHTS = {
     "alpha": _NOT_NEGATIVE(1.0),
     "cap4": _NOT_NEGATIVE(1.0),
     "cap3": _NOT_NEGATIVE(0.25),
+    "u5": _UTILITY(1.0, least=0.001, expected="a number from 0.001 to 1000"),
+    "u4": _UTILITY(0.5),
+    "u3": _UTILITY(0.1),
+    "fallback4": _SHARE(1.0),
+    "fallback3": _SHARE(0.2),
 }
 _DEPTHS = (10, 30)
 
@@ -256,43 +277,44 @@ _count_ceiling = partial(_evidence, bounds=OTHER_HOLES)
 
 
 @_weighted(
-    bounds=Bounds("counts", outer=_ra_nwg_range, order="ignored"),
+    bounds=Bounds("counts", outer=_ra_nwg_range, order="ignored", accepts=_top_is_worth_most),
     known_as=("RA-nWG", "RA_nWG"),
 )
-def ra_nwg(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
+def ra_nwg(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
     """Rarity-aware normalized weighted gain: the worth of the top K against the best K there are.
 
     Formula:    sum of w in the top K / sum of the min(K, labelled) greatest w of all labelled;
-                w5 = 1, w4 = min(0.5 (n5/n4)^alpha, cap4), w3 = min(0.1 (n5/n3)^alpha, cap3)
+                w5 = 1, w4 = min(u4/u5 (n5/n4)^alpha, cap4), w3 = min(u3/u5 (n5/n3)^alpha, cap3)
     Range:      0 to 1
-    Edge cases: NA without a grade of 3 or more. Without a 5: w4 = 1, w3 = 0.2 (num_q_fallback
-                counts such queries). Order within the top K does not matter.
+    Edge cases: NA without a grade of 3 or more, and where all weights are 0. Without a 5:
+                w4 = fallback4, w3 = fallback3 (num_q_fallback counts such queries). Order within
+                the top K does not matter.
     Source:     arXiv 2511.09545, section 2.4
     """
     counts = labelled(judged)
-    worth = weights(counts, alpha, cap4, cap3)
+    worth = weights(counts, **weighing)
     obtained = sum_weights(shown(judged, cutoff), worth)
     return ratio(obtained, best_sum(counts, worth, cutoff))
 
 
 @_ceiling()
-def proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
+def proc(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
     """Pool-restricted oracle ceiling: the RA-nWG of the best K documents of the pool.
 
     Formula:    sum of the K greatest w in the pool / the same ideal as ra_nwg
     Range:      0 to 1
-    Edge cases: weights are those of all labelled documents. Without --pool the ranking itself is
-                the pool. NA without a grade of 3 or more.
+    Edge cases: weights are those of all labelled documents, by the parameters of ra_nwg. Without
+                --pool the ranking itself is the pool. NA where ra_nwg is.
     Source:     arXiv 2511.09545
     """
     counts = labelled(judged)
-    worth = weights(counts, alpha, cap4, cap3)
+    worth = weights(counts, **weighing)
     reachable = best_sum(pooled(judged, cutoff), worth, cutoff)
     return ratio(reachable, best_sum(counts, worth, cutoff))
 
 
 @_share_of_ceiling()
-def pct_proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
+def pct_proc(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
     """Share of the ceiling that was realized: how well the K were selected from the pool.
 
     Formula:    mean of ra_nwg / proc
@@ -300,12 +322,12 @@ def pct_proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float
     Edge cases: NA where proc is NA or 0. The paper's numbers are ratios of means: pct_proc_rom.
     Source:     arXiv 2511.09545, per query as in its author's blog post
     """
-    obtained, ceiling = pct_proc_rom(judged, cutoff, alpha, cap4, cap3).T
+    obtained, ceiling = pct_proc_rom(judged, cutoff, **weighing).T
     return ratio(obtained, ceiling)
 
 
 @_share_of_ceiling(aggregate=replace(RATIO_OF_MEANS, prints="summary"))
-def pct_proc_rom(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
+def pct_proc_rom(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
     """Share of the ceiling that was realized, as a ratio of means.
 
     Formula:    mean ra_nwg / mean proc, over the queries where proc is above 0
@@ -313,8 +335,8 @@ def pct_proc_rom(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: f
     Edge cases: NA where proc is NA or 0 for every query.
     Source:     arXiv 2511.09545, tables 3 to 6
     """
-    ceiling = proc(judged, cutoff, alpha, cap4, cap3)
-    rows = np.column_stack([ra_nwg(judged, cutoff, alpha, cap4, cap3), ceiling])
+    ceiling = proc(judged, cutoff, **weighing)
+    rows = np.column_stack([ra_nwg(judged, cutoff, **weighing), ceiling])
     rows[ceiling == 0] = np.nan
     return rows
 

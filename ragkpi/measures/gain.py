@@ -157,8 +157,8 @@ def ndcg_ratio(gains: Mapping[int, float] | None = None, cutoff: int | None = No
     return GainRatio(gain, partial(_discounts, cutoff=cutoff))
 
 
-def _dcg_ratio(gains: Mapping[int, float]) -> GainRatio:
-    return ndcg_ratio(gains)._replace(ideal="none")
+def _dcg_ratio(gains: Mapping[int, float], cutoff: int | None = None) -> GainRatio:
+    return ndcg_ratio(gains, cutoff)._replace(ideal="none")
 
 
 def _tallied_binG(tally: Any) -> FloatArray:  # of a `HoleTally`
@@ -229,18 +229,22 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 @_gain(
+    parameters=Gains(cutoffs=True),
     bounds=Bounds("corners", accepts=gains_from_zero, ratio=_dcg_ratio),
     expected=_expected_dcg,
+    known_as=("DCG",),
 )
-def dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
-    """Discounted cumulated gain.
+def dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None = None) -> FloatArray:
+    """Discounted cumulated gain of the ranking, or with a cutoff of its first K documents.
 
-    Formula:    Σ over ranks i of gain(i) / log2(i + 1)
+    Formula:    Σ over ranks i ≤ K of gain(i) / log2(i + 1)
     Range:      0 upwards; below 0 only with negative gains
-    Edge cases: the gain of a document is its level unless given; unjudged documents gain 0.
-    Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
+    Edge cases: the gain of a document is its level unless given; unjudged documents gain 0, and
+                so do empty places.
+    Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0, which has no cutoff
     """
-    return actual(judged, gains).dcg
+    ranked = actual(judged, gains)
+    return ranked.dcg if cutoff is None else ranked.dcg_at(cutoff)
 
 
 @_gain(

@@ -47,7 +47,7 @@ def _nonrelevant_seen(judged: Judged) -> IntArray:
 
 @_skips_holes(known_as=("Bpref",))
 def bpref(judged: Judged) -> FloatArray:
-    """Binary preference: how rarely judged nonrelevant documents stand above relevant ones.
+    """Binary preference: how rarely judged nonrelevant documents rank above relevant ones.
 
     Formula:    (Σ over retrieved relevant documents of (1 - min(nr, R)/min(NN, R))) / R,
                 nr = documents judged nonrelevant above it, NN = all judged nonrelevant

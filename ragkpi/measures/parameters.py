@@ -48,12 +48,16 @@ class Grammar:
     """Reads the parameters of a measure; this one expects none."""
 
     @property
-    def plain_is_a_value(self) -> bool:
-        """Whether the bare name means another value than its defaults spelled out.
+    def takes_cutoffs(self) -> bool:
+        """Whether a number after the name is a rank to cut at."""
+        return False
+
+    def plain_is_a_value(self, typed: Sequence[Parameters]) -> bool:
+        """Return whether the bare name means another value beside those that were typed.
 
         ``-m recip_rank -m recip_rank.10`` asks for two values, ``-m P -m P.10`` for P_10 alone.
         """
-        return False
+        return not typed
 
     def defaults(self) -> list[Parameters]:
         """Return the parameters of the bare name."""
@@ -111,8 +115,11 @@ class Cutoffs(Grammar):
     span: int = 1
 
     @property
-    def plain_is_a_value(self) -> bool:
-        return not self.default
+    def takes_cutoffs(self) -> bool:
+        return True
+
+    def plain_is_a_value(self, typed: Sequence[Parameters]) -> bool:
+        return not typed or not self.default
 
     def defaults(self) -> list[Parameters]:
         return self._parameters((), {})
@@ -222,11 +229,19 @@ class Gains(Grammar):
     """``level=gain`` pairs: the gain of documents judged at that level; by default the level.
 
     `probability` is the default of the parameter ``p`` of rank-biased precision, None without that
-    parameter; `gains` is whether pairs are allowed.
+    parameter; `gains` is whether pairs are allowed, and `cutoffs` whether ranks to cut at are.
     """
 
     probability: float | None = None
     gains: bool = True
+    cutoffs: bool = False
+
+    @property
+    def takes_cutoffs(self) -> bool:
+        return self.cutoffs
+
+    def plain_is_a_value(self, typed: Sequence[Parameters]) -> bool:
+        return all("cutoff" in parameters.arguments for parameters in typed)
 
     def defaults(self) -> list[Parameters]:
         return [Parameters("", self._arguments({}, self.probability))]
@@ -238,8 +253,12 @@ class Gains(Grammar):
     def parse(self, measure: str, text: str) -> list[Parameters]:
         gains: dict[int, float] = {}
         probability: float | None = None
+        cutoffs: list[int] = []
         for item in text.split(","):
             key, equals, number = item.partition("=")
+            if self.cutoffs and not equals:
+                cutoffs.append(_cutoff(measure, item))
+                continue
             if not equals or "=" in number:
                 raise bad_request(measure, text, f"'{item}'; expected key=value")
             value = _real(measure, number)
@@ -261,12 +280,21 @@ class Gains(Grammar):
             else:
                 _warn(measure, text, f"'{key}' is not a level and changes nothing")
         p = self.probability if probability is None else probability
-        return [Parameters(text, self._arguments(gains, p))]
+        arguments = self._arguments(gains, p)
+        if not cutoffs:
+            return [Parameters(text, arguments)]
+        _refuse_duplicates(measure, text, cutoffs)
+        pairs = ",".join(item for item in text.split(",") if "=" in item)
+        return [
+            Parameters("_".join(filter(None, [str(k), pairs])), {**arguments, "cutoff": k}, (k,))
+            for k in cutoffs
+        ]
 
     def describe(self) -> str:
+        cutoffs = "cutoffs, default uncut" if self.cutoffs else ""
         pairs = "level=gain pairs, default gain = level" if self.gains else ""
         p = "" if self.probability is None else f"p={self.probability:g}"
-        return "; ".join(filter(None, [pairs, p]))
+        return "; ".join(filter(None, [cutoffs, pairs, p]))
 
 
 def shortest(number: float) -> str:

@@ -74,7 +74,7 @@ def expected_recall(judged: Judged, cutoff: int) -> FloatArray:
 
 @_cut(expected=expected_recall, known_as=("R", "Rec", "recall"))
 def recall(judged: Judged, cutoff: int) -> FloatArray:
-    """Share of the relevant documents that stand among the first K.
+    """Share of the relevant documents that are among the first K.
 
     Formula:    r(K) / R
     Range:      0 to 1
@@ -107,7 +107,7 @@ def relative_P(judged: Judged, cutoff: int) -> FloatArray:
     known_as=("Success", "hit", "hits", "hit_rate", "hitrate"),
 )
 def success(judged: Judged, cutoff: int) -> FloatArray:
-    """Whether any relevant document stands among the first K; its mean is the hit rate.
+    """Whether any relevant document is among the first K; its mean is the hit rate.
 
     Formula:    1 if r(K) > 0, else 0
     Range:      0 or 1

@@ -64,7 +64,7 @@ class _Chosen:
         """Yield each metric and the position where it was typed, cutoffs ascending."""
         grammar = measure.parameters
         chosen = [*self.typed, *self.from_nicknames]
-        if self.plain and (grammar.plain_is_a_value or not self.typed):
+        if self.plain and grammar.plain_is_a_value(self.typed):
             chosen += grammar.defaults()
         distinct = list({parameters.suffix: parameters for parameters in chosen}.values())
         distinct.sort(key=lambda parameters: parameters.order)
@@ -254,7 +254,7 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
         return known[0].name, level
     is_cutoff = cutoff is not None and "." not in value and name not in ("setf", "iprec")
     for measure in known:
-        if isinstance(measure.parameters, Cutoffs) == is_cutoff:
+        if measure.parameters.takes_cutoffs == is_cutoff:
             return f"{measure.name}.{value}", level
     return None
 

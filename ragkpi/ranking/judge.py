@@ -23,10 +23,14 @@ from ragkpi.wording import counted, listed, named
 
 
 class Coverage(NamedTuple):
-    """The queries only in the judgements and the queries only in a run, in byte order."""
+    """The queries only in the judgements and those only in a run, in byte order.
+
+    `judged` is the number of all queries in the judgements.
+    """
 
     missing: list[bytes]
     unjudged: list[bytes]
+    judged: int
 
 
 def judge(
@@ -111,6 +115,7 @@ def _coverage(judgements: Judgements, hits: Hits) -> Coverage:
     return Coverage(
         missing=[query for query in judgements.queries if query not in in_run],
         unjudged=sorted(query for query in in_run if query not in judgements.index),
+        judged=len(judgements.queries),
     )
 
 
@@ -128,13 +133,12 @@ def _queries(
     if settings.only_query is not None:
         queries = [query for query in queries if query == settings.only_query]
     if not queries:
-        wanted, subject = settings.only_query, "no query is"
+        wanted, shared = settings.only_query, "no query ids"
         if wanted is not None:
-            subject = f"query {listed([wanted], 3)} (-D 0.QID) is not"
+            shared = f"no query {listed([wanted], 3)} (-D 0.QID)"
         judged, run = listed(judgements.queries, 3), listed(sorted(hits.queries), 3)
         raise NothingInCommonError(
-            f"{subject} both judged in {judgements.file} and retrieved for "
-            f"(judged: {judged}; run: {run})"
+            f"{judgements.file} and the run share {shared} (judged: {judged}; run: {run})"
         )
     return queries
 

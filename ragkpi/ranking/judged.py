@@ -201,7 +201,7 @@ class Settings:
     """The choices that change values."""
 
     relevance_level: int = 1  # the lowest judged level that counts as relevant, from 0 (-l)
-    missing: Missing = "intersection"
+    missing: Missing = "zero"
     unjudged: Unjudged = "kept"
     max_retrieved: int | None = None  # keep only this many top documents of each query (-M)
     ties: TieOrder = "id"

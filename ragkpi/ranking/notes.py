@@ -34,7 +34,7 @@ def doubts(
             f"highest judged level, {highest}; give a lower one"
         )
     if judged.queries and not judged.num_ret.any():
-        yield "no judged query is in the run: all values are those of empty rankings"
+        yield "no judged query is in the run: every ranking counts as empty"
     meant = queries_meant(judgements.queries, unknown)
     if meant:
         mine, theirs = next(iter(meant.items()))
@@ -60,13 +60,13 @@ def doubts(
         example = f" such as {named(seen.documents[0][1])}" if seen.documents else ""
         yield (
             f"{which} is judged: the run has ids{example}, the qrels such as "
-            f"{named(judgements.document[0])}; are they of one collection?"
+            f"{named(judgements.document[0])}; is it the same collection?"
         )
     if seen.rising > seen.ordered / 2:
         yield (
             f"scores rise down the file in {seen.rising} of the first "
             f"{counted(seen.ordered, 'ranking')}: are they distances? The highest ranks first; "
-            f"{option('scores', 'distance')} turns them round"
+            f"{option('scores', 'distance')} reverses that"
         )
     yield from _outside_pool(judged, top)
 
@@ -94,19 +94,42 @@ def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[byte
 
 
 def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
-    """Return a note on queries that the means leave out, if any."""
+    """Return notes on the queries that are left out."""
     notes = []
     if coverage.missing and settings.missing == "intersection":
-        are = counted(len(coverage.missing), "judged query is", "judged queries are")
+        one = len(coverage.missing) == 1
         notes.append(
-            f"{are} missing from the run and left out of the means ("
-            f"{listed(coverage.missing, 3)}); {option('missing', 'zero')} counts them as "
-            "empty rankings"
+            f"{_missing_from('the run', coverage)} and left out; "
+            f"{option('missing', 'zero')} counts {'it' if one else 'them'} as 0"
         )
     if coverage.unjudged:
         are = counted(len(coverage.unjudged), "query of the run is", "queries of the run are")
-        notes.append(f"{are} not judged and ignored ({listed(coverage.unjudged, 3)})")
-    return ["; ".join(notes)] if notes else []
+        notes.append(f"{are} unjudged and ignored ({listed(coverage.unjudged, 3)})")
+    return notes
+
+
+def missing_notes(names: Sequence[str], coverages: Sequence[Coverage]) -> list[str]:
+    """Say which runs, at least one, lack queries that count as empty rankings."""
+    runs = zip(names, coverages, strict=True)
+    first, *others = [(name, coverage) for name, coverage in runs if coverage.missing]
+    more = [f"{len(c.missing)} from {name} ({listed(c.missing, 3)})" for name, c in others[:2]]
+    if len(others) > 2:
+        more.append(f"some from {counted(len(others) - 2, 'other run')}")
+    one = not others and len(first[1].missing) == 1
+    return [
+        f"{', '.join([_missing_from(*first), *more])} and {'counts' if one else 'count'} as 0; "
+        f"trec_eval's lines leave {'it' if one else 'them'} out "
+        f"({option('missing', 'common')}: only queries that all runs have)"
+    ]
+
+
+def _missing_from(run: str, coverage: Coverage) -> str:
+    number = len(coverage.missing)
+    are = "is" if number == 1 else "are"
+    return (
+        f"{number} of {coverage.judged} judged queries {are} missing from {run} "
+        f"({listed(coverage.missing, 3)})"
+    )
 
 
 def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
@@ -123,17 +146,15 @@ def assumption_notes(judged: Judged, seen: int) -> list[str]:
     notes = []
     if seen:
         notes.append(
-            f"the corpus size is not given, so N = {seen}, the documents seen in qrels and run: "
-            f"every bor is a lower bound; give the real size with {option('corpus_size')} or in "
-            "the environment variable RAGKPI_CORPUS_SIZE"
+            f"no corpus size is given: N = {seen}, the documents seen, makes every bor a lower "
+            f"bound; give the real one with {option('corpus_size')} or RAGKPI_CORPUS_SIZE"
         )
     if judged.pool is not None:
         lacking = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]
         if lacking:
             are = counted(len(lacking), "evaluated query is", "evaluated queries are")
-            notes.append(
-                f"{are} missing from the pool ({listed(lacking, 3)}): nothing is reachable for them"
-            )
+            which = f"({listed(lacking, 3)})"
+            notes.append(f"{are} missing from the pool {which}: nothing is reachable there")
     return notes
 
 
@@ -147,19 +168,3 @@ def concerning(lines_of: Mapping[str, Sequence[str]]) -> list[str]:
         line if len(named) == len(lines_of) else f"{line} ({', '.join(named)})"
         for line, named in runs.items()
     ]
-
-
-def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
-    """Name the runs that lack queries, which count as empty rankings; "" if none does."""
-    lacking = [
-        f"{len(coverage.missing)} of {name} ({listed(coverage.missing, 3)})"
-        for name, coverage in coverages.items()
-        if coverage.missing
-    ]
-    if not lacking:
-        return ""
-    return (
-        f"compared over all {counted(queries, 'judged query', 'judged queries')}; missing ones "
-        f"count as empty rankings: {', '.join(lacking)}; {option('missing', 'common')} "
-        f"takes those that all runs have"
-    )

@@ -381,17 +381,15 @@ def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
     sizes = [len(values) for _, values in few]
     fewest, most = min(sizes), max(sizes)
     n = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    which = "resampled" if len(few) == len(known) else "some resampled"
-    note = f"with so few queries (n = {n}) {which} intervals are too narrow"
     simulated = bootstrap.level == 0.95 and bootstrap.method == "percentile"
     spread = all(m.measure.is_mean and _differing(values) * 2 >= most for m, values in few)
+    some = len(few) < len(known)
     if simulated and spread and 3 <= fewest == most:
-        covered = 95 - 40 / most - 65 / most**2
-        note += (
-            f": a 95 % interval of a mean really covered about {covered:.0f} % in simulation, and "
-            "less where values are skewed"
-        )
-    return note
+        covered = f"about {95 - 40 / most - 65 / most**2:.0f} %"
+        which = "some 95 % intervals really cover" if some else "a 95 % interval really covers"
+        return f"With so few queries ({n}) {which} {covered}."
+    which = "some resampled" if some else "resampled"
+    return f"With so few queries ({n}) {which} intervals are too narrow."
 
 
 def _alike_note(samples: Resampled) -> str:
@@ -399,7 +397,9 @@ def _alike_note(samples: Resampled) -> str:
     differing, n = min((pair for pair in alike if 0 < pair[0] < FEW_DIFFERING), default=(0, 0))
     if not n:
         return ""
-    return f"all but {differing} of {n:,} queries are alike: their resampled interval is too narrow"
+    return (
+        f"All but {differing} of {n:,} queries are alike: their resampled interval is too narrow."
+    )
 
 
 def _differing(values: FloatArray) -> int:

@@ -141,10 +141,10 @@ def test_typer_is_not_imported(words):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("eval -l x a b", "-l x: no whole number; expected one"),
+        ("eval -l x a b", "-l x: expected a whole number"),
         ("eval --level -1 a b", "-l -1: too small; expected 0 or more"),
         ("eval --digits=18 a b", "--digits 18: out of range; expected 0 to 17"),
-        ("eval --ci --confidence much a b", "--confidence much: no number; expected one"),
+        ("eval --ci --confidence much a b", "--confidence much: expected a number"),
         ("eval -T msmarco a b", "-T msmarco: no such choice; expected trec_results"),
         ("eval --fail a b", "option --fail is ambiguous: --fail-under, --fail-under-baseline"),
         ("eval -M", "Option '-M' requires an argument; 'ragkpi eval --help' shows what there is"),

@@ -63,9 +63,9 @@ def test_missing_queries_are_told_and_left_out(evaluate, files):
         "recip_rank", "all", "0.7500"
     )
     assert outcome.err.decode() == (
-        "ragkpi: note: 1 judged query is missing from the run and left out of the means (q3); "
-        "-c counts them as empty rankings; "
-        "1 query of the run is not judged and ignored (q4)\n"
+        "ragkpi: note: 1 of 3 judged queries is missing from the run (q3) and left out; "
+        "-c counts it as 0\n"
+        "ragkpi: note: 1 query of the run is unjudged and ignored (q4)\n"
     )
 
 
@@ -87,7 +87,7 @@ def test_missing_queries_are_an_error(evaluate, files):
         ("-m mpa -m P.x qrels run", "-m mpa: no measure"),
         ("qrels", "1 files; expected"),
         ("", "0 files; expected"),
-        ("-l x qrels run", "-l x: no whole number"),
+        ("-l x qrels run", "-l x: expected a whole number"),
         ("-l -1 qrels run", "-l"),
         ("-M -1 qrels run", "-M"),
         ("-N many qrels run", "-N many: expected a number of documents"),

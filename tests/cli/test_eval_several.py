@@ -45,7 +45,7 @@ def test_one_bad_run_is_named_and_hides_no_other(evaluate, monkeypatch, tmp_path
     assert found.status == 2
     said = [line for line in found.err.decode().splitlines() if "ragkpi: " in line]
     assert said[0].startswith(f"ragkpi: {bad}:2: score 'high'")
-    assert said[1].startswith(f"ragkpi: {other}: no query is both judged in qrels.txt")
+    assert said[1].startswith(f"ragkpi: {other}: qrels.txt and the run share no query ids")
 
 
 def test_nothing_is_printed_if_every_run_is_bad(evaluate):
@@ -68,7 +68,7 @@ def test_notes_are_said_once_for_all_runs_that_they_concern(evaluate):
     found = evaluate("-m", "bor.10", "qrels.txt", *ALL)
     assert found.err.count(b"lower bound") == 1
     assert found.err.count(b"hd-09") == 1
-    assert f"1 of {DENSE} (hd-09)".encode() in found.err
+    assert b"missing from dense (hd-09)" in found.err
 
 
 def test_the_corpus_is_counted_over_all_runs(evaluate, tmp_path):
@@ -139,11 +139,11 @@ def test_abbreviations_mean_what_they_mean_to_trec_eval(evaluate, short, long):
 
 def test_signature_is_a_line_or_a_note(evaluate):
     alone = evaluate("-m", "map", "-l", 2, "--signature", "qrels.txt", BM25).out.decode()
-    assert "missing" not in alone
+    assert alone.endswith("|qrels:c89ac13f|l:2|missing:intersection\n")
     alone = evaluate("-c", "-m", "map", "-l", 2, "--signature", "qrels.txt", BM25).out.decode()
     name, query, text = alone.splitlines()[-1].split("\t")
     assert (name, query) == ("signature".ljust(22), "all")
-    assert text.endswith("|qrels:c89ac13f|l:2|missing:zero")
+    assert text.endswith("|qrels:c89ac13f|l:2")
     several = ("--format", "table", "--signature", "qrels.txt", *ALL)
     assert text in evaluate("-m", "map", "-l", 2, *several).out.decode().splitlines()
     long = evaluate("-m", "map", "--signature-long", "qrels.txt", BM25).out.decode()
@@ -185,17 +185,36 @@ def test_help_stands_in_groups(evaluate):
 def test_stars_and_gates_are_over_all_judged_queries(evaluate, tmp_path):
     """dense lacks hd-09: over its eleven queries it beat fusion's twelve."""
     found = evaluate("-m", "map", "--format", "table", "qrels.txt", *ALL)
-    assert b"compared over all 12 judged queries; missing ones count as empty" in found.err
+    assert b"1 of 12 judged queries is missing from dense (hd-09) and counts as 0; " in found.err
     assert b"over 12 queries\n" in found.out
     best = [line.split()[0] for line in found.out.decode().splitlines() if "*" in line]
     assert best == ["fusion", "*"]
     lines = (FIXTURES / DENSE).read_text().splitlines(keepends=True)
     (tmp_path / "one.run").write_text("".join(line for line in lines if line.startswith("hd-01")))
     arguments = ("-m", "ndcg_cut.10", "qrels.txt", tmp_path / "one.run")
-    assert b"11 judged queries are missing" in evaluate(*arguments).err
+    assert b"11 of 12 judged queries are missing from the run" in evaluate(*arguments).err
     gated = evaluate("--fail-under", "ndcg_cut_10=0.55", *arguments)
     assert gated.status == 3
-    assert b"ndcg_cut_10 is 0.0754872, under 0.55" in gated.err
+    assert b"ndcg_cut_10 is 0.0754872, below 0.55" in gated.err
+
+
+def test_all_but_trec_evals_lines_count_a_missing_query_as_0(evaluate, ragkpi):
+    """dense lacks hd-09 of twelve: lines have the mean of eleven, all else that of twelve."""
+    lines = evaluate("-q", "-m", "P.10", "qrels.txt", DENSE)
+    *queries, mean = [line.split()[2] for line in lines.out.splitlines()]
+    found = sum(round(10 * float(value)) for value in queries)
+    assert (len(queries), float(mean)) == (11, round(found / 110, 4))
+    assert b"missing from the run (hd-09) and left out; -c counts it as 0" in lines.err
+    expected = found / 120
+    assert f"{expected:.4f}".encode() in evaluate("-c", "-m", "P.10", "qrels.txt", DENSE).out
+    for form in ("csv", "table", "markdown", "latex", "json"):
+        shown = evaluate("-m", "P.10", "--format", form, "--digits", 4, "qrels.txt", DENSE)
+        assert f"{expected:.4f}" in shown.out.decode() or form == "json"
+        assert b"missing from dense (hd-09) and counts as 0; trec_eval's lines" in shown.err
+    (run,) = json.loads(shown.out)["runs"]
+    assert (run["values"]["P_10"], run["queries"]) == (pytest.approx(expected, abs=5e-5), 12)
+    gated = evaluate("-m", "P.10", "--fail-under", f"P_10={expected + 1e-6}", "qrels.txt", DENSE)
+    assert (gated.status, f"{expected:.4f}".encode() in gated.out) == (3, True)
 
 
 def test_common_takes_the_queries_that_all_runs_have(evaluate):
@@ -208,7 +227,12 @@ def test_a_run_of_other_queries_is_no_list_of_empty_rankings(evaluate, tmp_path)
     (tmp_path / "other.run").write_text("x Q0 d 1 2 id\n")
     found = evaluate("-m", "map", "qrels.txt", tmp_path / "other.run", BM25)
     assert found.status == 7
-    assert b"no query is both judged" in found.err
+    assert b"qrels.txt and the run share no query ids" in found.err
+    alone = evaluate("-m", "map", "--format", "csv", "qrels.txt", tmp_path / "other.run")
+    assert (alone.status, alone.out) == (7, b"")
+    assert evaluate("-c", "-m", "map", "qrels.txt", tmp_path / "other.run").out.endswith(
+        b"0.0000\n"
+    )
 
 
 def test_ids_of_another_kind_are_warned_of(evaluate, tmp_path):

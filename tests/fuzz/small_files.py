@@ -134,7 +134,7 @@ def values(judged, rows, listed, case):
         raise RefusedError
     found = {}
     for query, documents in judged.items():
-        if query not in run and case.get("missing") != "zero":
+        if query not in run and case.get("missing") == "intersection":
             continue
         levels = {}
         for document, level in documents.items():
@@ -196,7 +196,7 @@ def filters(chance):
     if chance.random() < 0.2:
         case["max_passage"] = "#"
     if chance.random() < 0.5:
-        case["missing"] = "zero"
+        case["missing"] = "intersection"
     return case
 
 

@@ -26,7 +26,7 @@ def quiet():
 
 
 def test_a_missed_limit_is_an_error_and_may_be_kept_beside_the_values():
-    with pytest.raises(ragkpi.GateFailedError, match=r"P_1 is 0\.5, under 0\.75 by 0\.25"):
+    with pytest.raises(ragkpi.GateFailedError, match=r"P_1 is 0\.5, below 0\.75 by 0\.25"):
         ragkpi.evaluate(JUDGED, HALF, "P.1", fail_under={"P.1": 0.75})
     kept = ragkpi.evaluate(JUDGED, HALF, "P.1", fail_under={"P_1": 0.75}, problems="kept")
     assert kept.mean == {"P_1": 0.5}
@@ -35,17 +35,51 @@ def test_a_missed_limit_is_an_error_and_may_be_kept_beside_the_values():
     assert ragkpi.evaluate(JUDGED, HALF, "P.1", fail_under={"P_1": 0.5}).passed == {"run": 1}
 
 
-def test_a_run_that_a_limit_is_set_for_is_over_all_judged_queries():
+def test_one_run_is_over_all_judged_queries():
     alone = {"q1": {"d1": 1.0}}
-    assert ragkpi.evaluate(JUDGED, alone, "P.1").mean == {"P_1": 1.0}
+    found = ragkpi.evaluate(JUDGED, alone, "P.1")
+    assert found.mean == {"P_1": 0.5}
+    assert found.notes[0].startswith("1 of 2 judged queries is missing from run (q2) and counts")
+    assert ragkpi.evaluate(JUDGED, alone, "P.1", missing="intersection").mean == {"P_1": 1.0}
+    assert ragkpi.evaluate(JUDGED, alone, "P.1", only_query="q1").mean == {"P_1": 1.0}
+    with pytest.raises(ragkpi.NothingInCommonError, match="share no query q2"):
+        ragkpi.evaluate(JUDGED, alone, "P.1", only_query="q2")
+    with pytest.raises(ragkpi.NothingInCommonError, match="qrels and the run share no query ids"):
+        ragkpi.evaluate(JUDGED, {"q9": {"d1": 1.0}}, "P.1")
     with pytest.raises(ragkpi.GateFailedError, match=r"P_1 is 0\.5"):
         ragkpi.evaluate(JUDGED, alone, "P.1", fail_under={"P_1": 0.75})
 
 
+def test_every_question_counts_a_missing_query_as_an_empty_ranking():
+    qrels, dense, other = (
+        f"fixtures/{name}" for name in ("qrels.txt", "dense.run", "runs/bm25.run")
+    )
+    eleven = ragkpi.evaluate(qrels, dense, ["P.10", "p_obs.10"], missing="intersection")
+    assert "hd-09" not in eleven.per_query
+    mean = eleven.mean["P_10"] * 11 / 12
+    values = {
+        "evaluate": ragkpi.evaluate(qrels, dense, "P.10").mean["P_10"],
+        "several": ragkpi.evaluate(qrels, [dense], "P.10").mean["dense"]["P_10"],
+        "holes": ragkpi.holes(qrels, dense, "P.10").rows[0]["value"],
+        "compare": ragkpi.compare(qrels, [dense, other], "P.10").rows[0]["value"],
+    }
+    assert values == pytest.approx(dict.fromkeys(values, mean))
+    successes = [row["p_obs_10"] for row in eleven.per_query.values()]
+    known = [value for value in successes if value == value]  # NA without relevant documents
+    shown = ragkpi.depth(qrels, dense, at=[10], corpus_size=5000)
+    assert shown.rows[0]["p_obs"] == pytest.approx(sum(known) / (len(known) + 1))
+    quality = {query: place for place, query in enumerate([*eleven.per_query, "hd-09"])}
+    assert ragkpi.calibrate(qrels, dense, quality, "P.10").rows[0]["n"] == 12
+    found = ragkpi.diagnose(qrels, dense, pool="fixtures/first_stage.run")
+    assert found.notes[0].startswith("1 of 12 judged queries is missing from")
+    assert "hd-09" in {row.get("query") for row in found.rows}
+    assert "hd-09" in ragkpi.report(qrels, dense, "P.10").data["queries"]
+
+
 @pytest.mark.parametrize("margin", [0.5, "50%"])
 def test_a_baseline_in_memory(margin):
-    better = {"run": HALF, "measures": "P.1", "fail_under_baseline": WHOLE}
-    with pytest.raises(ragkpi.GateFailedError, match="under 1 by"):
+    better = {"run": HALF, "measures": "P.1", "fail_under_baseline": WHOLE, "gate_by": "value"}
+    with pytest.raises(ragkpi.GateFailedError, match=r"below 1\.0000 \(baseline\) by 0\.5000"):
         ragkpi.evaluate(JUDGED, **better)
     result = ragkpi.evaluate(JUDGED, **better, margin=margin)
     assert result.mean == {"P_1": 0.5}  # the baseline is no row
@@ -135,7 +169,7 @@ def test_every_answer_is_signed():
     results = [
         ragkpi.depth(QRELS, BM25, corpus_size=5000),
         ragkpi.holes(QRELS, BM25),
-        ragkpi.compare(QRELS, [BM25, FUSION], "map", trials=10, resamples=10),
+        ragkpi.compare(QRELS, [BM25, FUSION], "map", trials=10),
         ragkpi.diagnose(QRELS, FIXTURES / "reranked.run", pool=FIXTURES / "first_stage.run"),
         ragkpi.zscores(QRELS, [BM25, FUSION], "map"),
     ]
@@ -164,7 +198,7 @@ def test_what_there_is_can_be_asked_for(ragkpi):
         ({"d7": 1}, {"d7#2": 2.0, "x": 1.0}, "d7#2 where the qrels have d7"),
         ({"p#3": 1}, {"p": 2.0, "x": 1.0}, "p where the qrels have p#3"),
         ({"7": 1}, {"007": 2.0}, "007 where the qrels have 7"),
-        ({"a": 1}, {"a": 0.1, "b": 0.2, "c": 0.3}, 'scores="distance" turns them round'),
+        ({"a": 1}, {"a": 0.1, "b": 0.2, "c": 0.3}, 'scores="distance" reverses that'),
     ],
 )
 def test_what_is_in_memory_is_doubted_as_files_are(qrels, run, says):

@@ -9,6 +9,10 @@ import pytest
 
 CASES = json.loads((Path(__file__).parents[1] / "oracle" / "rag_cases.json").read_text())["cases"]
 
+# The defaults of section 5 of the specification.
+WEIGHING = {"alpha": 1.0, "cap4": 1.0, "cap3": 0.25}
+WEIGHING |= {"u5": 1.0, "u4": 0.5, "u3": 0.1, "fallback4": 1.0, "fallback3": 0.2}
+
 
 def cases(kind, *groups):
     chosen = [case for case in CASES if case["kind"] == kind and case["group"] in groups]

@@ -23,6 +23,7 @@ REQUESTS = find_metrics(
         *("relstring.0", "relstring.3", "utility.1,2,3,.1", "set_F.0", "set_F.4"),
         *("ndcg.1=.3,2=.7,3=2.5", "ndcg_rel.0=.25,1=1.5,2=-2", "Rndcg.0=.25,1=1.5,2=1.5,9=.1"),
         *("G.0=.1,1=1.3,2=2.7", "G.1=-3", "dcg.4=.1", "ideal_dcg.0=.7", "Rndcg.1=0,2=0"),
+        "dcg.1,3,4=.1",
         *("rbp.p=.5,2=.4", "rbp.p=.99,0=-1,3=2", "rbp.1=.5,2=.7", "rbp.p=0", "rbp.p=1"),
         *("rbp_resid.p=.5", "rbp_resid.p=.999", "rbp_resid.p=0", "rbp_resid.p=-.7"),
     ]

@@ -10,7 +10,7 @@ from ragkpi.measures import evidence as grade_counts
 from ragkpi.measures.measure import RATIO_OF_MEANS
 from ragkpi.ranking.judged import GRADE_MAPS, Settings
 from tests.measures.by_hand import judge, lines, population, summary
-from tests.measures.rag_oracle import agree, cases, number
+from tests.measures.rag_oracle import WEIGHING, agree, cases, number
 
 RUBRIC = Settings(grade_map=GRADE_MAPS["rubric"])
 
@@ -45,9 +45,10 @@ def evidence(inputs, settings=RUBRIC):
     return judge(qrels, run, settings, pool)
 
 
-def weights(counts, alpha="1", cap4=1.0, cap3=0.25):
+def weights(counts, **changed):
     row = np.array([[0, *(counts.get(str(grade), 0) for grade in range(1, 6))]])
-    return grade_counts.weights(row, number(alpha), float(cap4), float(cap3))[0]
+    weighing = WEIGHING | {name: number(text) for name, text in changed.items()}
+    return grade_counts.weights(row, **weighing)[0]
 
 
 def set_measures(inputs):
@@ -58,7 +59,7 @@ def set_measures(inputs):
         name: summary(judged, f"{name}.{K}") for name in [*names.split(), "precision4", "harm"]
     }
     counts = grade_counts.labelled(judged)
-    worth = grade_counts.weights(counts, 1.0, 1.0, 0.25)
+    worth = grade_counts.weights(counts, **WEIGHING)
     found |= {f"w{grade}": worth[0, grade] for grade in (3, 4, 5)}
     found["G_obs"] = grade_counts.sum_weights(grade_counts.shown(judged, K), worth)[0]
     found["G_oracle"] = grade_counts.best_sum(counts, worth, K)[0]

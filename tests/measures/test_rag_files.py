@@ -10,7 +10,7 @@ from ragkpi.measures import evidence
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings, parse_grade_map
 from tests.measures.by_hand import lines_of
-from tests.measures.rag_oracle import agree, cases, number
+from tests.measures.rag_oracle import WEIGHING, agree, cases, number
 
 WEIGHT = re.compile("w[345]")
 THRESHOLD = re.compile("success_m")
@@ -103,7 +103,7 @@ def test_files_through_the_command(case, tmp_path, ragkpi):
 @pytest.mark.parametrize("case", cases("files", "grade_map"))
 def test_weights_of_a_grade_map(case, tmp_path):
     judged = evaluate(tmp_path, case, ["ra_nwg.4"]).judged
-    worth = evidence.weights(evidence.labelled(judged), alpha=1.0, cap4=1.0, cap3=0.25)
+    worth = evidence.weights(evidence.labelled(judged), **WEIGHING)
     for grade in (5, 4, 3):
         weights = dict(zip(("a", "b"), worth[:, grade], strict=True)) | {
             "all": worth[:, grade].mean()

@@ -1,6 +1,7 @@
 """What must hold for every collection and every run."""
 
 import math
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from ragkpi.ranking.judged import Settings
 from tests.measures.by_hand import judge, lines, population, scores, summary
+from tests.measures.rag_oracle import WEIGHING
 
 K = 4
 DOCS = [f"d{i}" for i in range(9)]
@@ -87,6 +89,62 @@ def test_a_selection_never_beats_its_pool(qrels, run, more, alpha, cap4, cap3):
     for q in chosen:
         assert not chosen[q] > best[q] + 1e-12
     assert summary(judged, "pool_miss.4") == 0
+
+
+WEIGHINGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "alpha": st.sampled_from([0.0, 0.5, 2.0]),
+        **{name: st.sampled_from([0.0, 0.3, 1.5]) for name in ("cap4", "cap3")},
+        "u5": st.sampled_from([0.5, 2.0]),
+        **{name: st.sampled_from([0.0, 0.7, 3.0]) for name in ("u4", "u3")},
+        **{name: st.sampled_from([0.0, 0.4, 1.0]) for name in ("fallback4", "fallback3")},
+    },
+)
+
+
+def by_definition(labels, shown, pool, given):
+    """Weigh document by document, and try every choice of K: RA-nWG and PROC; NaN for NA."""
+    w = WEIGHING | given
+    number = {grade: list(labels.values()).count(grade) for grade in (3, 4, 5)}
+
+    def worth(grade):
+        if grade in (1, 2):
+            return 0.0
+        if grade == 5:
+            return 1.0
+        if not number[5]:
+            return w[f"fallback{grade}"]
+        scarce = (number[5] / number[grade]) ** w["alpha"]
+        return min(w[f"u{grade}"] / w["u5"] * scarce, w[f"cap{grade}"])
+
+    def best(documents):
+        known = [worth(labels[doc]) for doc in documents if doc in labels]
+        return max(sum(chosen) for chosen in combinations(known, min(K, len(known))))
+
+    ideal = best(labels)
+    got = sum(worth(labels[doc]) for doc in shown[:K] if doc in labels)
+    return (got / ideal, best(pool) / ideal) if ideal else (math.nan, math.nan)
+
+
+@given(JUDGEMENTS, RUNS, RUNS, WEIGHINGS)
+def test_weights_are_parameters_of_the_measures(qrels, run, pool, given_):
+    options = ",".join(["4", *(f"{name}={value!r}" for name, value in given_.items())])
+    names = ("ra_nwg", "proc", "pct_proc", "pct_proc_rom")
+    judged = judge(qrels, scored(run), pool=scored(pool))
+    found = lines(judged, *(f"{name}.{options}" for name in names)).values()
+    ra_nwg, proc, pct, rom = found
+    rubric = {0: 1, 1: 3, 2: 4, 3: 5}  # umbrela
+    pairs = []
+    for q in QUERIES:
+        labels = {doc: rubric[level] for doc, level in qrels[q].items() if level >= 0}
+        got, ceiling = by_definition(labels, run[q], pool[q], given_)
+        assert close([ra_nwg[q], proc[q]], [got, ceiling])
+        assert close(pct[q], got / ceiling if ceiling else math.nan)
+        if ceiling > 0:
+            pairs.append((got, ceiling))
+    got, ceiling = (sum(values) for values in zip(*pairs, strict=True)) if pairs else (0, 0)
+    assert close(rom["all"], got / ceiling if pairs else math.nan)
 
 
 @given(JUDGEMENTS, RUNS, RUNS)

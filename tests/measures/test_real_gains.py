@@ -14,7 +14,7 @@ from ragkpi.ranking.judge import judge, part_of
 QRELS = {"q": {"a": 2, "b": 0, "c": 1}}
 RUN = {"q": {"z": 4.0, "c": 3.0, "a": 2.0, "b": 1.0}}
 GAINS = {"q": {"a": 0.5, "b": 0.25, "c": 2.0}}
-TAKING = ["dcg", "ideal_dcg", "ndcg", "ndcg_cut.2", "G", "rbp.p=0.5", "ndcg_exp.5"]
+TAKING = ["dcg", "dcg.2", "ideal_dcg", "ndcg", "ndcg_cut.2", "G", "rbp.p=0.5", "ndcg_exp.5"]
 
 
 def by_hand():
@@ -31,6 +31,7 @@ def by_hand():
     G = 2.0 / math.log2(2 + 3 - 2.0) + 0.5 / math.log2(2 + 4 - 2.5) + 0.25 / math.log2(2 + 5 - 2.75)
     return {
         "dcg": dcg(ranked),
+        "dcg_2": dcg(ranked, 2),
         "ideal_dcg": dcg(best),
         "ndcg": dcg(ranked) / dcg(best),
         "ndcg_cut_2": dcg(ranked, 2) / dcg(best, 2),
@@ -77,13 +78,15 @@ def test_ndcg_is_that_of_scikit_learn(documents, cutoff):
     found = ragkpi.evaluate(
         {"q": dict.fromkeys(names, 1)},
         {"q": dict(zip(names, score.tolist(), strict=True))},
-        ["ndcg", "dcg", f"ndcg_cut.{cutoff}"],
+        ["ndcg", "dcg", f"dcg.{cutoff}", f"ndcg_cut.{cutoff}"],
         gains={"q": dict(zip(names, gain.tolist(), strict=True))},
         ties="expected",
     ).mean
     truth, predicted = gain[np.newaxis], score[np.newaxis]
     assert found["ndcg"] == pytest.approx(metrics.ndcg_score(truth, predicted), abs=1e-12)
     assert found["dcg"] == pytest.approx(metrics.dcg_score(truth, predicted), abs=1e-12)
+    expected = metrics.dcg_score(truth, predicted, k=cutoff)
+    assert found[f"dcg_{cutoff}"] == pytest.approx(expected, abs=1e-12)
     expected = metrics.ndcg_score(truth, predicted, k=cutoff)
     assert found[f"ndcg_cut_{cutoff}"] == pytest.approx(expected, abs=1e-12)
 

@@ -37,6 +37,15 @@ def arguments(request):
         (["iprec_at_recall.0.5"], ["iprec_at_recall_0.50"]),
         (["Rprec_mult.1.5,0.5"], ["Rprec_mult_0.50", "Rprec_mult_1.50"]),
         (["ndcg.1=3,2=4"], ["ndcg_1=3,2=4"]),
+        (["dcg.5"], ["dcg_5"]),
+        (["dcg@5"], ["dcg_5"]),
+        (["DCG@5"], ["dcg_5"]),
+        (["DCG"], ["dcg"]),
+        (["dcg_5"], ["dcg_5"]),
+        (["dcg", "dcg.10,5"], ["dcg", "dcg_5", "dcg_10"]),
+        (["dcg", "dcg.1=3,2=4"], ["dcg_1=3,2=4"]),
+        (["dcg.5,1=3,2=4"], ["dcg_5_1=3,2=4"]),
+        (["dcg_5_1=3,2=4"], ["dcg_5_1=3,2=4"]),
         (["set_F.2"], ["set_F_2"]),
         (["bor.10"], ["bor_10"]),
         (["bor.10,m=1"], ["bor_10"]),
@@ -74,9 +83,10 @@ def test_parameters_reach_the_function():
     assert arguments("iprec_at_recall.0.25") == {"point": 0.25}
     assert arguments("utility.1,-1,0,0.5") == {"coefficients": (1, -1, 0, 0.5)}
     assert arguments("ndcg.1=3,4=.5") == {"gains": {1: 3.0, 4: 0.5}}
+    assert arguments("dcg.7,1=3") == {"gains": {1: 3.0}, "cutoff": 7}
     assert arguments("rbp.p=.5,1=2") == {"gains": {1: 2.0}, "p": 0.5}
     assert arguments("rbp_resid.p=.5") == {"p": 0.5}
-    assert arguments("dbor.5,20,m=2") == {"cutoff": (5, 20), "m": 2}
+    assert arguments("dbor.5,20,m=2") == {"cutoff": (5, 20), "m": 2, "recall": 0.0}
 
 
 @pytest.mark.parametrize(
@@ -110,6 +120,10 @@ def test_parameters_reach_the_function():
         ("ndcg.1=inf", "'inf' is not a number"),
         ("ndcg.1", "ndcg takes no cutoff; expected -m ndcg_cut.1"),
         ("ndcg.1=2=3", "expected key=value"),
+        ("ndcg.5,1=2", "'5'; expected key=value"),
+        ("dcg.0", "'0' is not a cutoff; expected a rank from 1"),
+        ("dcg.5,5", "5 is given twice"),
+        ("dcg.5,-1=3", "a gain for a negative level"),
         ("rbp.p=.5,p=.6", "'p' is given twice"),
         ("rbp_resid.1=3", "no parameter '1'; it takes p"),
         ("official.5", "official is a nickname and takes no parameters"),

@@ -80,7 +80,7 @@ def test_na_is_no_number(report):
 
 def test_a_table_that_nobody_reads_is_refused(report, monkeypatch):
     monkeypatch.setattr(tables, "MOST_CELLS", 50)
-    with pytest.raises(UsageError, match="are no table for people; expected --format csv or tsv"):
+    with pytest.raises(UsageError, match="are too many for a table; expected --format csv or tsv"):
         rendered(report, "table", Layout(per_query="shown"))
     assert rendered(report, "csv", Layout(per_query="shown"))
     assert rendered(report, "table", Layout())

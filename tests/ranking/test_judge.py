@@ -24,7 +24,7 @@ def test_levels_are_counted_per_query(levels, data):
         query: {b"d": 1.0}
         for query in data.draw(st.sets(st.sampled_from(sorted(qrels)), min_size=1))
     }
-    judged, _ = judge(judgements, hits_of(run, judgements), Settings())
+    judged, _ = judge(judgements, hits_of(run, judgements), Settings(missing="intersection"))
     assert judged.queries == sorted(run)
     for number, query in enumerate(judged.queries):
         own = slice(*judged.level_starts[number : number + 2].tolist())

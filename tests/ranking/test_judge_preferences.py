@@ -98,10 +98,11 @@ def test_a_query_missing_from_the_run_has_its_preferences(judge):
     lines = {query: [(b"u", b"s", b"a", 1.0), (b"u", b"s", b"b", 0.0)] for query in (b"1", b"2")}
     judged = judge(lines, {b"2": {b"a": 1.0}}, Settings(missing="zero"))
     assert fast_values(judged)[b"1"] == twin.values(lines[b"1"], [])
-    judged = judge(lines, {b"2": {b"a": 1.0}})
+    shared = Settings(missing="intersection")
+    judged = judge(lines, {b"2": {b"a": 1.0}}, shared)
     assert judged.queries == [b"2"]
     with pytest.raises(NothingInCommonError):
-        judge(lines, {b"3": {b"a": 1.0}})
+        judge(lines, {b"3": {b"a": 1.0}}, shared)
 
 
 def test_qrels_prefs_have_one_subgroup(judge):

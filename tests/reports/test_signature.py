@@ -19,14 +19,14 @@ DIGEST = "0123456789abcdef" * 4
             [MAP, BOR],
             {},
             f"ragkpi:{V}",
-            f"ragkpi:{V}|l:1|missing:intersection|unjudged:kept|M:all|ties:id|query:all",
+            f"ragkpi:{V}|l:1|missing:zero|unjudged:kept|M:all|ties:id|query:all",
         ),
         (
-            Settings(corpus_size=8841823, missing="zero"),
+            Settings(corpus_size=8841823, missing="intersection"),
             [BOR_N, RA],
             {"qrels": DIGEST},
-            f"ragkpi:{V}|qrels:01234567|N:8841823|missing:zero",
-            f"ragkpi:{V}|qrels:sha256:{DIGEST}|N:8841823|l:1|missing:zero|unjudged:kept|M:all"
+            f"ragkpi:{V}|qrels:01234567|N:8841823|missing:intersection",
+            f"ragkpi:{V}|qrels:sha256:{DIGEST}|N:8841823|l:1|missing:intersection|unjudged:kept|M:all"
             "|ties:id|query:all|draws:nominal|grades:umbrela",
         ),
         (
@@ -43,7 +43,7 @@ DIGEST = "0123456789abcdef" * 4
             {"qrels": None, "pool": DIGEST},
             f"ragkpi:{V}|qrels:given|pool:01234567|N:seen|l:2|unjudged:removed|M:100|query:a%7Cb"
             "|draws:ret|grades:rag25|pool_depth:50",
-            f"ragkpi:{V}|qrels:given|pool:sha256:{DIGEST}|N:seen|l:2|missing:intersection"
+            f"ragkpi:{V}|qrels:given|pool:sha256:{DIGEST}|N:seen|l:2|missing:zero"
             "|unjudged:removed|M:100|ties:id|query:a%7Cb|draws:ret|grades:rag25|pool_depth:50"
             "|pool_union:pool",
         ),

@@ -247,7 +247,9 @@ def cumulated(gains):
     return sums
 
 
-MEASURES["dcg"] = lambda topic, gains: cumulated(actual_gains(topic, gains))[-1]
+MEASURES["dcg"] = lambda topic, gains, cutoff=None: cumulated(actual_gains(topic, gains)[:cutoff])[
+    -1
+]
 MEASURES["ideal_dcg"] = lambda topic, gains: cumulated(ideal_gains(topic, gains))[-1]
 MEASURES["ndcg"] = lambda topic, gains: over(
     MEASURES["dcg"](topic, gains), MEASURES["ideal_dcg"](topic, gains)

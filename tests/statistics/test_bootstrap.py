@@ -223,10 +223,13 @@ def spread(n):
 
 def test_few_queries_are_said_with_their_own_number():
     for n, covered in ((3, 74), (12, 91), (20, 93), (49, 94)):
-        assert f"so few queries (n = {n}) resampled" in note(spread(n))
-        assert f"a mean really covered about {covered} % in simulation" in note(spread(n))
-    assert "(n = 12 to 20)" in note(spread(12), spread(20))
-    assert "some resampled" in note(spread(12), spread(400))
+        assert note(spread(n)) == (
+            f"With so few queries ({n}) a 95 % interval really covers about {covered} %."
+        )
+    assert "(12 to 20)" in note(spread(12), spread(20))
+    assert note(spread(12), spread(400)) == (
+        "With so few queries (12) some 95 % intervals really cover about 91 %."
+    )
     assert note(spread(50)) == ""
 
 
@@ -245,14 +248,14 @@ def test_few_queries_are_said_with_their_own_number():
 )
 def test_no_coverage_is_claimed_that_was_not_simulated(column, how):
     n = len(column[1])
-    expected = f"with so few queries (n = {n}) resampled intervals are too narrow"
+    expected = f"With so few queries ({n}) resampled intervals are too narrow."
     assert note(column, **how) == expected
 
 
 def test_more_queries_are_few_for_what_resampling_covers_less():
-    assert "(n = 50)" in note((metric("gm_map", GEOMETRIC_MEAN), -np.arange(50.0)))
+    assert "(50)" in note((metric("gm_map", GEOMETRIC_MEAN), -np.arange(50.0)))
     assert note((metric("gm_map", GEOMETRIC_MEAN), -np.arange(200.0))) == ""
-    assert "all but 6 of 200 queries are alike" in note((MAP, [0.5] * 6 + [1.0] * 194))
+    assert "All but 6 of 200 queries are alike" in note((MAP, [0.5] * 6 + [1.0] * 194))
     assert note((MAP, [0.5] * 20 + [1.0] * 180)) == note((MAP, [0.5] * 200)) == ""
 
 

@@ -25,7 +25,7 @@ from ragkpi.questions.calibrate.answer import calibration_answer, calibration_ch
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
 from ragkpi.ranking.judged import Judged
-from ragkpi.reports.layout import run_names
+from ragkpi.reports.names import run_names
 from ragkpi.statistics.correlation import COEFFICIENTS
 from ragkpi.wording import listed, octets
 

@@ -239,7 +239,7 @@ class RunIds(Finding):
 
 
 class Scattered(Finding):
-    """Queries whose lines do not stand together; the values are the same.
+    """Queries whose lines are scattered over the file; the values are the same.
 
     Such a run is held in memory and takes longer; 'ragkpi check --fix' puts the lines together.
     """
@@ -808,7 +808,7 @@ REFUSALS = (
     Refusal("document … of the list has …; expected a … for all of them or for none", 2, ""),
     Refusal("no table (…); expected a complete parquet or Arrow table", 2, "a damaged table"),
     Refusal("the … reader crashed (…), so that the file is damaged; expected …", 2, "parquet"),
-    Refusal("the … reader was killed (…), perhaps for want of memory; expected …", 2, "parquet"),
+    Refusal("the … reader was killed (…), perhaps short of memory; expected …", 2, "parquet"),
     Refusal("column …; expected a complete parquet or Arrow table", 2, "a column of odd type"),
     Refusal("… is null; expected a value in every row", 2, "parquet and Arrow"),
     Refusal("… 'nan'; expected a decimal number", 2, "parquet and Arrow"),

@@ -16,7 +16,7 @@ def measures(
 ) -> None:
     """List every measure under the question that it answers, or explain those named.
 
-    What is no name is searched for: in names, in definitions, and in what other tools call a
+    Other words are searched for: in names, in definitions, and in what other tools call a
     measure. With --format it is the same as a table: a row per measure.
     """
     described = ragkpi.describe_measures(*names or [])

@@ -61,10 +61,10 @@ _MAP = """map: which keys or columns hold what, for --map-run and --map-qrels
 
   --map-run 'records=$.results, query=id, list=hits.hits, doc=_id, score=_score'
 
-Parts, between commas; what is not said is found by its name:
-  records  where the records stand: nothing for a record a line or the elements of an array,
-           $ for the values of one object, $.results for what stands under that key; * is any
-           key: under each stands another ranking of the queries, of which --subset reads one
+Parts, between commas; a part left out is found by its name:
+  records  where the records are: nothing for a record a line or the elements of an array,
+           $ for the values of one object, $.results for the value of that key; * is any
+           key: each has another ranking of the queries, of which --subset reads one
   query    the id of the query, from a record
   list     the list of documents, from a record; nothing if each record is one document
   doc      the id of the document, from an element of the list
@@ -73,10 +73,10 @@ Parts, between commas; what is not said is found by its name:
   level    its judged level (qrels); without it each document has level 1
 
 A path is names between dots (hits.hits), or a key that has dots itself (node.id); name[] goes
-through a list (output[].provenance); a|b is a or else b; @key is the key under which something
-stands, @value what stands there, @number the number of the record. In CSV, TSV and tables a path is
-the name of a column, or its number from 1 where there is no line of names:
---map-run 'query=1, doc=2, score=4'. What a map names has to be there."""
+through a list (output[].provenance); a|b is a or else b; @key is the key of a value, @value the
+value itself, @number the number of the record. In CSV, TSV and tables a path is the name of a
+column, or its number from 1 where there is no line of names: --map-run 'query=1, doc=2, score=4'.
+What a map names has to be there."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

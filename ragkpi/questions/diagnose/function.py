@@ -84,7 +84,7 @@ def diagnose(
     metrics = find_metrics([f"pct_proc.{shown}", f"pool_miss.{shown}"])
     evaluator = asked.evaluator(qrels, metrics)
     (read,) = evaluator.read(named.values(), evaluator.needs(metrics, shown))
-    (result,) = asked.every(named, evaluator.score([read], metrics))
+    (result,) = asked.every(evaluator, named, evaluator.score([read], metrics))
     documents = whole("missed", missed, 0)
 
     def diagnosed(

@@ -32,17 +32,17 @@ def gates(
     ),
     fail_under_baseline: str | None = option(
         "--fail-under-baseline RUN",
-        "Exit with status 3 if any value is worse than that of RUN, or of a result that "
-        "ragkpi stored (--format json, jsonl or --log).",
+        "Exit with status 3 if any value is shown to be worse than that of RUN, or of a "
+        "result that ragkpi stored (-q --format json, jsonl or --log).",
     ),
     margin: str | None = option(
         "--margin AMOUNT", "How much worse than the baseline is still good, e.g. 0.01 or 2%."
     ),
-    gate_by: Literal["value", "worse", "noninferior"] | None = option(
-        "--gate-by value|worse|noninferior",
-        "What fails a run against the baseline: its value; that it is shown to be worse by "
-        "more than the margin; or that it is not shown to be no worse. Default: value, "
-        "which fails one of two equal runs half of the time.",
+    gate_by: Literal["worse", "noninferior", "value"] | None = option(
+        "--gate-by worse|noninferior|value",
+        "What fails a run against the baseline: that 'ragkpi compare --family all' says it is "
+        "worse, and by more than the margin; that it is not shown to be no worse; or its value "
+        "alone, which fails one of two equal runs half of the time. Default: worse.",
     ),
     gate_confidence: float | None = option(
         "--gate-confidence SHARE",
@@ -67,7 +67,7 @@ def record(
     """Return the arguments of `RunResults.log`; nothing without ``--log``."""
     if log is None:
         if meta:
-            raise UsageError(f"--meta {meta[0]}: nothing is written down; give --log FILE with it")
+            raise UsageError(f"--meta {meta[0]}: nothing is logged; give --log FILE with it")
         return {}
     from ragkpi.questions.evaluate.record import parse_meta
 
@@ -113,13 +113,13 @@ def eval(
 ) -> None:
     """Evaluate runs against qrels.
 
-    One run prints trec_eval's lines: name, query or all, value. Several print a table: a row per
-    run, a column per value; all are over all judged queries then, as with -c, or with --common
-    over those that all runs have. So is a run that a limit or a baseline is set for. With --by
-    there is a table, too, with rows for all queries and for those of each label. With --ci the
-    lines have the bounds in two more columns, and with --signature there is one more line.
+    One run prints trec_eval's lines: name, query or all, value, over the queries that the run
+    has, or with -c over all judged ones. Everything else, so also a gate, is over all judged
+    queries. Several runs print a table: a row per run, a column per value. So does --by, with
+    rows for all queries and for those of each label. With --ci the lines have the bounds in two
+    more columns, and with --signature there is one more line.
 
-    Options and files may stand in any order; short options may be joined (-qcm map) and long
+    Options and files may come in any order; short options may be joined (-qcm map) and long
     ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves.
     """
     if version:
@@ -159,7 +159,7 @@ def eval(
     as_lines = output.chosen == "trec" or (output.chosen is None and not in_table)
     if as_lines and ordered:
         raise UsageError(
-            "--format trec: its lines stand in the order of the ids; expected no --worst and no "
+            "--format trec: its lines are in the order of the ids; expected no --worst and no "
             "--sort, or another format"
         )
     if as_lines and in_table:
@@ -169,6 +169,8 @@ def eval(
             + ", ".join(REPORT_FORMATS)
         )
     inputs().hashed = bool(record) or output.is_signed(signature)
+    if as_lines and baseline is None and not gates["fail_under"]:
+        asked = {"missing": "intersection", **asked}  # trec_eval's rule
     result = ragkpi.evaluate(
         qrels,
         by_path(paths) if len(paths) > 1 else paths[0],
@@ -236,10 +238,10 @@ def log(
         use="common",
     ),
     sort: str | None = option(
-        "--sort NAME", "The best value first. Default: as they were written.", use="common"
+        "--sort NAME", "The best value first. Default: as they were logged.", use="common"
     ),
 ) -> None:
-    """Show evaluations that were written down: a row per run, the oldest first.
+    """Show logged evaluations: a row per run, the oldest first.
 
     The best value of every column is marked where all were computed with the same settings; where
     they were not, a column says what differs.

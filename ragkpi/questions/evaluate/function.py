@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
-from ragkpi.evaluation import Evaluation, RunOrPath
+from ragkpi.evaluation import Evaluation
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.interface import interface, steps
 from ragkpi.library.arguments import (
@@ -25,9 +25,9 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.session import Hashes, Session, Signature, good_ones, problems_of
+from ragkpi.library.session import Hashes, Signature, good_ones, problems_of
 from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
-from ragkpi.measures.measure import Metric, Scores
+from ragkpi.measures.measure import Scores
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
@@ -270,8 +270,8 @@ def evaluate(
         those of a TREC file; or a data frame of pandas, polars or pyarrow, whose columns are found
         by their names (``query_id``, ``qid``, ``docno``, ``relevance``, ``score``, …). The number
         is a level or a score. Ids are str, bytes or int. Qrels may be those of `read_qrels`, and
-        `run` several runs: a mapping by their names, or a list. Several are evaluated over all
-        judged queries unless `missing` says otherwise.
+        `run` several runs: a mapping by their names, or a list. All are evaluated over all judged
+        queries unless `missing` says otherwise.
     measures
         As for ``-m``; the official ones if none is named.
     ci, ci_method, resamples, seed, confidence
@@ -279,14 +279,14 @@ def evaluate(
     zscores
         A file of `ragkpi.zscores`: all values become z-scores.
     fail_under
-        The limits of values: ``{"ndcg_cut_10": 0.35}``. With a limit or a baseline, a single run is
-        evaluated over all judged queries, too.
+        The limits of values: ``{"ndcg_cut_10": 0.35}``.
     fail_under_baseline
         A run, or a result that was stored, that runs may not be worse than by more than `margin`:
         an amount such as ``0.01``, or a share such as ``"2%"``.
     gate_by, gate_confidence
-        What fails a run against the baseline: its ``"value"``; that it is shown to be ``"worse"``;
-        or that it is not shown to be ``"noninferior"``; and how sure that has to be.
+        What fails a run against the baseline: that `compare` says it is ``"worse"`` (None);
+        that it is not shown to be ``"noninferior"``; or its ``"value"`` alone, which fails one of
+        two equal runs half of the time; and how sure the first two have to be.
     worst, sort
         How many queries the report has if it shows them, and by which measure they are ordered,
         the worst first; None is all of them, and the first measure.
@@ -331,7 +331,7 @@ def evaluate(
     * best of its column
     >>> ragkpi.evaluate(qrels, run, "P.1", fail_under={"P_1": 0.8})
     Traceback (most recent call last):
-    ragkpi.errors.GateFailedError: run: P_1 is 0.5, under 0.8 by 0.3
+    ragkpi.errors.GateFailedError: run: P_1 is 0.5, below 0.8 by 0.3
     """
     asked = session(measures, how)
     metrics = asked.metrics()
@@ -347,9 +347,11 @@ def evaluate(
     runs = named_run(run) if several is None else several
     read = {**runs, **gates.runs(runs)} if gates else runs
     noted = note_files(read.values())
-    over_all = several is not None or (gates is not None and gates.over_all_queries)
-    asked = asked.side_by_side() if over_all else asked
-    outcomes = _outcomes(asked, qrels, read, metrics, over_all)
+    outcomes: Sequence[Evaluation | RagkpiError] = asked.evaluate(qrels, read, metrics)
+    if asked.settings.missing == "common":
+        from ragkpi.questions.compare.function import over_common_queries
+
+        outcomes = over_common_queries(asked, read, outcomes)
     bad = problems_of(read, outcomes)
     scored = {name: run.scores for name, run in good_ones(read, outcomes).items()}
     evaluated = [name for name in runs if name in scored]
@@ -405,21 +407,6 @@ def _gates(fail_under: GateLimits, *of_baseline: Any) -> Gates | None:
     from ragkpi.questions.evaluate.gates import gates_of
 
     return gates_of(fail_under, *of_baseline)
-
-
-def _outcomes(
-    asked: Session,
-    qrels: Any,
-    runs: Mapping[str, RunOrPath],
-    metrics: Sequence[Metric],
-    over_all: bool,
-) -> Sequence[Evaluation | RagkpiError]:
-    outcomes = asked.evaluate(qrels, runs, metrics)
-    if not over_all or asked.settings.missing != "common":
-        return outcomes
-    from ragkpi.questions.compare.function import over_common_queries
-
-    return over_common_queries(asked, runs, outcomes)
 
 
 def _rows(

@@ -164,7 +164,7 @@ def _is_torn(line: str) -> bool:
 
 def _warn_of_torn_line(where: str, fate: str) -> None:
     warnings.warn(
-        f"{where}: the last line is half a record, of a process that was killed; it is {fate}",
+        f"{where}: the last line is incomplete, left by a process that was killed; it is {fate}",
         RagkpiWarning,
         stacklevel=3,
     )

@@ -150,8 +150,8 @@ def zscores(
     Parameters
     ----------
     qrels, runs, measures, how
-        As `evaluate` takes them. A run counts for the queries that it has, or with
-        ``missing="zero"`` for all.
+        As `evaluate` takes them, but a run counts for the queries that it has, as in trec_eval's
+        lines, and for all with ``missing="zero"``.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def zscores(
     >>> ragkpi.zscores(qrels, runs, "recip_rank").rows
     [{'query': 'q1', 'measure': 'recip_rank', 'mean': 0.75, 'deviation': 0.3535...}]
     """
-    asked = session(measures, how)
+    asked = session(measures, {"missing": "intersection", **how})
     metrics = asked.metrics()
     named = named_runs(runs)
     results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)

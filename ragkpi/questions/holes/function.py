@@ -88,7 +88,6 @@ def holes(
             f"bounds are by one level of relevance; expected {option('relevance_level')} in "
             f"place of rel="
         )
-    asked = asked.side_by_side() if len(named) > 1 else asked
     evaluator = asked.evaluator(qrels, metrics)
     depth = depth_needed(metrics, reach) or _EVERYTHING
     read = evaluator.read(named.values(), evaluator.needs(metrics, depth))

@@ -45,17 +45,15 @@ def report(
     The page holds a summary with intervals and p-values against any of the runs, two runs against
     each other, values of queries by run, depth, --pool's diagnosis, what unjudged documents could
     change, and of each query the rankings side by side. It needs no network and no other file:
-    open it from disk, mail it, keep it with a build. -o - writes it to standard output. The JSON
-    that it shows stands in it; 'ragkpi schema' describes it. Texts that a run in JSON Lines carries
-    are shown without --queries and --corpus. Without -m: ndcg_cut, P and recall at 10, recip_rank;
+    open it from disk, mail it, keep it with a build. -o - writes it to standard output. Its data
+    are in it as JSON, which 'ragkpi schema' describes. Texts that a run in JSON Lines carries are
+    shown without --queries and --corpus. Without -m: ndcg_cut, P and recall at 10, recip_rank;
     with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
-
-    With several runs all judged queries count, and one that a run lacks scores as empty.
     """
     expected = "qrels and runs: ragkpi report QRELS RUN... -o FILE"
     qrels, *paths = expect_files(2, files, expected, by)
     if output is None:
-        raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
+        raise UsageError("a page does not fit a terminal; give it a file with -o report.html")
     suffix = os.path.splitext(output)[1].lower()
     if suffix not in ("", ".html", ".htm"):
         raise UsageError(f"-o {output}: the page is HTML; expected the suffix .html")

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.util import find_spec
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
@@ -28,6 +28,7 @@ from ragkpi.questions.report.content import (
 )
 from ragkpi.ranking.reading import Hits
 from ragkpi.reports.output_files import write
+from ragkpi.statistics.paired import Family
 from ragkpi.statistics.significance import CorrectionName, TestName
 from ragkpi.wording import octets
 
@@ -145,7 +146,7 @@ def report(
     detail_depth: int = 100,
     test: TestName = "randomization",
     correction: CorrectionName = "holm",
-    family: Literal["metric", "all"] = "metric",
+    family: Family = "first",
     trials: int = 10_000,
     resamples: int = 5000,
     seed: int = 7,
@@ -157,8 +158,7 @@ def report(
     Parameters
     ----------
     qrels, runs, measures, how
-        As `evaluate` takes them. With several runs all judged queries count; a query that a run
-        lacks scores as an empty ranking.
+        As `evaluate` takes them.
     queries, corpus
         Texts of queries and documents: a path, or texts by id.
     by
@@ -187,17 +187,14 @@ def report(
     named = named_runs(runs)
     asked = session(measures, in_one_order(how))
     requests = list(asked.requests) or default_measures(asked.settings, asked.pool)
-    asked = replace(asked.side_by_side() if len(named) > 1 else asked, requests=requests)
+    asked = replace(asked, requests=requests)
     metrics = asked.metrics()
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
     evaluator = asked.evaluator(qrels, metrics)
     read = evaluator.read(named.values(), wanted_of(evaluator, metrics, len(named)))
     needed = metrics_needed(metrics, asked.pool is not None)
-    evaluations = asked.every(named, evaluator.score(read, needed))
+    evaluations = asked.every(evaluator, named, evaluator.score(read, needed))
     names = list(asked.called(list(named), [evaluation.scores for evaluation in evaluations]))
-    compared: list[str] = []
-    if len(named) > 1 and asked.settings.missing == "zero":
-        compared = asked.notes.tell_what_is_compared(dict(zip(names, evaluations, strict=True)))
     titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
         title=title or titled,
@@ -209,7 +206,7 @@ def report(
         detail_queries=whole("detail_queries", detail_queries, 0),
         detail_depth=whole("detail_depth", detail_depth, 1),
         signature=asked.signature(metrics, asked.files(qrels=qrels)),
-        compared=compared,
+        compared=asked.what_is_missing(dict(zip(named, evaluations, strict=True))),
     )
     hits = [run for run in read if isinstance(run, Hits)]
     given = list(named.values())
