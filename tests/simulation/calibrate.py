@@ -1,0 +1,105 @@
+"""Which measure tracks quality? Quality that is noise, and quality that follows a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+import ragkpi
+from tests.simulation.compare import values
+from tests.simulation.rates import Outcome, Rates, Study, Trial
+from tests.simulation.worlds import BASE, by_query, levels, ranked
+
+MEASURES = (
+    *("ndcg_cut.10", "P.10", "recall.10", "map", "recip_rank", "Rprec", "bpref"),
+    *("ndcg_cut.3", "ndcg_cut.5", "ndcg_cut.20", "P.3", "P.5", "P.20", "recall.5", "recall.20"),
+    *("map_cut.5", "map_cut.10", "map_cut.20", "ndcg", "infAP"),
+)
+
+
+def named(qrels: Any, runs: Any, quality: Any, measures: tuple[str, ...]) -> bool:
+    """Return whether calibrate names any measure that tracks quality, alone or with others."""
+    answer = ragkpi.calibrate(qrels, runs, quality, measures, resamples=RESAMPLES).answer
+    return " tracks quality best here" in answer
+
+
+RESAMPLES = 500
+
+
+def noise(queries: int, measures: int, runs: int = 1) -> Trial:
+    """Quality that is noise; of several runs, a query's is alike, as its difficulty is."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        level = levels(rng, queries)
+        made, qrels = ranked(rng, level, [BASE] * runs), by_query(level)
+        hard = rng.normal(size=queries) * (runs > 1)
+        quality: Mapping = {
+            name: dict(zip(qrels, (hard + rng.normal(size=queries)).tolist(), strict=True))
+            for name in made
+        }
+        asked = MEASURES[:measures]
+        if runs > 1:
+            return {"names a measure": named(qrels, made, quality, asked)}
+        return {"names a measure": named(qrels, made["run0"], quality["run0"], asked)}
+
+    return trial
+
+
+def tracked(queries: int, measures: int, correlation: float = 0.6) -> Trial:
+    """Quality that correlates with nDCG@10."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        level = levels(rng, queries)
+        (run,), qrels = ranked(rng, level, [BASE]).values(), by_query(level)
+        x = values(qrels, run, "ndcg_cut.10")
+        error = rng.normal(size=queries) * np.sqrt(1 - correlation**2)
+        quality = correlation * (x - _MEAN) / _SPREAD + error
+        scores = dict(zip(qrels, quality.tolist(), strict=True))
+        return {
+            "names a measure": named(qrels, run, scores, MEASURES[:measures]),
+            "spearmanr": bool(stats.spearmanr(x, quality).pvalue < 0.05),
+        }
+
+    return trial
+
+
+_MEAN, _SPREAD = 0.53, 0.31  # of nDCG@10 over queries
+
+RULE = """\
+A measure is named where the permutation test of the greatest correlation among all measures asked
+for has p < 0.05. It "tracks quality best" where it is also ahead of the others in at least 95 %
+of the resamples; else it is named together with those that cannot be told apart from it. Both
+count as naming a measure. Beside it: scipy's `spearmanr`, p < 0.05, of nDCG@10 alone, from which
+the quality was made: a test that knows where to look."""
+
+STUDY = Study(
+    "calibrate: which measure tracks quality?",
+    RULE,
+    [
+        Rates(
+            "quality is noise",
+            {
+                f"{count} measure{'s' * (count > 1)}, {queries} queries": noise(queries, count)
+                for count in (1, 7, 20)
+                for queries in (3, 10, 50)
+            }
+            | {"7 measures, 3 runs of 20 queries, hard ones bad in all": noise(20, 7, 3)},
+            ["names a measure"],
+            {"names a measure": 0.05},
+        ),
+        Rates(
+            "quality correlates with nDCG@10 by 0.6",
+            {
+                "1 measure, 50 queries": tracked(50, 1),
+                "7 measures, 50 queries": tracked(50, 7),
+                "20 measures, 50 queries": tracked(50, 20),
+                "7 measures, 20 queries": tracked(20, 7),
+            },
+            ["names a measure", "spearmanr"],
+            beside={"names a measure": "spearmanr"},
+        ),
+    ],
+)

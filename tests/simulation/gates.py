@@ -1,0 +1,79 @@
+"""May this run replace the baseline? Equal runs, and a drop of 0.1."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+import ragkpi
+from tests.simulation.compare import FOUR, ONE, values
+from tests.simulation.rates import Outcome, Rates, Study, Trial
+from tests.simulation.worlds import BASE, BETTER, Run, by_query, levels, ranked
+
+
+def stops(qrels: dict, run: Run, baseline: Run, measures: tuple[str, ...], by: str) -> bool:
+    """Return whether the gate stops a run."""
+    found = ragkpi.evaluate(
+        qrels,
+        run,
+        measures,
+        missing="zero",
+        fail_under_baseline=baseline,
+        gate_by=by,
+        problems="kept",
+    )
+    return not all(verdict.passed for verdict in found.verdicts)
+
+
+def gate(queries: int, before: float, after: float, measures: tuple[str, ...]) -> Trial:
+    """A run after a change, against the one before it."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        level = levels(rng, queries)
+        old, new = ranked(rng, level, [before, after]).values()
+        qrels = by_query(level)
+        differences = values(qrels, new, "ndcg_cut.10") - values(qrels, old, "ndcg_cut.10")
+        one_sided = stats.ttest_1samp(differences, 0, alternative="less").pvalue
+        return {
+            "stopped by worse": stops(qrels, new, old, measures, "worse"),
+            "stopped by value": stops(qrels, new, old, measures, "value"),
+            "t test, one-sided": bool(one_sided < 0.05),
+            "t test, two-sided": bool(one_sided < 0.025),
+        }
+
+    return trial
+
+
+RULE = """\
+`gate_by="worse"` stops a run where compare would say that it is worse: the same test, the same p
+< 0.05, corrected for all gated values. `gate_by="value"` stops it where its mean is lower, which
+stops one of two equal runs half of the time. Beside them: scipy's paired t test of nDCG@10 alone,
+p < 0.05, one-sided, because a gate asks in one direction only, and two-sided, as compare asks."""
+
+COLUMNS = ("stopped by worse", "stopped by value", "t test, one-sided", "t test, two-sided")
+
+STUDY = Study(
+    "Gates: did it get worse?",
+    RULE,
+    [
+        Rates(
+            "equal runs",
+            {
+                "nDCG@10, 12 queries": gate(12, BASE, BASE, ONE),
+                "nDCG@10, 50 queries": gate(50, BASE, BASE, ONE),
+                "the four default measures, 50 queries": gate(50, BASE, BASE, FOUR),
+            },
+            COLUMNS,
+            {"stopped by worse": 0.05},
+        ),
+        Rates(
+            "a drop of nDCG@10 by 0.1",
+            {
+                "nDCG@10, 50 queries": gate(50, BETTER, BASE, ONE),
+                "the four default measures, 50 queries": gate(50, BETTER, BASE, FOUR),
+            },
+            COLUMNS,
+            beside={"stopped by worse": "t test, two-sided"},
+        ),
+    ],
+)
