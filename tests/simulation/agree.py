@@ -53,13 +53,14 @@ def _above_chance(rng: np.random.Generator, level: np.ndarray, other: np.ndarray
 
 
 EQUAL = [BASE] * 6
-APART = np.linspace(0.2, 2.2, 6).tolist()
+APART = [-0.5, 0.25, 0.8, 1.4, 2.2, 4.0]  # nDCG@10 of 0.12, 0.29, 0.46, 0.64, 0.82 and 0.95
 
 RULE = """\
-A judge is recommended for ranking where agreement on labels is above chance and the lower end of
-the interval of tau_AP is above the documented bound. Beside it, two tests of weaker claims, both
-with p < 0.05: a permutation test of the labels' agreement (the judge's levels are shuffled over
-all documents, 199 times), and Kendall's test of the order of the runs (scipy's `kendalltau`)."""
+A judge is recommended for ranking where the runs differ by the reference (by one pair at least),
+the interval of quadratic kappa is above 0 and the interval of tau_AP is above 0.5. Beside it, two
+tests of weaker claims, both with p < 0.05: a permutation test of the labels' agreement (the
+judge's levels are shuffled over all documents, 199 times), and Kendall's test of the order of the
+runs (scipy's `kendalltau`)."""
 
 COLUMNS = ("use it to rank", "labels, permutation test", "order, Kendall's test")
 
@@ -79,7 +80,7 @@ STUDY = Study(
             {"use it to rank": 0.05},
         ),
         Rates(
-            "a judge with a kappa of 0.6, 6 runs well apart",
+            "a judge with a kappa of 0.6, 6 runs well apart (nDCG@10 by 0.17)",
             {
                 "25 queries of 30 documents": judge(25, APART, 0.6),
                 "50 queries of 30 documents": judge(50, APART, 0.6),

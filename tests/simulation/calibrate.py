@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ MEASURES = (
 )
 
 
-def named(qrels: Any, runs: Any, quality: Any, measures: tuple[str, ...]) -> bool:
+def named(qrels: Any, runs: Any, quality: Any, measures: Sequence[str]) -> bool:
     """Return whether calibrate names any measure that tracks quality, alone or with others."""
     answer = ragkpi.calibrate(qrels, runs, quality, measures, resamples=RESAMPLES).answer
     return " tracks quality best here" in answer

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import stats
 
@@ -11,7 +13,7 @@ from tests.simulation.rates import Outcome, Rates, Study, Trial
 from tests.simulation.worlds import BASE, BETTER, Run, by_query, levels, ranked
 
 
-def stops(qrels: dict, run: Run, baseline: Run, measures: tuple[str, ...], by: str) -> bool:
+def stops(qrels: dict, run: Run, baseline: Run, measures: Sequence[str], by: str) -> bool:
     """Return whether the gate stops a run."""
     found = ragkpi.evaluate(
         qrels,
@@ -25,7 +27,7 @@ def stops(qrels: dict, run: Run, baseline: Run, measures: tuple[str, ...], by: s
     return not all(verdict.passed for verdict in found.verdicts)
 
 
-def gate(queries: int, before: float, after: float, measures: tuple[str, ...]) -> Trial:
+def gate(queries: int, before: float, after: float, measures: Sequence[str]) -> Trial:
     """A run after a change, against the one before it."""
 
     def trial(rng: np.random.Generator) -> Outcome:
