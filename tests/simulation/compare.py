@@ -47,7 +47,11 @@ def values(qrels: Any, run: Run, measure: str) -> np.ndarray:
 
 
 def t_tests(
-    qrels: Any, runs: Mapping[str, Run], measures: Sequence[str], family: str = "first"
+    qrels: Any,
+    runs: Mapping[str, Run],
+    measures: Sequence[str],
+    family: str = "first",
+    alternative: str = "two-sided",
 ) -> dict[str, str]:
     """Return the claims about each run against the first, by paired t tests with Holm's correction.
 
@@ -59,7 +63,8 @@ def t_tests(
         of_baseline = values(qrels, baseline, measure)
         for name, run in others:
             differences = values(qrels, run, measure) - of_baseline
-            p[measure, name] = float(np.nan_to_num(stats.ttest_1samp(differences, 0).pvalue, nan=1))
+            test = stats.ttest_1samp(differences, 0, alternative=alternative)
+            p[measure, name] = float(np.nan_to_num(test.pvalue, nan=1.0))
             sign[measure, name] = "better" if differences.mean() > 0 else "worse"
     said = {}
     for place, key in enumerate(sorted(p, key=p.__getitem__)):

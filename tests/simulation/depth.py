@@ -30,7 +30,7 @@ def chosen(queries: int, rng: np.random.Generator, first: Mapping[int, float]) -
     for number, rank in enumerate(ranks.tolist()):
         query = f"q{number:03d}"
         run[query] = {f"d{place}": float(-place) for place in range(1, _DEEPEST + 1)}
-        qrels[query] = {f"d{rank}": 1, "unseen": 1}
+        qrels[query] = {f"d{rank}" if rank else "not retrieved": 1}
     return confident(ragkpi.depth(qrels, run, corpus_size=_CORPUS).answer)
 
 
@@ -75,10 +75,12 @@ def repeated(queries: int, first: Mapping[int, float], right: int) -> Trial:
 
 RULE = """\
 Queries are drawn again and K is chosen again. K is recommended where at least 80 % of the
-resamples agree; else the answer is undecided and says between what. A flip: two samples of
-queries from one population, both with a recommendation, whose K differ by more than a factor of
-two. No test is known for this question. The truth is the K of the whole population by the same
-rule: the smallest K whose success is at most 0.02 below that at K = 50."""
+resamples choose at least half and at most twice as many; else the answer is undecided and says
+between what. Where nearly every query succeeds at the top of the list with little of its
+evidence, success chooses no K. A flip: two samples of queries from one population, both with a
+recommendation, whose K differ by more than a factor of two. No test is known for this question.
+The truth is the K of the whole population by the same rule: the smallest K whose success is at
+most 0.02 below that at K = 50."""
 
 COLUMNS = ("flips", "undecided", "within a factor of two of the truth", "wrong by more")
 
