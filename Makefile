@@ -45,7 +45,7 @@ bench: $(READY) $(PEERS)/.ready
 	PEERS_PYTHON=$(PEERS)/bin/python $(BIN)/python tests/benchmarks/bench.py --write docs/speed.md $(BENCH)
 
 # How often verdicts are wrong, and how often they come, in TRIALS of each made-up world.
-TRIALS ?= 1000
+TRIALS ?= 800
 simulate: $(READY)
 	$(BIN)/python -m tests.simulation --trials $(TRIALS) --write docs/decisions.md
 

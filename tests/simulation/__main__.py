@@ -34,7 +34,7 @@ than two standard errors, or more than five points below the test beside it.
 def main() -> None:
     """Run the studies, and write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--trials", type=int, default=1000, help="of every world; default 1000")
+    parser.add_argument("--trials", type=int, default=800, help="of every world; default 800")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default="", help="studies whose names begin so, with commas")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")

@@ -63,7 +63,7 @@ def tracked(queries: int, measures: int, correlation: float = 0.6) -> Trial:
     def trial(rng: np.random.Generator) -> Outcome:
         level = levels(rng, queries)
         (run,), qrels = ranked(rng, level, [BASE]).values(), by_query(level)
-        x = values(qrels, run, "ndcg_cut.10")
+        (x,) = values(qrels, run, MEASURES[:1]).values()
         error = rng.normal(size=queries) * np.sqrt(1 - correlation**2)
         quality = correlation * (x - _MEAN) / _SPREAD + error
         scores = dict(zip(qrels, quality.tolist(), strict=True))
@@ -78,7 +78,8 @@ def tracked(queries: int, measures: int, correlation: float = 0.6) -> Trial:
 
 def _correlated(qrels: Any, run: Any, quality: np.ndarray, measures: Sequence[str]) -> bool:
     """Return whether one of the measures correlates, by scipy's test with Holm's correction."""
-    tests = {name: stats.spearmanr(values(qrels, run, name), quality) for name in measures}
+    columns = values(qrels, run, measures).items()
+    tests = {name: stats.spearmanr(column, quality) for name, column in columns}
     found = rejected({name: float(test.pvalue) for name, test in tests.items()})
     return any(tests[name].statistic > 0 for name in found)
 

@@ -18,7 +18,7 @@ Key = TypeVar("Key")
 FOUR = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default measures
 ONE = ("ndcg_cut.10",)
 # Fewer trials than by default change no rate, only how long the simulation takes.
-FAST: dict[str, Any] = {"missing": "zero", "trials": 2000}
+FAST: dict[str, Any] = {"missing": "zero", "trials": 1000}
 
 
 def decisions(
@@ -42,10 +42,11 @@ def pairs_that_differ(
     }
 
 
-def values(qrels: Any, run: Run, measure: str) -> np.ndarray:
-    """Return a measure of every query, (Q,)."""
-    per_query = ragkpi.evaluate(qrels, run, measure).per_query.values()
-    return np.array([next(iter(value.values())) for value in per_query])
+def values(qrels: Any, run: Run, measures: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return every measure of every query, (Q,), by its printed name."""
+    per_query = ragkpi.evaluate(qrels, run, measures).per_query.values()
+    names = next(iter(per_query))
+    return {name: np.array([of_query[name] for of_query in per_query]) for name in names}
 
 
 def t_tests(
@@ -59,12 +60,12 @@ def t_tests(
 
     The family is the first measure of all runs, or all measures.
     """
-    (_, baseline), *others = runs.items()
+    deciding = measures[: 1 if family == "first" else None]
+    baseline, *others = (values(qrels, run, deciding) for run in runs.values())
     p, sign = {}, {}
-    for measure in measures[: 1 if family == "first" else None]:
-        of_baseline = values(qrels, baseline, measure)
-        for name, run in others:
-            differences = values(qrels, run, measure) - of_baseline
+    for name, run in zip(list(runs)[1:], others, strict=True):
+        for measure in run:
+            differences = run[measure] - baseline[measure]
             test = stats.ttest_1samp(differences, 0, alternative=alternative)
             p[measure, name] = float(np.nan_to_num(test.pvalue, nan=1.0))
             sign[measure, name] = "better" if differences.mean() > 0 else "worse"
