@@ -81,7 +81,7 @@ def _correlated(qrels: Any, run: Any, quality: np.ndarray, measures: Sequence[st
     columns = values(qrels, run, measures).items()
     tests = {name: stats.spearmanr(column, quality) for name, column in columns}
     found = rejected({name: float(test.pvalue) for name, test in tests.items()})
-    return any(tests[name].statistic > 0 for name in found)
+    return any(float(tests[name].statistic) > 0 for name in found)
 
 
 _MEAN, _SPREAD = 0.53, 0.31  # of nDCG@10 over queries

@@ -47,8 +47,8 @@ def lost(queries: int, share: float, varying: float) -> Trial:
         return {
             "retrieval": said == "retrieval",
             "the reranker": said == "the reranker",
-            "t test: retrieval": shown and apart.mean() > 0,
-            "t test: the reranker": shown and apart.mean() < 0,
+            "t test: retrieval": shown and float(apart.mean()) > 0,
+            "t test: the reranker": shown and float(apart.mean()) < 0,
         }
 
     return trial
