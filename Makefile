@@ -10,7 +10,7 @@ BUILD := .venv-build
 CLEAN := .venv-clean
 BUILT := pyproject.toml setup.py ragkpi/_kernel.c
 
-.PHONY: demo test lint sanitize bench pictures docs package clean
+.PHONY: demo test lint sanitize bench simulate pictures docs package clean
 
 demo: $(DEMO)/.ready
 	$(DEMO)/bin/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
@@ -43,6 +43,11 @@ sanitize: $(READY)
 # TREC_EVAL=/path/to/trec_eval make bench; BENCH=--quick takes minutes. It makes the page anew.
 bench: $(READY) $(PEERS)/.ready
 	PEERS_PYTHON=$(PEERS)/bin/python $(BIN)/python tests/benchmarks/bench.py --write docs/speed.md $(BENCH)
+
+# How often verdicts are wrong, and how often they come, in TRIALS of each made-up world.
+TRIALS ?= 800
+simulate: $(READY)
+	$(BIN)/python -m tests.simulation --trials $(TRIALS) --write docs/decisions.md
 
 $(PEERS)/.ready:
 	$(PYTHON) -m venv $(PEERS)

@@ -1,0 +1,135 @@
+"""Which measure tracks quality? Quality that is noise, and quality that follows a measure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+import ragkpi
+from tests.simulation.compare import rejected, values
+from tests.simulation.rates import Outcome, Rates, Study, Trial
+from tests.simulation.worlds import BASE, by_query, levels, ranked
+
+MEASURES = (
+    *("ndcg_cut.10", "P.10", "recall.10", "map", "recip_rank", "Rprec", "bpref"),
+    *("ndcg_cut.3", "ndcg_cut.5", "ndcg_cut.20", "P.3", "P.5", "P.20", "recall.5", "recall.20"),
+    *("map_cut.5", "map_cut.10", "map_cut.20", "ndcg", "infAP"),
+)
+
+
+def claims(qrels: Any, runs: Any, quality: Any, measures: Sequence[str]) -> Outcome:
+    """Return whether calibrate names a measure, alone or with others, as tracking or against it."""
+    answer = ragkpi.calibrate(qrels, runs, quality, measures, resamples=RESAMPLES).answer
+    return {
+        "names a measure": bool(re.search(r" tracks (quality|it)| track quality \(p", answer)),
+        "says one runs against it": bool(re.search(r" runs? against ", answer)),
+    }
+
+
+RESAMPLES = 500
+
+
+def noise(queries: int, measures: int, runs: int = 1, of_run: float = 0.0) -> Trial:
+    """Quality that is noise; of several runs, a query's is alike, as its difficulty is.
+
+    With `of_run` runs are of different strengths, and the responses to some are better, too, but
+    not to those of the better runs.
+    """
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        level = levels(rng, queries)
+        strengths = (BASE + of_run * rng.normal(size=runs)).tolist()
+        made, qrels = ranked(rng, level, strengths), by_query(level)
+        hard = rng.normal(size=queries) * (runs > 1)
+        quality: Mapping = {
+            name: dict(zip(qrels, (hard + good + rng.normal(size=queries)).tolist(), strict=True))
+            for name, good in zip(made, of_run * rng.normal(size=runs), strict=True)
+        }
+        asked = MEASURES[:measures]
+        if runs > 1:
+            return claims(qrels, made, quality, asked)
+        return claims(qrels, made["run0"], quality["run0"], asked)
+
+    return trial
+
+
+def tracked(queries: int, measures: int, correlation: float = 0.6) -> Trial:
+    """Quality that correlates with nDCG@10."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        level = levels(rng, queries)
+        (run,), qrels = ranked(rng, level, [BASE]).values(), by_query(level)
+        (x,) = values(qrels, run, MEASURES[:1]).values()
+        error = rng.normal(size=queries) * np.sqrt(1 - correlation**2)
+        quality = correlation * (x - _MEAN) / _SPREAD + error
+        scores = dict(zip(qrels, quality.tolist(), strict=True))
+        return {
+            **claims(qrels, run, scores, MEASURES[:measures]),
+            "spearmanr of nDCG@10": _correlated(qrels, run, quality, MEASURES[:1]),
+            "spearmanr of all, Holm": _correlated(qrels, run, quality, MEASURES[:measures]),
+        }
+
+    return trial
+
+
+def _correlated(qrels: Any, run: Any, quality: np.ndarray, measures: Sequence[str]) -> bool:
+    """Return whether one of the measures correlates, by scipy's test with Holm's correction."""
+    columns = values(qrels, run, measures).items()
+    tests = {name: stats.spearmanr(column, quality) for name, column in columns}
+    found = rejected({name: float(test.pvalue) for name, test in tests.items()})
+    return any(float(tests[name].statistic) > 0 for name in found)
+
+
+_MEAN, _SPREAD = 0.53, 0.31  # of nDCG@10 over queries
+
+RULE = """\
+A measure is said to track quality where the permutation test of the greatest correlation among
+all measures asked for (Westfall and Young's) has p < 0.05, and to be the best where it is also
+ahead of every other in at least 95 % of the resamples; several that cannot be told apart are
+named together. Each of these counts as naming a measure. Of several runs, correlations over
+queries and within queries both count. Beside it: scipy's `spearmanr`, p < 0.05, of nDCG@10 alone,
+from which the quality was made (a test that knows where to look), and of all measures asked for,
+with Holm's correction."""
+
+STUDY = Study(
+    "calibrate: which measure tracks quality?",
+    RULE,
+    [
+        Rates(
+            "quality is noise",
+            {
+                f"{count} measure{'s' * (count > 1)}, {queries} queries": noise(queries, count)
+                for count in (1, 7, 20)
+                for queries in (3, 10, 50)
+            }
+            | {"7 measures, 3 runs of 20 queries, hard ones bad in all": noise(20, 7, 3)}
+            | {
+                "the same, and some runs better, not the ones of better responses": noise(
+                    20, 7, 3, 0.5
+                )
+            },
+            ["names a measure", "says one runs against it"],
+            {"names a measure": 0.05, "says one runs against it": 0.05},
+        ),
+        Rates(
+            "quality correlates with nDCG@10 by 0.6",
+            {
+                "1 measure, 50 queries": tracked(50, 1),
+                "7 measures, 50 queries": tracked(50, 7),
+                "20 measures, 50 queries": tracked(50, 20),
+                "7 measures, 20 queries": tracked(20, 7),
+            },
+            [
+                "names a measure",
+                "says one runs against it",
+                "spearmanr of nDCG@10",
+                "spearmanr of all, Holm",
+            ],
+            beside={"names a measure": "spearmanr of all, Holm"},
+        ),
+    ],
+)

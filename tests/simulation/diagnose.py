@@ -1,0 +1,84 @@
+"""Retriever or reranker? Both to blame alike, and a pool that lacks the evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+import ragkpi
+from tests.simulation.rates import Outcome, Rates, Study, Trial
+from tests.simulation.worlds import Run
+
+USEFUL = 10  # documents a query, all of the best grade; the cutoff is 10, too
+
+
+def blamed(answer: str) -> str:
+    """Return what an answer says to fix first, or ""."""
+    if answer.startswith("Fix retrieval"):
+        return "retrieval"
+    return "the reranker" if answer.startswith("Fix the reranker") else ""
+
+
+def lost(queries: int, share: float, varying: float) -> Trial:
+    """The pool lacks a share of what is lost, by queries Beta with this mean and a + b."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        loss = rng.binomial(USEFUL, rng.beta(3, 3, size=queries))
+        of_pool = rng.binomial(loss, rng.beta(varying * share, varying * (1 - share), size=queries))
+        qrels: dict[str, dict[str, int]] = {}
+        run: Run = {}
+        pool: Run = {}
+        for number, (gone, absent) in enumerate(zip(loss.tolist(), of_pool.tolist(), strict=True)):
+            query = f"q{number:03d}"
+            useful = [f"u{place}" for place in range(USEFUL)]
+            idle = [f"i{place}" for place in range(2 * USEFUL)]
+            qrels[query] = dict.fromkeys(useful, 3) | dict.fromkeys(idle, 0)
+            ranking = [*useful[: USEFUL - gone], *idle[:gone]]  # what is shown
+            rest = [
+                *useful[USEFUL - gone : USEFUL - absent],
+                *idle[gone:],
+            ]  # what is in the pool, too
+            run[query] = {document: float(-place) for place, document in enumerate(ranking)}
+            pool[query] = {document: float(-place) for place, document in enumerate(ranking + rest)}
+        said = blamed(ragkpi.diagnose(qrels, run, pool=pool).answer)
+        apart = (2.0 * of_pool - loss) / USEFUL  # lost by the pool less lost by the selection
+        test = stats.ttest_1samp(apart, 0)
+        shown = bool(test.pvalue < 0.05)
+        return {
+            "retrieval": said == "retrieval",
+            "the reranker": said == "the reranker",
+            "t test: retrieval": shown and float(apart.mean()) > 0,
+            "t test: the reranker": shown and float(apart.mean()) < 0,
+        }
+
+    return trial
+
+
+RULE = """\
+A side is blamed where the 95 % interval of its share of the lost gain lies above a half, at least
+80 % of the resamples of the queries blame it, a randomization test of what the two sides lose has
+p ≤ 0.05, at least ten queries lost gain, and one query more could not turn the verdict; else the
+answer is undecided. Beside it: scipy's paired t test (`ttest_1samp`) over queries of the gain
+that the pool loses less the gain that the selection loses, p < 0.05, two-sided."""
+
+COLUMNS = ("retrieval", "the reranker", "t test: retrieval", "t test: the reranker")
+
+STUDY = Study(
+    "diagnose: is it the retriever or the reranker?",
+    RULE,
+    [
+        Rates(
+            "to blame alike",
+            {f"{queries} queries": lost(queries, 0.5, 1.0) for queries in (5, 10, 20, 50)},
+            COLUMNS,
+            {"retrieval": 0.05, "the reranker": 0.05},
+        ),
+        Rates(
+            "the pool lacks 0.75 of what is lost",
+            {f"{queries} queries": lost(queries, 0.75, 1.0) for queries in (10, 20, 50)},
+            COLUMNS,
+            {"the reranker": 0.05},
+            {"retrieval": "t test: retrieval"},
+        ),
+    ],
+)

@@ -1,0 +1,81 @@
+"""May this run replace the baseline? Equal runs, and a drop of 0.1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+import ragkpi
+from tests.simulation.compare import FOUR, ONE, t_tests
+from tests.simulation.rates import Outcome, Rates, Study, Trial
+from tests.simulation.worlds import BASE, BETTER, Run, by_query, levels, ranked
+
+
+def stops(qrels: dict, run: Run, baseline: Run, measures: Sequence[str], by: str) -> bool:
+    """Return whether the gate stops a run."""
+    found = ragkpi.evaluate(
+        qrels,
+        run,
+        measures,
+        missing="zero",
+        fail_under_baseline=baseline,
+        gate_by=by,
+        problems="kept",
+    )
+    return not all(verdict.passed for verdict in found.verdicts)
+
+
+def gate(queries: int, before: float, after: float, measures: Sequence[str]) -> Trial:
+    """A run after a change, against the one before it."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        level = levels(rng, queries)
+        runs, qrels = ranked(rng, level, [before, after]), by_query(level)
+        old, new = runs.values()
+        one_sided = t_tests(qrels, runs, measures, "all", "less")
+        two_sided = t_tests(qrels, runs, measures, "all")
+        return {
+            "stopped by worse": stops(qrels, new, old, measures, "worse"),
+            "stopped by value": stops(qrels, new, old, measures, "value"),
+            "t tests, one-sided": one_sided.get("run1") == "worse",
+            "t tests, two-sided": two_sided.get("run1") == "worse",
+        }
+
+    return trial
+
+
+RULE = """\
+`gate_by="worse"`, the default, stops a run where compare says that it is worse: the same test,
+the same p < 0.05, corrected by Holm for all gated values. `gate_by="value"` stops it where one of
+its means is lower, which stops one of two equal runs half of the time. Beside them: scipy's
+paired t tests (`ttest_1samp`) of the gated values, with Holm's correction, p < 0.05; one-sided,
+because a gate asks in one direction only, and two-sided, as compare asks."""
+
+COLUMNS = ("stopped by worse", "stopped by value", "t tests, one-sided", "t tests, two-sided")
+
+STUDY = Study(
+    "Gates: did it get worse?",
+    RULE,
+    [
+        Rates(
+            "equal runs",
+            {
+                "nDCG@10, 12 queries": gate(12, BASE, BASE, ONE),
+                "nDCG@10, 50 queries": gate(50, BASE, BASE, ONE),
+                "the four default measures, 50 queries": gate(50, BASE, BASE, FOUR),
+            },
+            COLUMNS,
+            {"stopped by worse": 0.05},
+        ),
+        Rates(
+            "a drop of nDCG@10 by 0.1",
+            {
+                "nDCG@10, 50 queries": gate(50, BETTER, BASE, ONE),
+                "the four default measures, 50 queries": gate(50, BETTER, BASE, FOUR),
+            },
+            COLUMNS,
+            beside={"stopped by worse": "t tests, two-sided"},
+        ),
+    ],
+)
