@@ -111,15 +111,18 @@ def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
 def missing_notes(names: Sequence[str], coverages: Sequence[Coverage]) -> list[str]:
     """Say which runs, at least one, lack queries that count as empty rankings."""
     runs = zip(names, coverages, strict=True)
-    first, *others = [(name, coverage) for name, coverage in runs if coverage.missing]
-    more = [f"{len(c.missing)} from {name} ({listed(c.missing, 3)})" for name, c in others[:2]]
-    if len(others) > 2:
-        more.append(f"some from {counted(len(others) - 2, 'other run')}")
-    one = not others and len(first[1].missing) == 1
+    lacking = [(name, coverage) for name, coverage in runs if coverage.missing]
+    common = f"{option('missing', 'common')}: only queries that all runs have"
+    if len(lacking) == 1:
+        one = len(lacking[0][1].missing) == 1
+        counts = "and counts as 0" if one else "and count as 0"
+        return [f"{_missing_from(*lacking[0])} {counts} ({common})"]
+    most = max(len(coverage.missing) for _, coverage in lacking)
+    judged = lacking[0][1].judged
+    number = f"{most}" if all(len(c.missing) == most for _, c in lacking) else f"up to {most}"
     return [
-        f"{', '.join([_missing_from(*first), *more])} and {'counts' if one else 'count'} as 0; "
-        f"trec_eval's lines leave {'it' if one else 'them'} out "
-        f"({option('missing', 'common')}: only queries that all runs have)"
+        f"{len(lacking)} of {len(names)} runs lack {number} of {judged} judged queries; "
+        f"they count as 0 ({common})"
     ]
 
 

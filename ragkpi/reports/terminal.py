@@ -157,7 +157,7 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
         room = layout.height - len(above) - len(below) - 5
         kept = _rows_within(max(room, _FEWEST_ROWS), cells)
     if len(left_out) > _MOST_HIDDEN:
-        left_out[_MOST_HIDDEN - 1 :] = [f"{len(left_out) - _MOST_HIDDEN + 1} more columns"]
+        left_out = [f"{len(left_out)} columns"]
     if kept < len(table.rows):
         left_out.append(f"{len(table.rows) - kept} of {len(table.rows)} rows")
     hidden = [f"Hidden to fit: {', '.join(left_out)}; use --wide"] if left_out else []
@@ -170,7 +170,8 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
 def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:
     """Return the lines below a table: notes, and the explanation or the option that shows it."""
     warnings = [text for text in layout.said if text.startswith("warning:")]
-    others = [*table.notes, *(text for text in layout.said if text not in warnings)]
+    said = [text.removeprefix("note: ") for text in layout.said if text not in warnings]
+    others = [*table.notes, *said]
     star = [f"{BEST} best of its column"] if starred else []
     caption = [table.caption] if table.caption else []
     if layout.explanation == "shown":

@@ -31,6 +31,8 @@ from ragkpi.questions.compare.verdict import (
     all_pairs_sentences,
     comparison_sentences,
     fitted,
+    judged_shares,
+    shown_names,
 )
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
 from ragkpi.statistics.bootstrap import few_queries_note, intervals, resampled
@@ -290,6 +292,10 @@ class ComparisonReport:
     def _sentences(self, names: Names) -> list[str]:
         return comparison_sentences(self.comparison, self.doubts, names)
 
+    def _shown(self, layout: Layout) -> Names:
+        metrics = [of_metric[0].metric.name for of_metric in self.comparison.by_metric]
+        return shown_names(self.comparison.names, metrics, layout.width)
+
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the baseline first; or the queries won and lost.
 
@@ -312,24 +318,28 @@ class ComparisonReport:
             columns, rows = [*_COLUMNS, *of_tests], self._rows(layout)
         width = len(columns)
         filled = [[*row, *[Cell()] * width][:width] for row in rows]
-        short = layout.width is not None
-        verdict = fitted(self.comparison.names, self._sentences) if short else self.verdict
+        shown = self._shown(layout)
+        verdict = self.verdict if layout.width is None else fitted(shown, self._sentences)
+        if len(self.comparison.claims) > 1:  # one claim has them in its sentence
+            notes += judged_shares(self.doubts, shown, self.comparison.names[0])
         table = Table(columns, filled, notes, verdict=verdict, explanation=self.explanation)
         return self._runs().signed(table, layout)
 
     def _rows(self, layout: Layout) -> Iterator[list[Cell]]:
         """Yield the rows of each measure; the baseline's rows have fewer cells."""
+        shown = self._shown(layout)
         for differences in self.comparison.by_metric:
             metric, first = differences[0].metric, differences[0]
             if layout.notes == "below":
                 differences = sorted(differences, key=_goodness, reverse=True)
             value = Cell(first.baseline, style=metric.measure.style)
-            yield [*map(Cell, (metric.name, self.comparison.names[0], first.queries)), value]
+            baseline = shown[self.comparison.names[0]]
+            yield [*map(Cell, (metric.name, baseline, first.queries)), value]
             for d in differences:
                 difference, *tests = self._tested(d)
                 counts = map(Cell, (d.wins, d.ties, d.losses, d.effect_size))
                 value = Cell(d.summary, style=metric.measure.style)
-                names = map(Cell, (metric.name, d.run, d.queries))
+                names = map(Cell, (metric.name, shown[d.run], d.queries))
                 yield [*names, value, difference, *counts, *tests]
 
     def _query_rows(self, layout: Layout) -> Iterator[list[Cell]]:
@@ -463,18 +473,20 @@ class AllPairsReport:
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the best first, and a column per run with p."""
         names = self.pairs.names
+        metrics = [found.metric.name for found in self.pairs.by_metric]
+        shown = shown_names(names, metrics, layout.width)
         columns = [
             Column("measure"),
             Column("run"),
             Column("queries", "integer", role="detail"),
             Column("value", "decimal"),
             Column("letters"),
-            *(Column(f"p({name})", "decimal", role="detail") for name in names),
+            *(Column(f"p({shown[name]})", "decimal", role="detail") for name in names),
         ]
         rows = [
             [
                 Cell(by_metric.metric.name),
-                Cell(names[run]),
+                Cell(shown[names[run]]),
                 Cell(by_metric.queries),
                 Cell(float(by_metric.values[run]), style=by_metric.metric.measure.style),
                 Cell(by_metric.letters and by_metric.letters[run]),
@@ -486,9 +498,10 @@ class AllPairsReport:
             for by_metric in self.pairs.by_metric
             for run in by_metric.order
         ]
-        short = layout.width is not None
-        verdict = fitted(names, self._sentences) if short else self.verdict
-        table = Table(columns, rows, verdict=verdict, explanation=self.explanation)
+        verdict = self.verdict if layout.width is None else fitted(shown, self._sentences)
+        best = names[self.pairs.claims[0].order[0]]
+        shares = judged_shares(self.doubts, shown, best)
+        table = Table(columns, rows, shares, verdict=verdict, explanation=self.explanation)
         return self._runs().signed(table, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from ragkpi.statistics.paired import AllPairs, Claim, Comparison, Difference, Me
 from ragkpi.wording import counted, rounded, short_p
 
 LINES, COLUMNS = 3, 80  # of a verdict on a terminal
-_WIDTHS = (48, 36, 28, 22, 18, 15, 12)  # of names of runs, to try
+_BESIDE_NAMES = 53  # columns of a terminal for a difference, its interval and p
+_SHORTEST = 12  # shorter names would look alike
 _MOST_NAMED = 3  # runs besides the baseline that are named one by one
 
 _IS: Mapping[Claim, tuple[str, str]] = {  # for one run, for several
@@ -31,14 +32,18 @@ def joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def fitted(names: Sequence[str], sentences: Callable[[Names], list[str]]) -> list[str]:
-    """Write sentences with the longest names of runs that leave them `LINES` lines."""
-    made: list[str] = []
-    for width in _WIDTHS:
-        made = sentences(dict(zip(names, short_names(names, width), strict=True)))
-        if _lines(made) <= LINES:
-            break
-    return made
+def shown_names(names: Sequence[str], metrics: Sequence[str], width: int | None) -> Names:
+    """Return runs' names as the rows of a table of this width have room for, by name."""
+    if width is None:
+        return dict(zip(names, names, strict=True))
+    room = max(width - _BESIDE_NAMES - max(map(len, metrics)), _SHORTEST)
+    return dict(zip(names, short_names(names, room), strict=True))
+
+
+def fitted(shown: Names, sentences: Callable[[Names], list[str]]) -> list[str]:
+    """Write sentences with the names of runs, or as the table shows them if `LINES` are short."""
+    whole = sentences({name: name for name in shown})
+    return whole if _lines(whole) <= LINES else sentences(shown)
 
 
 def _lines(sentences: Iterable[str]) -> int:
@@ -68,8 +73,6 @@ def comparison_sentences(
         said = [_by_metric(found, names, names[base], doubts) for found in claims]
         if _lines(said) > LINES:
             said = [_counts(claims, names[base], bool(doubts))]
-    if doubts and not (len(claims) == 1 and len(claims[0]) == 1):
-        said.append(_shares(doubts, names, names[base]))
     return [*said, *filter(None, [comparison.out_of_reach])]
 
 
@@ -188,15 +191,17 @@ def _counts(claims: Sequence[Sequence[Difference]], base: str, doubtful: bool) -
     )
 
 
-def _shares(doubts: Mapping[str, Doubt], names: Names, base: str) -> str:
-    """Say how much of the top documents is judged, of the baseline and of others."""
+def judged_shares(doubts: Mapping[str, Doubt], names: Names, base: str) -> list[str]:
+    """Say how much of the top documents is judged, of the baseline and of doubtful runs."""
+    if not doubts:
+        return []
     first = next(iter(doubts.values()))
     least, most = (_percent(choose(d.run for d in doubts.values())) for choose in (min, max))
     others = f"{least} of {names[next(iter(doubts))]}'s"
     if len(doubts) > 1:
         others = f"{least if least == most else f'{least} to {most}'} of {len(doubts)} others'"
-    shown = f"{_percent(first.baseline)} of {base}'s top {first.cutoff} is judged"
-    return f"{shown} and {others} (ragkpi holes)."
+    shown = f"{_percent(first.baseline)} of {names[base]}'s top {first.cutoff} is judged"
+    return [f"{shown} and {others} (ragkpi holes)."]
 
 
 def _percent(share: float) -> str:
@@ -220,11 +225,7 @@ def beaten_by_best(pairs: AllPairs, found: MetricPairs) -> dict[str, Claim]:
 
 def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Names) -> list[str]:
     """Name the best run and what it is not shown to differ from, and count the other pairs."""
-    said = [_best_by(pairs, found, names, bool(doubts)) for found in pairs.claims]
-    if doubts:
-        best = names[pairs.names[pairs.claims[0].order[0]]]
-        said.append(_shares(doubts, names, best))
-    return said
+    return [_best_by(pairs, found, names, bool(doubts)) for found in pairs.claims]
 
 
 def _best_by(pairs: AllPairs, found: MetricPairs, names: Names, doubtful: bool) -> str:
