@@ -142,6 +142,15 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {noun}"
 
 
+def short_p(p: float) -> str:
+    """Write a p-value in a sentence.
+
+    >>> short_p(0.01234), short_p(2e-7)
+    ('0.0123', '2e-07')
+    """
+    return f"{p:.4f}" if p >= 0.00005 else f"{p:.1g}"
+
+
 def parse_size(text: str) -> int:
     """Read a number of documents: ``5000``, ``5k``, ``113.5M``, ``1.2G``.
 

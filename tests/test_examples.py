@@ -39,6 +39,6 @@ def test_evaluates_compares_and_passes_the_gate(tmp_path):
 def test_the_gate_closes(tmp_path):
     closed = make(tmp_path, "gate", "LIMITS=--fail-under bor_10=6")
     assert closed.returncode == 2, "make's own status for a command that failed"
-    found, by = re.search(r"dense: bor_10 is (\S+), under 6 by (\S+)\n", closed.stderr).groups()
+    found, by = re.search(r"dense: bor_10 is (\S+), below 6 by (\S+)\n", closed.stderr).groups()
     assert float(found) + float(by) == pytest.approx(6, abs=1e-5)
     assert "Error 3" in closed.stderr

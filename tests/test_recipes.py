@@ -27,7 +27,7 @@ def project(tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "bin").mkdir()
     shutil.copy(ROOT / "fixtures/qrels.txt", tmp_path / "data/qrels.txt")
-    main = (ROOT / "fixtures/runs/bm25.run").read_text().splitlines(keepends=True)
+    main = (ROOT / "fixtures/runs/dense.run").read_text().splitlines(keepends=True)
     for folder in ("data", "runs"):
         (tmp_path / folder / "main.run").write_text("".join(main))
     for name, script in {"ragkpi": f'exec {sys.executable} -m ragkpi "$@"', "pip": "true"}.items():

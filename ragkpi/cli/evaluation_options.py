@@ -307,11 +307,11 @@ def comparing(
         "What becomes of many p-values in one call: holm, benjamini-hochberg or none.",
         "holm",
     ),
-    family: Literal["metric", "all"] = option(
-        "--family metric|all",
-        "Which p-values are corrected together: those of the runs by one metric, or all of "
-        "the call.",
-        "metric",
+    family: Literal["first", "all"] = option(
+        "--family first|all",
+        "Which measures decide: the first of -m, with p corrected for all runs, while the others "
+        "are described; or all, with p corrected for runs and measures.",
+        "first",
     ),
     trials: int = option(
         "--trials N", "Random swaps or resamples behind a p-value.", 10_000, min=1, max=10_000_000

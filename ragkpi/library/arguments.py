@@ -26,7 +26,7 @@ from ragkpi.ranking.judged import (
 )
 from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import READERS
-from ragkpi.reports.layout import run_names
+from ragkpi.reports.names import run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.wording import octets, parse_size
 

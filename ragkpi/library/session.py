@@ -25,7 +25,7 @@ from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.notes import concerning, missing_notes
 from ragkpi.ranking.relevance import Qrels, Relevance
-from ragkpi.reports.layout import run_names
+from ragkpi.reports.names import run_names
 from ragkpi.version import __version__
 from ragkpi.wording import counted
 
@@ -122,9 +122,10 @@ class Notes:
             self.warn(text)
 
     def note(self, text: str) -> None:
-        """Note an omission or an assumption."""
-        self.told.append(text)
-        interface().note(text)
+        """Note an omission or an assumption, once."""
+        if text not in self.told:
+            self.told.append(text)
+            interface().note(text)
 
     def warn(self, text: str) -> None:
         """Warn of a possible misreading."""

@@ -2,7 +2,8 @@
 
 Chance draws K documents from the corpus of N; the number X of relevant documents among them is
 hypergeometric. All means are over the queries with R >= m: with fewer relevant documents no system
-can succeed, so the query is NA.
+can succeed, so the query is NA. What makes a success is m documents (`m`), a share of the relevant
+ones (`recall`), or the greater of the two (`Needed`).
 
 The aggregates are logarithms of ratios of means, in bits; their statistics are sums over queries
 as usual. A query's chance of success takes several statistics: its complement, which keeps the
@@ -13,10 +14,10 @@ hits at once is smaller than any double.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -87,30 +88,55 @@ def draws(judged: Judged, cutoff: int) -> IntArray:
     return np.minimum(drawn, judged.num_ret) if judged.settings.draws == "ret" else drawn
 
 
+class Needed(NamedTuple):
+    """What makes a success: at least `m` relevant documents, and a share `recall` of all."""
+
+    m: int = 1
+    recall: float = 0.0
+
+    def of(self, num_rel: IntArray) -> int | IntArray:
+        """Return how many of R relevant documents, (Q,), have to be found, a number or (Q,).
+
+        >>> Needed(recall=0.5).of(np.array([1, 4, 5]))
+        array([1, 2, 3])
+        """
+        if not self.recall:
+            return self.m
+        # 0.1 * 30 is 3.0000000000000004 in doubles.
+        share = np.ceil(self.recall * num_rel * (1 - 1e-12)).astype(np.int64)
+        return np.asarray(np.maximum(share, self.m))
+
+    def bits(self, cutoff: int) -> int:
+        """Return how many bits a possible chance of success has at most: P(X >= m) >= N^-m."""
+        return _LARGEST * (max(self.m, cutoff) if self.recall else self.m)
+
+
 @shared
-def chance(judged: Judged, cutoff: int, m: int) -> Tail:
-    """Return the chance of m relevant documents in the draws, for every query."""
-    return tail(corpus_size(judged), judged.num_rel, draws(judged, cutoff), m)
+def chance(judged: Judged, cutoff: int, needed: Needed) -> Tail:
+    """Return the chance of success in the draws, for every query."""
+    R = judged.num_rel
+    return tail(corpus_size(judged), R, draws(judged, cutoff), needed.of(R))
 
 
-def chance_statistics(tail: Tail, m: int) -> FloatArray:
+def chance_statistics(tail: Tail, bits_of_chance: int) -> FloatArray:
     """Return the chance of success as additive statistics, (Q, 1 + bands).
 
     The first is P(X < m). The others are P(X >= m) times 2^(1000 j) in the column of its band j,
-    and 0 elsewhere. The number of bands depends on m alone, as P(X >= m) is at least N^-m, so
-    blocks of queries have statistics of one shape.
+    and 0 elsewhere. The number of bands depends on `Needed.bits` alone, so blocks of queries have
+    statistics of one shape.
     """
     possible = np.isfinite(tail.log2)
     band = np.floor_divide(-tail.log2, _BAND, out=np.full(len(possible), -1.0), where=possible)
     scaled = np.where(band > 0, np.exp2(tail.log2 + _BAND * band), tail.probability)
-    banded = np.zeros((len(possible), 1 + _LARGEST * m // _BAND))
+    banded = np.zeros((len(possible), 1 + bits_of_chance // _BAND))
     rows = np.flatnonzero(possible)
     banded[rows, band[rows].astype(np.int64)] = scaled[rows]
     return np.column_stack([tail.complement, banded])
 
 
-def _success(judged: Judged, cutoff: int, m: int) -> BoolArray:
-    return judged.found_at(cutoff) >= m
+def succeeds(judged: Judged, cutoff: int, needed: Needed) -> BoolArray:
+    """Return which queries succeed, (Q,)."""
+    return np.asarray(judged.found_at(cutoff) >= needed.of(judged.num_rel))
 
 
 def _where_possible(judged: Judged, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:
@@ -120,9 +146,13 @@ def _where_possible(judged: Judged, m: int, *statistics: FloatArray | BoolArray)
     return rows
 
 
-def _success_and_chance(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    success = _success(judged, cutoff, m)
-    return _where_possible(judged, m, success, chance_statistics(chance(judged, cutoff, m), m))
+def _success_and_chance(
+    judged: Judged, cutoff: int, needed: Needed, deepest: int = 0
+) -> FloatArray:
+    """Stack success and chance, with room for the statistics of a greater cutoff."""
+    bits = needed.bits(max(cutoff, deepest))
+    by_chance = chance_statistics(chance(judged, cutoff, needed), bits)
+    return _where_possible(judged, needed.m, succeeds(judged, cutoff, needed), by_chance)
 
 
 def _recall_by_chance(judged: Judged, cutoff: int) -> FloatArray:
@@ -190,6 +220,7 @@ SPARSE_DIFFERENCE = _of_sums(
 MEASURES: list[Measure] = []
 
 _PARAMETERS = {"m": Option(1, int, 1, 1000, "a whole number from 1 to 1000")}
+_SUCCESS = {**_PARAMETERS, "recall": Option(0.0, float, 0, 1, "a share from 0 to 1")}
 _DEPTHS = (1, 5, 10, 20, 100)
 
 
@@ -199,36 +230,41 @@ def mean_known(per_query: FloatArray) -> float:
     return float(valid.mean()) if len(valid) else 0.0
 
 
-def in_collapse_zone(judged: Judged, cutoff: int, m: int) -> bool:
-    """Return whether bor_max is below 0.1, or with m = 1 lambda 3 or more."""
+def in_collapse_zone(judged: Judged, cutoff: int, needed: Needed) -> bool:
+    """Return whether bor_max is below 0.1, or where one document is needed lambda 3 or more."""
     # A lambda of 3 on paper may be 2.9999999999999996 in doubles.
     least = LAMBDA_LIMIT * (1 - 1e-12)
-    crowded = m == 1 and mean_known(lambda_(judged, cutoff, m)) >= least
-    return crowded or mean_known(p_rand(judged, cutoff, m)) > 2.0**-CEILING_LIMIT
+    crowded = needed == Needed() and mean_known(lambda_(judged, cutoff, 1)) >= least
+    return crowded or mean_known(p_rand(judged, cutoff, *needed)) > 2.0**-CEILING_LIMIT
 
 
-def collapse_depth(judged: Judged, m: int) -> int | None:
+def collapse_depth(judged: Judged, needed: Needed) -> int | None:
     """Return the smallest K in the collapse zone; None if even the whole corpus is outside."""
     depths = range(1, int(corpus_size(judged).max(initial=0)) + 1)
-    above = bisect_left(depths, True, key=lambda cutoff: in_collapse_zone(judged, cutoff, m))
+    above = bisect_left(depths, True, key=lambda cutoff: in_collapse_zone(judged, cutoff, needed))
     return depths[above] if above < len(depths) else None
 
 
 def collapse_zone(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     """Warn that chance succeeds too often to tell systems apart, and name a better K."""
-    requested = {(metric.arguments["m"], cutoff) for metric in metrics for cutoff in metric.cutoffs}
-    for m in sorted({m for m, _ in requested}):
-        cutoffs = sorted(cutoff for m_, cutoff in requested if m_ == m)
-        deep = [cutoff for cutoff in cutoffs if in_collapse_zone(judged, cutoff, m)]
+    requested = {
+        (Needed(metric.arguments["m"], metric.arguments.get("recall", 0.0)), cutoff)
+        for metric in metrics
+        for cutoff in metric.cutoffs
+    }
+    for needed in sorted({needed for needed, _ in requested}):
+        cutoffs = sorted(cutoff for rule, cutoff in requested if rule == needed)
+        deep = [cutoff for cutoff in cutoffs if in_collapse_zone(judged, cutoff, needed)]
         if not deep:
             continue
-        outside = (collapse_depth(judged, m) or deep[0]) - 1
+        outside = (collapse_depth(judged, needed) or deep[0]) - 1
         depths = ", ".join(map(str, deep))
-        found = mean_known(lambda_(judged, deep[0], m))
-        probability = mean_known(p_rand(judged, deep[0], m))
+        rule = f"m = {needed.m}" + (f", recall = {needed.recall:g}" if needed.recall else "")
+        found = mean_known(lambda_(judged, deep[0], needed.m))
+        probability = mean_known(p_rand(judged, deep[0], *needed))
         advice = f"K = {outside} or less leaves it" if outside else "no K leaves it"
         yield (
-            f"bor and its relatives at K = {depths} (m = {m}) are in the collapse zone: at "
+            f"bor and its relatives at K = {depths} ({rule}) are in the collapse zone: at "
             f"{deep[0]} a random draw already succeeds with probability {probability:.4g} "
             f"(lambda = {found:.3g}); {advice}"
         )
@@ -247,6 +283,13 @@ def deeper_than_corpus(judged: Judged, metrics: Sequence[Metric]) -> Iterator[st
         )
 
 
+def _needs_a_number(arguments: Mapping[str, Any]) -> bool:
+    """Return whether the documents that a success needs do not depend on how many are relevant."""
+    return not arguments["recall"]
+
+
+_OF_COUNTS = STAIRCASE._replace(accepts=_needs_a_number)
+
 _chance = partial(
     record,
     MEASURES,
@@ -259,32 +302,39 @@ _chance = partial(
     question="chance",
     expected="unchanged",
 )
-_over_chance = partial(_chance, better="higher", bounds=STAIRCASE, expected=None)
+_of_success = partial(_chance, parameters=Cutoffs(_DEPTHS, _SUCCESS))
+_over_chance = partial(_of_success, better="higher", bounds=_OF_COUNTS, expected=None)
 # Recall does not saturate as success does.
-_recall = partial(_over_chance, cautions=(deeper_than_corpus,))
-_between_depths = partial(
-    _chance, parameters=Cutoffs(_DEPTHS, _PARAMETERS, span=2), bounds=UNPROVEN, expected=None
+_recall = partial(
+    _chance, better="higher", bounds=STAIRCASE, expected=None, cautions=(deeper_than_corpus,)
 )
+_between_depths = partial(_chance, bounds=UNPROVEN, expected=None)
 
 
-def _expected_p_obs(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    return _where_possible(judged, m, share_reaching(judged, cutoff, m))
+def _share_of_orders(judged: Judged, cutoff: int, needed: Needed) -> FloatArray:
+    return share_reaching(judged, cutoff, needed.of(judged.num_rel))
+
+
+def _expected_p_obs(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
+    return _where_possible(judged, m, _share_of_orders(judged, cutoff, Needed(m, recall)))
 
 
 @_over_chance(needs=frozenset(), cautions=(), expected=_expected_p_obs)
-def p_obs(judged: Judged, cutoff: int, m: int) -> FloatArray:
+def p_obs(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Observed success: whether the top K holds at least m relevant documents.
 
     Formula:    [h >= m], h = relevant documents in the top K
     Range:      0 to 1
     Edge cases: NA for a query with R < m. success_K has m = 1 and its mean is over all queries.
+                recall=0.5 asks for half of R, rounded up, where that is more than m; so do the
+                measures of chance that take it.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), P_obs
     """
-    return _where_possible(judged, m, _success(judged, cutoff, m))
+    return _where_possible(judged, m, succeeds(judged, cutoff, Needed(m, recall)))
 
 
-@_chance(style="significant")
-def p_rand(judged: Judged, cutoff: int, m: int) -> FloatArray:
+@_of_success(style="significant")
+def p_rand(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Chance of success: that K documents drawn at random hold at least m relevant ones.
 
     Formula:    P(X >= m), X hypergeometric (N, R, K); for m = 1: 1 - C(N-R,K) / C(N,K)
@@ -293,15 +343,17 @@ def p_rand(judged: Judged, cutoff: int, m: int) -> FloatArray:
                 make it too small. 0 if K < m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), P_rand
     """
-    return _where_possible(judged, m, chance(judged, cutoff, m).probability)
+    return _where_possible(judged, m, chance(judged, cutoff, Needed(m, recall)).probability)
 
 
-def _expected_ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    return np.column_stack([_expected_p_obs(judged, cutoff, m), p_rand(judged, cutoff, m)])
+def _expected_ef(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
+    return np.column_stack(
+        [_expected_p_obs(judged, cutoff, m, recall), p_rand(judged, cutoff, m, recall)]
+    )
 
 
 @_over_chance(aggregate=SUMMARY_RATIO, style="significant", expected=_expected_ef)
-def ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
+def ef(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Enrichment factor: how many times as often as chance the top K succeeds.
 
     Formula:    mean p_obs / mean p_rand
@@ -310,16 +362,17 @@ def ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
                 R >= m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), EF
     """
-    return np.column_stack([p_obs(judged, cutoff, m), p_rand(judged, cutoff, m)])
+    return np.column_stack([p_obs(judged, cutoff, m, recall), p_rand(judged, cutoff, m, recall)])
 
 
-def _expected_bor(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    statistics = chance_statistics(chance(judged, cutoff, m), m)
-    return _where_possible(judged, m, share_reaching(judged, cutoff, m), statistics)
+def _expected_bor(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
+    needed = Needed(m, recall)
+    statistics = chance_statistics(chance(judged, cutoff, needed), needed.bits(cutoff))
+    return _where_possible(judged, m, _share_of_orders(judged, cutoff, needed), statistics)
 
 
 @_over_chance(aggregate=BITS, known_as=("BoR",), expected=_expected_bor)
-def bor(judged: Judged, cutoff: int, m: int) -> FloatArray:
+def bor(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Bits-over-Random: how much more often than chance the top K succeeds, in bits.
 
     Formula:    log2(mean p_obs / mean p_rand); one query: log2([h >= m] / p_rand)
@@ -328,11 +381,11 @@ def bor(judged: Judged, cutoff: int, m: int) -> FloatArray:
                 the wrong system. A miss is -inf; NA for a query with R < m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
     """
-    return _success_and_chance(judged, cutoff, m)
+    return _success_and_chance(judged, cutoff, Needed(m, recall))
 
 
-@_chance(aggregate=CEILING)
-def bor_max(judged: Judged, cutoff: int, m: int) -> FloatArray:
+@_of_success(aggregate=CEILING)
+def bor_max(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Ceiling of bor: what a system that succeeds for every query would get.
 
     Formula:    -log2(mean p_rand)
@@ -340,11 +393,11 @@ def bor_max(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Edge cases: near 0 no system can be told from chance ("collapse"). NA if no query has R >= m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_max
     """
-    return _success_and_chance(judged, cutoff, m)[:, 1:]
+    return _success_and_chance(judged, cutoff, Needed(m, recall))[:, 1:]
 
 
-@_chance(aggregate=SUMMARY_MEAN)
-def bor_max_qmean(judged: Judged, cutoff: int, m: int) -> FloatArray:
+@_of_success(aggregate=SUMMARY_MEAN)
+def bor_max_qmean(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Mean of the queries' own ceilings; no ceiling of bor, for it is never below bor_max.
 
     Formula:    mean of -log2(p_rand)
@@ -352,7 +405,7 @@ def bor_max_qmean(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Edge cases: NA for a query with R < m, or with K < m.
     Source:     Bits-over-Random, authors' program, "BoR ceiling (mean)"
     """
-    return CEILING.value(bor_max(judged, cutoff, m))
+    return CEILING.value(bor_max(judged, cutoff, m, recall))
 
 
 def _expected_ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
@@ -412,8 +465,8 @@ def lambda_(judged: Judged, cutoff: int, m: int) -> FloatArray:
     return _where_possible(judged, m, _recall_by_chance(judged, cutoff) * judged.num_rel)
 
 
-@_chance(aggregate=SUMMARY_MEAN)
-def collapse(judged: Judged, cutoff: int, m: int) -> FloatArray:
+@_of_success(aggregate=SUMMARY_MEAN)
+def collapse(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
     """Fraction of queries for which chance succeeds nearly always.
 
     Formula:    mean of [p_rand >= 0.95]
@@ -421,11 +474,13 @@ def collapse(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Edge cases: such queries say nothing about systems. NA if no query has R >= m.
     Source:     Bits-over-Random, authors' program
     """
-    return _where_possible(judged, m, chance(judged, cutoff, m).probability >= COLLAPSED)
+    return _where_possible(
+        judged, m, chance(judged, cutoff, Needed(m, recall)).probability >= COLLAPSED
+    )
 
 
-@_between_depths(aggregate=BITS_DIFFERENCE)
-def dbor(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
+@_between_depths(parameters=Cutoffs(_DEPTHS, _SUCCESS, span=2), aggregate=BITS_DIFFERENCE)
+def dbor(judged: Judged, cutoff: tuple[int, int], m: int, recall: float) -> FloatArray:
     """Change of bor from one depth to a greater one.
 
     Formula:    bor_K2 - bor_K1
@@ -433,10 +488,12 @@ def dbor(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
     Edge cases: NA where nothing succeeds at one of the depths.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), Delta BoR
     """
-    return np.column_stack([_success_and_chance(judged, depth, m) for depth in cutoff])
+    needed, deepest = Needed(m, recall), max(cutoff)
+    both = [_success_and_chance(judged, depth, needed, deepest) for depth in cutoff]
+    return np.column_stack(both)
 
 
-@_between_depths(aggregate=SPARSE_DIFFERENCE)
+@_between_depths(parameters=Cutoffs(_DEPTHS, _PARAMETERS, span=2), aggregate=SPARSE_DIFFERENCE)
 def dbor_sparse(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
     """Approximate change of bor, for few relevant documents and K far above m.
 
@@ -448,4 +505,5 @@ def dbor_sparse(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
     shallow, deep = cutoff
     size = corpus_size(judged)
     cost = m * np.log2(np.minimum(deep, size) / np.minimum(shallow, size))
-    return _where_possible(judged, m, _success(judged, shallow, m), _success(judged, deep, m), cost)
+    success = [succeeds(judged, depth, Needed(m)) for depth in cutoff]
+    return _where_possible(judged, m, *success, cost)

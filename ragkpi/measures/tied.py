@@ -48,18 +48,19 @@ class Tail(NamedTuple):
     log2: FloatArray
 
 
-def tail(N: IntArray, R: IntArray, K: IntArray, m: int) -> Tail:
-    """Compute P(X >= m) for every query, each distinct (N, R, K) once.
+def tail(N: IntArray, R: IntArray, K: IntArray, m: int | IntArray) -> Tail:
+    """Compute P(X >= m) for every query, each distinct (N, R, K, m) once.
 
-    Of N documents R are relevant and K drawn, (Q,) each. The relative error is below 1e-14 for
-    m = 1, and below 1e-12 for m > 1.
+    Of N documents R are relevant and K drawn, (Q,) each; m is a number, or one per query, (Q,). The
+    relative error is below 1e-14 for m = 1, and below 1e-12 for m > 1.
     """
-    order = np.lexsort((R, K, N))
-    sorted_cells = np.stack([N, K, R])[:, order]
+    m = np.broadcast_to(m, N.shape)
+    order = np.lexsort((R, K, N, m))
+    sorted_cells = np.stack([N, K, R, m])[:, order]
     first = _changes(sorted_cells)
     cell = np.empty(len(order), dtype=np.int64)
     cell[order] = np.cumsum(first) - 1
-    return Tail(*_distinct_tails(sorted_cells[:, first], m)[:, cell])
+    return Tail(*_distinct_tails(sorted_cells[:, first])[:, cell])
 
 
 def _changes(columns: IntArray) -> BoolArray:
@@ -67,25 +68,25 @@ def _changes(columns: IntArray) -> BoolArray:
     return np.append(True, (np.diff(columns) != 0).any(axis=0))[: columns.shape[1]]
 
 
-def _distinct_tails(cells: IntArray, m: int) -> FloatArray:
-    """Return probability, complement and log2, (3, D), of cells (N, K, R), (3, D), in order."""
-    N, K, R = cells
+def _distinct_tails(cells: IntArray) -> FloatArray:
+    """Return the three rows of a `Tail`, (3, D), of cells (N, K, R, m), (4, D), m ascending."""
+    N, K, R, m = cells
     certain = np.maximum(R + K - N, 0) >= m
     tails = np.where(certain, [[1.0], [0.0], [0.0]], [[0.0], [1.0], [-np.inf]])
     possible = (np.minimum(R, K) >= m) & ~certain
-    if m == 1:
-        log_none = _log_avoided(N[possible], K[possible], R[possible])
-        tails[:, possible] = _rows(-np.expm1(log_none), np.exp(log_none))
-        return tails
+    one = possible & (m == 1)
+    if one.any():
+        log_none = _log_avoided(N[one], K[one], R[one])
+        tails[:, one] = _rows(-np.expm1(log_none), np.exp(log_none))
     # The smaller tail is summed; the other is its complement.
     large = m * N.astype(np.float64) > R.astype(np.float64) * K
-    above, below = possible & large, possible & ~large
-    tails[:, above] = _above_mean(N[above], K[above], R[above], m)
-    tails[:, below] = _below_mean(N[below], K[below], R[below], m)
+    above, below = possible & ~one & large, possible & ~one & ~large
+    tails[:, above] = _above_mean(*cells[:, above])
+    tails[:, below] = _below_mean(*cells[:, below])
     return tails
 
 
-def _below_mean(N: IntArray, K: IntArray, R: IntArray, m: int) -> FloatArray:
+def _below_mean(N: IntArray, K: IntArray, R: IntArray, m: IntArray) -> FloatArray:
     """P(X >= m) as 1 - P(m-1) (1 + P(m-2)/P(m-1) + ...)."""
     mantissa, exponent = _point(N, K, R, m - 1)
     term = series = np.ones(len(R))
@@ -98,11 +99,11 @@ def _below_mean(N: IntArray, K: IntArray, R: IntArray, m: int) -> FloatArray:
     return _rows(1.0 - complement, complement)
 
 
-def _above_mean(N: IntArray, K: IntArray, R: IntArray, m: int) -> FloatArray:
+def _above_mean(N: IntArray, K: IntArray, R: IntArray, m: IntArray) -> FloatArray:
     """P(X >= m) as P(m) (1 + P(m+1)/P(m) + ...)."""
     mantissa, exponent = _point(N, K, R, m)
     term = series = np.ones(len(R))
-    x = float(m)
+    x = m.astype(np.float64)
     while (term > _NEGLIGIBLE * series).any():
         term = term * ((R - x) * (K - x) / ((x + 1.0) * (N - R - K + x + 1.0)))
         series = series + term
@@ -118,17 +119,19 @@ def _rows(probability: FloatArray, complement: FloatArray) -> FloatArray:
     return np.stack([probability, complement, log2])
 
 
-def _point(N: IntArray, K: IntArray, R: IntArray, m: int) -> tuple[FloatArray, IntArray]:
-    """P(X = m) as mantissa and binary exponent, so that no number is too small.
+def _point(N: IntArray, K: IntArray, R: IntArray, m: IntArray) -> tuple[FloatArray, IntArray]:
+    """P(X = m), m ascending, as mantissa and binary exponent, so that no number is too small.
 
     C(R, m) K!/(K-m)! (N-m)!/N! is a product of m ratios, rounded twice each; as a sum of their
     logarithms, which is large, it would lose digits.
     """
     mantissa = np.ones(len(R))
     exponent = np.zeros(len(R), dtype=np.int64)
-    for j in range(m if len(R) else 0):
-        mantissa, shift = np.frexp(mantissa * ((R - j) / (j + 1.0)) * ((K - j) / (N - j)))
-        exponent += shift
+    for j in range(int(m.max(initial=0))):
+        more = slice(np.searchsorted(m, j, side="right"), None)  # those with m > j
+        ratios = (R[more] - j) / (j + 1.0), (K[more] - j) / (N[more] - j)
+        mantissa[more], shift = np.frexp(mantissa[more] * ratios[0] * ratios[1])
+        exponent[more] += shift
     bits = _log_avoided(N - m, K - m, R - m) / np.log(2.0)
     whole = np.floor(bits)
     return mantissa * np.exp2(bits - whole), exponent + whole.astype(np.int64)
@@ -225,11 +228,11 @@ def expected_found_at(judged: Judged, depth: int | IntArray) -> FloatArray:
     return judged.per_query(np.where(judged.relevant, share_within(judged, depth), 0.0))
 
 
-def share_reaching(judged: Judged, cutoff: int, m: int) -> FloatArray:
+def share_reaching(judged: Judged, cutoff: int, m: int | IntArray) -> FloatArray:
     """Return the share of the orders whose first K hold at least m relevant documents, (Q,).
 
-    The cutoff divides one group of ties; the part above it is a random draw. The number of relevant
-    documents in that part is hypergeometric.
+    m is a number, or one per query, (Q,). The cutoff divides one group of ties; the part above it
+    is a random draw. The number of relevant documents in that part is hypergeometric.
     """
     tied, depth = tied_ranks(judged), last_rank(judged, cutoff)
     certain = judged.per_query(judged.relevant & (tied.last <= depth)).astype(np.int64)

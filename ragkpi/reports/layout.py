@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, pairwise
@@ -297,31 +295,3 @@ def _of_slices(names_by_text: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 def _key(part: ReportPart) -> dict[str, Any]:
     return {"by": part.by, "label": part.label, "queries": part.queries}
-
-
-# These suffixes tell how a file is stored, and nothing about the run.
-_ENDINGS = {
-    *(".gz", ".bz2", ".xz", ".zst"),
-    *(".txt", ".run", ".res", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet"),
-}
-
-
-def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
-    """Name runs distinctly after their files, without folders and suffixes, or their run ids."""
-    names = list(run_ids) or [_stem(path) for path in paths]
-    for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):
-        count = Counter(names)
-        names = [
-            candidate if count[name] > 1 else name
-            for name, candidate in zip(names, candidates, strict=True)
-        ]
-    return names
-
-
-def _stem(path: str) -> str:
-    name = os.path.basename(path) or path
-    stem, ending = os.path.splitext(name)
-    while stem and ending.lower() in _ENDINGS:
-        name = stem
-        stem, ending = os.path.splitext(name)
-    return name

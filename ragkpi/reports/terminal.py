@@ -13,6 +13,7 @@ from itertools import accumulate, islice
 from typing import TextIO
 
 from ragkpi.reports.layout import Column, Layout, Report, Table
+from ragkpi.reports.names import short_names
 from ragkpi.wording import counted, visible
 
 _GAP = 3
@@ -51,14 +52,15 @@ def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> 
     return fitted
 
 
-def lines_of(text: str, column: Column, width: int) -> list[str]:
-    """Return the lines of a cell: wrap prose at words, cut the middle of a long id."""
-    if len(text) <= width or column.numeric:
-        return [text]
+def cells_of(texts: Sequence[str], column: Column, width: int) -> list[list[str]]:
+    """Return the lines of a column's cells: wrap prose; shorten ids, which stay distinct."""
+    if column.numeric or all(len(text) <= width for text in texts):
+        return [[text] for text in texts]
     if column.role == "prose":
-        return wrapped(text, width)
-    tail = (width - 1) // 2
-    return [f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"]
+        return [wrapped(text, width) if len(text) > width else [text] for text in texts]
+    distinct = list(dict.fromkeys(texts))
+    short = dict(zip(distinct, short_names(distinct, width), strict=True))
+    return [[short[text]] for text in texts]
 
 
 def wrapped(text: str, width: int | None) -> list[str]:
@@ -123,6 +125,7 @@ def wants_colour(stream: TextIO) -> bool:
 
 _NOTES = 2  # lines of notes below an answer; the explanation has the others
 _FEWEST_ROWS = 5
+_MOST_HIDDEN = 8  # names of columns
 
 
 def write_table(report: Report, layout: Layout) -> Iterator[str]:
@@ -141,7 +144,7 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     widths = [max(map(len, [column.name, *cells])) for column, cells in named]
     fitted = fit(table.columns, widths, layout.width)
     cells = {
-        number: [lines_of(text, table.columns[number], width) for text in texts[number]]
+        number: cells_of(texts[number], table.columns[number], width)
         for number, width in fitted.items()
     }
     notes = _notes(table, layout, starred)
@@ -153,6 +156,8 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
         # The screen also has a blank line, the header, what is hidden, and the prompt.
         room = layout.height - len(above) - len(below) - 5
         kept = _rows_within(max(room, _FEWEST_ROWS), cells)
+    if len(left_out) > _MOST_HIDDEN:
+        left_out[_MOST_HIDDEN - 1 :] = [f"{len(left_out) - _MOST_HIDDEN + 1} more columns"]
     if kept < len(table.rows):
         left_out.append(f"{len(table.rows) - kept} of {len(table.rows)} rows")
     hidden = [f"Hidden to fit: {', '.join(left_out)}; use --wide"] if left_out else []

@@ -9,17 +9,17 @@ E. B. Wilson, Probable inference, the law of succession, and statistical inferen
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.arrays import BoolArray, FloatArray
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import RagkpiWarning
 from ragkpi.interface import steps
 from ragkpi.measures.measure import Aggregate, Metric, MetricScores, Scores
@@ -57,6 +57,29 @@ def swapped(queries: int, trials: int, seed: int) -> Iterator[FloatArray]:
 def all_swaps(queries: int) -> FloatArray:
     """Return every way to exchange labels, (2^queries, queries) of 0 and 1."""
     return _bits(np.arange(2**queries, dtype=np.uint64)[:, np.newaxis], queries)
+
+
+def permuted(blocks: IntArray, trials: int, seed: int) -> Iterator[IntArray]:
+    """Draw orders of n observations at random, (rows, n), that stay inside blocks, (n,)."""
+    generator = np.random.default_rng(seed)
+    place = np.argsort(blocks, kind="stable")
+    ascending = np.unique(blocks, return_inverse=True)[1][place]
+    for rows in _rows(trials, len(blocks), "permutation test"):
+        orders = np.empty((rows, len(blocks)), dtype=np.int64)
+        # The whole part of a key keeps its block, the fraction shuffles inside.
+        keys = ascending + generator.random((rows, len(blocks)))
+        orders[:, place] = place[np.argsort(keys, axis=1)]
+        yield orders
+
+
+def all_permutations(blocks: IntArray) -> IntArray:
+    """Return every order of n observations that stays inside blocks, (n,), as (orders, n)."""
+    members = [np.flatnonzero(blocks == block).tolist() for block in np.unique(blocks)]
+    place = list(itertools.chain(*members))
+    every = itertools.product(*(itertools.permutations(block) for block in members))
+    orders = np.array([list(itertools.chain(*order)) for order in every], dtype=np.int64)
+    orders[:, place] = orders.copy()
+    return orders
 
 
 def sums(weights: Iterable[FloatArray], statistics: FloatArray) -> FloatArray:
@@ -168,7 +191,7 @@ def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray) -> QuerySam
     ends = np.cumsum([0, *(of_runs[0].statistics.shape[1] for of_runs in metrics)]).tolist()
     return QuerySample(
         metrics=[of_runs[0].metric for of_runs in metrics],
-        columns=[slice(start, end) for start, end in pairwise(ends)],
+        columns=[slice(start, end) for start, end in itertools.pairwise(ends)],
         statistics=np.stack(
             [
                 np.concatenate([column.statistics for column in of_run], axis=1)[known]

@@ -9,14 +9,15 @@ rows are gathered and added in one piece.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.arrays import FloatArray
-from ragkpi.statistics.bootstrap import sums
+from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.statistics.bootstrap import all_permutations, permuted, sums
 
 IndexArray: TypeAlias = "npt.NDArray[np.intp]"
 
@@ -148,6 +149,7 @@ UnderWeights = Callable[[FloatArray], FloatArray]
 # If less than this share of a sum of squares is left around the mean, digits were lost.
 _LOST = 1e-6
 _WHOLE_IN_SINGLE = 2**24
+_SAME = 1e-12  # in doubles, values this close together are equal on paper
 
 Coefficient: TypeAlias = "Callable[[FloatArray, FloatArray | Reference], UnderWeights]"
 
@@ -299,6 +301,15 @@ class _Merge:
         return np.asarray(lead.sum(axis=0), dtype=np.float64)
 
 
+def of_each(name: str, variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
+    """Correlate each of A variables, (A, n), with y, by a named coefficient: (B, n) to (B, A)."""
+    reference = Reference.of(y)
+    if name == "spearman":
+        return spearman_of_each(variables, reference)
+    each = [COEFFICIENTS[name](values, reference) for values in variables]
+    return lambda weights: np.stack([under(weights) for under in each], axis=1)
+
+
 def once(coefficient: Coefficient, x: FloatArray, y: FloatArray) -> float:
     """Return a coefficient of the observations, each with a weight of 1."""
     return float(coefficient(x, y)(np.ones((1, len(x))))[0])
@@ -322,6 +333,61 @@ def _over_root(above: FloatArray, by_x: FloatArray, by_y: FloatArray) -> FloatAr
     ratio = np.full(above.shape, np.nan)
     np.divide(above, np.sqrt(np.where(defined, by_x * by_y, 1.0)), out=ratio, where=defined)
     return np.asarray(np.clip(ratio, -1.0, 1.0))
+
+
+def max_correlation_p(
+    variables: FloatArray, y: FloatArray, blocks: IntArray, trials: int, seed: int
+) -> FloatArray:
+    """Test by permutation which of A variables, (A, n), go with y, (n,), at all: adjusted p, (A,).
+
+    The values of y are permuted inside blocks, (n,), for all variables at once, and the strongest
+    correlation of each permutation is kept, so that the error of naming even one variable of noise
+    is p however many are tried, and however alike they are.
+
+    Formula:    z = |rho| sqrt(n - 1); step-down maxT: p of the i-th greatest z is the share of
+                permutations in which one of the i-th to last variables has a z as great, made
+                monotone; with the observed order counted in, (count + 1) / (trials + 1), or over
+                all orders where there are at most `trials`
+    Edge cases: NaN where a variable does not vary. A value that is NaN is left out of its variable;
+                rho is then of the ranks of y among all n.
+    Source:     P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, 1993, section
+                2.6; B. Phipson and G. K. Smyth, Permutation p-values should never be zero, 2010
+    """
+    known = ~np.isnan(variables)
+    x = np.zeros(variables.shape)
+    for place, inside in enumerate(known):
+        x[place, inside] = _doubled_ranks(variables[place, inside])
+    ranks, inside, size = _doubled_ranks(y), known.astype(np.float64).T, known.sum(axis=1)
+
+    def strengths(of_y: FloatArray) -> FloatArray:
+        # Doubled ranks are whole numbers, so no digit depends on the order of additions.
+        squares = of_y**2 @ inside - (of_y @ inside) ** 2 / np.maximum(size, 1)
+        of_x = np.broadcast_to((x**2).sum(axis=1), squares.shape)
+        rho = np.nan_to_num(_over_root(of_y @ x.T, of_x, squares))
+        return np.asarray(np.abs(rho) * np.sqrt(np.maximum(size - 1, 0)))
+
+    observed = strengths(ranks[np.newaxis])[0]
+    order = np.argsort(-observed, kind="stable")
+    limits = observed[order] * (1 - _SAME)
+    sizes = np.unique(blocks, return_counts=True)[1].tolist()
+    exact = math.fsum(math.lgamma(size + 1) for size in sizes) <= math.log(trials) + _SAME
+    orders = iter([all_permutations(blocks)]) if exact else permuted(blocks, trials, seed)
+    counted, reached = (0, np.zeros(len(order))) if exact else (1, np.ones(len(order)))
+    for rows in orders:
+        strongest = np.maximum.accumulate(strengths(ranks[rows])[:, order[::-1]], axis=1)[:, ::-1]
+        reached += (strongest >= limits).sum(axis=0)
+        counted += len(rows)
+    p = np.empty(len(order))
+    p[order] = np.maximum.accumulate(reached / counted)
+    return np.where((x != 0).any(axis=1), p, np.nan)
+
+
+def _doubled_ranks(values: FloatArray) -> FloatArray:
+    """Return twice the distance of each value's rank from the mean rank; equal values share it."""
+    group = dense_numbers(values)
+    sizes = np.bincount(group).astype(np.float64)
+    distance = from_mean(sizes[:, np.newaxis], np.full(1, float(len(values))))
+    return np.asarray(distance[group, 0])
 
 
 COEFFICIENTS: dict[str, Coefficient] = {

@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
-
-import numpy as np
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import option
 from ragkpi.measures.measure import MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
-from ragkpi.statistics.bootstrap import UNKNOWN, Interval, QuerySample, query_samples, special
-from ragkpi.statistics.paired import aligned
-from ragkpi.statistics.significance import ROUNDING, interval_of_rates, pairs
+from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.statistics.paired import Comparison, Difference, Procedure, aligned, compare
+from ragkpi.wording import rounded, short_p
 
 # A run misses a gate if its value is worse than the baseline's by more than the margin; only if
-# a test proves so at a level of confidence; or unless a test proves the opposite.
-DecidedBy = Literal["value", "worse", "noninferior"]
+# `compare` says that it is worse; or unless its interval excludes that it is worse.
+DecidedBy = Literal["worse", "noninferior", "value"]
 
 
 @dataclass(frozen=True)
@@ -60,13 +58,27 @@ class Margin:
 class BaselineGate:
     """A run may be worse than a baseline by at most a margin, at a level of confidence.
 
-    With ``"worse"`` the level holds for all values of a run together (Bonferroni): a run as good
-    as its baseline fails with a probability of at most 1 - level, whatever the number of gates.
+    With ``"worse"`` the level holds for all values of a run together: a run as good as its baseline
+    fails with a probability of at most 1 - level, whatever the number of gates.
     """
 
     margin: Margin = Margin(0.0)
-    decided_by: DecidedBy = "value"
+    decided_by: DecidedBy = "worse"
     level: float = 0.95
+
+    @property
+    def procedure(self) -> Procedure:
+        """The comparison behind the gate: every value decides."""
+        return Procedure(family="all", bootstrap=Bootstrap(level=self.level))
+
+    def passes(self, found: Difference) -> bool:
+        """Return whether a difference from the baseline is allowed, by its test and interval."""
+        sign, allowed = found.metric.measure.sign, self.margin.below(found.baseline)
+        low, high = sorted(sign * bound for bound in found.interval)
+        if self.decided_by == "noninferior":
+            return low >= -allowed or math.isclose(low, -allowed, rel_tol=1e-9)  # False for NA
+        at_best = sign * found.difference if math.isnan(high) else high
+        return found.decision != "worse" or (allowed > 0 and at_best >= -allowed)
 
 
 @dataclass(frozen=True)
@@ -75,10 +87,10 @@ class Verdict:
 
     Attributes
     ----------
-    bound
-        The bound that was compared with the limit: the true value at best (`decided_by`
-        ``"worse"``) or at worst (``"noninferior"``), at the level of confidence. NaN if the value
-        itself was compared; infinite if no interval is valid, so nothing is proven.
+    against
+        The baseline, and its value where the limit has a margin; empty for a limit that was given.
+    difference, gate
+        The comparison with the baseline and what it allows, where a test or an interval decided.
     """
 
     run: str
@@ -86,26 +98,56 @@ class Verdict:
     found: float
     limit: float
     passed: bool
-    bound: float = math.nan
-    at: Literal["at best", "at worst"] = "at best"
+    against: str = ""
+    difference: Difference | None = None
+    gate: BaselineGate = field(default_factory=BaselineGate)
 
     def __str__(self) -> str:
         if math.isnan(self.found):
             return f"{self.run}: {self.name} is NA; its limit is {self.limit:.6g}"
-        tested = self.found if math.isnan(self.bound) else self.bound
-        side = "under" if tested < self.limit else "over"
-        by = abs(self.limit - tested)
-        text = f"{self.run}: {self.name} is {self.found:.6g}"
-        if math.isinf(self.bound) and not self.passed:
-            return (
-                f"{text}, not shown to keep its limit {self.limit:.6g}: no interval of the "
-                "difference is valid (all queries differ by the same, or they are too few)"
-            )
-        if not math.isnan(self.bound):
-            text += f" ({self.at} {self.bound:.6g})"
+        if self.difference is not None:
+            return self._of_difference(self.difference)
+        by = abs(self.limit - self.found)
+        if self.against:
+            found, limit, by_how_much = _alike(by, self.found, self.limit, by)
+            limit += f" ({self.against})"
+        else:
+            found, limit, by_how_much = (f"{value:.6g}" for value in (self.found, self.limit, by))
         if self.passed:
-            return f"{text}; its limit is {self.limit:.6g}"
-        return f"{text}, {side} {self.limit:.6g} by {by:.6g}"
+            return f"{self.run}: {self.name} is {found}; its limit is {limit}"
+        side = "below" if self.found < self.limit else "above"
+        return f"{self.run}: {self.name} is {found}, {side} {limit} by {by_how_much}"
+
+    def _of_difference(self, found: Difference) -> str:
+        sign, at = found.metric.measure.sign, f"{self.gate.level * 100:g} %"
+        margin = self.gate.margin.below(found.baseline)
+        apart = found.difference
+        value, baseline, allowed = _alike(apart, found.summary, found.baseline, margin)
+        change, low, high, end = _alike(apart, apart, *found.interval, -sign * margin, signed=True)
+        p = f"{'p' if found.p == found.corrected else 'p_holm'} = {short_p(found.corrected)}"
+        if self.gate.decided_by == "worse":
+            more = f"more than {allowed} worse than" if margin else "worse than"
+            verdict = f"not shown to be {more}" if self.passed else "worse than"
+            limit = f"worse by more than {allowed} at {at}" if margin else f"worse at {at}"
+        else:
+            verdict = "shown" if self.passed else "not shown"
+            verdict += f" to be at most {allowed} worse than" if margin else " to be no worse than"
+            limit = f"{at} interval {'from' if sign > 0 else 'up to'} {end if margin else 0}"
+        if math.isnan(found.interval.low):
+            limit += "; no interval of the difference is valid: all queries differ by the same, or "
+            limit += "they are too few"
+        return (
+            f"{self.run}: {self.name} {value} is {verdict} {self.against}'s {baseline}: {change} "
+            f"[{low}, {high}], {p} (limit: {limit})"
+        )
+
+
+def _alike(smallest: float, *values: float, signed: bool = False) -> list[str]:
+    """Write numbers with as many decimals as `smallest` needs for two digits, at least four."""
+    digits = 4
+    if smallest and math.isfinite(smallest):
+        digits = min(12, max(4, 1 - math.floor(math.log10(abs(smallest)))))
+    return [rounded(value, "decimal", digits, signed) for value in values]
 
 
 def parse_gate(text: str) -> Gate:
@@ -143,10 +185,13 @@ def baseline_verdicts(
 
     Counts, and values that are NA for the baseline, are not compared.
     """
-    limits, tested = aligned([baseline[0], run[0]], [baseline[1], run[1]])
-    bounds: Mapping[str, float] = {}
-    if gate.decided_by != "value":
-        bounds = _bounds([limits, tested], gate)
+    names = [baseline[0], run[0]]
+    limits, tested = aligned(names, [baseline[1], run[1]])
+    differences: dict[str, Difference] = {}
+    if gate.decided_by != "value" and any(m.is_comparable for m in limits.metrics):
+        compared = compare(names, [limits, tested], gate.procedure)
+        differences = {found.metric.name: found for found in compared.differences}
+        _warn_if_nothing_fails(compared, gate)
     verdicts = []
     for column in limits.columns:
         metric, reference = column.metric, column.summary
@@ -159,14 +204,35 @@ def baseline_verdicts(
                 stacklevel=2,
             )
             continue
-        limit = reference - metric.measure.sign * gate.margin.below(reference)
-        bound = reference + bounds.get(metric.name, math.nan)
-        if math.isnan(bound) and gate.decided_by == "noninferior":
-            bound = -metric.measure.sign * math.inf  # nothing is proven
-        verdict = _verdict(run[0], tested[metric.name], limit, bound)
-        at: Literal["at best", "at worst"] = "at best" if gate.decided_by == "worse" else "at worst"
-        verdicts.append(replace(verdict, at=at))
+        found = differences.get(metric.name)
+        if found is not None and found.queries:
+            reference = found.baseline
+        verdict = value_verdict(baseline[0], run[0], tested[metric.name], reference, gate.margin)
+        if found is not None and not math.isnan(verdict.found):
+            passed = gate.passes(found)
+            verdict = replace(
+                verdict, passed=passed, against=baseline[0], difference=found, gate=gate
+            )
+        verdicts.append(verdict)
     return verdicts
+
+
+def value_verdict(
+    baseline: str, run: str, column: MetricScores, reference: float, margin: Margin
+) -> Verdict:
+    """Compare a value with that of a baseline, less the margin."""
+    sign, allowed = column.metric.measure.sign, margin.below(reference)
+    if allowed:
+        value, less = _alike(allowed, reference, allowed)
+        baseline += f" {value} {'less' if sign > 0 else 'plus'} {less}"
+    verdict = _verdict(run, column, reference - sign * allowed)
+    return replace(verdict, against=baseline)
+
+
+def _warn_if_nothing_fails(compared: Comparison, gate: BaselineGate) -> None:
+    if gate.decided_by == "worse" and compared.out_of_reach:
+        text = f"{option('gate_by', 'worse')} fails no run here: {compared.out_of_reach}"
+        warnings.warn(text, RagkpiWarning, stacklevel=4)
 
 
 def unmet(found: Sequence[Verdict]) -> list[Verdict]:
@@ -193,53 +259,11 @@ def _column(name: str, numbers: Mapping[str, MetricScores]) -> MetricScores:
     return numbers[metrics[0]]
 
 
-def _verdict(run: str, column: MetricScores, limit: float, bound: float = math.nan) -> Verdict:
+def _verdict(run: str, column: MetricScores, limit: float) -> Verdict:
     sign, value = column.metric.measure.sign, float(column.summary)
-    tested = value if math.isnan(bound) else bound
     # 0.4 - 0.1 is more than 0.3 in doubles: a value that equals its limit to nine digits keeps it.
-    kept = sign * tested >= sign * limit or math.isclose(tested, limit, rel_tol=1e-9)
-    return Verdict(run, column.name, value, limit, kept and not math.isnan(value), bound)
-
-
-def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:
-    """Bound the difference of the second run from the first, in one direction, per metric.
-
-    The bound is the difference at best, to prove that a run is worse, or at worst, to prove that it
-    is not. Rates of 0 and 1 have Tango's bound, other values that of `_students`. If neither is
-    valid there is no bound: the value decides whether a run is worse, and nothing can prove that
-    it is not.
-    """
-    samples = query_samples(runs, lambda metric: metric.is_comparable)
-    tests = sum(len(sample.metrics) for sample in samples)
-    worse, error = gate.decided_by == "worse", 1 - gate.level
-    side, tail = (1, error / tests) if worse else (-1, error)
-    bounds = {}
-    for sample in samples:
-        if sample.queries < 2:
-            continue
-        for metric, (pair,), student in zip(
-            sample.metrics, pairs(sample), _students(sample, tail), strict=True
-        ):
-            low, high = interval_of_rates(pair, max(0.0, 1 - 2 * tail)) or student
-            bounds[metric.name] = high if side * metric.measure.sign > 0 else low
-    return bounds
-
-
-def _students(sample: QuerySample, tail: float) -> list[Interval]:
-    """Return Student's interval of each metric's difference, with `tail` on either side.
-
-    It comes from the queries' jackknife pseudo-values, which for means are the differences. It is
-    `UNKNOWN` if they do not vary, or if leaving out a query leaves no value.
-    """
-    n, found = sample.queries, []
-    with np.errstate(invalid="ignore"):
-        for summary, (spread,) in zip(sample.observed(), sample.spreads(), strict=True):
-            difference = float(summary[1] - summary[0])
-            error = float(spread) / math.sqrt(n)
-            reach = float(special().stdtrit(n - 1, 1 - tail)) * error
-            valid = math.isfinite(reach) and error > ROUNDING * np.abs(summary).max()
-            found.append(Interval(difference - reach, difference + reach) if valid else UNKNOWN)
-    return found
+    kept = sign * value >= sign * limit or math.isclose(value, limit, rel_tol=1e-9)
+    return Verdict(run, column.name, value, limit, kept and not math.isnan(value))
 
 
 def _finite(text: str) -> float | None:

@@ -16,21 +16,14 @@ from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.interface import option, steps
 from ragkpi.measures.measure import Metric, Scores
-from ragkpi.statistics.bootstrap import (
-    UNKNOWN,
-    Bootstrap,
-    Interval,
-    QuerySample,
-    order_statistics,
-    query_samples,
-)
+from ragkpi.statistics.bootstrap import Bootstrap, Interval, QuerySample, query_samples
 from ragkpi.statistics.significance import (
     ROUNDING,
     CorrectionName,
     Pair,
     TestName,
     corrected,
-    interval_of_rates,
+    intervals_of_differences,
     p_values,
     pairs,
 )
@@ -66,23 +59,41 @@ def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
     return [run.over(np.flatnonzero([query in shared for query in run.queries])) for run in runs]
 
 
-Family = Literal["metric", "all"]
+Family = Literal["first", "all"]
+# What is claimed of a run against its baseline; "described" is a value that decides nothing.
+Claim = Literal["better", "worse", "undecided", "untested", "described"]
 
 
 @dataclass(frozen=True)
 class Procedure:
     """The choices of a comparison.
 
-    p-values are corrected for the runs within each ``"metric"``, if each metric is a separate
-    question, or for ``"all"`` p-values of the comparison. `trials` is the number of random swaps or
-    resamples of a p-value. The test has the seed of the bootstrap.
+    Claims are what is corrected for: with ``"first"`` the first metric decides, and p-values are
+    corrected for the runs; all other metrics are described. With ``"all"`` every metric decides,
+    and they are corrected for runs and metrics. So a call makes any false claim of equal runs with
+    a probability of at most 1 - level. `trials` is the number of random swaps or resamples of a
+    p-value. The test has the seed of the bootstrap.
     """
 
     test: TestName = "randomization"
     correction: CorrectionName = "holm"
-    family: Family = "metric"
+    family: Family = "first"
     trials: int = 10_000
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
+
+    @property
+    def limit(self) -> float:
+        """What a corrected p-value must be below to be a claim."""
+        return round(1 - self.bootstrap.level, 12)  # 0.05, not 0.050000000000000044
+
+    def least_p(self, differing: int) -> float:
+        """Return the least p-value that the test can give if so many queries differ."""
+        every = self.test in ("wilcoxon", "sign") or differing <= math.log2(self.trials)
+        if self.test == "t":
+            return 0.0
+        if self.test != "bootstrap" and every:
+            return min(1.0, 0.5 ** (differing - 1))
+        return 1 / (self.trials + 1)
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,10 @@ class Difference:
         of means, jackknife pseudo-values replace the queries' values (for means they are equal).
         NaN where all queries differ by the same amount.
     p, corrected
-        Two-sided p-value, before and after the correction; NaN if the test gives none.
+        Two-sided p-value, before and after the correction; NaN if the test gives none, and
+        `corrected` of what is described.
+    decision
+        What is claimed: the one place that decides, for every command.
     """
 
     run: str
@@ -116,6 +130,17 @@ class Difference:
     effect_size: float
     p: float
     corrected: float = math.nan
+    decision: Claim = "described"
+
+    def decided(self, corrected: float, limit: float) -> Difference:
+        """Return the difference with its corrected p-value and what follows from it."""
+        gain = self.metric.measure.sign * self.difference
+        decision: Claim = "better" if gain > 0 else "worse"
+        if math.isnan(corrected):
+            decision = "untested"
+        elif corrected >= limit or gain == 0:
+            decision = "undecided"
+        return replace(self, corrected=corrected, decision=decision)
 
 
 @dataclass(frozen=True)
@@ -131,21 +156,32 @@ class Comparison:
     procedure: Procedure
 
     @property
-    def resampled(self) -> Iterator[tuple[Metric, FloatArray]]:
-        """Yield each metric with a resampled interval, and the queries' differences, (n, S)."""
-        for sample in query_samples(self.runs, lambda metric: metric.is_comparable):
-            for metric, of_metric in zip(sample.metrics, pairs(sample), strict=True):
-                for pair in of_metric:
-                    if not pair.is_of_rates:
-                        yield metric, pair.other - pair.baseline
-
-    @property
     def by_metric(self) -> list[list[Difference]]:
         """The differences of each metric, in nonempty lists."""
         return [
             list(group)
             for _, group in groupby(self.differences, lambda difference: difference.metric.name)
         ]
+
+    @property
+    def claims(self) -> list[Difference]:
+        """The differences that are decided, or would be if the test gave a p-value."""
+        return [found for found in self.differences if found.decision != "described"]
+
+    @property
+    def out_of_reach(self) -> str:
+        """A sentence if these queries are too few for any claim; else ""."""
+        tested = [found for found in self.claims if not math.isnan(found.p)]
+        differing = max((found.wins + found.losses for found in tested), default=0)
+        tests = len(tested) if self.procedure.correction == "holm" else 1
+        least = min(1.0, tests * self.procedure.least_p(differing))
+        if not differing or least < self.procedure.limit:
+            return ""
+        queries = counted(tested[0].queries, "query", "queries")
+        if differing < tested[0].queries:
+            queries = f"{differing} of {queries} that differ"
+        p = "p" if tests == 1 else f"p, corrected for {tests} tests,"
+        return f"With {queries} no difference can be shown: {p} cannot fall below {least:.4g}."
 
 
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
@@ -166,49 +202,37 @@ def nothing_to_compare(scores: Scores) -> UsageError:
 def compare_each(
     names: Sequence[str], runs: Sequence[Scores], procedure: Procedure, baselines: Sequence[int]
 ) -> list[Comparison]:
-    """Compare the runs with several baselines, given by their indices.
-
-    Resampling the queries, which is most of the work, happens once for all baselines.
-    """
+    """Compare the runs with several baselines, given by their indices."""
     if len(runs) < 2:
         raise UsageError("compare needs a baseline and at least one other run")
     shared = aligned(names, runs)
-    orders = [
-        [baseline, *(run for run in range(len(runs)) if run != baseline)] for baseline in baselines
-    ]
-    by_baseline: list[dict[str, list[Difference]]] = [{} for _ in baselines]
-    for sample in query_samples(shared, lambda metric: metric.is_comparable):
-        replicates = sample.replicates(procedure.bootstrap) if sample.queries > 1 else []
-        for differences, order in zip(by_baseline, orders, strict=True):
-            reordered = replace(sample, statistics=sample.statistics[:, order])
-            others = [names[run] for run in order[1:]]
-            resampled = [summary[:, order] for summary in replicates]
-            differences.update(_differences(reordered, others, resampled, procedure))
-    if not by_baseline[0]:
+    samples = query_samples(shared, lambda metric: metric.is_comparable)
+    if not samples:
         raise nothing_to_compare(shared[0])
     comparisons = []
-    for by_name, order in zip(by_baseline, orders, strict=True):
+    for baseline in baselines:
+        order = [baseline, *(run for run in range(len(runs)) if run != baseline)]
+        by_name: dict[str, list[Difference]] = {}
+        for sample in samples:
+            reordered = replace(sample, statistics=sample.statistics[:, order])
+            by_name.update(_differences(reordered, [names[run] for run in order[1:]], procedure))
         found = [found for metric in shared[0].metrics for found in by_name.get(metric.name, [])]
         ordered = [names[run] for run in order], [shared[run] for run in order]
-        comparisons.append(Comparison(*ordered, _corrected(found, procedure), procedure))
+        comparisons.append(Comparison(*ordered, _decided(found, procedure), procedure))
     return comparisons
 
 
 @np.errstate(invalid="ignore")
 def _differences(
-    sample: QuerySample,
-    names: Sequence[str],
-    replicates: Sequence[FloatArray],
-    procedure: Procedure,
+    sample: QuerySample, names: Sequence[str], procedure: Procedure
 ) -> dict[str, list[Difference]]:
-    seed, paired, observed = procedure.bootstrap.seed, pairs(sample), sample.observed()
     rows = zip(
         sample.metrics,
-        observed,
-        _intervals(paired, replicates, procedure.bootstrap),
+        sample.observed(),
+        intervals_of_differences(sample, procedure.bootstrap.level),
         _effect_sizes(sample),
-        p_values(sample, procedure.test, procedure.trials, seed),
-        paired,
+        p_values(sample, procedure.test, procedure.trials, procedure.bootstrap.seed),
+        pairs(sample),
         strict=True,
     )
     return {
@@ -237,26 +261,6 @@ def _outcomes(pair: Pair, metric: Metric) -> tuple[int, int, int]:
     return wins, len(pair.baseline) - higher - lower, losses
 
 
-def _intervals(
-    paired: Sequence[Sequence[Pair]], replicates: Sequence[FloatArray], bootstrap: Bootstrap
-) -> list[list[Interval]]:
-    """Return the interval of each difference from the first run, per metric."""
-    if not replicates:
-        return [[UNKNOWN] * len(of_metric) for of_metric in paired]
-    return [
-        [
-            interval_of_rates(pair, bootstrap.level) or _resampled(differences, bootstrap)
-            for pair, differences in zip(of_metric, summary.T[1:] - summary.T[:1], strict=True)
-        ]
-        for of_metric, summary in zip(paired, replicates, strict=True)
-    ]
-
-
-def _resampled(differences: FloatArray, bootstrap: Bootstrap) -> Interval:
-    low, high = order_statistics(differences, bootstrap.tails)
-    return UNKNOWN if math.isclose(low, high, rel_tol=1e-9) else Interval(low, high)
-
-
 @np.errstate(invalid="ignore", divide="ignore")
 def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
     """Compute d_z of every metric and run but the first, (R - 1,) per metric."""
@@ -269,16 +273,13 @@ def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
     return sizes
 
 
-def _corrected(differences: list[Difference], procedure: Procedure) -> list[Difference]:
-    def family(difference: Difference) -> str:
-        return difference.metric.name if procedure.family == "metric" else "all"
-
-    of_all = []
-    for _, members in groupby(differences, family):
-        tested = list(members)
-        p = corrected(np.array([difference.p for difference in tested]), procedure.correction)
-        of_all += [replace(t, corrected=float(q)) for t, q in zip(tested, p, strict=True)]
-    return of_all
+def _decided(differences: list[Difference], procedure: Procedure) -> list[Difference]:
+    """Correct the p-values that make claims, and decide; those of other metrics are described."""
+    first = differences[0].metric.name
+    claims = [d for d in differences if procedure.family == "all" or d.metric.name == first]
+    p = corrected(np.array([d.p for d in claims]), procedure.correction)
+    decided = [d.decided(float(q), procedure.limit) for d, q in zip(claims, p, strict=True)]
+    return decided + differences[len(decided) :]
 
 
 _AT_ONCE = 1 << 14  # random numbers, which stay in the cache with the statistics they shuffle
@@ -288,15 +289,16 @@ _AT_ONCE = 1 << 14  # random numbers, which stay in the cache with the statistic
 class MetricPairs:
     """The comparison of all pairs of R runs by one metric.
 
-    Queries are those whose value all runs have. `values`, (R,), are the summaries, `p`, (R, R), the
-    corrected p-values, NaN if the test gives none. For `letters` see `letters_of`.
+    Queries are those whose value all runs have. `values`, (R,), are the summaries; `p`, (R, R), the
+    p-values, NaN if the test gives none. `letters` (see `letters_of`) are None, and p-values not
+    corrected, where the metric is described and decides nothing.
     """
 
     metric: Metric
     queries: int
     values: FloatArray
     p: FloatArray
-    letters: list[str]
+    letters: list[str] | None = None
 
     @property
     def order(self) -> list[int]:
@@ -317,8 +319,13 @@ class AllPairs:
 
     @property
     def is_tukey(self) -> bool:
-        """Whether one test covered all pairs and so needs no correction."""
+        """Whether one test covered all pairs of a metric and so needs no correction."""
         return self.procedure.test == "randomization"
+
+    @property
+    def claims(self) -> list[MetricPairs]:
+        """The metrics that decide."""
+        return [found for found in self.by_metric if found.letters is not None]
 
 
 def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> AllPairs:
@@ -329,29 +336,34 @@ def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedu
     if len(runs) < 2:
         raise UsageError("all pairs: expected at least two runs")
     shared = aligned(names, runs)
-    uncorrected: dict[str, tuple[QuerySample, FloatArray, FloatArray]] = {}
+    by_name: dict[str, MetricPairs] = {}
     for sample in query_samples(shared, lambda metric: metric.is_comparable):
         if procedure.test == "randomization":
             tests = tukey(sample, procedure.trials, procedure.bootstrap.seed)
         else:
             tests = pair_by_pair(sample, procedure)
         for metric, values, p in zip(sample.metrics, sample.observed(), tests, strict=True):
-            uncorrected[metric.name] = sample, values, p
-    if not uncorrected:
+            by_name[metric.name] = MetricPairs(metric, sample.queries, values, p)
+    if not by_name:
         raise nothing_to_compare(shared[0])
-    metrics = [metric for metric in shared[0].metrics if metric.name in uncorrected]
-    matrices = [uncorrected[metric.name][2] for metric in metrics]
+    found = [by_name[metric.name] for metric in shared[0].metrics if metric.name in by_name]
+    deciding = found if procedure.family == "all" else found[:1]
+    matrices = [one.p for one in deciding]
     if procedure.test != "randomization":
         matrices = corrected_pairs(matrices, procedure)
-    limit = 1 - procedure.bootstrap.level
-    tested = []
-    for metric, p in zip(metrics, matrices, strict=True):
-        sample, values, _ = uncorrected[metric.name]
-        order = np.argsort(-metric.measure.sign * values, kind="stable")
-        letters = letters_of((p < limit)[np.ix_(order, order)])
-        of_run = [letters[rank] for rank in np.argsort(order)]
-        tested.append(MetricPairs(metric, sample.queries, values, p, of_run))
-    return AllPairs(list(names), shared, tested, procedure)
+    else:  # Tukey's p holds for all pairs of one metric; Bonferroni's factor for several
+        matrices = [np.minimum(1.0, len(deciding) * p) for p in matrices]
+    claims = [
+        replace(one, p=p, letters=_lettered(one, p < procedure.limit))
+        for one, p in zip(deciding, matrices, strict=True)
+    ]
+    return AllPairs(list(names), shared, claims + found[len(claims) :], procedure)
+
+
+def _lettered(found: MetricPairs, differ: BoolArray) -> list[str]:
+    """Return the letter of each run; the best one has the first."""
+    letters = letters_of(differ[np.ix_(found.order, found.order)])
+    return [letters[rank] for rank in np.argsort(found.order)]
 
 
 def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
@@ -367,13 +379,9 @@ def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
 
 
 def corrected_pairs(matrices: list[FloatArray], procedure: Procedure) -> list[FloatArray]:
-    """Correct the p-values of pairs, (R, R) per metric, for the number of pairs."""
+    """Correct the p-values of pairs, (R, R) per metric, for all pairs and all these metrics."""
     upper = np.triu_indices(len(matrices[0]), 1)
-    pairs = [matrix[upper] for matrix in matrices]
-    families = [pairs] if procedure.family == "all" else [[of_metric] for of_metric in pairs]
-    values = np.concatenate(
-        [corrected(np.concatenate(family), procedure.correction) for family in families]
-    )
+    values = corrected(np.concatenate([p[upper] for p in matrices]), procedure.correction)
     whole = []
     for of_metric in values.reshape(len(matrices), -1):
         matrix = np.full_like(matrices[0], np.nan)

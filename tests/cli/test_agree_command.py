@@ -12,7 +12,7 @@ from tests.published_schema import valid_document, valid_lines
 RAG25 = Path("/work/shared/data/rag25")
 JUDGES = ("qrels.txt", "qrels.llm.txt")
 RUNS = ("runs/bm25.run", "runs/dense.run", "runs/fusion.run")
-FAST = ("--resamples", "50", "--trials", "50")
+FAST = ("--resamples", "50", "--trials", "200")
 
 
 def document(outcome):
@@ -25,7 +25,7 @@ def test_people_and_umbrela_of_rag_2025(ragkpi):
     runs = [f"runs/s{number}.run" for number in range(1, 9)]
     outcome = ragkpi(
         "agree", "qrels.txt", "qrels.umbrela.txt", *runs, "--judges", "people,UMBRELA",
-        "--format", "json", *FAST, folder=RAG25,
+        "--format", "json", "--resamples", "1000", "--trials", "200", folder=RAG25,
     )  # fmt: skip
     found = document(outcome)
     (pair,) = found["findings"]["pairs"]
@@ -37,25 +37,37 @@ def test_people_and_umbrela_of_rag_2025(ragkpi):
     assert order["measure"] == "ndcg_cut_10"
     assert round(order["tau_b"]["value"], 3) == 0.857
     assert round(order["tau_ap"]["value"], 3) == 0.918
-    last = found["answer"][-1]
-    assert "tau_AP 0.92, swaps s6 and s7, s6 and s8, not significantly" in last
-    assert "0.16 levels" in last
-    assert last.endswith("use it to rank, correct it to report.")
+    assert order["ranking"] == "alike"
+    assert {(swap["better"], swap["worse"]) for swap in order["swaps"]} == {
+        ("s6", "s7"), ("s6", "s8"),
+    }  # fmt: skip
+    assert not any(swap["significant"] for swap in order["swaps"])
+    (verdict,) = found["answer"]
+    assert verdict.startswith("UMBRELA orders these 8 runs like people (tau_AP 0.92 [")
+    assert "use it to rank" in verdict
 
 
-def test_the_table_says_who_is_who_and_ends_in_a_sentence(ragkpi):
-    outcome = ragkpi("agree", *JUDGES, *RUNS, *FAST, "--format", "table", folder=FIXTURES)
+def test_the_table_begins_with_the_verdict(ragkpi):
+    arguments = ("agree", *JUDGES, *RUNS, *FAST, "--format", "table")
+    outcome = ragkpi(*arguments, folder=FIXTURES)
     text = outcome.out.decode()
     assert outcome.status == 0
-    assert "reference: qrels; other: qrels.llm" in text
-    assert "30 documents judged by qrels alone" in text
-    assert text.rstrip().splitlines()[-1].startswith("qrels.llm orders these 3 runs like qrels")
+    assert text.startswith(
+        "Undecided whether qrels.llm orders these 3 runs like qrels: tau_AP 1.00"
+    )
+    assert "Left out: 30 documents that qrels alone judged, 138 documents that" in text
+    assert "qrels (rows) and qrels.llm (columns)" not in text
+    explained = ragkpi(*arguments, "--explain", folder=FIXTURES).out.decode()
+    assert "qrels (rows) and qrels.llm (columns)" in explained
+    assert "reference: qrels; other: qrels.llm" in explained
 
 
 def test_without_runs_it_does_not_advise(ragkpi):
     found = document(ragkpi("agree", *JUDGES, *FAST, "--format", "json", folder=FIXTURES))
     assert found["findings"]["orders"] == []
-    assert "nothing is known of how it orders them" in found["answer"][-1]
+    (verdict,) = found["answer"]
+    assert "agrees with qrels beyond chance (quadratic kappa 0.79 [" in verdict
+    assert "No runs were given to show how it orders them." in verdict
 
 
 def test_the_same_judgements_serve_alike(ragkpi):

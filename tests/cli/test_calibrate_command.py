@@ -56,7 +56,8 @@ def test_runs_are_matched_by_name_and_by_run_id(calibrate):
     outcome = calibrate("-m", "P.10", QRELS, *runs, "--format", "json", quality=text)
     found = json.loads(outcome.out)
     assert (found["findings"]["runs"], found["findings"]["queries"]) == (2, 12)
-    assert found["rows"][0]["n"] == 24
+    assert found["rows"][0]["n"] == 12
+    assert {"within", "p_within"} <= set(found["rows"][0])
 
 
 def test_missing_scores_are_said(calibrate):
@@ -76,7 +77,7 @@ def test_constant_quality_is_not_available_with_the_reason(calibrate):
 
 
 def test_alpha_that_cannot_matter_is_said(calibrate):
-    outcome = calibrate(*GIVEN, "-m", "t.10")
+    outcome = calibrate(*GIVEN, "-m", "t.10", "--explain")
     assert b"t_10: alpha cannot matter here, it shifts all values alike" in outcome.out
 
 
@@ -90,6 +91,21 @@ def test_the_grid_may_be_given(calibrate):
     found = json.loads(calibrate(*GIVEN, *arguments).out)
     assert found["findings"]["alpha"][0]["alphas"] == [0, 0.1, 0.9]
     assert len(found["findings"]["alpha"][0]["rho"]) == 3
+
+
+@pytest.mark.parametrize("by", ["kendall", "pearson"])
+def test_alpha_may_be_chosen_by_another_coefficient(calibrate, by):
+    arguments = ["-m", "F.10", "--alphas", "0.5,1", "--alpha-by", by, "--format", "json"]
+    found = json.loads(calibrate(*GIVEN, *arguments).out)
+    assert found["findings"]["alpha_by"] == by
+    of_all = found["findings"]["alpha"][0]
+    assert of_all["rho"][0] == pytest.approx(found["rows"][0][by])  # F has alpha 0.5 by default
+
+
+def test_the_verdict_is_the_first_line(calibrate):
+    first, *rest = calibrate(*GIVEN, "-m", "P.10").out.decode().splitlines()
+    assert first.startswith("P_10 tracks quality: rho 0.79 [")
+    assert rest[0] == ""
 
 
 @pytest.mark.parametrize("name", REPORT_FORMATS)

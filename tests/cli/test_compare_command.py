@@ -1,6 +1,7 @@
 import pytest
 from scipy import stats
 
+import ragkpi as ragkpi_library
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, trec_values
 from tests.published_schema import valid_document, valid_lines
 
@@ -105,12 +106,60 @@ def test_few_measures_that_are_reported_are_tested(compare):
     names = ["map", "ndcg_cut_10", "recip_rank", "recall_100"]
     assert list(dict.fromkeys(name for name, _ in found)) == names
     assert found["map", "fusion"]["p_corrected"] == pytest.approx(0.0117, abs=5e-5)
-    table = compare("qrels.txt", BM25, DENSE, FUSION).out.decode()
-    assert "corrected by Holm for 2 tests by each measure" in table
-    assert table.splitlines()[-4] == (
-        "map: dense (p = 0.0869) is not shown to differ from bm25; fusion (p = 0.0117) is better "
-        "than bm25."
+    table = compare("--explain", "qrels.txt", BM25, DENSE, FUSION).out.decode()
+    assert "corrected by Holm for 2 tests by map, which decides" in table
+    assert table.splitlines()[0] == (
+        "By map, fusion is better than bm25 (p = 0.0117); dense is not shown to differ from bm25 "
+        "(p = 0.0869)."
     )
+
+
+@pytest.fixture
+def pooled(tmp_path):
+    """Two runs of 20 queries that find 5 relevant of 10: all of one are judged, of the other 4."""
+    qrels, runs = [], {"pooled": [], "new": []}
+    for query in range(20):
+        for name, of_run in runs.items():
+            judged = 10 if name == "pooled" else 4
+            for rank in range(10):
+                of_run.append(f"q{query} Q0 {name}{rank} {rank + 1} {10 - rank} t\n")
+                if rank < judged:
+                    qrels.append(f"q{query} 0 {name}{rank} {(rank + query) % 2}\n")
+    (tmp_path / "qrels").write_text("".join(qrels))
+    for name, lines in runs.items():
+        (tmp_path / name).write_text("".join(lines))
+    return [tmp_path / "qrels", tmp_path / "pooled", tmp_path / "new"]
+
+
+def test_unequal_judging_is_said(compare, pooled):
+    """Both runs find as much; the unjudged documents of one count as bad."""
+    said = compare("-m", "P.10", "--format", "json", *pooled).out
+    (answer,) = valid_document(said)["comparison"]["answer"]
+    assert answer == (
+        "By P_10, new is worse than pooled as far as judged (p = 0.0001): 100 % of pooled's top 10 "
+        "is judged and 40 % of new's; with new's unjudged documents relevant it could be better "
+        "(ragkpi holes)."
+    )
+    found = ragkpi_library.compare(str(pooled[0]), [*map(str, pooled[1:])], "P.10")
+    assert found.answer == answer
+    reverse = ragkpi_library.compare(str(pooled[0]), [str(pooled[2]), str(pooled[1])], "P.10")
+    assert reverse.answer.startswith("By P_10, pooled is better than new as far as judged (p")
+    assert "; with new's unjudged documents relevant it could be better (" in reverse.answer
+
+
+@pytest.mark.parametrize(
+    "more", [["--ties", "expected"], ["--all-pairs"], ["-J"], ["--family", "all"]], ids=" ".join
+)
+def test_unequal_judging_is_said_wherever_it_matters(compare, pooled, more):
+    (verdict, *_) = (
+        compare("-m", "P.10", "-m", "success.5", *more, *pooled).out.decode().split("\n\n")
+    )
+    assert ("as far as judged" in verdict) == (more != ["-J"])
+
+
+def test_runs_that_are_judged_alike_are_compared_without_reserve(compare):
+    (verdict, *_) = compare("-m", "P.10", "qrels.txt", BM25, FUSION).out.decode().split("\n\n")
+    assert "as far as judged" not in verdict
 
 
 def test_a_third_run_does_not_change_the_others(compare, tmp_path):
@@ -132,8 +181,8 @@ def test_the_same_command_gives_the_same_bytes_on_however_many_cores(compare, mo
         monkeypatch.setenv("RAGKPI_WORKERS", workers)
         outcomes.add(compare(*arguments).out)
     assert len(outcomes) == 1
-    assert b"seed 7" in outcomes.pop()
-    assert b"seed 8" in compare("--seed", 8, *arguments).out
+    assert b"seed 7" in compare("--explain", *arguments).out
+    assert b"seed 8" in compare("--explain", "--seed", 8, *arguments).out
 
 
 def test_jsonl_and_the_table(compare):
@@ -141,12 +190,10 @@ def test_jsonl_and_the_table(compare):
     lines = valid_lines(compare("-c", "--format", "jsonl", *MEASURES, *files).out)
     assert [line["kind"] for line in lines] == ["run"] * 2 + ["difference"] * 3
     table = compare("-c", *MEASURES, *files).out.decode().splitlines()
-    assert [row.split()[:2] for row in table[2:8]] == [
+    assert [row.split()[:2] for row in table[4:10]] == [
         [name, run] for name in ("map", "ndcg_cut_10", "bor_10") for run in ("bm25", "fusion")
     ]
-    assert len(table) == 15, (
-        "a head, a rule, six rows, what wins are, three lines on the test, and a sentence each"
-    )
+    assert len(table) == 11, "a verdict, a blank line, a head, a rule, six rows, and --explain"
 
 
 def test_a_query_that_one_run_lacks_is_an_empty_ranking(compare):
@@ -219,9 +266,10 @@ def test_all_pairs(compare):
     assert pairs["fusion", "bm25"] == pytest.approx(against["map", "fusion"]["p"])
     assert against["map", "dense"]["p"] > 0.05 > against["map", "fusion"]["p"]
     assert found["all_pairs"]["letters"] == {"map": {"bm25": "b", "dense": "ab", "fusion": "a"}}
-    table = compare("--all-pairs", "-m", "map", "qrels.txt", BM25, DENSE, FUSION).out.decode()
+    tukey = ("--all-pairs", "--explain", "-m", "map", "qrels.txt", BM25, DENSE, FUSION)
+    table = compare(*tukey).out.decode()
     assert "randomized Tukey's HSD" in table
-    assert "map: fusion is better than bm25" in table
+    assert "By map, fusion has the best value; it is better than bm25 (p = " in table
 
 
 def test_a_table_for_a_paper(compare):
@@ -255,7 +303,6 @@ def test_a_picture_of_differences_and_queries(compare, tmp_path):
         (["--all-pairs", "-q"], "each is a table of its own"),
         (["--paper", "-q"], "each is a table of its own"),
         (["--all-pairs", "--correction", "none"], "Tukey's test holds for all pairs"),
-        (["--all-pairs", "--family", "all"], "Tukey's test holds for all pairs"),
         (["--against", "dense"], "--against dense: only --paper marks runs"),
         (["--paper", "--against", "x"], "expected one of"),
         (["--plot", "x.pdf"], "--plot x.pdf"),

@@ -59,9 +59,9 @@ def test_several_counts_are_averaged(depth):
 def test_how_many_tools_may_i_show(depth):
     outcome = depth("--corpus-size", "58", "--relevant", "4", "--at", "5,20,58")
     lines = outcome.out.decode().splitlines()
-    assert [line.split()[0] for line in lines[2:5]] == ["5", "20", "58"]
-    assert lines[-1].startswith("Show at most 27 of 58: from K = 28 on chance")
-    assert "1.69 (K = 5), 0.28 (K = 20), 0.11 (K = 27), 0.00 (K = 58)" in lines[-1]
+    assert [line.split()[0] for line in lines[4:7]] == ["5", "20", "58"]
+    assert lines[0].startswith("Show at most 27 of 58: from K = 28 on chance")
+    assert "1.69 (K = 5), 0.28 (K = 20), 0.11 (K = 27), 0.00 (K = 58)" in lines[0]
 
 
 def test_values_are_those_of_eval(depth, ragkpi):
@@ -83,40 +83,63 @@ def test_default_depths_end_with_what_counts_of_the_run(depth):
     assert [row["K"] for row in rows(depth(*options, QRELS, RUN))] == [1, 2, 3, 5]
 
 
-def test_an_answer_ends_in_a_sentence_and_a_chart(depth):
-    table, _, chart = (
-        depth("-N", "5000", "--tokens-per-passage", "250", QRELS, RUN, "--plot", "-")
-        .out.decode()
-        .partition("\n\n")
+def test_an_answer_begins_with_a_sentence_and_ends_in_a_chart(depth):
+    lines = depth("-N", "5000", QRELS, RUN, "--plot", "-").out.decode().splitlines()
+    # From rank 38 on ten of eleven answerable questions have something relevant; without the tenth
+    # question, that is in (10/11)^11 = 35 % of the resamples, nine of ten have it at rank 4.
+    assert lines[0].startswith("Undecided between 3 and 38: 3 or 4 in 3")
+    assert lines[0].endswith(" Success (a relevant passage) is 0.636 at K = 3 and 0.909 at K = 38.")
+    assert "Bits over random, under the ceiling" in lines
+    assert "Success above chance" in lines
+    assert "  o first_stage   -- ceiling BoR_max" in lines
+    assert "12 queries; N = 5,000; ragkpi:" in lines[-1]
+
+
+def test_the_reasons_are_one_option_away(depth):
+    plain = depth("-N", "5000", QRELS, RUN).out.decode()
+    explained = depth("-N", "5000", QRELS, RUN, "--explain").out.decode()
+    for reason in (
+        "plateau: from K = 38 on success stays at 0.909",
+        "max loss: K = 2 is the deepest within 1 bit of the best",
+        "resamples: the depth is chosen again in 1,000 resamples",
+    ):
+        assert reason in explained
+        assert reason not in plain
+
+
+def test_max_loss_binds_the_answer(depth, tmp_path):
+    """13 of 20 are found at rank 1, and 6 at rank 9: 8 draws more cost log2(9) - log2(19/13)."""
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("".join(f"{q} 0 d 1\n" for q in range(100, 120)))
+    ranks = [*[1] * 13, *[9] * 6, 12]
+    run.write_text(
+        "".join(
+            f"{q} Q0 {'d' if rank == place else rank} {rank} {-rank} r\n"
+            for q, place in enumerate(ranks, 100)
+            for rank in range(1, 11)
+        )
     )
-    # From rank 38 on ten of eleven answerable questions have something relevant.
-    assert table.splitlines()[-1].startswith("Retrieve 38 (9,500 tokens): ")
-    assert "Success (a relevant passage) is 0.909 there" in table
-    assert chart.startswith("Success and chance by depth\n")
-    assert "  o first_stage, retrieve 38   -- chance P_rand\n" in chart
-    for title in ("Distance from the ceiling by depth", "What depth costs"):
-        assert f"\n{title}" in chart
-    assert "12 queries; N = 5,000; ragkpi:" in chart.splitlines()[-1]
-
-
-def test_max_loss_binds_the_answer(depth):
-    free = depth("-N", "5000", QRELS, RUN).out.decode()
-    bound = depth("-N", "5000", QRELS, RUN, "--max-loss", "1").out.decode()
-    line = "max loss: K = 2 is the deepest within 1 bit of the best"
-    assert line in free
-    assert line in bound
-    assert "Retrieve 2: no deeper list stays within 1 bit of the best" in bound
+    options = ("-N", 5000, qrels, run)
+    assert depth(*options, "--max-loss", "2.63").out.startswith(b"Retrieve 9 (")
+    bound = depth(*options, "--max-loss", "1").out.decode()
+    assert bound.startswith(
+        "Retrieve 2 (2 in 95 % of resamples): no deeper list stays within 1 bit"
+    )
 
 
 def test_a_target_and_the_room_for_tokens(depth):
     """16 passages of 250 tokens fit 4,000."""
     options = ["-N", "5000", "--tokens-per-passage", "250", QRELS, RUN, "--target", "recall=0.3"]
-    free = depth(*options).out.decode().splitlines()[-1]
-    reached = int(free.split()[1])
-    assert f"Retrieve {reached} ({250 * reached:,} tokens): recall is 0.3" in free
-    tight = depth(*options, "--max-tokens", "4000").out.decode().splitlines()[-1]
-    assert tight.startswith("Retrieve 16 (4,000 tokens): there is no room for more")
+    found = json.loads(depth(*options, "--format", "json").out)["findings"]["depth"][0]
+    reached = found["reached"]["depth"]
     assert reached > 16
+    stability = found["stability"]
+    assert stability["low"] < reached < stability["high"]
+    free = depth(*options).out.decode().splitlines()[0]
+    assert free.startswith(("Undecided", f"Retrieve {reached} ({250 * reached:,} tokens; "))
+    tight = depth(*options, "--max-tokens", "4000").out.decode()
+    assert tight.startswith("Retrieve 16 (4,000 tokens; ")
+    assert "there is no room for more, and recall = 0.3 takes" in tight
 
 
 def test_several_runs_have_a_curve_and_a_sentence_each(depth):
@@ -173,7 +196,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
     target = tmp_path / "depth.svg"
     assert depth("-N", "5000", QRELS, RUN, "--ci", "--plot", target).status == 0
     drawn = target.read_text(encoding="utf-8")
-    for words in ("first_stage, retrieve 38", "BoR_max (bits)", "chance P_rand"):
+    for words in ("Success above chance", "BoR (bits)", "ceiling BoR_max", "chance P_rand"):
         assert f">{words}<" in drawn
     assert "12 queries; N = 5,000; ragkpi:" in drawn
 
@@ -211,6 +234,19 @@ def test_a_picture_is_drawn(depth, tmp_path):
             "not even one passage of 250 fits",
         ),
         (["-R", "prefs", QRELS, RUN], "No such option: -R;"),
+        (["--at-least", "x%", QRELS, RUN], "--at-least x%: expected a number of documents"),
+        (["--at-least", "0", QRELS, RUN], "--at-least"),
+        (["--at-least", "101%", QRELS, RUN], "or a share of the relevant ones such as 50%"),
+        (["-N", "58", "--relevant", "4", "--success", "0.5"], "1 rate and none at depths of --at"),
+        (
+            ["-N", "58", "--relevant", "4", "--success", "1.5", "--at", "5"],
+            "--success 1.5: expected a share from 0 to 1",
+        ),
+        (
+            ["-N", "58", "--relevant", "4", "--success", "x", "--at", "5"],
+            "--success x: expected shares",
+        ),
+        (["-N", "5000", "--success", "0.5", "--at", "5", QRELS, RUN], "in place of runs"),
     ],
 )
 def test_errors_are_one_line(depth, monkeypatch, arguments, words):
@@ -225,7 +261,7 @@ def test_without_a_corpus_size_the_lower_bound_is_said(depth, monkeypatch):
     monkeypatch.delenv("RAGKPI_CORPUS_SIZE", raising=False)
     outcome = depth(QRELS, RUN)
     assert outcome.status == 0
-    assert b"every bor is a lower bound" in outcome.err
+    assert b"every bor a lower bound" in outcome.err
 
 
 def test_depths_below_the_run_are_called_so(depth):
@@ -290,3 +326,120 @@ def test_queries_may_have_tools_of_their_own(depth, tmp_path):
     options = ("--corpus-sizes", tmp_path / "sizes", "--at", 20, "--format", "json")
     (row,) = rows(depth(*options, tmp_path / "qrels"))
     assert row["p_rand"] == pytest.approx((1 + 20 / 40) / 2)
+
+
+@pytest.mark.parametrize(
+    ("system", "recall", "bits"),
+    [
+        ("BM25", 0.857, 12.89),
+        ("SPLADE", 0.979, 13.08),
+        ("ColBERTv2", 0.985, 13.09),
+        ("SimLM", 0.987, 13.09),
+    ],
+)
+def test_published_rates_of_ms_marco(depth, system, recall, bits):
+    """Source 000: recall at 1000 of 8.84 million passages, under a ceiling of 13.11 bits."""
+    options = ("-N", 8841823, "--relevant", 1, "--at", 1000, "--success", recall)
+    (row,) = rows(depth(*options, "--format", "json"))
+    assert (round(row["bor"], 2), round(row["bor_max"], 2)) == (bits, 13.11)
+    said = depth(*options).out.decode().splitlines()[0]
+    assert said.startswith(f"Success {recall:g} at K = 1,000 is {bits:.2f} bits over random")
+    assert said.endswith(" below the ceiling of 13.11.")
+
+
+def test_published_rates_of_several_depths(depth):
+    """Source 000: with R = 10 of 10,000, 60 % at 20 is 4.92 bits, and 70 % at 100 is 2.87."""
+    options = ("-N", 10_000, "--relevant", 10, "--at", "100,20", "--success", "0.7,0.6")
+    shallow, deep = rows(depth(*options, "--format", "json"))
+    for row, K, success, bits, factor in (
+        (shallow, 20, 0.6, 4.92, 30.257),
+        (deep, 100, 0.7, 2.87, 7.318),
+    ):
+        assert (row["K"], row["p_obs"], round(row["bor"], 2)) == (K, success, bits)
+        assert row["ef"] == pytest.approx(factor, abs=0.001)
+    assert depth(*options).out.decode().splitlines()[:2] == [
+        "Success 0.6 at K = 20 is 4.92 bits over random, 0.74 below the ceiling of 5.66.",
+        "Success 0.7 at K = 100 is 2.87 bits over random, 0.51 below the ceiling of 3.39.",
+    ]
+
+
+def test_a_published_failure_and_a_perfect_rate(depth):
+    options = ("-N", 100, "--relevant", 1, "--at", "10,100", "--success", "0,1")
+    lines = depth(*options).out.decode().splitlines()
+    assert lines[0] == "Success 0 at K = 10 is -inf bits over random."
+    assert lines[1] == "Success 1 at K = 100 is 0.00 bits over random, the ceiling."
+
+
+def test_answer_quality_stands_beside_success(depth, tmp_path):
+    """Source 000: on 20 Newsgroups the accuracy of answers falls from 66 to 50 %."""
+    quality = tmp_path / "accuracy.txt"
+    quality.write_text("K accuracy\n10 0.66\n100 0.50\n")
+    options = ("-N", 11314, "--relevant", 572, "--at", "10,100", "--success", "0.94,1.0")
+    outcome = depth(*options, "--quality", quality, "--plot", "-", "--format", "json")
+    assert outcome.status == 1  # a chart cannot stand behind JSON
+    found = rows(depth(*options, "--quality", quality, "--format", "json"))
+    assert [row["quality"] for row in found] == [0.66, 0.5]
+    assert [round(row["bor"], 2) for row in found] == [1.22, 0.01]
+    assert b"answer quality" in depth(*options, "--quality", quality, "--plot", "-").out
+
+
+def test_quality_of_a_run_may_peak_above_success(depth, tmp_path):
+    quality = tmp_path / "quality.csv"
+    quality.write_text("5,0.71\n10,0.69\n25,0.6\n")
+    outcome = depth("-N", 5000, QRELS, RUN, "--quality", quality)
+    assert (
+        "Answer quality is highest at K = 5 (0.71); success still rises to K = 38."
+        in outcome.out.decode().splitlines()
+    )
+    found = rows(depth("-N", 5000, QRELS, RUN, "--quality", quality, "--format", "json"))
+    assert [row["K"] for row in found if "quality" in row] == [5, 10, 25]
+    of_runs = tmp_path / "of_runs"
+    of_runs.write_text("RUN K quality\nfirst_stage 5 3.5\ndense 10 4.5\n")
+    two = (QRELS, RUN, FIXTURES / "dense.run")
+    text = depth("-N", 5000, *two, "--quality", of_runs, "--plot", "-").out.decode()
+    assert "\nAnswer quality\nquality\n" in text  # no shares, so they have a chart of their own
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("5 0.7\n5 0.8\n", ":2: K = 5 again"),
+        ("5 0.7\nx 0.8\n", ":2: 'x 0.8'; expected K QUALITY or RUN K QUALITY"),
+        ("5 0.7\n0 0.8\n", ":2: '0 0.8'"),
+        ("5 0.7\n1_0 0.8\n", ":2: '1_0 0.8'"),
+        ("5 0.7\n10 nan\n", ":2: '10 nan'"),
+        ("a b 5 0.7\n", ":1: 'a b 5 0.7'"),
+        ("", "no quality"),
+        ("other 5 0.7\nfirst_stage 5 0.7\n", "other; expected lines for first_stage"),
+    ],
+)
+def test_qualities_that_cannot_be(depth, tmp_path, text, words):
+    (tmp_path / "quality").write_text(text)
+    outcome = depth("-N", 5000, QRELS, RUN, "--quality", tmp_path / "quality")
+    assert outcome.status in (1, 2, 4)
+    assert outcome.out == b""
+    assert outcome.err.count(b"\n") == 1
+    assert words in outcome.err.decode()
+
+
+def test_half_of_the_relevant_documents_may_be_needed(depth):
+    options = ("-N", 5000, "--at", "10,50", "--at-least", "50%")
+    found = rows(depth(*options, QRELS, RUN, "--format", "json"))
+    assert "dbor" in found[1]
+    assert not any("dbor_sparse" in row for row in found)  # an approximation for a number
+    said = depth(*options, QRELS, RUN).out.decode().splitlines()[0]
+    assert "(50 % of the relevant passages)" in said
+    assert depth("-N", 5000, "--at", "10", "--at-least", "50%", QRELS).status == 0
+
+
+def test_of_many_runs_the_best_is_named_and_the_others_counted(depth, tmp_path):
+    copies = [tmp_path / f"copy{number}.run" for number in range(4)]
+    for copy in copies:
+        copy.write_bytes(RUN.read_bytes())
+    runs = [FIXTURES / "runs/dense.run", *copies]
+    lines = depth("-N", 5000, "--at", "1,5", QRELS, *runs).out.decode().splitlines()
+    assert lines[0] == "5 of 5 runs have a depth: 1 (dense) to 4 (copy3)."
+    # All succeed for 9 of 11 questions, dense at the smallest depth and so with most bits.
+    assert lines[1].startswith("Success is highest for dense: 0.818 at K = 1, ")
+    lines = depth("-N", 5000, "--at", "1,50", QRELS, *runs).out.decode().splitlines()
+    assert lines[0] == "0 of 5 runs have a depth; 5 undecided."

@@ -121,7 +121,8 @@ def test_every_run_has_to_reach_every_limit(evaluate):
 )
 def test_a_baseline_is_a_limit(evaluate, run, baseline, margin, status):
     """In map, bm25 is 0.23 below fusion, which is 56 % of it."""
-    found = evaluate("-m", "map", "--fail-under-baseline", baseline, *margin, "qrels.txt", run)
+    gate = ("--fail-under-baseline", baseline, *margin, "--gate-by", "value")
+    found = evaluate("-m", "map", *gate, "qrels.txt", run)
     assert found.status == status
     assert found.out == evaluate("-m", "map", "qrels.txt", run).out
 
@@ -139,24 +140,31 @@ def test_a_bad_run_and_a_missed_limit_are_both_reported(evaluate):
 )
 @pytest.mark.parametrize(("run", "status"), [(FUSION, 0), (BM25, 3)])
 def test_a_stored_result_is_a_baseline(evaluate, tmp_path, store, run, status):
-    """As the run itself is: fusion is no worse than itself, bm25 is 0.2792 worse in ndcg."""
+    """As the run itself is: fusion is no worse than itself, bm25 is 0.2792 worse in ndcg.
+
+    Values that were stored without those of their queries are compared by value.
+    """
     path = tmp_path / "stored"
-    asked = ("-c", "-N", "5000", "-m", "ndcg_cut.10", "-m", "bor.10")
+    asked = ("-c", "-m", "ndcg_cut.10", "-m", "map")
+    if "-q" not in store:
+        asked = ("-c", "-N", "5000", "-m", "ndcg_cut.10", "-m", "bor.10")
     if store == ("--log",):
         assert evaluate(*asked, "--log", path, "qrels.txt", FUSION).status == 0
     else:
         assert evaluate(*asked, *store, "-o", path, "qrels.txt", FUSION).status == 0
-    stored = evaluate(*asked, "--fail-under-baseline", path, "qrels.txt", run)
-    itself = evaluate(*asked, "--fail-under-baseline", FUSION, "qrels.txt", run)
-    assert (stored.status, stored.err) == (itself.status, itself.err)
-    assert stored.status == status
+    how = () if "-q" in store else ("--gate-by", "value")
+    stored = evaluate(*asked, *how, "--fail-under-baseline", path, "qrels.txt", run)
+    itself = evaluate(*asked, *how, "--fail-under-baseline", FUSION, "qrels.txt", run)
+    of_path = f"fusion of {path}".encode()
+    assert stored.err.replace(of_path, FUSION.encode()) == itself.err
+    assert stored.status == itself.status == status
 
 
 @pytest.mark.parametrize("suffix", ["json", "jsonl"])
 @pytest.mark.parametrize(("run", "status"), [(FUSION, 0), (BM25, 3)])
 def test_a_suffix_is_enough_to_store_a_baseline(evaluate, tmp_path, suffix, run, status):
     path = tmp_path / f"base.{suffix}"
-    assert evaluate("-m", "map", "-o", path, "qrels.txt", FUSION).status == 0
+    assert evaluate("-q", "-m", "map", "-o", path, "qrels.txt", FUSION).status == 0
     found = evaluate("-m", "map", "--fail-under-baseline", path, "qrels.txt", run)
     assert found.status == status
 
@@ -165,7 +173,7 @@ def test_other_qrels_than_those_of_a_stored_result_are_said(evaluate, tmp_path):
     stored, other = tmp_path / "stored", tmp_path / "other"
     asked = ("-c", "-m", "map")
     other.write_bytes((FIXTURES / "qrels.txt").read_bytes() + b"hd-01 0 more 0\n")
-    evaluate(*asked, "--format", "json", "-o", stored, "qrels.txt", FUSION)
+    evaluate("-q", *asked, "--format", "json", "-o", stored, "qrels.txt", FUSION)
     same = evaluate(*asked, "--fail-under-baseline", stored, "qrels.txt", FUSION)
     differing = evaluate(*asked, "--fail-under-baseline", stored, other, FUSION)
     assert b"other qrels" not in same.err
@@ -175,12 +183,13 @@ def test_other_qrels_than_those_of_a_stored_result_are_said(evaluate, tmp_path):
 def test_what_was_stored_must_be_comparable(evaluate, tmp_path):
     path = tmp_path / "stored"
     dense = "runs/dense.run"
+    by_value = ("--gate-by", "value", "--fail-under-baseline", path)
     evaluate("--common", "-m", "map", "--format", "json", "-o", path, "qrels.txt", dense)
-    more = evaluate("-m", "map", "--fail-under-baseline", path, "qrels.txt", FUSION)
+    more = evaluate("-m", "map", *by_value, "qrels.txt", FUSION)
     assert more.status == 4
     assert b"is over 11 queries, fusion over 12" in more.err
     evaluate("-m", "map", "--format", "json", "-o", path, "qrels.txt", FUSION)
-    assert evaluate("-m", "map", "--fail-under-baseline", path, "qrels.txt", dense).status == 3
+    assert evaluate("-m", "map", *by_value, "qrels.txt", dense).status == 3
     proof = ("--fail-under-baseline", path, "--gate-by", "noninferior")
     assert b"store means with -q" in evaluate("-c", "-m", "map", *proof, "qrels.txt", dense).err
     assert (
@@ -194,19 +203,43 @@ def test_what_was_stored_must_be_comparable(evaluate, tmp_path):
 
 
 def test_a_run_must_be_shown_to_be_worse_or_not_to_be(evaluate):
-    """In map, over 12 queries, bm25 is 0.2262 below fusion, with a standard error of 0.066."""
+    """In map, over 12 queries, bm25 is 0.2262 below fusion: [-0.3573, -0.0951]."""
     asked = ("-c", "-m", "map", "--fail-under-baseline", FUSION, "qrels.txt", BM25)
-    assert evaluate("--gate-by", "worse", "--margin", "0.05", *asked).status == 3
-    assert evaluate("--gate-by", "worse", "--margin", "0.2", *asked).status == 0
-    assert evaluate("--gate-by", "noninferior", "--margin", "0.25", *asked).status == 3
-    assert evaluate("--gate-by", "noninferior", "--margin", "0.5", *asked).status == 0
+    assert evaluate("--gate-by", "worse", "--margin", "0.09", *asked).status == 3
+    assert evaluate("--gate-by", "worse", "--margin", "0.1", *asked).status == 0
+    assert evaluate("--gate-by", "noninferior", "--margin", "0.35", *asked).status == 3
+    assert evaluate("--gate-by", "noninferior", "--margin", "0.36", *asked).status == 0
     # The limit, and of the official measures num_rel_ret, five more, 11 points and 9 cutoffs.
     passed = evaluate("--fail-under", "map=0", "--fail-under-baseline", BM25, *asked[-2:])
     assert passed.err.endswith(b"bm25: passed 27 gates\n")
 
 
+def test_the_gate_says_what_compare_says(evaluate, ragkpi):
+    """By default a gate asks `compare --family all` about the values of the evaluation."""
+    measures = ("-c", "-m", "map", "-m", "recall.20")
+    failed = evaluate(*measures, "--fail-under-baseline", FUSION, "qrels.txt", BM25)
+    assert failed.status == 3
+    compared = json.loads(
+        ragkpi(
+            *("compare", *measures, "--family", "all", "--format", "json"),
+            *("qrels.txt", FUSION, BM25),
+            folder=FIXTURES,
+        ).out
+    )["comparison"]["differences"]
+    assert [one["decision"] for one in compared] == ["worse", "worse"]
+    for line, one in zip(failed.err.decode().splitlines(), compared, strict=True):
+        low, high = one["interval"]
+        assert line == (
+            f"ragkpi: bm25: {one['measure']} {one['value']:.4f} is worse than {FUSION}'s "
+            f"{one['baseline_value']:.4f}: {one['difference']:.4f} [{low:.4f}, {high:.4f}], "
+            f"p_holm = {one['p_corrected']:.4f} (limit: worse at 95 %)"
+        )
+    few = evaluate("-m", "map", "--fail-under-baseline", FUSION, "-D", "0.hd-01", "qrels.txt", BM25)
+    assert few.status == 0
+
+
 def test_equal_rates_do_not_pass_for_certain(evaluate, tmp_path):
-    """Twelve of twelve against twelve of twelve: the rate may be 0.184 worse."""
+    """Twelve of twelve against twelve of twelve: the rate may be 0.2425 worse."""
     qrels, old, new = (tmp_path / name for name in ("qrels", "old", "new"))
     qrels.write_text("".join(f"q{query} 0 a 1\n" for query in range(12)))
     for run in (old, new):
@@ -214,5 +247,8 @@ def test_equal_rates_do_not_pass_for_certain(evaluate, tmp_path):
     asked = ("-m", "success.1", "--fail-under-baseline", old, "--gate-by", "noninferior")
     failed = evaluate(*asked, "--margin", "0.02", qrels, new)
     assert failed.status == 3
-    assert b"success_1 is 1 (at worst 0.816019), under 0.98" in failed.err
-    assert evaluate(*asked, "--margin", "0.19", qrels, new).status == 0
+    assert b"0.0200 worse than" in failed.err
+    assert (
+        b"1.0000: +0.0000 [-0.2425, +0.2425], p = 1.0000 (limit: 95 % interval from" in failed.err
+    )
+    assert evaluate(*asked, "--margin", "0.25", qrels, new).status == 0

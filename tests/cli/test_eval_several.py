@@ -195,7 +195,7 @@ def test_stars_and_gates_are_over_all_judged_queries(evaluate, tmp_path):
     assert b"11 of 12 judged queries are missing from the run" in evaluate(*arguments).err
     gated = evaluate("--fail-under", "ndcg_cut_10=0.55", *arguments)
     assert gated.status == 3
-    assert b"ndcg_cut_10 is 0.0754872, under 0.55" in gated.err
+    assert b"ndcg_cut_10 is 0.0754872, below 0.55" in gated.err
 
 
 def test_all_but_trec_evals_lines_count_a_missing_query_as_0(evaluate, ragkpi):

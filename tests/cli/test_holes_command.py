@@ -43,10 +43,35 @@ def test_a_case_by_hand(holes):
     found = json.loads(outcome.out)["findings"]
     swap = {"measure": "P_2", "better": "first", "worse": "second", "certain": False}
     assert found["swaps"] == [swap]  # h1 serves both: the second run can draw level, not pass
-    assert (
-        "matter most, for its size, to P_2 of second: 0.0000 could be 0.0000 to 1.0000"
-        in (json.loads(outcome.out)["answer"][0])
-    )
+    assert json.loads(outcome.out)["answer"] == [
+        "3 unjudged documents are retrieved. Whether they could change which run is best is not "
+        "known: the bounds of first and second by P_2 overlap. Judge first: h2 for q1, h1 for q1 "
+        "(2 of 2 that matter)."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("runs", "says"),
+    [
+        # 1 of 2 and 0 of 2 now; two holes reach 2 of 2, which cannot pass 2 of 2, but 1 of 2.
+        (
+            ["best", "half", "open"],
+            "They cannot change which run is best, only the order of 1 pair",
+        ),
+        (["half", "open"], "They could change which run is best: open could pass half by P_2."),
+        (["best", "shut"], "No unjudged document is retrieved: nothing can change."),
+        (["best", "none"], "They cannot change the order of any two runs."),
+    ],
+)
+def test_the_verdict_is_about_the_best_run(runs, says, ragkpi, tmp_path):
+    top = {"best": "ac", "half": "ab", "open": "xy", "shut": "bd", "none": "bz"}
+    for run, (first, second) in top.items():
+        (tmp_path / run).write_text(f"q Q0 {first} 1 2 r\nq Q0 {second} 2 1 r\n")
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 c 1\nq 0 b 0\nq 0 d 0\n")
+    outcome = ragkpi("holes", "-m", "P.2", "qrels", *runs, "--format", "json", folder=tmp_path)
+    (verdict,) = json.loads(outcome.out)["answer"]
+    assert says in verdict
+    assert len(verdict) <= 3 * 80
 
 
 def test_assessors_get_the_best_ranks_first(holes, tmp_path):
@@ -172,4 +197,5 @@ def test_judged_together_documents_remove_no_more_than_all(ragkpi):
     found = valid_document(ragkpi("holes", "-m", "recip_rank", "--format", "json", *files).out)
     shares = [candidate["share"] for candidate in found["findings"]["first"]]
     assert sum(shares) > 2
-    assert found["answer"][-1].endswith("together 100.0% of the uncertainty.")
+    together = "together 100.0% of the uncertainty."
+    assert any(line.endswith(together) for line in found["explanation"])

@@ -47,9 +47,11 @@ OWN = {
     ],
     "diagnose": [
         *([], ["-q"], ["-k", "1"], ["-k", "3", "--worst", "0"], ["--missed", "0"], ["--plot", "-"]),
+        *(["--resamples", "9"], ["--confidence", "0.5"]),
     ],
     "calibrate": [
         *([], ["--folds", "2"], ["--alphas", "0,0.5,1"], ["--plot", "-"], ["--resamples", "9"]),
+        *(["--alpha-by", "kendall"], ["--alpha-by", "pearson"]),
     ],
     "holes": [
         *([], ["-q"], ["--within", "cutoff"], ["--first", "0"], ["--plot", "-"]),

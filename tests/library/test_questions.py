@@ -30,8 +30,8 @@ QUESTIONS = {
         ["compare", QRELS, *RUNS, "-m", "map", "--all-pairs", "--trials", 200],
     ),
     "compare without measures": (
-        lambda: ragkpi.compare(QRELS, RUNS, trials=200, resamples=200),
-        ["compare", QRELS, *RUNS, "--trials", 200, "--resamples", 200],
+        lambda: ragkpi.compare(QRELS, RUNS, trials=200),
+        ["compare", QRELS, *RUNS, "--trials", 200],
     ),
     "compare over common queries": (
         lambda: ragkpi.compare(QRELS, RUNS, "map", missing="common"),

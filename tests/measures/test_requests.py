@@ -86,7 +86,7 @@ def test_parameters_reach_the_function():
     assert arguments("dcg.7,1=3") == {"gains": {1: 3.0}, "cutoff": 7}
     assert arguments("rbp.p=.5,1=2") == {"gains": {1: 2.0}, "p": 0.5}
     assert arguments("rbp_resid.p=.5") == {"p": 0.5}
-    assert arguments("dbor.5,20,m=2") == {"cutoff": (5, 20), "m": 2}
+    assert arguments("dbor.5,20,m=2") == {"cutoff": (5, 20), "m": 2, "recall": 0.0}
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ def by_definition(ranking, qrels, cutoff, m):
         f"relative_P_{cutoff}": Fraction(found, min(cutoff, total)),
         f"success_{cutoff}": Fraction(found > 0),
         f"p_obs_{cutoff}_m={m}" if m > 1 else f"p_obs_{cutoff}": Fraction(found >= m),
+        f"p_obs_{cutoff}_recall=0.5": Fraction(found >= max(1, math.ceil(total / 2))),
         "Rprec": Fraction(sum(d in relevant for d in ranking[: len(relevant)]), total),
         "map": sum((p for _, p in at), Fraction()) / total,
         f"map_cut_{cutoff}": sum((p for rank, p in at if rank <= cutoff), Fraction()) / total,
@@ -78,6 +79,7 @@ def by_definition(ranking, qrels, cutoff, m):
 def requests(cutoff, m):
     cut = ("P", "recall", "relative_P", "success", "map_cut", "recip_rank", "ndcg_cut", "dcg")
     plain = ("Rprec", "map", "recip_rank", "dcg", "ndcg", "rbp.p=0.5", f"p_obs.{cutoff},m={m}")
+    plain += (f"p_obs.{cutoff},recall=0.5",)
     return [*(f"{name}.{cutoff}" for name in cut), *plain]
 
 
@@ -94,7 +96,8 @@ def assert_means(values, rankings, qrels, cutoff, m):
     every = [by_definition(ranking, qrels, cutoff, m) for ranking in rankings]
     for name, value in values.items():
         exact = mean([one[name] for one in every])
-        if name.startswith("p_obs") and sum(level >= 1 for level in qrels.values()) < m:
+        least = 1 if "recall=" in name else m
+        if name.startswith("p_obs") and sum(level >= 1 for level in qrels.values()) < least:
             assert math.isnan(value)
         else:
             assert value == pytest.approx(float(exact), rel=1e-13, abs=1e-15), name

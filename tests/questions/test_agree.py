@@ -7,7 +7,9 @@ import pytest
 
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.files.in_memory import qrels_columns
+from ragkpi.questions.agree.answer import agree_answer
 from ragkpi.questions.agree.study import (
+    ALIKE,
     agree,
     difference_lines,
     mapped,
@@ -198,6 +200,142 @@ def test_runs_that_are_equally_good_are_rarely_called_swapped():
         (study,) = order_agreement("abcdef", reference, other, procedure)
         called += any(swap.significant for swap in study.swaps)
     assert called <= 200 * 0.05 + 8  # two standard errors and a half
+
+
+def levels_of(random, queries=25, documents=20):
+    """Levels 0 to 3 of documents, mostly 0, (Q, D)."""
+    return random.choice(4, size=(queries, documents), p=[0.6, 0.2, 0.12, 0.08])
+
+
+def judged(levels):
+    return {
+        f"q{query:03}": {f"d{number:03}": int(level) for number, level in enumerate(row)}
+        for query, row in enumerate(levels)
+    }
+
+
+def ranked(random, levels, other, qualities):
+    """Runs that prefer good documents by their quality; the mean level of the top 5 under each."""
+    by_judge = ([], [])
+    for quality in qualities:
+        order = np.argsort(-(quality * levels + random.normal(size=levels.shape)), axis=1)[:, :5]
+        for values, judge in zip(by_judge, (levels, other), strict=True):
+            gains = np.take_along_axis(judge, order, axis=1).mean(axis=1)
+            values.append(scores([(MAP, gains.tolist())]))
+    return by_judge
+
+
+def ask(random, kept, qualities, queries=25, procedure=None):
+    """Ask about a judge who keeps a share of the levels and draws the others at random.
+
+    His kappa is that share.
+    """
+    levels = levels_of(random, queries)
+    drawn = levels_of(random, queries)
+    other = np.where(random.random(levels.shape) < kept, levels, drawn)
+    names = [f"run{number}" for number in range(len(qualities))]
+    return agree(
+        together(judged(levels), judged(other)),
+        procedure or Procedure(test="t", bootstrap=Bootstrap(resamples=100)),
+        names,
+        ranked(random, levels, other, qualities),
+    )
+
+
+@pytest.mark.parametrize("qualities", [(0.5, 0.5), (1.5, 0.2), (0.5,) * 6, (1.5, 1, 0.7, 0.4, 0)])
+def test_a_judge_of_random_levels_is_not_recommended(qualities):
+    """Neither where runs are equal nor where they are far apart: at most 5 of 100."""
+    random = np.random.default_rng(len(qualities))
+    recommended = sum(ask(random, 0, qualities).pairs[0].serves_to_rank for _ in range(40))
+    assert recommended <= 40 * 0.05 + 2
+
+
+def test_a_judge_with_kappa_of_0_6_is_found():
+    """Over runs far apart, in 25 queries, where both judges show the difference by t tests."""
+    random = np.random.default_rng(6)
+    found = [ask(random, 0.6, (2, 0.8, 0)).pairs[0].serves_to_rank for _ in range(20)]
+    assert sum(found) >= 17
+
+
+def test_runs_that_are_equal_cannot_show_how_a_judge_ranks():
+    """A good judge of equal runs: the verdict blames the runs, but for 5 of 100 by chance."""
+    random = np.random.default_rng(8)
+    asked = [ask(random, 0.9, (0.5,) * 3) for _ in range(20)]
+    untested = [found.pairs[0].hardest.ranking == "untested" for found in asked]
+    assert sum(untested) >= 17
+    (verdict,) = agree_answer(asked[untested.index(True)]).verdict
+    assert "Under people, these 3 runs are not shown to differ" in verdict
+
+
+def verdict_of(kept, reference, other, seed=1):
+    """The verdict on a judge whose runs have the mean values `other`, not `reference`."""
+    random = np.random.default_rng(seed)
+    levels = levels_of(random)
+    said = np.where(random.random(levels.shape) < kept, levels, levels_of(random))
+    names = "abcdefgh"[: len(reference)]
+    runs = runs_of(*reference), runs_of(*other, seed=2)
+    found = agree(together(judged(levels), judged(said)), PROCEDURE, names, runs)
+    (verdict,) = agree_answer(found).verdict
+    assert len(verdict) <= 3 * 80
+    return verdict
+
+
+def test_verdicts_say_how_sure_they_are():
+    alike = verdict_of(0.7, (0.8, 0.6, 0.4, 0.2, 0.0), (0.7, 0.5, 0.3, 0.2, 0.1))
+    assert "model orders these 5 runs like people (tau_AP 1.00 [1.00, 1.00]): use it" in alike
+    opposite = verdict_of(0.7, (0.8, 0.4, 0.0), (0.1, 0.3, 0.6))
+    assert "puts these 3 runs in the opposite order of people (tau_AP -1.00 [" in opposite
+    assert "as far as 3 runs can tell" in opposite
+    assert "; it reverses a and b and 2 more pairs): do not rank with it" in opposite
+    undecided = verdict_of(0.7, (0.8, 0.4, 0.0), (0.5, 0.5, 0.1))
+    assert undecided.startswith("Undecided whether model orders these 3 runs like people: tau_AP")
+    chance = verdict_of(0.0, (0.8, 0.4, 0.0), (0.7, 0.5, 0.1))
+    assert "is not shown to agree with people better than chance" in chance
+
+
+def test_several_judges_have_a_line_each_and_many_are_counted():
+    random = np.random.default_rng(3)
+    levels = levels_of(random)
+    good = np.where(random.random(levels.shape) < 0.8, levels, levels_of(random))
+    noise = [levels_of(random) for _ in range(3)]
+    judges = [judged(each) for each in (levels, good, *noise)]
+    names = ("people", "good", "n1", "n2", "n3")
+    few = agree_answer(agree(together(*judges[:4], names=names), PROCEDURE)).verdict
+    assert [line.split(" (")[0] for line in few] == [
+        "good: better than chance",
+        "n1: not shown better than chance",
+        "n2: not shown better than chance",
+    ]
+    many = agree_answer(agree(together(*judges, names=names), PROCEDURE)).verdict
+    assert many[0] == (
+        "4 judges: better than chance: good; not shown better than chance: n1 and 2 more."
+    )
+    assert many[1].startswith("Most alike: good: ")
+
+
+def test_many_runs_are_told_apart_with_few_trials():
+    """595 pairs, for which 500 random trials are too few to correct by Holm."""
+    means = np.linspace(0.9, 0.1, 35).tolist()
+    names = [f"run{number}" for number in range(35)]
+    orders = order_agreement(names, runs_of(*means), runs_of(*means, seed=3), PROCEDURE)
+    assert [order.ranking for order in orders] == ["alike"]
+
+
+def test_one_query_shows_nothing():
+    judges = together({"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1, "b": 0, "c": 1}})
+    (verdict,) = agree_answer(agree(judges, PROCEDURE)).verdict
+    assert "is not shown to agree with people better than chance" in verdict
+    assert "too few queries to test" in verdict
+
+
+def test_swaps_are_significant_under_both_or_not():
+    """The judge puts b above a by a hair: people's difference is significant, his is not."""
+    (study,) = order_agreement("ab", runs_of(0.6, 0.5), runs_of(0.5, 0.503, seed=2), PROCEDURE)
+    (swap,) = study.swaps
+    assert swap.p_reference < 0.05 < swap.p_other
+    assert not swap.significant
+    assert study.ranking == "undecided"
+    assert study.tau_ap.interval.low < ALIKE < study.tau_ap.interval.high
 
 
 def test_one_run_has_no_order():

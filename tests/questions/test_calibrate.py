@@ -1,7 +1,11 @@
 """Calibration of made-up runs, whose responses are as good as a known value says."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.calibrate.answer import calibration_answer
@@ -49,8 +53,16 @@ def quality(judged, numbers):
     return dict(zip(judged.queries, numbers.tolist(), strict=True))
 
 
-def calibration(requests, *runs, folds=5):
-    return calibrate(observe(runs), find_metrics(requests), GRID, BOOTSTRAP, folds)
+def calibration(requests, *runs, folds=5, by="spearman"):
+    return calibrate(observe(runs), find_metrics(requests), GRID, BOOTSTRAP, folds, by)
+
+
+def verdict(found):
+    return " ".join(calibration_answer(found).verdict)
+
+
+def noise(seed, judged):
+    return quality(judged, np.random.default_rng(seed).normal(size=len(judged.queries)))
 
 
 @pytest.mark.parametrize(
@@ -74,8 +86,8 @@ def test_planted_alpha_is_found(request_, alpha):
 
 def test_noise_widens_what_is_known_of_alpha():
     judged = made(300, 2)
-    noise = np.random.default_rng(3).normal(0, 0.15, 300)
-    planted = values_of(judged, "F.10,alpha=0.2") + noise
+    errors = np.random.default_rng(3).normal(0, 0.15, 300)
+    planted = values_of(judged, "F.10,alpha=0.2") + errors
     tuning = calibration(["F.10"], (judged, quality(judged, planted))).tunings[0]
     assert tuning.range.low <= 0.2 <= tuning.range.high
     assert tuning.range.low < tuning.range.high
@@ -86,15 +98,18 @@ def test_planted_correlation_is_found():
     """P_10 standardised, and noise: Pearson's r is 0.6 but for the sample."""
     judged = made(2000, 4)
     x = values_of(judged, "P.10")
-    noise = np.random.default_rng(5).normal(size=2000)
-    noise -= np.polyval(np.polyfit(x, noise, 1), x)
-    planted = 0.6 * (x - x.mean()) / x.std() + 0.8 * (noise - noise.mean()) / noise.std()
+    errors = np.random.default_rng(5).normal(size=2000)
+    errors -= np.polyval(np.polyfit(x, errors, 1), x)
+    planted = 0.6 * (x - x.mean()) / x.std() + 0.8 * (errors - errors.mean()) / errors.std()
     found = calibration(["P.10", "recip_rank"], (judged, quality(judged, planted)))
     overall = {one.metric.name: one for one in found.correlations if one.segment == "all"}
     assert overall["P_10"].coefficients["pearson"] == pytest.approx(0.6)
     low, high = overall["P_10"].intervals["pearson"]
     assert 0.54 < low < 0.6 < high < 0.66
     assert (found.lead.first, found.lead.second) == (["P_10"], "recip_rank")
+    assert found.lead.share > 0.95
+    assert found.lead.rivals == []
+    assert verdict(found).startswith("P_10 tracks quality best: rho 0.")
 
 
 def test_alpha_shifts_t_on_full_lists():
@@ -104,21 +119,34 @@ def test_alpha_shifts_t_on_full_lists():
     assert sorted(found.lead.first) == ["P_10", "t_10", "t_code_10"]
 
 
-def test_segments_part_the_queries_at_r():
+def test_bins_part_the_queries_by_k_over_r():
     judged = made(300, 7)
-    inverse = np.where(judged.num_rel > 10, -1, 1) * values_of(judged, "P.10")
-    found = calibration(["P.10"], (judged, quality(judged, inverse)))
+    signs = np.select(
+        [judged.num_rel > 20, judged.num_rel > 10, judged.num_rel > 5], [-1, 1, -1], 1
+    )
+    scores = quality(judged, signs * values_of(judged, "P.10"))
+    found = calibration(["P.10"], (judged, scores))
     rho = {one.segment: one.coefficients["spearman"] for one in found.correlations}
-    assert (rho["K < R"], rho["K >= R"]) == (pytest.approx(-1), pytest.approx(1))
+    del rho["all"]
+    names = ["K/R < 0.5", "0.5 <= K/R < 1", "1 <= K/R < 2", "K/R >= 2"]
+    assert rho == {name: pytest.approx(r) for name, r in zip(names, [-1, 1, -1, 1], strict=True)}
     sizes = {one.segment: one.observations for one in found.correlations}
-    assert sizes["K < R"] + sizes["K >= R"] == sizes["all"] == 300
-    assert sizes["K < R"] == (judged.num_rel > 10).sum()
+    assert sum(sizes[name] for name in names) == sizes["all"] == 300
+    assert sizes["K/R < 0.5"] == (judged.num_rel > 20).sum()
+    assert sizes["K/R >= 2"] == (judged.num_rel <= 5).sum()
+
+
+def test_bins_without_queries_are_left_out():
+    judged = made(30, 8)
+    judged = replace(judged, level_counts=np.full(30, 20))  # K/R is 1/2
+    found = calibration(["P.10"], (judged, noise(1, judged)))
+    assert [one.segment for one in found.correlations] == ["all", "0.5 <= K/R < 1"]
 
 
 def test_constant_quality_is_not_available():
     judged = made(30, 8)
     found = calibration(["F.10"], (judged, quality(judged, np.full(30, 3.0))))
-    assert {one.reason for one in found.correlations} == {"quality does not vary"}
+    assert {one.reason for one in found.overall} == {"quality does not vary"}
     assert all(np.isnan(list(one.coefficients.values())).all() for one in found.correlations)
     assert (found.tunings, found.lead) == ([], None)
 
@@ -129,8 +157,9 @@ def test_runs_of_a_query_are_drawn_together():
     scores = quality(judged, np.random.default_rng(10).normal(size=60))
     once = calibration(["P.10"], (judged, scores)).correlations[0]
     twice = calibration(["P.10"], (judged, scores), (judged, scores)).correlations[0]
-    assert (once.observations, twice.observations) == (60, 120)
+    assert (once.observations, twice.observations) == (60, 60)
     assert twice.intervals["pearson"] == pytest.approx(once.intervals["pearson"])
+    assert twice.p == once.p
 
 
 def test_only_scored_queries_are_observed():
@@ -174,8 +203,8 @@ def test_noise_around_the_alpha_asked_for_is_seldom_a_reason_to_leave_it():
     wrong = 0
     for seed in range(40):
         judged = made(60, 100 + seed)
-        noise = np.random.default_rng(seed).normal(0, 0.2, 60)
-        scores = quality(judged, values_of(judged, "F.10,alpha=0.5") + noise)
+        errors = np.random.default_rng(seed).normal(0, 0.2, 60)
+        scores = quality(judged, values_of(judged, "F.10,alpha=0.5") + errors)
         tuning = calibration(["F.10"], (judged, scores)).tunings[0]
         wrong += tuning.better
     assert wrong <= 4  # P(X > 4) = 0.001 for 40 draws at 0.025
@@ -185,8 +214,129 @@ def test_a_tuned_alpha_that_tracks_better_is_named():
     judged = made(400, 1, shortest=1)
     planted = values_of(judged, "F.10,alpha=0.8")
     found = calibration(["F.10", "P.10"], (judged, quality(judged, planted)))
-    said = " ".join(calibration_answer(found).sentences)
-    assert "With alpha = 0.8 F_10 tracks it better still: 1.000 on queries" in said
+    (note,) = calibration_answer(found).rows.notes
+    assert note == "With alpha = 0.8 F_10 tracks it better on held-out queries: rho 1.000."
+
+
+@pytest.mark.parametrize("by", ["kendall", "pearson"])
+def test_a_planted_alpha_is_found_by_the_other_coefficients(by):
+    judged = made(200, 1, shortest=1)
+    planted = values_of(judged, "F.10,alpha=0.8")
+    tuning = calibration(["F.10"], (judged, quality(judged, planted)), by=by).tunings[0]
+    assert tuning.alpha == 0.8
+    assert tuning.best == tuning.held_out == pytest.approx(1.0)
+    coefficient = {"kendall": stats.kendalltau, "pearson": stats.pearsonr}[by]
+    assert tuning.curve[1] == pytest.approx(
+        coefficient(values_of(judged, "F.10,alpha=0.1"), planted)[0]
+    )
+
+
+MANY = ["P.10", "recall.10", "ndcg_cut.10", "map", "recip_rank", "F.10", "bpref"]
+
+
+@pytest.mark.parametrize(
+    ("queries", "requests"), [(3, MANY), (10, MANY), (10, MANY[:1]), (30, MANY)]
+)
+def test_noise_seldom_names_a_measure(queries, requests):
+    named = 0
+    for seed in range(40):
+        judged = made(queries, seed)
+        found = calibration(requests, (judged, noise(1000 + seed, judged)))
+        findings = {one.finding for one in found.overall}
+        named += findings != {"not shown"}
+        refused = re.search("not shown|None of|against", verdict(found)) is not None
+        assert refused == ("tracks" not in findings)
+    assert named <= 6  # P(X > 6) = 0.003 for 40 draws at 0.05
+    assert queries > 3 or not named  # 3 queries have six orders
+
+
+def test_one_measure_gets_a_sentence():
+    judged = made(40, 21)
+    planted = values_of(judged, "P.10")
+    assert verdict(calibration(["P.10"], (judged, quality(judged, planted)))) == (
+        "P_10 tracks quality: rho 1.00 [1.00, 1.00], p = 0.005."  # 1 of 201 permutations
+    )
+    against = verdict(calibration(["P.10"], (judged, quality(judged, -planted))))
+    assert against == "P_10 runs against quality: rho -1.00 [-1.00, -1.00], p = 0.005."
+    assert verdict(calibration(["P.10"], (judged, noise(1, judged)))).startswith(
+        "P_10 is not shown to track quality: rho "
+    )
+
+
+def test_a_measure_against_quality_does_not_track_it():
+    judged = made(40, 21)
+    scores = quality(judged, -values_of(judged, "P.10"))
+    said = verdict(calibration(["P.10", "recip_rank"], (judged, scores)))
+    assert said.startswith("None of the 2 measures is shown to track quality; P_10")
+
+
+def test_equal_trackers_are_not_told_apart():
+    judged = made(60, 22)
+    x, y = (stats.zscore(values_of(judged, request)) for request in ("P.10", "recip_rank"))
+    found = calibration(["P.10", "recip_rank"], (judged, quality(judged, x + y)))
+    assert {one.finding for one in found.overall} == {"tracks"}
+    assert 0.05 < found.lead.share < 0.95
+    assert "track quality (p at most 0.005) and cannot be told apart" in verdict(found)
+
+
+def two_runs(sign):
+    """Hard questions have bad answers; of two runs, the higher P_10 has the better one, or not."""
+    first, second = made(30, 31), made(30, 32)
+    second = replace(second, level_counts=first.level_counts)
+    runs = [values_of(run, "P.10") for run in (first, second)]
+    mean = (runs[0] + runs[1]) / 2
+    return [
+        (run, quality(run, 3 * mean + sign * (values - mean)))
+        for run, values in zip((first, second), runs, strict=True)
+    ]
+
+
+def test_within_and_over_queries_may_point_apart():
+    found = calibration(["P.10"], *two_runs(-1))
+    assert found.overall[0].coefficients["spearman"] == pytest.approx(1)
+    assert found.within[0].coefficients["spearman"] == pytest.approx(-1)
+    assert verdict(found).endswith(
+        "But within queries it runs against quality (rho -1.00, p = 0.005)."
+    )
+    assert verdict(calibration(["P.10"], *two_runs(1))).endswith(
+        "So it does within queries (rho 1.00, p = 0.005)."
+    )
+
+
+def test_within_queries_is_the_correlation_of_distances_from_the_means():
+    runs = [made(25, seed) for seed in (41, 42, 43)]
+    runs = [replace(run, level_counts=runs[0].level_counts) for run in runs]
+    scored = [(run, noise(50 + seed, run)) for seed, run in enumerate(runs)]
+    found = calibration(["P.10"], *scored)
+    x = np.array([values_of(run, "P.10") for run in runs])
+    y = np.array([list(scores.values()) for _, scores in scored])
+    inside = [np.round(values - values.mean(axis=0), 9).ravel() for values in (x, y)]
+    assert found.within[0].coefficients["spearman"] == pytest.approx(stats.spearmanr(*inside)[0])
+    over = stats.spearmanr(x.mean(axis=0).round(9), y.mean(axis=0))[0]
+    assert found.overall[0].coefficients["spearman"] == pytest.approx(over)
+    of_runs = stats.spearmanr(x.mean(axis=1), y.mean(axis=1))[0]
+    assert found.over_runs == {"P_10": pytest.approx(of_runs)}
+    del scored[0][1][b"q0003"]  # runs are compared over the queries that all of them have
+    common = np.arange(25) != 3
+    of_runs = stats.spearmanr(x[:, common].mean(axis=1), y[:, common].mean(axis=1))[0]
+    assert calibration(["P.10"], *scored).over_runs == {"P_10": pytest.approx(of_runs)}
+    assert (found.within[0].observations, found.overall[0].observations) == (75, 25)
+
+
+def test_what_is_equal_in_all_runs_has_no_correlation_within_queries():
+    runs = [made(25, seed) for seed in (41, 42, 43)]
+    runs = [replace(run, level_counts=runs[0].level_counts) for run in runs]
+    scored = [(run, noise(50 + seed, run)) for seed, run in enumerate(runs)]
+    found = calibration(["num_rel", "P.10"], *scored)
+    assert [one.reason for one in found.within] == ["the value does not vary", ""]
+    assert np.isnan([found.within[0].p, found.over_runs["num_rel"]]).all()
+
+
+def test_a_measure_without_a_value_of_some_queries_keeps_the_others():
+    judged = made(40, 61)
+    judged = replace(judged, level_counts=np.where(np.arange(40) < 10, 0, judged.level_counts))
+    found = calibration(["ndcg_cut.10", "P.10"], (judged, noise(62, judged)))
+    assert not any(np.isnan(one.p) for one in found.overall)
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@ import math
 from itertools import product
 
 import pytest
+from scipy import stats
 
 from ragkpi.charts.text_chart import texts
 from ragkpi.errors import UsageError
 from ragkpi.library.session import Signature
+from ragkpi.questions.compare.judging import Doubt
 from ragkpi.questions.compare.report import (
     AllPairsReport,
     ComparisonReport,
@@ -36,17 +38,20 @@ def written(form, layout=None, **procedure):
 
 
 def test_table():
-    """The map wins eight of eight, the harm falls seven times by .25 and rises once by .5.
-
-    The bounds for the harm are differences of resamples with the last query none and three times:
-    (8 - k) x -.25 + k x .5, over 8, where k = 0 has 34 % and k > 3 has less than 2.5 %.
-    """
+    """The map wins eight of eight, the harm falls seven times by .25 and rises once by .5."""
     changes = [-0.25] * 7 + [0.5]
     mean = sum(changes) / 8
     spread = math.sqrt(sum((x - mean) ** 2 for x in changes) / 7)
+    reach = stats.t.ppf(0.975, 7) * spread / math.sqrt(8)
     signed = [sum(map(float.__mul__, signs, changes)) for signs in product((1.0, -1.0), repeat=8)]
     p = sum(abs(total) >= 1.25 for total in signed) / 256
-    assert written("table").splitlines()[:8] == [
+    verdict, blank, *lines = written("table").splitlines()
+    assert verdict == (
+        "new is better than old by map (p = 0.0234); it is not shown to differ by ef_10 "
+        f"(p = 1.0000) and harm_10 (p = {2 * p:.4f})."
+    )
+    assert blank == ""
+    assert lines == [
         "measure   run   queries    value                   difference   wins   ties   losses"
         "      d_z        p   p_holm",
         "─" * 111,
@@ -57,33 +62,46 @@ def test_table():
         "ef_10     new         8    1e-06                  +0 [NA, NA]      0      8        0"
         "       NA   1.0000   1.0000",
         "harm_10   old         8   0.5000",
-        "harm_10   new         8   0.3438   -0.1562 [-0.2500, +0.0312]      7      0        1"
-        f"   {mean / spread:.3f}   {p:.4f}   {2 * p:.4f}",
+        f"harm_10   new         8   0.3438   {mean:.4f} [{mean - reach:.4f}, +{mean + reach:.4f}]"
+        f"      7      0        1   {mean / spread:.3f}   {p:.4f}   {2 * p:.4f}",
     ]
 
 
-def test_the_test_explains_itself_below_the_table():
-    legend, *notes = written("table").splitlines()[8:]
-    assert legend == "wins: queries on which the run is better (ties: equal, losses: worse)"
-    assert len(notes) == 6
-    assert notes[3] == "map: new (p = 0.0234) is better than old."
-    assert notes[4] == "ef_10: new (p = 1.0000) is not shown to differ from old."
-    assert "(n = 8) resampled intervals are too narrow" in notes[2]
-    assert "randomization" in notes[0]
-    assert "(count + 1) / (trials + 1), seed 7" in notes[0]
-    assert "Holm for 3 tests" in notes[1]
-    assert "resamples, seed 7" in notes[1]
-    assert "d_z" in notes[1]
+def test_the_first_measure_decides_and_the_others_are_described():
+    lines = written("table", family="first").splitlines()
+    assert lines[0] == "By map, new is better than old: +0.1250, p = 0.0078."
+    assert lines[5].endswith("0.0078   0.0078")
+    assert lines[7].endswith("1.0000")  # p alone
+    differences = json.loads(written("json", family="first"))["comparison"]["differences"]
+    assert [one["decision"] for one in differences] == ["better", "described", "described"]
+    assert [one["p_corrected"] for one in differences[1:]] == [None, None]
+    explained = " ".join(report(family="first").explanation)
+    assert "Holm for 1 test by map, which decides; the other measures are described" in explained
+
+
+def test_how_it_was_computed_is_explained_on_request():
+    lines = written("table", Layout(explanation="shown")).splitlines()
+    text = "\n".join(lines[10:])
+    assert "wins: queries on which the run is better (ties: equal, losses: worse)" in text
+    assert "randomization" in text
+    assert "(count + 1) / (trials + 1), seed 7" in text
+    assert "Holm for 3 tests" in text
+    assert "Student's 95 % interval" in text
+    assert "d_z: difference / standard deviation" in text
+    assert written("table", Layout(explanation="offered")).splitlines()[10:] == [
+        "How this was computed: --explain"
+    ]
 
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_every_test_and_correction_is_explained(test, correction):
-    first, second, _ = report(test=test, correction=correction).explanation
+    first, second, third = report(test=test, correction=correction).explanation
     assert {"t": "t test"}.get(test, test) in first.lower()
     assert "two-sided" in first
     tests = 2 if test in ("t", "bootstrap") else 3  # the map always rises by the same
-    assert f"{tests} tests in this call" in second
+    assert second.endswith(f"for {tests} tests")
+    assert "Student's" in third
     head = written("csv", test=test, correction=correction).splitlines()[0].split(",")
     corrected = {"holm": ["p_holm"], "benjamini-hochberg": ["p_bh"], "none": []}
     assert head[head.index("p") + 1 :] == corrected[correction]
@@ -202,37 +220,111 @@ def all_pairs(**procedure):
 def test_all_pairs_have_letters_a_matrix_and_a_sentence():
     """By the t test: high is far above both, middle differs from low by turns."""
     report = all_pairs(test="t")
-    lines = rendered(report, "table", Layout()).splitlines()
+    lines = rendered(report, "table", Layout(explanation="shown")).splitlines()[2:]
     heads = ["measure", "run", "queries", "value", "letters", "p(low)", "p(middle)", "p(high)"]
     assert lines[0].split() == heads
     rows = [line.split() for line in lines[2:5]]
     assert [(row[1], row[4]) for row in rows] == [("high", "a"), ("low", "b"), ("middle", "b")]
     assert float(rows[1][5]) == 1  # low and middle: the differences add up to 0
-    assert "Holm for 3 tests by each measure" in " ".join(lines)
-    last = report.sentences[-1]
-    assert last.startswith("map: high is better than low (p = ")
-    assert last.endswith("; 1 pair of 3 is not shown to differ.")
+    assert "Holm for 3 tests" in " ".join(lines)
+    (said,) = report.verdict
+    assert said.startswith("By map, high has the best value; it is better than low (p = ")
+    assert said.endswith(". 2 of 3 pairs are shown to differ.")
     valid_document(rendered(report, "json", Layout()))
     assert valid_lines(rendered(report, "jsonl", Layout()))
     (chart,) = all_pairs_charts(report.pairs)
     assert [row.name for row in chart.rows] == ["high (a)", "low (b)", "middle (b)"]
 
 
-def test_a_sentence_names_few_of_many_runs():
+def test_a_verdict_on_many_pairs_names_the_best_and_counts_the_rest():
     """Twelve runs, each far above the one before: 66 pairs differ, with p = 2 / 2 ** 6."""
     names = [f"r{run}" for run in range(12)]
     made = [scores([(MAP, [value + run for value in SIX])]) for run in range(12)]
     found = compare_all(names, made, Procedure(test="sign", correction="none"))
-    (sentence,) = AllPairsReport(found).sentences
-    assert sentence.startswith("map: r11 is better than r10 (p = 0.0312), r9 (p = 0.0312), ")
-    assert "r6 (p = 0.0312) and 6 more; r10 is better" in sentence
-    assert sentence.endswith("; 6 more runs better than some: see the letters.")
+    assert AllPairsReport(found).verdict == [
+        "By map, r11 has the best value; it is better than 11 runs. 66 of 66 pairs are shown to "
+        "differ."
+    ]
+    corrected = compare_all(names, made, Procedure(test="sign"))  # 66 / 32 is more than 1
+    assert AllPairsReport(corrected).verdict == [
+        "By map, no two of 12 runs are shown to differ; r11 has the best value."
+    ]
+
+
+def test_only_measures_that_decide_have_letters():
+    both = [scores([(MAP, SIX), (HARM, SIX)]), scores([(MAP, [1.0] * 6), (HARM, [1.0] * 6)])]
+    first = compare_all(["a", "b"], both, Procedure())
+    assert [found.letters for found in first.by_metric] == [["b", "a"], None]
+    every = compare_all(["a", "b"], both, Procedure(family="all", trials=100))
+    assert [found.p[0, 1] for found in every.by_metric] == [2 * 2 / 2**6] * 2  # for two measures
+    assert [found.letters for found in every.by_metric] == [["a", "a"]] * 2
 
 
 def test_tukeys_test_says_that_it_needs_no_correction():
-    text = rendered(all_pairs(), "table", Layout())
+    text = rendered(all_pairs(), "table", Layout(explanation="shown"))
     assert "needs no correction" in text
     assert "Holm" not in text
+
+
+NINE = [0.1 * i for i in range(9)]
+
+
+def against_baseline(lifts, names=(), **procedure):
+    """Runs that are the baseline plus a lift on every query, give or take 1/64."""
+    noise = [(-1) ** i / 64 for i in range(9)]
+    made = [scores([(MAP, NINE)])]
+    for lift in lifts:
+        made.append(scores([(MAP, [v + lift + e for v, e in zip(NINE, noise, strict=True)])]))
+    names = names or ["base", *(f"r{number}" for number in range(len(lifts)))]
+    return compare(names, made, Procedure(test="t", **procedure))
+
+
+def test_many_runs_are_counted_and_the_best_is_named():
+    found = against_baseline([0.5, 0.6, 0.0, 0.0, -0.5, 0.7, -0.1])
+    (said,) = ComparisonReport(found).verdict
+    assert said.startswith(
+        "By map, 3 of 7 runs are better than base, most of all r5 (+0.7017, p = "
+    )
+    assert said.endswith("); 2 are not shown to differ and 2 are worse.")
+    (said,) = ComparisonReport(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
+    assert said.startswith("By map, all 4 runs are worse than base, most of all r3 (-0.6983, p = ")
+    (said,) = ComparisonReport(against_baseline([0.0] * 5)).verdict
+    assert said.startswith("By map, none of 5 runs is shown to differ from base; the best value ")
+    (said,) = ComparisonReport(against_baseline([-0.5, -0.6, 0.0, 0.0, 0.0])).verdict
+    assert said.startswith("By map, none of 5 runs is better than base; 3 are not shown to differ")
+    assert " and 2 are worse, most of all r1 (-0.5983, p = " in said
+
+
+def test_for_people_the_best_run_comes_first():
+    report = ComparisonReport(against_baseline([0.1, 0.5, 0.3]))
+    rows = [row[1].value for row in report.table(Layout()).rows]
+    assert rows == ["base", "r1", "r2", "r0"]
+    rows = [row[1].value for row in report.table(Layout(notes="columns")).rows]
+    assert rows == ["base", "r0", "r1", "r2"]
+
+
+@pytest.mark.parametrize("runs", [1, 3, 7, 29])
+def test_a_verdict_has_three_lines_whatever_the_names(runs):
+    names = [
+        f"msmarco-v2.1-passage-bge-large-en-v1.5-rerank-{n}-depth-100" for n in range(runs + 1)
+    ]
+    found = against_baseline([0.01 * n for n in range(runs)], names)
+    doubts = {name: Doubt(10, 1.0, 0.38, "surely") for name in names[1:]}
+    lines = rendered(ComparisonReport(found, None, doubts), "table", Layout(width=80)).splitlines()
+    verdict = lines[: lines.index("")]
+    assert 1 <= len(verdict) <= 3
+    assert "as far as judged" in " ".join(verdict)
+
+
+def test_a_verdict_says_how_far_the_runs_are_judged():
+    found = against_baseline([-0.5])
+    p = f"{found.differences[0].p:.1g}"
+    doubts = {"r0": Doubt(10, 1.0, 0.384, "surely")}
+    assert ComparisonReport(found, None, doubts).verdict == [
+        f"By map, r0 is worse than base as far as judged (p = {p}): 100 % of base's top 10 is "
+        "judged and 38 % of r0's; with r0's unjudged documents relevant it could be better "
+        "(ragkpi holes)."
+    ]
 
 
 def paper(against=(0,), **procedure):
@@ -248,8 +340,7 @@ def test_a_table_for_latex():
     assert lines[-1] == r"\end{table}"
     assert lines[2] == (
         r"\caption{3 runs over 6 queries; the best value of each measure stands out. $\dagger$ "
-        r"differs from low at p \textless{} 0.05 (paired t test, Holm's correction for 2 tests by "
-        r"each measure).}"
+        r"differs from low at p \textless{} 0.05 (paired t test, Holm's correction for 2 tests).}"
     )
     assert r"high & \textbf{\boldmath 0.5781}$^{\dagger}$ \\" in lines
     assert r"middle & 0.0391 \\" in lines

@@ -154,7 +154,7 @@ def test_nothing_varies():
     model = [scores([(MAP, np.ones(60))], names(range(60)))]
     human = [scores([(MAP, np.ones(30))], names(range(30)))]
     answer = correction_answer(correct(human, model, "values"))
-    assert answer.sentences == [
+    assert answer.verdict == [
         "Nothing can be corrected: no value varies among the queries that people judged."
     ]
 

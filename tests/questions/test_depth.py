@@ -6,6 +6,7 @@ import pytest
 
 from ragkpi.charts.text_chart import text
 from ragkpi.errors import UsageError
+from ragkpi.measures.chance import Needed
 from ragkpi.measures.measure import score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.study import (
@@ -33,7 +34,7 @@ def p_rand(N, R, K):
 
 def curve(judged, depths, limits):
     return Curve(
-        "run", score(judged, run_values(depths, limits.m)), study_run(judged, depths, limits)
+        "run", score(judged, run_values(depths, limits.needed)), study_run(judged, depths, limits)
     )
 
 
@@ -82,7 +83,7 @@ def test_counts_know_nothing_of_success():
     study = study_counts(judged, [5, 20, 58], Limits())
     assert study.plateau is None
     assert study.choice.success is None
-    names = {metric.measure.name for metric in count_values([5, 20, 58], 1)}
+    names = {metric.measure.name for metric in count_values([5, 20, 58], Needed())}
     assert not names & {"p_obs", "bor", "ef", "recall"}
 
 
@@ -149,7 +150,7 @@ def test_impossible_counts_are_refused(relevant):
 
 def sentence(judged, depths, limits):
     curves = Curves([curve(judged, depths, limits)], depths, limits)
-    return depth_answer(curves).sentences[0]
+    return depth_answer(curves).verdict[0]
 
 
 def test_collapse_begins_where_lambda_is_exactly_three():
@@ -178,7 +179,7 @@ def test_what_is_drawn_is_what_the_measures_say():
     R = generator.integers(0, 5, size=20)
     found = [np.sort(generator.choice(np.arange(1, 31), size=r, replace=False)) for r in R]
     judged = population(400, R, found, num_ret=30)
-    drawn = trace(judged, every_depth([5, 30]), 2)
+    drawn = trace(judged, every_depth([5, 30]), Needed(2))
     assert drawn.depths.tolist() == list(range(1, 31))
     for name, values in zip(("p_obs", "p_rand", "bor", "bor_max"), drawn[1:], strict=True):
         expected = [summary(judged, f"{name}.{K},m=2") for K in range(1, 31)]
@@ -188,9 +189,9 @@ def test_what_is_drawn_is_what_the_measures_say():
 def test_where_nothing_can_succeed_nothing_is_drawn_and_it_is_said():
     judged = population(400, [1, 2], [[1], [2]], num_ret=5)
     curves = Curves([curve(judged, [1, 5], Limits(m=3))], [1, 5], Limits(m=3))
-    charts = depth_charts(curves, [trace(judged, every_depth([1, 5]), 3)])
+    charts = depth_charts(curves, [trace(judged, every_depth([1, 5]), Needed(3))])
     assert "run: no depth can be recommended" in charts[0].notes
-    assert "What depth costs" in text(charts[2])
+    assert "Bits over random" in text(charts[0])
 
 
 def test_below_a_thousand_some_depths_are_drawn():
@@ -205,12 +206,14 @@ def test_the_recommended_depth_is_a_point_of_its_curve():
     judged = population(10_000, [1] * 5, ranks, num_ret=50)
     curves = Curves([curve(judged, [1, 50], Limits())], [1, 50], Limits())
     assert curves.chosen == [7]
-    success, distance, ceiling = depth_charts(curves, [trace(judged, every_depth([1, 50]), 1)])
+    bits, success = depth_charts(curves, [trace(judged, every_depth([1, 50]), Needed())])
     assert success.lines[0].marked == (7, 0.8)
     assert success.lines[0].label == "run, retrieve 7"
-    assert distance.lines[0].marked == (7, pytest.approx(math.log2(0.8)))
-    assert ceiling.lines[0].y[0] == pytest.approx(math.log2(10_000))
-    assert ceiling.notes == ["collapse: from K = 9,331 on"]  # 1 - 0.9330 = 2 ** -0.1
+    assert success.lines[-1].name == "chance P_rand"
+    run, ceiling = bits.lines
+    assert run.marked == (7, pytest.approx(math.log2(0.8 * 10_000 / 7)))
+    assert ceiling.y[6] == pytest.approx(math.log2(10_000 / 7))
+    assert bits.notes == ["collapse: from K = 9,331 on"]  # 1 - 0.9330 = 2 ** -0.1
 
 
 def test_success_of_every_query_cannot_rise():

@@ -1,18 +1,22 @@
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from ragkpi.files.lines import Tokens
 from ragkpi.files.trec import QrelsColumns
 from ragkpi.questions.diagnose.answer import diagnosis_answer
-from ragkpi.questions.diagnose.study import Thresholds, diagnose
+from ragkpi.questions.diagnose.study import Diagnosis, Missed, Thresholds, blame, diagnose
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
+from ragkpi.statistics.bootstrap import Bootstrap
 from tests.measures import by_hand
 
+BOOTSTRAP = Bootstrap(resamples=5000)
 DOCUMENTS = [f"d{number}" for number in range(12)]
 rankings = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-9, 9), max_size=12)
 judged_levels = st.dictionaries(
@@ -153,12 +157,12 @@ def test_no_verdict_where_the_run_is_not_of_the_pool():
     found, judgements = diagnosis(qrels, run, {"q": {"d0": 1, "d1": 1}})
     found = replace(found, outside_pool=2)
     assert not found.grounded
-    (sentence,) = diagnosis_answer(found, judgements.document, None, 3).sentences
+    (sentence,) = diagnosis_answer(found, judgements.document, None, 3).verdict
     assert sentence.startswith("Nothing can be diagnosed: the pool lacks 2 of the 3 documents")
     assert sentence.endswith("Are the pool and the run swapped?")
 
 
-def test_the_verdict_has_a_range():
+def test_the_best_case_is_a_note():
     """PROC 1 and RA-nWG 0 blame the reranker; were d5, d6, d7 as good as d0 nothing were lost."""
     qrels = {"q": {"d0": 3}}
     pool = {"q": {f"d{n}": -n for n in range(8)}}
@@ -166,9 +170,118 @@ def test_the_verdict_has_a_range():
     best = {"q": {"d0": 3, "d5": 3, "d6": 3, "d7": 3}}
     at_best, _ = diagnosis(best, {"q": {"d5": 3, "d6": 2, "d7": 1}}, pool)
     found = replace(found, best_case=at_best.mean_shares)
-    (sentence,) = diagnosis_answer(found, judgements.document, None, 3).sentences
-    assert sentence == (
-        "Fix the reranker first: 100 % of the lost gain is in the pool, but not in the top 3; but "
-        "3 of the 3 documents shown are unjudged, and if all of them were of the top grade nothing "
-        "would be lost."
+    answer = diagnosis_answer(found, judgements.document, None, 3)
+    assert answer.verdict == [
+        "One query cannot tell retrieval from the reranker (0 % of its lost gain is not in the "
+        "pool)."
+    ]
+    assert answer.rows.notes == [
+        "3 of the 3 documents shown are unjudged; with all of them of the top grade, nothing would "
+        "be lost."
+    ]
+
+
+def losing(by_pool, by_selection):
+    """A diagnosis of queries that lost these shares of their ideal gain, and nothing else."""
+    by_pool, by_selection = np.asarray(by_pool), np.asarray(by_selection)
+    n, nothing = len(by_pool), by_hand.integers([])
+    proc = 1 - by_pool
+    return Diagnosis(
+        queries=[b"q%d" % number for number in range(n)],
+        cutoff=10,
+        thresholds=Thresholds(),
+        proc=proc,
+        pct_proc=proc,
+        ra_nwg=proc - by_selection,
+        verdicts=["fine"] * n,
+        missed=Missed(nothing, nothing, nothing, nothing, nothing),
+        order=np.arange(n),
+        outside_pool=0,
+        shown=10 * n,
+        unjudged=0,
     )
+
+
+def said(by_pool, by_selection, bootstrap=BOOTSTRAP):
+    found = losing(by_pool, by_selection)
+    (sentence,) = diagnosis_answer(found, Tokens.from_strings([]), 0, 0, bootstrap).verdict
+    return sentence
+
+
+def test_a_stage_that_lost_most_on_every_query_is_named():
+    # 0.9 of the loss of every query, so of every resample.
+    share = "90 % [90, 90] of the lost gain"
+    assert said([0.45] * 12, [0.05] * 12) == f"Fix retrieval first: {share} is not in the pool."
+    assert said([0.05] * 12, [0.45] * 12) == (
+        f"Fix the reranker first: {share} is in the pool, but not in the top 10."
+    )
+
+
+def test_the_interval_of_the_share_is_that_of_a_ratio_of_means():
+    """Where queries lose equally much, the ratio of means is the mean of the ratios."""
+    shares = np.random.default_rng(1).random(30)
+    blamed = blame(losing(shares / 2, (1 - shares) / 2), Bootstrap(resamples=4000))
+    expected = stats.bootstrap([shares], np.mean, method="percentile", n_resamples=4000)
+    assert blamed.share == pytest.approx(shares.mean())
+    assert blamed.interval == pytest.approx(expected.confidence_interval, abs=0.01)
+    below = (shares - 0.5).mean() / shares.std() * np.sqrt(30)
+    normal = stats.norm.cdf(below)
+    assert blamed.decision.shares.get("retrieval", 0) == pytest.approx(normal, abs=0.03)
+
+
+def test_the_test_is_of_signs_of_the_differences():
+    """Of 2^12 signs, those in which the sum is as great as all of one sign: two."""
+    differences = np.linspace(0.1, 0.3, 12)
+    blamed = blame(losing(differences, np.zeros(12)), BOOTSTRAP)
+    assert blamed.p == 2 / 2**12
+    assert blamed.lead == pytest.approx(differences.sum())
+    assert blamed.decided
+
+
+def test_too_few_queries_name_no_stage():
+    assert said([0.9] * 9, [0.0] * 9) == (
+        "Too few queries to decide between retrieval and the reranker: 9 queries lost gain, "
+        "100 % [100, 100] of it not in the pool."
+    )
+    assert said([0.9] * 9 + [0.0] * 20, [0.0] * 29).startswith("Too few queries")
+    assert said([0.9] * 10, [0.0] * 10).startswith("Fix retrieval first: 100 %")
+
+
+def test_one_query_more_must_not_turn_the_verdict():
+    """Ten queries that lost a tenth each: an eleventh may lose all to the other stage."""
+    assert said([0.0] * 10, [0.1] * 10).startswith("Undecided")
+    assert said([0.0] * 10, [0.11] * 10).startswith("Fix the reranker first")
+
+
+def test_half_and_half_is_undecided_and_says_how_often():
+    sentence = said([0.5, 0.0] * 10, [0.0, 0.5] * 10)
+    assert sentence.startswith("Undecided between retrieval and the reranker: retrieval in ")
+    found = re.search(
+        r"in (\d+) % of the resamples, the reranker in (\d+) % \(.*: 50 % \[", sentence
+    )
+    retrieval, reranker = map(int, found.groups())
+    assert (retrieval, reranker) == (pytest.approx(44, abs=12), pytest.approx(56, abs=12))
+    assert retrieval + reranker in (99, 100, 101)
+
+
+@pytest.mark.parametrize("queries", [5, 10, 20, 50])
+def test_equal_losses_seldom_name_a_stage(queries):
+    rng = np.random.default_rng(queries)
+    named = 0
+    for _ in range(60):
+        lost, stage = rng.random(queries), rng.random(queries) < 0.5
+        blamed = blame(losing(lost * stage, lost * ~stage), BOOTSTRAP)
+        named += blamed is not None and blamed.decided
+    assert named <= 8  # P(X > 8) = 0.003 for 60 draws at 0.05
+
+
+def test_a_pool_that_lacks_the_evidence_is_found():
+    """Three quarters of the loss in the pool: 50 queries say so, as Student's t does."""
+    rng = np.random.default_rng(2)
+    named = agreed = 0
+    for _ in range(30):
+        lost, share = rng.random(50), rng.beta(3, 1, 50)
+        blamed = blame(losing(lost * share, lost * (1 - share)), BOOTSTRAP)
+        named += blamed.decided and blamed.decision.choice == "retrieval"
+        agreed += stats.ttest_1samp(lost * (2 * share - 1), 0).pvalue < 0.05
+    assert named == agreed == 30

@@ -7,7 +7,7 @@ import pytest
 
 from ragkpi.reports.layout import Answer, Cell, Column, Layout, Table
 from ragkpi.reports.renderers import rendered
-from ragkpi.reports.terminal import fit, lines_of, on_terminal
+from ragkpi.reports.terminal import cells_of, fit, on_terminal
 
 NAME, DETAIL, NUMBER = (
     Column("run"),
@@ -48,8 +48,8 @@ def test_the_first_two_columns_stay():
         ("-0.123456", NUMBER, 4, ["-0.123456"]),
     ],
 )
-def test_lines_of_a_cell(text, column, width, lines):
-    assert lines_of(text, column, width) == lines
+def test_cells_of_a_column(text, column, width, lines):
+    assert cells_of([text], column, width) == [lines]
 
 
 def test_a_table_in_fifty_columns():

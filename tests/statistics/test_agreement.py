@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import ttest_1samp
 
 from ragkpi.statistics.agreement import (
     AGREEMENTS,
@@ -14,6 +15,7 @@ from ragkpi.statistics.agreement import (
     confusion,
     kappa_from,
     krippendorffs_alpha,
+    p_of_chance,
 )
 
 SCALES = ("nominal", "ordinal", "interval")
@@ -128,3 +130,46 @@ def test_replicates_are_rows():
     for statistic in AGREEMENTS.values():
         each = [statistic(matrix, levels) for matrix in matrices]
         assert_allclose(statistic(matrices, levels), each)
+
+
+def by_query(random, queries, kept=0.0, documents=20):
+    """Levels of two judges, (Q * D,) each: the second keeps a share, and draws the others."""
+    first, drawn = (
+        random.choice(4, size=queries * documents, p=[0.6, 0.2, 0.1, 0.1]) for _ in "ab"
+    )
+    second = np.where(random.random(len(first)) < kept, first, drawn)
+    query = np.repeat(np.arange(queries), documents)
+    return query, first, second
+
+
+def test_p_of_chance_leaves_out_each_query():
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+
+    def kappa(first, second):
+        return metrics.cohen_kappa_score(first, second, labels=range(4), weights="quadratic")
+
+    random = np.random.default_rng(5)
+    for queries, kept in ((2, 0.0), (5, 0.2), (12, 0.1)):
+        query, first, second = by_query(random, queries, kept)
+        whole = kappa(first, second)
+        without = [kappa(first[query != one], second[query != one]) for one in range(queries)]
+        pseudo = queries * whole - (queries - 1) * np.array(without)
+        matrices = confusion(query, first, second, queries, np.arange(4))
+        p = p_of_chance(matrices, np.arange(4.0))
+        assert_allclose(p, ttest_1samp(pseudo, 0).pvalue, rtol=1e-9)
+    assert np.isnan(p_of_chance(matrices[:1], np.arange(4.0)))
+
+
+@pytest.mark.parametrize("queries", [2, 3, 5, 12])
+def test_judges_of_random_levels_are_rarely_above_chance(queries):
+    """At most 5 of 100, with two and a half standard errors; kappa 0.6 is found at 5 queries."""
+    random, levels = np.random.default_rng(queries), np.arange(4)
+    above = found = 0
+    for _ in range(200):
+        for kept in (0.0, 0.6):
+            matrices = confusion(*by_query(random, queries, kept), queries, levels)
+            kappa = cohens_kappa(matrices.sum(axis=0), levels.astype(float), "quadratic")
+            shown = kappa > 0 and p_of_chance(matrices, levels.astype(float)) < 0.05
+            above, found = above + (shown and not kept), found + (shown and kept > 0)
+    assert above <= 200 * 0.05 + 8
+    assert queries < 5 or found >= 190

@@ -3,17 +3,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.measures.measure import SUM
-from ragkpi.statistics.bootstrap import Bootstrap, intervals
+from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.paired import Procedure, compare, compare_each
-from ragkpi.statistics.significance import corrected
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
 NAMES = ["baseline", "other"]
-
-RESAMPLED = Bootstrap(rates="resampled")
 
 
 def difference(baseline, other, metric=MAP, procedure=None):
@@ -39,35 +37,47 @@ def test_lower_is_better_for_harm():
     assert found.difference == pytest.approx(-0.4 / 3)
 
 
-def test_interval_of_a_difference_of_means_is_that_of_the_mean_difference():
-    random = np.random.default_rng(1)
-    baseline, other = random.random((2, 30))
-    found = difference(baseline, other).interval
-    assert found == pytest.approx(intervals(scores([(MAP, other - baseline)]), Bootstrap())["map"])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_interval_of_a_difference_of_means_is_that_of_the_paired_t_test(level):
+    baseline, other = np.random.default_rng(1).random((2, 30))
+    found = difference(baseline, other, procedure=Procedure(bootstrap=Bootstrap(level=level)))
+    expected = stats.ttest_rel(other, baseline).confidence_interval(level)
+    assert tuple(found.interval) == pytest.approx(tuple(expected))
 
 
-def test_interval_of_a_difference_of_bits_is_that_of_the_ratio_of_successes():
-    """The chances cancel where both runs have the same, whatever they are."""
+def bits(rows):
+    return np.log2(rows[:, 0].sum() / rows[:, 1].sum())
+
+
+def pseudo_values(run):
+    """What each query contributes to the bits: n of all, less n - 1 without it."""
+    n = len(run)
+    return [n * bits(run) - (n - 1) * bits(np.delete(run, q, axis=0)) for q in range(n)]
+
+
+def test_interval_of_a_difference_of_bits_is_students_of_the_pseudo_values():
     random = np.random.default_rng(1)
-    hits, chances = random.random((2, 50)) < [[0.4], [0.7]], random.random(50)
-    runs = [np.column_stack([hit, chances]) for hit in hits]
+    runs = [np.column_stack([random.random(50) < p, random.random(50)]) for p in (0.4, 0.7)]
+    change = np.subtract(pseudo_values(runs[1]), pseudo_values(runs[0]))
+    reach = stats.t.ppf(0.975, 49) * change.std(ddof=1) / math.sqrt(50)
+    middle = bits(runs[1]) - bits(runs[0])
     found = difference(*runs, BOR)
-    assert found.difference == pytest.approx(np.log2(hits[1].sum() / hits[0].sum()))
-    ratio = intervals(scores([(BOR, np.column_stack([hits[1], hits[0]]))]), RESAMPLED)["bor_10"]
-    assert found.interval == pytest.approx(ratio)
+    assert tuple(found.interval) == pytest.approx((middle - reach, middle + reach))
+
+
+def test_bits_have_no_interval_where_one_query_carries_them():
+    """One success: without its query the bits are -inf."""
+    rows = [[1, 0.5]] + [[0, 0.5]] * 5
+    assert all(map(math.isnan, difference(rows, [[1, 0.25]] * 6, BOR).interval))
 
 
 def test_effect_size_of_a_ratio_uses_jackknife_pseudo_values():
     random = np.random.default_rng(1)
     runs = [np.column_stack([random.random(20) < p, random.random(20)]) for p in (0.4, 0.8)]
 
-    def bits(rows):
-        return np.log2(rows[:, 0].sum() / rows[:, 1].sum())
-
-    pseudo = [
-        [20 * bits(run) - 19 * bits(np.delete(run, q, axis=0)) for q in range(20)] for run in runs
-    ]
-    expected = (bits(runs[1]) - bits(runs[0])) / np.std(np.subtract(*pseudo), ddof=1)
+    expected = (bits(runs[1]) - bits(runs[0])) / np.std(
+        np.subtract(*map(pseudo_values, runs)), ddof=1
+    )
     assert difference(*runs, BOR).effect_size == pytest.approx(expected)
 
 
@@ -83,22 +93,66 @@ def test_effect_size_of_totals_is_that_of_means():
     assert totals.effect_size == pytest.approx(difference(baseline, other).effect_size)
 
 
-def test_correction_covers_the_runs_by_one_metric_or_all_of_the_call():
+def test_the_first_metric_decides_or_all_do():
+    """Holm's by hand: of k sorted p-values the i-th times k - i + 1, made monotone, at most 1."""
+
+    def holm(p):
+        stepped, last = {}, 0.0
+        for place, (value, row) in enumerate(sorted(zip(p, range(len(p)), strict=True))):
+            last = stepped[row] = min(1.0, max(last, value * (len(p) - place)))
+        return [stepped[row] for row in range(len(p))]
+
     random = np.random.default_rng(8)
-    runs = [scores([(MAP, random.random(30)), (HARM, random.random(30))]) for _ in range(4)]
-    procedure = Procedure(correction="holm", family="all", trials=500)
-    found = compare(["a", "b", "c", "d"], runs, procedure)
-    p = np.array([one.p for one in found.differences])
-    assert len(p) == 6
-    assert [one.corrected for one in found.differences] == list(corrected(p, "holm"))
-    by_metric = compare(["a", "b", "c", "d"], runs, replace(procedure, family="metric"))
-    assert [one.corrected for one in by_metric.differences] == [
-        *corrected(p[:3], "holm"),
-        *corrected(p[3:], "holm"),
+    base = random.random((2, 30))
+    lifted = [base + lift + random.normal(0, 0.1, (2, 30)) for lift in (0.08, 0.0, -0.08)]
+    runs = [scores([(MAP, rows[0]), (HARM, rows[1])]) for rows in (base, *lifted)]
+    procedure = Procedure(test="t", family="all")
+    found = compare(["a", "b", "c", "d"], runs, procedure).differences
+    p = [one.p for one in found]
+    assert [one.corrected for one in found] == pytest.approx(holm(p))
+    described = compare(["a", "b", "c", "d"], runs, replace(procedure, family="first")).differences
+    assert [one.p for one in described] == p
+    assert [one.corrected for one in described[:3]] == pytest.approx(holm(p[:3]))
+    assert all(math.isnan(one.corrected) for one in described[3:])
+    assert [one.decision for one in described] == [
+        *("better", "undecided", "worse"),
+        *["described"] * 3,
     ]
-    assert [(one.metric.name, one.run) for one in found.differences] == [
+    assert [one.decision for one in found[3:]] == ["worse", "undecided", "better"]  # less is better
+    assert [(one.metric.name, one.run) for one in found] == [
         (name, run) for name in ("map", "harm_10") for run in "bcd"
     ]
+
+
+@pytest.mark.parametrize(
+    ("queries", "runs", "test", "reached"),
+    [
+        (5, 1, "randomization", "With 5 queries no difference can be shown: p cannot fall below "
+         "0.0625."),
+        (6, 1, "randomization", ""),  # 2 / 2 ** 6 = 0.03125
+        (6, 2, "sign", "With 6 queries no difference can be shown: p, corrected for 2 tests, "
+         "cannot fall below 0.0625."),
+        (5, 1, "t", ""),
+        (5, 1, "bootstrap", ""),
+    ],
+)  # fmt: skip
+def test_queries_too_few_for_any_claim(queries, runs, test, reached):
+    better = [scores([(MAP, [0.5 + 0.01 * q for q in range(queries)])]) for _ in range(runs)]
+    made = [scores([(MAP, [0.1] * queries)]), *better]
+    found = compare(list("abc")[: runs + 1], made, Procedure(test=test))
+    assert found.out_of_reach == reached
+    if reached or test in ("randomization", "sign"):
+        # All queries rise, so p is the least that there is.
+        decisions = {one.decision for one in found.differences}
+        assert decisions == {"undecided" if reached else "better"}
+
+
+def test_queries_that_are_equal_cannot_show_a_difference():
+    rises = difference([0.1] * 12, [0.1] * 8 + [0.2, 0.3, 0.4, 0.5])
+    assert rises.p == 2 / 2**4
+    runs = [scores([(MAP, [0.1] * 12)]), scores([(MAP, [0.1] * 8 + [0.2, 0.3, 0.4, 0.5])])]
+    assert compare(NAMES, runs, Procedure()).out_of_reach.startswith("With 4 of 12 queries that ")
+    assert compare(NAMES, runs[:1] * 2, Procedure()).out_of_reach == ""  # equal, not unlucky
 
 
 def test_a_run_is_compared_alike_alone_and_among_others():

@@ -119,7 +119,7 @@ def test_a_stored_result_with_slices_is_a_baseline_for_all_queries(ragkpi, label
         stored = str(tmp_path / form)
         options = ("eval", "-c", "--by", labels, "-m", "map", "--format", form, "-o", stored)
         assert ragkpi(*options, QRELS, DENSE).status == 0
-        gate = ("--fail-under-baseline", stored)
+        gate = ("--gate-by", "value", "--fail-under-baseline", stored)
         assert ragkpi("eval", "-c", "-m", "map", *gate, QRELS, DENSE).status == 0
         assert ragkpi("eval", "-c", "-m", "map", *gate, QRELS, BM25).status == 3
 
@@ -201,7 +201,7 @@ def test_comparisons_of_slices_are_as_the_schema_has_them(ragkpi, labels):
     outcome = ragkpi(*command)
     heads = outcome.out.decode().splitlines()[0].split("\t")
     assert heads[:6] == ["by", "label", "measure", "run", "queries", "value"]
-    assert "answer: lang=en: map: dense " in outcome.err.decode()
+    assert "answer: lang=en: By map, dense " in outcome.err.decode()
     table = ragkpi(*command, "--format", "table").out.decode()
     assert "\nlang=de   map" in table
     explained = ragkpi(*command, "--format", "table", "--explain").out.decode()

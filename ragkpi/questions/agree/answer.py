@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -19,11 +19,12 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.library.values import interval_note
 from ragkpi.questions.agree.study import (
+    ALIKE,
+    SIGNIFICANT,
     Agreement,
     Estimate,
     OrderAgreement,
     PairAgreement,
-    Reversal,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.agreement import PERSISTENCE
@@ -48,11 +49,20 @@ def agree_answer(agreement: Agreement) -> Answer:
         _row("all", "labels", f"alpha_{scale}", None, None, None, estimate)
         for scale, estimate in agreement.alpha.items()
     ]
-    notes = list(_agreement_notes(agreement))
+    explanation = [
+        *(_verdict(pair) for pair in agreement.with_reference if several),
+        *(line for pair in agreement.pairs for line in _about_pair(pair)),
+        *_computed(agreement),
+    ]
     return Answer(
         "agree",
-        Table(_COLUMNS[shown], [row[shown] for row in rows], notes),
-        list(sentences(agreement)),
+        Table(
+            _COLUMNS[shown],
+            [row[shown] for row in rows],
+            list(_notes(agreement)),
+            explanation=explanation,
+        ),
+        verdicts(agreement),
         _agreement_findings(agreement),
         2 if several else 1,
     )
@@ -69,6 +79,16 @@ def _row(*values: Any) -> list[Cell]:
 
 def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
     judges = ", ".join(pair.judges)
+    for order in pair.orders:
+        about, n = order.metric.name, order.queries
+        for name, estimate in order.agreements.items():
+            yield _row(judges, about, name, len(order.runs), None, None, estimate)
+        runs = zip(order.runs, order.reference, order.other, order.shifts, strict=True)
+        for run, reference, value, shift in runs:
+            yield _row(judges, about, run, n, reference, value, shift)
+        for swap in order.swaps:
+            of = f"p of {swap.better} > {swap.worse}"
+            yield _row(judges, about, of, n, swap.p_reference, swap.p_other)
     for name, estimate in pair.whole.items():
         means: list[float | None] = [None, None]
         if name == "mean_difference":
@@ -80,16 +100,6 @@ def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
     for level, estimate in pair.bias.items():
         n, other = int(documents[level]), level + estimate.value
         yield _row(judges, "bias", f"level {level}", n, level, other, estimate)
-    for order in pair.orders:
-        about, n = order.metric.name, order.queries
-        runs = zip(order.runs, order.reference, order.other, order.shifts, strict=True)
-        for run, reference, value, shift in runs:
-            yield _row(judges, about, run, n, reference, value, shift)
-        for name, estimate in order.agreements.items():
-            yield _row(judges, about, name, len(order.runs), None, None, estimate)
-        for swap in order.swaps:
-            of = f"p of {swap.better} > {swap.worse}"
-            yield _row(judges, about, of, n, swap.p_reference, swap.p_other)
     for query in pair.by_query:
         names = ", ".join(
             f"{decoded(document)} {level}/{other}"
@@ -99,36 +109,72 @@ def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
         yield _row(judges, "queries", query.query, *values, names or None)
 
 
-def _agreement_notes(agreement: Agreement) -> Iterator[str]:
-    reference, *rest = agreement.panel.names
-    others = ", ".join(rest)
-    yield f"reference: {reference}; other: {others}"
-    for pair in agreement.pairs:
-        yield from _notes_of_pair(pair)
-    yield (
-        "kappa, alpha: agreement beyond chance, 1 at most; at a level: of being at least that; "
-        "bias: other - level where the reference says it (errors at random pull to the middle)"
-    )
-    procedure = agreement.procedure
-    yield interval_note(procedure.bootstrap, queries="queries")
-    if agreement.runs:
-        yield (
-            f"values: under each judge by all that this judge judged; tau_ap: {others} against the "
-            f"reference {reference}; rbo: p = {PERSISTENCE}, "
-            f"extrapolated; swapped runs: p under either judgement, {procedure.test} test, "
-            f"{procedure.correction} over all pairs of runs"
-        )
+def _notes(agreement: Agreement) -> Iterator[str]:
+    alone = [
+        f"{counted(number, 'document')} that {name} alone judged"
+        for pair in agreement.with_reference
+        for name, number in zip(pair.judges, (pair.only_first, pair.only_second), strict=True)
+        if number
+    ]
+    if alone:
+        yield f"Left out: {', '.join(alone)}; --differences lists them."
 
 
-def _notes_of_pair(pair: PairAgreement) -> Iterator[str]:
+def _about_pair(pair: PairAgreement) -> Iterator[str]:
+    """Yield the confusion matrix, then how the two judges order the runs."""
     first, second = pair.judges
     head = " ".join(f"{level:>6}" for level in pair.levels)
     yield f"{first} (rows) and {second} (columns), documents: {head}"
     for level, counts in zip(pair.levels, pair.counts.tolist(), strict=True):
         yield f"{level:>6}: " + " ".join(f"{int(count):>6}" for count in counts)
-    for name, alone in ((first, pair.only_first), (second, pair.only_second)):
-        if alone:
-            yield f"{counted(alone, 'document')} judged by {name} alone; --differences lists them"
+    for order in pair.orders:
+        yield from _about_order(first, second, order)
+
+
+def _about_order(reference: str, judge: str, order: OrderAgreement) -> Iterator[str]:
+    by, runs = order.metric.name, len(order.runs)
+    first, second = order.leaders
+    lead = f"{reference} puts {first} first, {judge} {second}"
+    if first == second:
+        lead = f"both put {first} first"
+    fallen, ranks = order.drop
+    fall = f"; {fallen} falls farthest, by {counted(ranks, 'rank')}" if ranks else ""
+    pairs = counted(runs * (runs - 1) // 2, "pair")
+    yield f"By {by}, {lead}{fall}; {order.told_apart} of {pairs} of runs differ under {reference}."
+    for swap in order.swaps[:_SWAPS_NAMED]:
+        yield (
+            f"By {by}, {reference} puts {swap.better} above {swap.worse} "
+            f"(p = {swap.p_reference:.2g}) and {judge} below (p = {swap.p_other:.2g})."
+        )
+    more = len(order.swaps) - _SWAPS_NAMED
+    if more > 0:
+        yield f"By {by}, {counted(more, 'more pair')} of runs in reverse order; the rows name them."
+
+
+def _computed(agreement: Agreement) -> Iterator[str]:
+    reference, *rest = agreement.panel.names
+    others = ", ".join(rest)
+    procedure = agreement.procedure
+    yield f"reference: {reference}; other: {others}"
+    yield (
+        "kappa, alpha: agreement beyond chance, 1 at most; at a level: of being at least that; "
+        "bias: other - level where the reference says it (errors at random pull to the middle)"
+    )
+    yield (
+        f"beyond chance: quadratic kappa is above 0, p < {SIGNIFICANT:g} by Student's t over the "
+        f"jackknife of queries; to rank: also the interval of tau_ap is above {ALIKE:g}, over runs "
+        f"that the reference tells apart (p < {SIGNIFICANT:g})"
+    )
+    yield interval_note(procedure.bootstrap, queries="queries")
+    if agreement.runs:
+        yield (
+            f"values: under each judge by all that this judge judged; tau_ap: {others} against the "
+            f"reference {reference}; rbo: p = {PERSISTENCE}, extrapolated"
+        )
+        yield (
+            f"p of two runs: under each judge, {procedure.test} test, {procedure.correction} over "
+            "all pairs of runs and measures; a pair is reversed if it is significant under both"
+        )
 
 
 def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
@@ -150,6 +196,8 @@ def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
                 "other": order.other,
                 "shift": order.shift,
                 **order.agreements,
+                "told_apart": order.told_apart,
+                "ranking": order.ranking,
                 "leaders": order.leaders,
                 "drop": dict(zip(("run", "ranks"), order.drop, strict=True)),
                 "swaps": [
@@ -169,33 +217,111 @@ def _findings_of_pair(pair: PairAgreement) -> dict[str, Any]:
         **{name: getattr(pair, name) for name in names},
         "confusion": pair.counts.astype(int).tolist(),
         **pair.whole,
+        "above_chance": pair.above_chance,
+        "p_chance": pair.p_chance,
         "kappa_from": {str(level): estimate for level, estimate in pair.thresholds.items()},
         "bias": {str(level): estimate for level, estimate in pair.bias.items()},
         "by_query": [{name: getattr(query, name) for name in of_query} for query in pair.by_query],
     }
 
 
-ALIKE = 0.9  # two orders with at least this tau count as the same (Voorhees, SIGIR 1998)
 _FEW_RUNS = 5  # fewer runs have few possible orders
 _SWAPS_NAMED = 3
+_JUDGES_NAMED = 3  # lines of a verdict
 
 
-def sentences(agreement: Agreement) -> Iterator[str]:
-    """Say how closely each judge agrees with the reference, and what it is fit for."""
-    for pair in agreement.with_reference:
-        yield _label_sentence(pair)
-        for order in pair.orders:
-            yield from _order_sentences(pair, order)
-        yield _advice(pair)
+def verdicts(agreement: Agreement) -> list[str]:
+    """Say what each judge is fit for, in three lines at most."""
+    pairs = agreement.with_reference
+    if len(pairs) == 1:
+        return [_verdict(pairs[0])]
+    if len(pairs) <= _JUDGES_NAMED:
+        return [_verdict_in_short(pair) for pair in pairs]
+    fit: dict[str, list[str]] = {}
+    for pair in pairs:
+        fit.setdefault(_fitness(pair), []).append(pair.judges[1])
+    counts = "; ".join(
+        f"{fitness}: {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+        for fitness, names in fit.items()
+    )
+    best = max(pairs, key=lambda pair: (pair.serves_to_rank, *_goodness(pair)))
+    return [f"{len(pairs)} judges: {counts}.", f"Most alike: {_verdict_in_short(best)}"]
 
 
-def _label_sentence(pair: PairAgreement) -> str:
+def _goodness(pair: PairAgreement) -> tuple[float, float]:
+    """Return the least tau_AP and kappa, NaN as -1, to put judges in an order."""
+    order = pair.hardest
+    values = (math.nan if order is None else order.tau_ap.value, _kappa(pair).value)
+    tau, kappa = (-1.0 if math.isnan(value) else value for value in values)
+    return tau, kappa
+
+
+def _kappa(pair: PairAgreement) -> Estimate:
+    return pair.whole["kappa_quadratic"]
+
+
+def _fitness(pair: PairAgreement) -> str:
+    """Say in a few words what a judge is fit for."""
+    if pair.whole["agreement"].value == 1:
+        return "identical"
+    if not pair.above_chance:
+        return "not shown better than chance"
+    if pair.hardest is None:
+        return "better than chance"
+    return {
+        "alike": "use it to rank",
+        "otherwise": "do not rank with it",
+        "undecided": "undecided",
+        "untested": "runs too alike to tell",
+    }[pair.hardest.ranking]
+
+
+def _verdict_in_short(pair: PairAgreement) -> str:
+    tau = ""
+    if pair.above_chance and pair.hardest is not None:
+        tau = f"tau_AP {_with_interval(pair.hardest.tau_ap)}, "
+    return f"{pair.judges[1]}: {_fitness(pair)} ({tau}kappa {_with_interval(_kappa(pair))})."
+
+
+def _verdict(pair: PairAgreement) -> str:
+    """Say how closely a judge agrees with the reference, and what it is fit for."""
     reference, judge = pair.judges
+    if pair.whole["agreement"].value == 1:
+        return f"{judge} gives every document the level of {reference}: either serves."
+    kappa = f"quadratic kappa {_with_interval(_kappa(pair))}"
+    if not pair.above_chance:
+        how = "is not shown to agree with {} better than chance"
+        if pair.p_chance < SIGNIFICANT:
+            how = "agrees with {} less than chance would"
+        p = "too few queries to test" if math.isnan(pair.p_chance) else f"p = {pair.p_chance:.2g}"
+        unfit = "use it neither to rank nor to report"
+        return f"{judge} {how.format(reference)} ({kappa}, {p}): {unfit}."
+    order = pair.hardest
+    bias = _bias(pair.whole["mean_difference"])
+    labels = f"beyond chance ({kappa}){bias and f' and gives {bias}'}"
+    if order is None:
+        unknown = "No runs were given to show how it orders them."
+        return f"{judge} agrees with {reference} {labels}. {unknown}"
+    labels = f"It agrees on levels {labels}"
+    runs = f"these {len(order.runs)} runs"
+    by = f" by {order.metric.name}" if len(pair.orders) > 1 else ""
+    tau = f"tau_AP {_with_interval(order.tau_ap)}{by}"
+    if len(order.runs) < _FEW_RUNS:
+        tau += f", as far as {len(order.runs)} runs can tell"
+    if order.ranking == "alike":
+        like = f"{judge} orders {runs} like {reference} ({tau}): use it to rank."
+        return f"{like} {labels}: correct it to report."
+    if order.ranking == "otherwise":
+        how = f"orders {runs} otherwise than"
+        if order.tau_ap.value == -1:
+            how = f"puts {runs} in the opposite order of"
+        unlike = f"{judge} {how} {reference} ({tau}{_reversed(order)}): do not rank with it."
+        return f"{unlike} It agrees on levels ({kappa})."
+    if order.ranking == "undecided":
+        return f"Undecided whether {judge} orders {runs} like {reference}: {tau}. {labels}."
     return (
-        f"{reference} and {judge} give {pair.whole['agreement'].value:.0%} of "
-        f"{counted(pair.documents, 'document')} the "
-        f"same level (kappa {_with_interval(pair.whole['kappa'])}, quadratic "
-        f"{_with_interval(pair.whole['kappa_quadratic'])})."
+        f"Under {reference}, {runs} are not shown to differ{by}, so they cannot show whether "
+        f"{judge} orders alike. {labels}."
     )
 
 
@@ -206,75 +332,21 @@ def _with_interval(estimate: Estimate) -> str:
     return f"{estimate.value:.2f}" + ("" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]")
 
 
-def _order_sentences(pair: PairAgreement, order: OrderAgreement) -> Iterator[str]:
-    reference, judge = pair.judges
-    by = order.metric.name
-    for swap in order.swaps:
-        if swap.significant:
-            under = reference if swap.p_reference <= swap.p_other else judge
-            p = min(swap.p_reference, swap.p_other)
-            yield (
-                f"By {by}, {reference} puts {swap.better} above {swap.worse} and "
-                f"{judge} below; under {under} that is significant (p = {p:.2g})."
-            )
-    first, second = order.leaders
-    lead = f"{reference} puts {first} first, {judge} {second}"
-    if first == second:
-        lead = f"both put {first} first"
-    fallen, ranks = order.drop
-    fall = f"; {fallen} falls farthest, by {counted(ranks, 'rank')}" if ranks else ""
-    yield f"By {by}, {lead}{fall}."
-
-
-def _advice(pair: PairAgreement) -> str:
-    reference, judge = pair.judges
-    if pair.whole["agreement"].value == 1:
-        return f"{judge} says what {reference} says: either serves."
-    biased = _bias(pair.whole["mean_difference"])
-    tau_of = {order.metric.name: order.agreements["tau_ap"].value for order in pair.orders}
-    ordered = [order for order in pair.orders if not math.isnan(tau_of[order.metric.name])]
-    if not ordered:
-        what = "the runs are all alike" if pair.orders else "no runs were given"
-        return f"{judge} {biased}; {what}, so nothing is known of how it orders them."
-    worst = min(ordered, key=lambda order: tau_of[order.metric.name])
-    tau = tau_of[worst.metric.name]
-    significant = any(swap.significant for order in ordered for swap in order.swaps)
-    if significant:
-        how, advice = f"unlike {reference}", "do not rank with it"
-    elif tau >= ALIKE:
-        how, advice = f"like {reference}", "use it to rank, correct it to report"
-    else:
-        how = f"not quite like {reference}"
-        advice = "rank with it only what lies far apart, and correct it to report"
-    runs = len(worst.runs)
-    if runs < _FEW_RUNS:
-        advice += f" (as far as {runs} runs can tell)"
-    link = "but" if tau >= ALIKE and not significant else "and"
-    by = f" by {worst.metric.name}" if len(ordered) > 1 else ""
-    return (
-        f"{judge} orders these {runs} runs {how} (tau_AP {tau:.2f}{by}"
-        f"{_swapped(worst.swaps)}), {link} {biased}; {advice}."
-    )
-
-
 def _bias(difference: Estimate) -> str:
-    """Say by how many levels a judge differs from the reference on average."""
+    """Say by how many levels a judge is off on average; empty if that may be chance."""
     low, high = difference.interval
-    amount = f"gives {abs(difference.value):.2f} levels"
     if low > 0 or high < 0:
-        return f"{amount} too {'much' if difference.value > 0 else 'little'}"
-    more = "more" if difference.value > 0 else "less"
-    span = "" if math.isnan(low) else f" ({low:+.2f} to {high:+.2f})"
-    return f"{amount} {more} on average, which may be chance{span}"
+        amount = "much" if difference.value > 0 else "little"
+        return f"{abs(difference.value):.2f} levels too {amount}"
+    return ""
 
 
-def _swapped(swaps: Sequence[Reversal]) -> str:
-    if not swaps:
-        return ", no swaps"
-    named = ", ".join(f"{swap.better} and {swap.worse}" for swap in swaps[:_SWAPS_NAMED])
-    more = f" and {len(swaps) - _SWAPS_NAMED} more pairs" if len(swaps) > _SWAPS_NAMED else ""
-    significant = "" if any(swap.significant for swap in swaps) else ", not significantly"
-    return f", swaps {named}{more}{significant}"
+def _reversed(order: OrderAgreement) -> str:
+    swapped = [swap for swap in order.swaps if swap.significant]
+    if not swapped:
+        return ""
+    more = f" and {counted(len(swapped) - 1, 'more pair')}" if len(swapped) > 1 else ""
+    return f"; it reverses {swapped[0].better} and {swapped[0].worse}{more}"
 
 
 def agree_charts(agreement: Agreement) -> list[Chart]:

@@ -8,11 +8,12 @@ from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
-from ragkpi.reports.layout import run_names
+from ragkpi.reports.names import run_names
 from ragkpi.reports.output_files import replacing
 
 # Runs are always compared over the queries that all judges share.
 agree_options = without_pool.without("complete", "common", "debug")
+testing = comparing.without("family")
 
 
 @command
@@ -20,7 +21,7 @@ def agree(
     evaluating: Arguments = agree_options,
     output: Output = output_and_plot,
     naming: Arguments = naming,
-    procedure: Arguments = comparing,
+    procedure: Arguments = testing,
     files: list[str] = argument(
         "QRELS OTHER [RUN...]", "The reference, such as people; the judgements in question; runs."
     ),
@@ -59,6 +60,7 @@ def agree(
     qrels, other, *runs = expect_files(2, files, expected, *judge)
     paths = [qrels, other, *judge]
     reference, *others = _names(judges, paths)
+    del procedure["family"]  # it is always all pairs of runs and measures
     result = ragkpi.agree(
         qrels,
         dict(zip(others, paths[1:], strict=True)),

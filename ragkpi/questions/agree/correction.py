@@ -358,35 +358,24 @@ def correction_answer(correction: Correction) -> Answer:
             *map(Cell, (result.tuning, result.worth, result.p, entry.p_corrected)),
         ]
         rows.append(cells[shown])
+    table = Table(
+        columns[shown],
+        rows,
+        list(_correction_notes(correction)),
+        explanation=list(_computed(correction)),
+    )
     return Answer(
         "compare" if differences else "eval",
-        Table(columns[shown], rows, list(_correction_notes(correction))),
-        list(_correction_sentences(correction)),
+        table,
+        [" ".join(_verdict(correction))],
         _correction_findings(correction),
         1,
     )
 
 
 def _correction_notes(correction: Correction) -> Iterator[str]:
-    people, other = correction.judges
     judged = correction.judged
-    what = f"difference from {correction.runs[0]}" if correction.of == "differences" else "value"
-    yield (
-        f"other: the {what} by {other} over {counted(correction.queries, 'query', 'queries')}; "
-        f"people: by {people} over the {judged} of them that they judged; corrected: "
-        "what they would say over all of them (PPI++)"
-    )
-    yield (
-        f"[low, high]: {correction.level * 100:.12g} % interval by Student's t; believed: how far "
-        f"{other} is followed, 0 to 1; worth: judged queries that would give people alone that "
-        "interval"
-    )
-    yield f"assumed: the {judged} queries are a random sample of all{_sampled(correction)}"
-    if correction.left_out:
-        left = counted(correction.left_out, "query", "queries")
-        yield f"{left} judged by {people} alone left out"
-    if judged < _FEW:
-        yield f"{judged} queries are few: very skewed values need more for these intervals"
+    yield f"Assumed: the {judged} queries are a random sample of all{_sampled(correction)}"
     rare = dict.fromkeys(entry.metric.name for entry in correction.corrected if entry.rare)
     if rare:
         yield (
@@ -395,6 +384,28 @@ def _correction_notes(correction: Correction) -> Iterator[str]:
         )
     for metric, reason in correction.refused:
         yield f"{metric.name}: left out, {reason}"
+    if judged < _FEW:
+        yield f"{judged} queries are few: very skewed values need more for these intervals"
+    if correction.left_out:
+        left = counted(correction.left_out, "query", "queries")
+        yield f"{left} judged by {correction.judges[0]} alone left out"
+
+
+def _computed(correction: Correction) -> Iterator[str]:
+    people, other = correction.judges
+    what = f"difference from {correction.runs[0]}" if correction.of == "differences" else "value"
+    yield (
+        f"other: the {what} by {other} over {counted(correction.queries, 'query', 'queries')}; "
+        f"people: by {people} over the {correction.judged} of them that they judged; corrected: "
+        "what they would say over all of them (PPI++)"
+    )
+    yield (
+        f"[low, high]: {correction.level * 100:.12g} % interval by Student's t; believed: how far "
+        f"{other} is followed, 0 to 1; worth: judged queries that would give people alone that "
+        "interval"
+    )
+    if correction.of == "differences":
+        yield _worth(correction)
 
 
 def _sampled(correction: Correction) -> str:
@@ -423,41 +434,70 @@ def correction_doubt(correction: Correction) -> str:
     )
 
 
-def _correction_sentences(correction: Correction) -> Iterator[str]:
-    people, other = correction.judges
+_NAMED = 3  # runs in a verdict
+
+
+def _verdict(correction: Correction) -> Iterator[str]:
     entries = [entry for entry in correction.corrected if known(entry.result.interval)]
     if not entries:
         yield "Nothing can be corrected: no value varies among the queries that people judged."
         return
-    for entry in entries:
-        yield _corrected_sentence(correction, entry)
-    worth = [entry.result.worth for entry in entries]
+    if correction.of == "differences":
+        yield _about_differences(correction, entries)
+    else:
+        yield _about_values(correction, entries)
+        yield _worth(correction)
+
+
+def _worth(correction: Correction) -> str:
+    """Say how many queries of people alone the other judge is worth."""
+    people, other = correction.judges
+    worth = [e.result.worth for e in correction.corrected if known(e.result.interval)] or [0.0]
     least, most = min(worth), max(worth)
     span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
     queries = f"the {correction.judged} queries of {people}"
-    moral = f"{other} adds little to {queries}, worth {span}"
-    if most / correction.judged - 1 >= 0.05:
-        moral = f"{other} makes {queries} worth {span}"
-    if any(sampling.doubtful for sampling in correction.sampling):
-        moral += ", if they are a random sample, which they do not look like"
-    yield f"{moral}."
+    if most / correction.judged - 1 < 0.05:
+        return f"{other} adds little to {queries}."
+    return f"{other} makes {queries} worth {span}."
 
 
-def _corrected_sentence(correction: Correction, entry: CorrectedMetric) -> str:
-    measure, name = entry.metric.measure, entry.metric.name
-    signed = correction.of == "differences"
+def _about_values(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
+    """Say what people would give to the best runs by the first measure."""
+    metric = entries[0].metric
+    of_metric = [entry for entry in entries if entry.metric is metric]
+    of_metric.sort(key=lambda entry: -metric.measure.sign * entry.result.estimate)
+    values = ", ".join(f"{entry.run} {_estimated(entry, 'plain')}" for entry in of_metric[:_NAMED])
+    more = len(of_metric) - _NAMED
+    others = f"; {counted(more, 'more run')} below" if more > 0 else ""
+    queries = counted(correction.queries, "query", "queries")
+    return f"Over all {queries}, people would give {metric.name}: {values}{others}."
+
+
+def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
+    """Say which runs people would find better or worse than the first, as `compare` decides."""
+    baseline, limit = correction.runs[0], round(1 - correction.level, 12)
+    found: dict[str, list[CorrectedMetric]] = {}
+    for entry in entries:
+        better = entry.metric.measure.sign * entry.result.estimate > 0
+        claim = "not shown to differ from" if entry.p_corrected >= limit else ""
+        found.setdefault(claim or f"{'better' if better else 'worse'} than", []).append(entry)
+    claims = []
+    for claim in sorted(found):
+        first, *more = found[claim]
+        others = f" and {counted(len(more), 'more difference')}" if more else ""
+        claims.append(
+            f"{first.run} is {claim} {baseline} by {first.metric.name} "
+            f"({_estimated(first, 'signed')}, p = {first.p_corrected:.2g}){others}"
+        )
+    return f"By people, over all queries, {'; '.join(claims)}."
+
+
+def _estimated(entry: CorrectedMetric, sign: Literal["plain", "signed"]) -> str:
     estimate, low, high = (
-        rounded(value, measure.style, signed=signed)
+        rounded(value, entry.metric.measure.style, 3, signed=sign == "signed")
         for value in (entry.result.estimate, *entry.result.interval)
     )
-    if not signed:
-        return f"People would give {entry.run} {name} {estimate} [{low}, {high}]."
-    better = "better" if measure.sign * entry.result.estimate > 0 else "worse"
-    decided = "" if entry.p_corrected < 0.05 else ", which is undecided"
-    return (
-        f"By people, {entry.run} would be {better} than {correction.runs[0]} by {name} "
-        f"({estimate} [{low}, {high}], p = {entry.p_corrected:.2g}){decided}."
-    )
+    return f"{estimate} [{low}, {high}]"
 
 
 def _correction_findings(correction: Correction) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from ragkpi.questions.agree.study import (
 from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.questions.compare.function import procedure_of
 from ragkpi.ranking.relevance import READERS, Relevance
-from ragkpi.reports.layout import run_names
+from ragkpi.reports.names import run_names
 from ragkpi.statistics.significance import CorrectionName, TestName
 from ragkpi.wording import counted
 
@@ -72,7 +72,6 @@ def agree(
     per_query: bool = False,
     test: TestName = "randomization",
     correction: CorrectionName = "holm",
-    family: Literal["metric", "all"] = "metric",
     trials: int = 10_000,
     resamples: int = 5000,
     seed: int = 7,
@@ -96,8 +95,8 @@ def agree(
         The name of `qrels`; None for their file, or ``"qrels"``.
     per_query
         Whether each query has a row, starting with the most disagreement.
-    test, correction, family, trials
-        How to test differences of runs, as for `compare`.
+    test, correction, trials
+        How to test differences of runs, as for `compare`, but over all pairs of runs and measures.
     resamples, seed, confidence
         Of the intervals.
 
@@ -111,7 +110,7 @@ def agree(
     [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     """
     asked = session(measures, in_one_order(how))
-    procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
+    procedure = procedure_of(test, correction, "all", trials, resamples, seed, confidence)
     judgements = []
     judges = _judges(qrels, other, reference)
     for place, judge in enumerate(judges.values()):

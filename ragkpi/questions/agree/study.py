@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from ragkpi.statistics.agreement import (
     confusion,
     kappa_from,
     krippendorffs_alpha,
+    p_of_chance,
 )
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
@@ -48,7 +49,7 @@ from ragkpi.statistics.bootstrap import (
     query_samples,
     sums,
 )
-from ragkpi.statistics.paired import Procedure, corrected_pairs, pair_by_pair
+from ragkpi.statistics.paired import Procedure, compare_all, corrected_pairs, pair_by_pair
 from ragkpi.wording import listed, visible
 
 UNJUDGED = -1
@@ -198,6 +199,7 @@ def parse_level_map(text: str, option: str) -> Mapping[int, int]:
 
 
 SIGNIFICANT = 0.05
+ALIKE = 0.5  # see `OrderAgreement.ranking`
 _MOST_ORDERED = 1 << 24  # comparisons of runs in memory at a time
 
 
@@ -221,13 +223,29 @@ class Reversal:
 
     better: str  # under the reference
     worse: str
-    p_reference: float  # p-value of the difference, corrected for all pairs of runs
+    p_reference: float  # p-value of the difference, corrected for all pairs of runs and metrics
     p_other: float  # the same under the other judgement
 
     @property
     def significant(self) -> bool:
-        """Whether the difference is significant under at least one judgement."""
-        return self.p_reference < SIGNIFICANT or self.p_other < SIGNIFICANT
+        """Whether both judgements show a difference, in opposite directions."""
+        return self.p_reference < SIGNIFICANT and self.p_other < SIGNIFICANT
+
+
+class PairTests(NamedTuple):
+    """Tests of all pairs of R runs by one metric: `p_reference` and `p_other` are (R, R).
+
+    `told_apart` counts the pairs that ``compare --all-pairs`` tells apart under the reference. Its
+    test does not lose power to many runs, as corrected p-values of pairs do.
+    """
+
+    told_apart: int
+    p_reference: FloatArray
+    p_other: FloatArray
+
+
+Ranking = Literal["alike", "otherwise", "undecided", "untested"]
+"""Whether a judge orders runs like the reference; untested where the runs are not told apart."""
 
 
 @dataclass(frozen=True)
@@ -242,9 +260,33 @@ class OrderAgreement:
     shifts: list[Estimate]  # other minus reference, for each run
     shift: Estimate  # the mean of the shifts
     agreements: Mapping[str, Estimate]  # the coefficients of `RANK_AGREEMENTS`, by name
+    told_apart: int  # number of pairs of runs with a significant difference under the reference
     swaps: list[Reversal]  # pairs of runs in reverse order, most significant first
     leaders: tuple[str, str]  # the best run under each judgement
     drop: tuple[str, int]  # the run that falls farthest from its reference rank, and how far
+
+    @property
+    def tau_ap(self) -> Estimate:
+        return self.agreements["tau_ap"]
+
+    @property
+    def ranking(self) -> Ranking:
+        """Whether the judge orders the runs like the reference.
+
+        The whole interval of tau_AP has to lie above `ALIKE`: of the runs that the judge puts above
+        a run, three quarters belong there even at its lower end. If all of it lies below, or a pair
+        is reversed and significant under both judgements, the judge orders otherwise. Runs that
+        the reference does not tell apart have no order that a judge could agree with.
+
+        `ALIKE` is below the 0.9 that E. M. Voorhees (SIGIR 1998) asks of the value alone, because
+        resamples add the noise of both judgements. docs/questions/agree.md has the simulation.
+        """
+        low, high = self.tau_ap.interval
+        if not self.told_apart:
+            return "untested"
+        if high < ALIKE or any(swap.significant for swap in self.swaps):
+            return "otherwise"
+        return "alike" if low > ALIKE else "undecided"
 
 
 def order_agreement(
@@ -257,32 +299,53 @@ def order_agreement(
     if len(reference) < 2:
         raise UsageError("an order needs two runs; expected two or more, or none")
     samples = query_samples([*reference, *other], lambda metric: metric.is_comparable)
-    orders = {
-        order.metric.name: order for sample in samples for order in _orders(runs, sample, procedure)
-    }
-    if not orders:
+    if not samples:
         raise UsageError("no better or worse in what was asked for; ask for other measures with -m")
+    over_all = replace(procedure, family="all")  # corrected for all pairs of runs and metrics
+    halves = slice(0, len(runs)), slice(len(runs), None)
+    matrices = [_p_values(samples, half, over_all) for half in halves]
+    told_apart = {
+        pairs.metric.name: int((pairs.p < SIGNIFICANT).sum()) // 2
+        for pairs in compare_all(runs, reference, over_all).by_metric
+    }
+    metrics = [metric.name for sample in samples for metric in sample.metrics]
+    tests = {
+        name: PairTests(told_apart[name], *p) for name, *p in zip(metrics, *matrices, strict=True)
+    }
+    orders = {
+        order.metric.name: order
+        for sample in samples
+        for order in _orders(runs, sample, tests, procedure.bootstrap)
+    }
     return [orders[metric.name] for metric in reference[0].metrics if metric.name in orders]
 
 
+def _p_values(
+    samples: Sequence[QuerySample], judge: slice, procedure: Procedure
+) -> list[FloatArray]:
+    """Test every pair of runs under one judge: (R, R) per metric, corrected for all of them."""
+    parts = [replace(sample, statistics=sample.statistics[:, judge]) for sample in samples]
+    matrices = [matrix for part in parts for matrix in pair_by_pair(part, procedure)]
+    return corrected_pairs(matrices, procedure)
+
+
 def _orders(
-    runs: Sequence[str], sample: QuerySample, procedure: Procedure
+    runs: Sequence[str],
+    sample: QuerySample,
+    tests: Mapping[str, PairTests],
+    bootstrap: Bootstrap,
 ) -> Iterator[OrderAgreement]:
     """Compare orders by every metric of a sample: runs under the reference, then under the other.
 
     A single query cannot be resampled, so B is 0.
     """
-    bootstrap = procedure.bootstrap
     sums = np.empty((0, *sample.statistics.shape[1:]))
     if sample.queries > 1:
         sums = sample.resampled(drawn(sample.queries, bootstrap.resamples, bootstrap.seed))
-    halves = (slice(0, len(runs)), slice(len(runs), None))
-    by_judge = [replace(sample, statistics=sample.statistics[:, half]) for half in halves]
-    p_values = [corrected_pairs(pair_by_pair(part, procedure), procedure) for part in by_judge]
-    of_metrics = zip(
-        sample.metrics, sample.observed(), sample.summaries(sums), *p_values, strict=True
-    )
-    for metric, observed, resampled, p_reference, p_other in of_metrics:
+    halves = slice(0, len(runs)), slice(len(runs), None)
+    of_metrics = zip(sample.metrics, sample.observed(), sample.summaries(sums), strict=True)
+    for metric, observed, resampled in of_metrics:
+        tested = tests[metric.name]
         reference, other = (observed[half] for half in halves)
         reference_again, other_again = (resampled[:, half] for half in halves)  # (B, R)
         with np.errstate(invalid="ignore"):
@@ -311,7 +374,8 @@ def _orders(
                 )
                 for name, coefficient in RANK_AGREEMENTS.items()
             },
-            swaps=_swaps(runs, *worth, p_reference, p_other),
+            told_apart=tested.told_apart,
+            swaps=_swaps(runs, *worth, tested.p_reference, tested.p_other),
             leaders=(runs[int(np.argmax(worth[0]))], runs[int(np.argmax(worth[1]))]),
             drop=(runs[int(np.argmax(fall))], int(fall.max())),
         )
@@ -370,10 +434,35 @@ class PairAgreement:
     levels: list[int]  # (L,): all levels, from either judge, of documents that both judged
     counts: FloatArray  # (L, L): documents by the levels of the first and the second judge
     whole: Mapping[str, Estimate]  # the statistics of `AGREEMENTS`, by name
+    p_chance: float  # of quadratic kappa being 0, see `p_of_chance`
     thresholds: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
     bias: Mapping[int, Estimate]  # by level of the first judge, the second's mean level minus it
     by_query: Sequence[QueryAgreement] = ()  # largest distance first; empty unless requested
     orders: Sequence[OrderAgreement] = ()  # agreement on orders, by metric; empty without runs
+
+    @property
+    def above_chance(self) -> bool:
+        """Whether quadratic kappa is shown to be above 0.
+
+        Quadratic, because a judge whose levels are all shifted can still rank; plain kappa would
+        call it chance.
+        """
+        return self.p_chance < SIGNIFICANT and self.whole["kappa_quadratic"].value > 0
+
+    @property
+    def hardest(self) -> OrderAgreement | None:
+        """The order that speaks most against ranking with the second judge; None without runs."""
+        against: Sequence[Ranking] = ("otherwise", "undecided", "untested", "alike")
+        return min(
+            self.orders,
+            key=lambda order: (against.index(order.ranking), order.tau_ap.value),
+            default=None,
+        )
+
+    @property
+    def serves_to_rank(self) -> bool:
+        """Whether to rank with the second judge: alike by every metric, and above chance."""
+        return self.above_chance and self.hardest is not None and self.hardest.ranking == "alike"
 
 
 def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:
@@ -393,6 +482,7 @@ def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) 
         levels=levels.tolist(),
         counts=counts.sum(axis=0),
         whole={name: estimated(statistic) for name, statistic in AGREEMENTS.items()},
+        p_chance=p_of_chance(counts, levels.astype(np.float64)),
         thresholds={
             level: estimated(partial(kappa_from, threshold=level)) for level in levels.tolist()[1:]
         },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ragkpi.charts.chart import (
     Axis,
@@ -19,24 +19,30 @@ from ragkpi.charts.chart import (
     noted,
 )
 from ragkpi.library.values import interval_note
-from ragkpi.questions.calibrate.study import FEWEST_HELD_OUT, Calibration, Correlation, Tuning
+from ragkpi.questions.calibrate.study import (
+    AHEAD,
+    ALL,
+    FEWEST_HELD_OUT,
+    SIGNIFICANT,
+    Calibration,
+    Correlation,
+    Lead,
+    Tuning,
+)
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
-from ragkpi.statistics.correlation import COEFFICIENTS
 
-_FEWEST = 10  # observations; a smaller segment does not name its best measure
 _COEFFICIENTS = {
     "spearman": "rank correlation (Spearman's rho)",
     "kendall": "agreement of pairs (Kendall's tau-b)",
     "pearson": "linear correlation (Pearson's r)",
 }
+_SYMBOLS = {"spearman": "rho", "kendall": "tau-b", "pearson": "r"}
 _OF_TUNING = ("chosen", "folds", "held_out", "held_out_before", "gain", "alphas")
-_OF_ALPHA = (
-    Column("alpha", "decimal", digits=2),
-    Column("chosen", "decimal", digits=2),
-    Column("rho_alpha", "decimal", digits=3),
-    Column("held_out", "decimal", digits=3),
-    Column("held_out_before", "decimal", digits=3, role="detail"),
+_WITHIN = (
+    Column("within", "decimal", digits=3, legend="rho of the distances from each query's mean"),
+    Column("p_within", "decimal", digits=3, legend="of rho within queries; corrected"),
 )
+_OVER_RUNS = Column("over_runs", "decimal", digits=3, legend="rho of the means of runs; not tested")
 
 
 def calibration_answer(calibration: Calibration) -> Answer:
@@ -49,105 +55,230 @@ def calibration_answer(calibration: Calibration) -> Answer:
         for t in calibration.tunings
         if t.matters == "yes"
     }
+    within = {correlation.metric.name: correlation for correlation in calibration.within}
     columns = [
+        Column("queries", legend="all, or those with so many places K per relevant document"),
         Column("measure"),
-        Column("queries", legend="all, or those with fewer, or as many, places K as relevant R"),
-        Column("n", "integer", role="detail", legend="observations: pairs of a query and a run"),
-        *(
-            Column(name, "decimal", digits=3, legend=f"{_COEFFICIENTS[name]} with quality")
-            for name in COEFFICIENTS
-        ),
-        *(_OF_ALPHA if tuned else ()),
+        Column("n", "integer", role="detail", legend="queries"),
+        _correlation_column("spearman"),
+        Column("p", "decimal", digits=3, legend="of rho over all queries; corrected"),
+        *(_WITHIN if within else ()),
+        *([_OVER_RUNS] if calibration.over_runs else ()),
+        *(_correlation_column(name, "detail") for name in ("kendall", "pearson")),
+        *(_of_alpha(calibration.alpha_by) if tuned else ()),
     ]
     rows = []
     for correlation in calibration.correlations:
         name, segment = correlation.metric.name, correlation.segment
-        if correlation.observations or segment == "all":
-            cells = [*map(Cell, (name, segment, correlation.observations))]
-            for coefficient, value in correlation.coefficients.items():
-                cells.append(Cell(value, known(correlation.intervals[coefficient])))
-            if tuned:
-                cells += tuned.get((name, segment), [Cell()] * len(_OF_ALPHA))
-            rows.append(cells)
-    table = Table(columns, rows, list(_notes(calibration)))
-    return Answer("calibrate", table, list(_sentences(calibration)), _findings(calibration), 1)
+        overall = segment == ALL
+        cells = [*map(Cell, (segment, name, correlation.observations)), _rho(correlation)]
+        cells.append(Cell(correlation.p) if overall else Cell())
+        if within:
+            inside = within[name]
+            cells += [_rho(inside), Cell(inside.p)] if overall else [Cell()] * 2
+        if calibration.over_runs:
+            cells.append(Cell(calibration.over_runs[name]) if overall else Cell())
+        cells += [_rho(correlation, of) for of in ("kendall", "pearson")]
+        if tuned:
+            cells += tuned.get((name, segment), [Cell()] * 5)
+        rows.append(cells)
+    notes, explanation = list(_notes(calibration)), list(_explanation(calibration))
+    table = Table(columns, rows, notes, explanation=explanation)
+    return Answer("calibrate", table, list(_verdict(calibration)), _findings(calibration), 1)
+
+
+def _correlation_column(name: str, role: Literal["core", "detail"] = "core") -> Column:
+    legend = f"{_COEFFICIENTS[name]} with quality, over queries"
+    return Column(name, "decimal", digits=3, role=role, legend=legend)
+
+
+def _of_alpha(by: str) -> list[Column]:
+    symbol = _SYMBOLS[by]
+    legends = {
+        "alpha": f"the one with the greatest {symbol}, [low, high] of the best over resamples",
+        "chosen": "share of resamples in which that alpha is best",
+        "rho_alpha": f"{symbol} with that alpha",
+        "held_out": f"mean {symbol} over folds of queries that alpha was not chosen on",
+        "held_out_before": "the same with the alpha that was asked for",
+    }
+    return [
+        Column(
+            name,
+            "decimal",
+            digits=2 if name in ("alpha", "chosen") else 3,
+            role="detail",
+            legend=legend,
+        )
+        for name, legend in legends.items()
+    ]
+
+
+def _rho(correlation: Correlation, name: str = "spearman") -> Cell:
+    return Cell(correlation.coefficients[name], known(correlation.intervals[name]))
 
 
 def _notes(calibration: Calibration) -> Iterator[str]:
-    runs = len(calibration.observed.runs)
-    of_runs = f" of {runs} runs, resampled with all of them" if runs > 1 else ""
-    queries = f"{len(calibration.observed.queries)} queries{of_runs}"
-    yield interval_note(calibration.bootstrap, queries=queries)
-    if any(tuning.matters == "yes" for tuning in calibration.tunings):
-        yield (
-            "alpha: the one with the greatest Spearman's rho (rho_alpha), [low, high] of the best "
-            "over resamples; chosen: share of resamples that it is best in"
-        )
-        folds = max(tuning.folds for tuning in calibration.tunings)
-        if folds:
-            yield (
-                f"held_out: mean rho over {folds} folds of queries that alpha was not chosen on; "
-                "held_out_before: the same with the alpha that was asked for"
-            )
-    reasons = {c.metric.name: c.reason for c in calibration.overall if c.reason}
-    for name, reason in reasons.items():
-        yield f"{name}: NA, {reason}"
+    names: dict[str, list[str]] = {}
+    for correlation in calibration.overall:
+        if correlation.reason:
+            names.setdefault(correlation.reason, []).append(correlation.metric.name)
+    for reason, of_reason in names.items():
+        yield f"{_listed(of_reason)}: NA, {reason}"
     if calibration.refused:
-        names = ", ".join(metric.name for metric in calibration.refused)
-        yield f"{names}: left out, for there is no value per query"
-
-
-def _sentences(calibration: Calibration) -> Iterator[str]:
-    overall, lead = calibration.overall, calibration.lead
-    correlated = [correlation for correlation in overall if not correlation.reason]
-    if not correlated:
-        reason = overall[0].reason if overall else "no value has one per query"
-        yield f"Nothing can be said about any measure: {reason}."
+        refused = [metric.name for metric in calibration.refused]
+        yield f"{', '.join(refused)}: left out, for there is no value per query"
+    tracking = {c.metric.name: c for c in calibration.overall if c.finding == "tracks"}
+    if calibration.lead is None or calibration.lead.first[0] not in tracking:
         return
-    for segment in ("K < R", "K >= R"):
-        of_segment = [c for c in calibration.correlations if c.segment == segment]
-        if of_segment:
-            yield _segment_sentence(segment, of_segment)
-    for tuning in calibration.overall_tunings:
-        yield _tuning_sentence(tuning)
-    if lead is None:
-        return
-    best = next(
-        correlation for correlation in correlated if correlation.metric.name == lead.first[0]
-    )
-    low, high = best.intervals["spearman"]
-    same = f" (and {', '.join(lead.first[1:])}, always alike)" if lead.first[1:] else ""
-    ahead = f", ahead of {lead.second} in {lead.share:.0%} of the resamples" if lead.second else ""
-    yield (
-        f"{best.metric.name}{same} tracks quality best here: Spearman's rho "
-        f"{best.coefficients['spearman']:.3f} [{low:.3f}, {high:.3f}]{ahead}."
-    )
+    best, by = tracking[calibration.lead.first[0]], calibration.alpha_by
     better = [
         tuning
         for tuning in calibration.overall_tunings
-        if tuning.better and tuning.metric.measure.sign * tuning.held_out > best.strength
+        if tuning.better
+        and tuning.metric.name in tracking
+        and tuning.metric.measure.sign * tuning.held_out
+        > best.metric.measure.sign * best.coefficients[by]
     ]
     if better:
         tuned = max(better, key=lambda tuning: tuning.metric.measure.sign * tuning.held_out)
         yield (
-            f"With alpha = {tuned.alpha:g} {tuned.metric.name} tracks it better still: "
-            f"{tuned.held_out:.3f} on queries that alpha was not chosen on."
+            f"With alpha = {tuned.alpha:g} {tuned.metric.name} tracks it better on held-out "
+            f"queries: {_SYMBOLS[by]} {tuned.held_out:.3f}."
         )
 
 
-def _segment_sentence(segment: str, correlations: Sequence[Correlation]) -> str:
-    enough = [c for c in correlations if not c.reason and c.observations >= _FEWEST]
-    if len(enough) < 2:
-        most = max(correlation.observations for correlation in correlations)
-        return f"Where {segment} there are too few observations to name a measure ({most})."
-    best = max(enough, key=lambda correlation: correlation.strength)
+def _explanation(calibration: Calibration) -> Iterator[str]:
+    runs, bootstrap = len(calibration.observed.runs), calibration.bootstrap
+    of_runs = f" of {runs} runs, resampled with all of them" if runs > 1 else ""
+    queries = f"{len(calibration.observed.queries)} queries{of_runs}"
+    yield interval_note(bootstrap, queries=queries)
+    exchange = "queries exchange their quality"
+    if runs > 1:
+        exchange += " (p_within: the runs of each query do, so it is about these runs)"
+    yield (
+        f"p: permutation test of the greatest |rho| of all measures (Westfall-Young, step-down): "
+        f"{exchange}; up to {bootstrap.resamples:,} permutations, seed {bootstrap.seed}"
+    )
+    yield (
+        f"a measure tracks quality if p < {SIGNIFICANT:g}; it is the best if it is also ahead of "
+        f"every other one in {AHEAD:.0%} of the resamples; 'like': equal to it in all of them"
+    )
+    if any(correlation.segment != ALL for correlation in calibration.correlations):
+        yield "rows of K/R are described, not tested"
+    for tuning in calibration.overall_tunings:
+        yield _tuning_sentence(tuning, _SYMBOLS[calibration.alpha_by])
+
+
+def _verdict(calibration: Calibration) -> Iterator[str]:
+    correlated = {c.metric.name: c for c in calibration.overall if not c.reason}
+    if not correlated:
+        overall = calibration.overall
+        reason = overall[0].reason if overall else "no measure asked for has a value per query"
+        yield f"Nothing can be said about any measure: {reason}."
+        return
+    lead = calibration.lead
+    if lead is None:
+        yield "No measure asked for says whether more or less of it is better."
+        return
+    best = correlated[lead.first[0]]
+    within = {c.metric.name: c for c in calibration.within if not c.reason}
+    directed = [c for c in correlated.values() if c.metric.measure.better != "neither"]
+    if best.finding == "tracks":
+        rivals = [correlated[name] for name in lead.rivals]
+        yield _tracking_sentence(best, lead, [c for c in rivals if c.finding == "tracks"])
+    else:
+        yield _nothing_sentence(directed)
+        return
+    inside = within.get(best.metric.name)
+    if inside is None:
+        return
+    if inside.finding == "runs against":
+        yield f"But within queries it runs against quality ({_in_short(inside)})."
+    elif inside.finding == "tracks":
+        yield f"So it does within queries ({_in_short(inside)})."
+    else:
+        yield f"Within queries that is not shown ({_in_short(inside)})."
+
+
+def _tracking_sentence(best: Correlation, lead: Lead, rivals: Sequence[Correlation]) -> str:
+    alike = lead.first[1:]
+    name = best.metric.name + (f" (like {_listed(alike, 2)})" if alike else "")
+    if not lead.second:
+        return f"{name} tracks quality: {_in_full(best)}."
+    if not lead.rivals:
+        return (
+            f"{name} tracks quality best: {_in_full(best)}, ahead of the closest other measure, "
+            f"{lead.second}, in {_floored(lead.share)} of the resamples."
+        )
+    ahead = f"{_floored(lead.share)} of the resamples"
+    if lead.second not in [rival.metric.name for rival in rivals]:
+        return (
+            f"{name} tracks quality: {_in_full(best)}. It cannot be told apart from "
+            f"{_listed(lead.rivals)}: it is ahead of {lead.second} in {ahead}."
+        )
+    p = max(correlation.p for correlation in (best, *rivals))
+    names = _listed([name, *(rival.metric.name for rival in rivals)])
+    of = f"of {lead.second} " if len(rivals) > 1 else ""
     return (
-        f"Where {segment} {best.metric.name} tracks quality best: "
-        f"{best.coefficients['spearman']:.3f} over {best.observations} observations."
+        f"{names} track quality (p at most {_at_most(p)}) and cannot be told apart: "
+        f"{best.metric.name} is ahead {of}in {ahead}."
     )
 
 
-def _tuning_sentence(tuning: Tuning) -> str:
+def _nothing_sentence(directed: Sequence[Correlation]) -> str:
+    against = [c for c in directed if c.finding == "runs against"]
+    if len(directed) == 1:
+        (only,) = directed
+        verb = "runs against quality" if against else "is not shown to track quality"
+        return f"{only.metric.name} {verb}: {_in_full(only)}."
+    largest = max(directed, key=lambda c: abs(c.strength))
+    if not against:
+        return (
+            f"None of the {len(directed)} measures is shown to track quality (largest |rho| "
+            f"{abs(largest.strength):.2f}, {_p(largest.p)})."
+        )
+    worst = min(against, key=lambda c: c.strength)
+    more = f" and {len(against) - 1} more run" if len(against) > 1 else " runs"
+    return (
+        f"None of the {len(directed)} measures is shown to track quality; "
+        f"{worst.metric.name}{more} against it ({_in_short(worst)})."
+    )
+
+
+def _in_full(correlation: Correlation) -> str:
+    low, high = correlation.intervals["spearman"]
+    return (
+        f"rho {correlation.coefficients['spearman']:.2f} [{low:.2f}, {high:.2f}], "
+        f"{_p(correlation.p)}"
+    )
+
+
+def _in_short(correlation: Correlation) -> str:
+    return f"rho {correlation.coefficients['spearman']:.2f}, {_p(correlation.p)}"
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def _at_most(p: float) -> str:
+    """Bound several p-values from above by three digits."""
+    return f"{math.ceil(p * 1000) / 1000:.3f}"
+
+
+def _floored(share: float) -> str:
+    """Write a share in percents, rounded down: 94.9 % is not 95 %."""
+    return f"{math.floor(share * 100 + 1e-9)} %"
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    """List up to `most` names; the last of more counts the others."""
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _tuning_sentence(tuning: Tuning, symbol: str) -> str:
     name = tuning.metric.name
     if tuning.matters == "only shifts":
         return (
@@ -172,8 +303,8 @@ def _tuning_sentence(tuning: Tuning) -> str:
     low, high = tuning.gain
     verdict = "a reason" if tuning.better else "no reason"
     return (
-        f"{text}; on held-out queries rho changes by {change:+.3f} [{low:+.3f}, {high:+.3f}] to "
-        f"{tuning.held_out:.3f}: {verdict} to leave {asked:g}."
+        f"{text}; on held-out queries {symbol} changes by {change:+.3f} "
+        f"[{low:+.3f}, {high:+.3f}] to {tuning.held_out:.3f}: {verdict} to leave {asked:g}."
     )
 
 
@@ -185,6 +316,9 @@ def _findings(calibration: Calibration) -> dict[str, Any]:
         "level": calibration.bootstrap.level,
         "seed": calibration.bootstrap.seed,
         "lead": calibration.lead,
+        "found": {c.metric.name: c.finding for c in calibration.overall},
+        "found_within": {c.metric.name: c.finding for c in calibration.within},
+        "alpha_by": calibration.alpha_by,
         "alpha": [
             {
                 "measure": tuning.metric.name,
@@ -210,7 +344,7 @@ def calibration_charts(calibration: Calibration) -> list[Chart]:
         rows.append(IntervalRow(correlation.metric.name, low, value, high))
     charts: list[Chart] = [
         IntervalChart(
-            f"Correlation with quality, {len(calibration.observed.quality)} observations",
+            f"Correlation with quality over {len(calibration.observed.queries)} queries",
             Axis("Spearman's rho, bootstrap interval"),
             rows,
             [Rule("x", 0.0)],
@@ -219,7 +353,7 @@ def calibration_charts(calibration: Calibration) -> list[Chart]:
     still = []
     for tuning in calibration.overall_tunings:
         if tuning.matters == "yes":
-            charts.append(_by_alpha(tuning))
+            charts.append(_by_alpha(tuning, _COEFFICIENTS[calibration.alpha_by]))
         else:
             still.append(tuning.metric.name)
     bootstrap = calibration.bootstrap
@@ -234,7 +368,7 @@ def calibration_charts(calibration: Calibration) -> list[Chart]:
     return noted(charts, notes)
 
 
-def _by_alpha(tuning: Tuning) -> PlaneChart:
+def _by_alpha(tuning: Tuning, coefficient: str) -> PlaneChart:
     metric = tuning.metric
     low, high = tuning.range
     names: dict[float, list[str]] = {}
@@ -245,7 +379,7 @@ def _by_alpha(tuning: Tuning) -> PlaneChart:
     return PlaneChart(
         f"What alpha changes for {metric.name}",
         Axis("alpha", low=0, high=1),
-        Axis("Spearman's rho with quality"),
+        Axis(f"{coefficient} with quality"),
         [Line(metric.name, tuning.alphas, tuning.curve.tolist(), band, mark=mark)],
         rules=[Rule("x", alpha, ", ".join(here)) for alpha, here in names.items()],
     )

@@ -1,5 +1,7 @@
 """The command `ragkpi calibrate`: which measure tracks the quality of responses."""
 
+from typing import Literal
+
 import ragkpi
 from ragkpi.cli.evaluation_options import Arguments, of_qrels, resampling
 from ragkpi.cli.options import argument, command, option
@@ -25,16 +27,22 @@ def calibrate(
     alphas: str = option(
         "--alphas A,A,...", "Alphas to try out, from 0 to 1.", _GRID, use="common"
     ),
+    alpha_by: Literal["spearman", "kendall", "pearson"] = option(
+        "--alpha-by spearman|kendall|pearson",
+        "The coefficient that the chosen alpha makes greatest.",
+        "spearman",
+    ),
     folds: int = option("--folds N", "Parts of the queries that are held out in turn.", 5, min=2),
 ) -> None:
     """Answer "which measure tracks the quality of responses here?".
 
     Every value is correlated with quality over the queries: Spearman's rho, Kendall's tau-b and
-    Pearson's r, with bootstrap intervals; over all queries and, as the right measure may
-    depend on it, over those whose cutoff K is below R, and from R. For measures with an alpha from
-    0 to 1 (t, t_code, F, Fe) the alpha with the greatest rho is chosen, with its stability over
-    resamples, and rho on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t,
-    t_code, F and Fe at 10.
+    Pearson's r, with bootstrap intervals; with several runs also within queries and over runs. A
+    measure is named only where a permutation test of all measures together shows that it tracks
+    quality. As the right measure may depend on it, everything is shown by K/R, too. For measures
+    with an alpha from 0 to 1 (t, t_code, F, Fe) the alpha that correlates best is chosen, and tried
+    on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t, t_code, F and Fe at
+    10.
     """
     expected = "qrels and runs: ragkpi calibrate --quality SCORES QRELS RUN"
     qrels, *paths = expect_files(2, files, expected)
@@ -43,6 +51,7 @@ def calibrate(
         by_path(paths),
         quality,
         alphas=_alphas(alphas),
+        alpha_by=alpha_by,
         folds=folds,
         **resampling,
         **evaluating,

@@ -15,6 +15,7 @@ from ragkpi.library.arguments import (
     bootstrap_of,
     in_one_order,
     named_runs,
+    one_of,
     session,
     whole,
 )
@@ -24,7 +25,8 @@ from ragkpi.questions.calibrate.answer import calibration_answer, calibration_ch
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
 from ragkpi.ranking.judged import Judged
-from ragkpi.reports.layout import run_names
+from ragkpi.reports.names import run_names
+from ragkpi.statistics.correlation import COEFFICIENTS
 from ragkpi.wording import listed, octets
 
 CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
@@ -37,6 +39,7 @@ def calibrate(
     measures: str | Sequence[str] = (),
     *,
     alphas: Sequence[float] | None = None,
+    alpha_by: str = "spearman",
     folds: int = 5,
     resamples: int = 5000,
     seed: int = 7,
@@ -53,24 +56,27 @@ def calibrate(
         A path; ``{query: score}``; or ``{run: {query: score}}`` for several runs.
     alphas
         Values of alpha to try, from 0 to 1.
+    alpha_by
+        The coefficient that the chosen alpha makes greatest: ``"spearman"``, ``"kendall"`` or
+        ``"pearson"``.
     folds
         The number of parts of the queries, each of which is held out in turn.
     resamples, seed, confidence
-        Of the intervals.
+        Of the intervals; also the greatest number of permutations, and their seed.
     """
     asked = session(measures, in_one_order(how))
     grid = [step / 20 for step in range(1, 20)] if alphas is None else sorted(set(alphas))
     if not all(isinstance(alpha, int | float) and 0 <= alpha <= 1 for alpha in grid):
         raise UsageError(f"alphas={list(alphas or ())!r}: expected numbers from 0 to 1")
     bootstrap = bootstrap_of(resamples, seed, confidence)
-    parts = whole("folds", folds, 2)
+    parts, by = whole("folds", folds, 2), one_of("alpha_by", alpha_by, tuple(COEFFICIENTS))
     named = named_runs(runs)
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
     scores = read_quality(path) if isinstance(quality, str | os.PathLike) else _quality(quality)
     metrics = asked.metrics(CALIBRATED)
     results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)
     observed = observe(_scored(asked, list(named), results, scores, path))
-    calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts)
+    calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts, by)
 
     def charts() -> list[Chart]:
         notes = asked.small_print(qrels, metrics, results[0].plain)

@@ -1,6 +1,9 @@
 """Correlation of measures with the quality of responses, and the choice of their alphas.
 
-An observation is a pair of a query and a run; the bootstrap resamples queries with all their runs.
+An observation is a pair of a query and a run. Measures are correlated with quality over queries
+(the means over their runs), within queries (the distances of observations from those means) and
+over runs (the means over their queries), which may point apart. Resamples draw queries with all
+their runs.
 """
 
 from __future__ import annotations
@@ -22,9 +25,10 @@ from ragkpi.statistics.correlation import (
     COEFFICIENTS,
     Reference,
     UnderWeights,
+    max_correlation_p,
+    of_each,
     once,
     spearman,
-    spearman_of_each,
 )
 
 
@@ -44,7 +48,15 @@ class Observed:
 
     @property
     def num_rel(self) -> IntArray:
-        return np.concatenate([judged.num_rel[rows] for judged, rows in self.runs])
+        """The relevant documents of every query, (Q,)."""
+        num_rel = np.zeros(len(self.queries), dtype=np.int64)
+        num_rel[self.query] = np.concatenate([judged.num_rel[rows] for judged, rows in self.runs])
+        return num_rel
+
+    @property
+    def run(self) -> IntArray:
+        """The number of every observation's run, (N,)."""
+        return np.repeat(np.arange(len(self.runs)), [len(rows) for _, rows in self.runs])
 
 
 def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
@@ -63,42 +75,85 @@ def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
     return Observed(queries, query, np.array(scores), scored)
 
 
-Segment = Literal["all", "K < R", "K >= R"]
+def means(values: FloatArray, groups: IntArray) -> FloatArray:
+    """Average observations, (N,) or (A, N), by group, (G,) or (A, G); groups are 0, 1, … G - 1.
+
+    Means are rounded to twelve digits of the largest value, since sums of equal numbers in another
+    order may differ slightly, and equal means share a rank.
+    """
+    count = np.bincount(groups)
+    if values.ndim > 1:
+        return np.array([means(row, groups) for row in values]).reshape(len(values), len(count))
+    averages = np.bincount(groups, values) / count
+    return averages if count.max(initial=0) < 2 else _rounded(averages, values, 12)
+
+
+def _distances(values: FloatArray, averages: FloatArray) -> FloatArray:
+    """Subtract averages, rounded like `means` but to nine digits; NaN for infinite ones."""
+    with np.errstate(invalid="ignore"):
+        return _rounded(values - averages, values, 9)
+
+
+def _rounded(numbers: FloatArray, values: FloatArray, digits: int) -> FloatArray:
+    """Round numbers computed from values to so many digits of the largest value."""
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    if largest == 0:
+        return numbers
+    finite = np.isfinite(numbers)
+    return np.where(finite, np.round(numbers / largest, digits) * largest, numbers)
+
+
+ALL = "all"
+# Ranges of K/R. At K/R < 1 T goes with answers better than nDCG, above 1 nDCG better (arXiv
+# 2512.20854, figures 13 to 17, with the change from 1 to 1.5).
+BINS = {
+    "K/R < 0.5": (0.0, 0.5),
+    "0.5 <= K/R < 1": (0.5, 1.0),
+    "1 <= K/R < 2": (1.0, 2.0),
+    "K/R >= 2": (2.0, math.inf),
+}
+WITHIN = "within queries"
 FEWEST = 3  # observations; a correlation of fewer is meaningless
 FEWEST_HELD_OUT = 10  # queries per fold; rho of fewer is noise
+FEWEST_RUNS = 3
+SIGNIFICANT = 0.05
+AHEAD = 0.95
+"""The least share of resamples in which the best measure must beat each of the others."""
 _SAME = 1e-12
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A metric of the n observations of a segment."""
+    """A metric of n queries, or within queries of n observations around their means."""
 
     metric: Metric
-    segment: Segment
+    segment: str
     alphas: Sequence[float]  # the grid, ascending
-    x: FloatArray  # (n,): the value of each observation
+    x: FloatArray  # (n,): the value of each unit
     grid: FloatArray  # (A, n): the value with each alpha; no rows for a metric without one
-    quality: FloatArray  # (n,): of each response
+    quality: FloatArray  # (n,)
     query: IntArray  # (n,): index of the query of each
+    place: IntArray  # (n,): index of each among all queries, or within queries all observations
+    coefficients: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The alpha that makes a metric track quality best, by Spearman's rho."""
+    """The alpha that makes a metric track quality best, by one of the coefficients."""
 
     metric: Metric
-    segment: Segment
+    segment: str
     alphas: Sequence[float]  # the grid
-    curve: FloatArray  # rho at each alpha
+    curve: FloatArray  # the coefficient at each alpha
     band: Sequence[Interval]  # its bootstrap intervals
-    alpha: float  # the best alpha, or the middle one of several; NaN if rho is undefined
+    alpha: float  # the best alpha, or the middle one of several; NaN if it is undefined
     range: Interval  # interval of the best alpha over resamples of the queries
     chosen: float  # share of resamples in which no alpha beats `alpha`
-    # Whether alpha changes rho; "only shifts" if a change of alpha shifts all values alike.
+    # Whether alpha changes the coefficient; "only shifts" if it shifts all values alike.
     matters: Literal["yes", "no", "only shifts"]
-    held_out: float = math.nan  # mean rho over folds that alpha was not chosen on
+    held_out: float = math.nan  # mean coefficient over folds that alpha was not chosen on
     held_out_before: float = math.nan  # the same with the requested alpha
-    gain: Interval = UNKNOWN  # increase of held-out rho by the chosen alpha; unknown without folds
+    gain: Interval = UNKNOWN  # increase of that by the chosen alpha; unknown without folds
     folds: int = 0  # number of folds behind the means
 
     @property
@@ -120,9 +175,11 @@ def takes_alpha(metric: Metric) -> bool:
     return (alpha.least, alpha.most) == (0, 1)
 
 
-def tune(sample: Sample, replicates: FloatArray, bootstrap: Bootstrap, folds: int) -> Tuning:
-    """Choose the alpha of a metric for a segment; `replicates` are rho by resample, (B, A)."""
-    rho = _rho_by_alpha(sample.grid, sample.quality)
+def tune(
+    sample: Sample, replicates: FloatArray, bootstrap: Bootstrap, folds: int, by: str
+) -> Tuning:
+    """Choose the alpha of a metric; `replicates` are the coefficient by resample, (B, A)."""
+    rho = _by_alpha(by, sample.grid, sample.quality)
     (best,) = _middle(_peaks(rho)).tolist()
     optima = _middle(_peaks(replicates))
     optima = optima[optima >= 0]
@@ -138,7 +195,7 @@ def tune(sample: Sample, replicates: FloatArray, bootstrap: Bootstrap, folds: in
         chosen=float(_peaks(replicates)[:, best].mean()) if best >= 0 else math.nan,
         matters=_matters(sample.grid, rho),
     )
-    return _held_out(tuning, sample, folds, bootstrap)
+    return _held_out(tuning, sample, folds, bootstrap, by)
 
 
 def interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
@@ -147,9 +204,9 @@ def interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
     return Interval(max(low, -1.0), min(high, 1.0))
 
 
-def _rho_by_alpha(grid: FloatArray, quality: FloatArray) -> FloatArray:
+def _by_alpha(by: str, grid: FloatArray, quality: FloatArray) -> FloatArray:
     """Correlate values with every alpha, (A, n), with quality: (1, A)."""
-    return spearman_of_each(grid, quality)(np.ones((1, len(quality))))
+    return of_each(by, grid, quality)(np.ones((1, len(quality))))
 
 
 def _peaks(curves: FloatArray) -> BoolArray:
@@ -173,7 +230,7 @@ def _matters(grid: FloatArray, rho: FloatArray) -> Literal["yes", "no", "only sh
     return "only shifts" if np.ptp(shifts, axis=1).max() < _SAME else "no"
 
 
-def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap) -> Tuning:
+def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, by: str) -> Tuning:
     """Choose alpha on all folds but one, correlate on the held-out fold, and average over folds.
 
     Folds are parts of at least `FEWEST_HELD_OUT` queries; folds with an undefined rho are left
@@ -188,12 +245,12 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap) 
     known = []
     for part in steps(range(folds), "held-out queries", folds):
         tested = np.isin(sample.query, shuffled[part::folds])
-        rho = _rho_by_alpha(sample.grid[:, ~tested], sample.quality[~tested])
+        rho = _by_alpha(by, sample.grid[:, ~tested], sample.quality[~tested])
         (best,) = _middle(_peaks(rho)).tolist()
         if best < 0:
             continue
         quality = Reference(sample.quality[tested])
-        under = [spearman(x[tested], quality) for x in (sample.grid[best], sample.x)]
+        under = [COEFFICIENTS[by](x[tested], quality) for x in (sample.grid[best], sample.x)]
         # Block by block, since the rows of all resamples would not fit into the cache.
         blocks = [
             [of_weights(weights) for of_weights in under]
@@ -231,16 +288,24 @@ class Correlation:
     """The correlation of a metric with quality over one segment of the observations."""
 
     metric: Metric
-    segment: Segment
-    observations: int
+    segment: str
+    observations: int  # queries, or within queries pairs of a query and a run
     coefficients: Mapping[str, float]  # by name; NaN if undefined
     intervals: Mapping[str, Interval]
     reason: str = ""
+    p: float = math.nan  # corrected for all metrics of the segment; NaN if not tested
 
     @property
     def strength(self) -> float:
         """Spearman's rho, negated if less is better."""
         return self.metric.measure.sign * self.coefficients["spearman"]
+
+    @property
+    def finding(self) -> Literal["tracks", "runs against", "not shown"]:
+        """Whether the better values of the metric go with better or worse quality."""
+        if not self.p < SIGNIFICANT or self.metric.measure.better == "neither":
+            return "not shown"
+        return "tracks" if self.strength > 0 else "runs against"
 
 
 @dataclass(frozen=True)
@@ -248,31 +313,35 @@ class Lead:
     """The certainty that a metric tracks quality best."""
 
     first: list[str]  # the metric with the greatest rho, and metrics that always equal it
-    second: str  # the next metric
+    second: str  # the metric that it beats in the fewest resamples
     share: float  # share of resamples in which the first beats the second
+    rivals: list[str]  # the metrics that it does not beat in `AHEAD` of the resamples
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Correlations of metrics with quality, and chosen alphas, by metric, then by segment.
+    """Correlations of metrics with quality, and chosen alphas, by segment, then by metric.
 
     `refused` are metrics without a value per query.
     """
 
     observed: Observed
     correlations: list[Correlation]
+    within: list[Correlation]  # within queries; empty with one run
+    over_runs: Mapping[str, float]  # Spearman's rho by metric; empty with fewer than three runs
     tunings: list[Tuning]
     lead: Lead | None
     bootstrap: Bootstrap
+    alpha_by: str
     refused: list[Metric] = field(default_factory=list)
 
     @property
     def overall(self) -> list[Correlation]:
-        return [correlation for correlation in self.correlations if correlation.segment == "all"]
+        return [correlation for correlation in self.correlations if correlation.segment == ALL]
 
     @property
     def overall_tunings(self) -> list[Tuning]:
-        return [tuning for tuning in self.tunings if tuning.segment == "all"]
+        return [tuning for tuning in self.tunings if tuning.segment == ALL]
 
 
 def calibrate(
@@ -281,52 +350,126 @@ def calibrate(
     alphas: Sequence[float],
     bootstrap: Bootstrap,
     folds: int,
+    alpha_by: str = "spearman",
 ) -> Calibration:
     """Correlate every metric with quality; choose alphas, where there are any, from a grid.
 
     The grid ascends. Metrics without a numeric value per query are refused.
     """
     offered = [m for m in metrics if m.is_printed("query") and m.measure.numeric]
-    samples = [sample for metric in offered for sample in _samples(observed, metric, alphas)]
-    resampled = _replicates(samples, len(observed.queries), bootstrap)
+    values = {metric.name: observed.values(metric) for metric in offered}
+    samples = [s for m in offered for s in _samples(observed, m, values[m.name], alphas)]
+    places = [ALL, WITHIN, *BINS]
+    samples.sort(key=lambda sample: places.index(sample.segment))
+    resampled = _replicates(samples, len(observed.queries), bootstrap, alpha_by)
     pairs = list(zip(samples, resampled, strict=True))
+    p: dict[int, float] = {}
+    for segment in (ALL, WITHIN):
+        p |= _adjusted(samples, segment, observed, bootstrap)
     correlations: list[Correlation] = []
     tunings: list[Tuning] = []
     for sample, replicates in steps(pairs, "coefficients and alphas", len(pairs)):
-        correlations.append(_correlation(sample, replicates, bootstrap))
+        adjusted = p.get(len(correlations), math.nan)
+        correlations.append(_correlation(sample, replicates, adjusted, bootstrap))
         quality = sample.quality
         if len(sample.grid) and len(quality) >= FEWEST and np.ptp(quality) > 0:
-            tunings.append(tune(sample, replicates["alpha"], bootstrap, folds))
+            tunings.append(tune(sample, replicates["alpha"], bootstrap, folds, alpha_by))
     known = [
         (correlation, replicates["spearman"])
         for correlation, replicates in zip(correlations, resampled, strict=True)
-        if correlation.segment == "all" and not correlation.reason
+        if correlation.segment == ALL and not correlation.reason
     ]
-    refused = [metric for metric in metrics if metric not in offered]
-    return Calibration(observed, correlations, tunings, _lead(known), bootstrap, refused)
+    return Calibration(
+        observed,
+        [correlation for correlation in correlations if correlation.segment != WITHIN],
+        [correlation for correlation in correlations if correlation.segment == WITHIN],
+        _over_runs(observed, values),
+        tunings,
+        _lead(known),
+        bootstrap,
+        alpha_by,
+        [metric for metric in metrics if metric not in offered],
+    )
 
 
-def _samples(observed: Observed, metric: Metric, alphas: Sequence[float]) -> Iterator[Sample]:
-    """Evaluate a metric, and yield each segment's observations with a value."""
-    x = observed.values(metric)
+def _samples(
+    observed: Observed, metric: Metric, x: FloatArray, alphas: Sequence[float]
+) -> Iterator[Sample]:
+    """Yield the samples of a metric of all observations, (N,)."""
     tuned = [
         observed.values(replace(metric, arguments={**metric.arguments, "alpha": alpha}))
         for alpha in (alphas if takes_alpha(metric) else ())
     ]
-    grid = np.array(tuned).reshape(len(tuned), len(x))
     known = ~np.isnan(x)
-    segments: dict[Segment, BoolArray] = {"all": known}
-    cutoff, num_rel = metric.arguments.get("cutoff"), observed.num_rel
+    query, of_query = np.unique(observed.query[known], return_inverse=True)
+    grid = means(np.array(tuned).reshape(len(tuned), len(x))[:, known], of_query)
+    x, quality = x[known], observed.quality[known]
+    of_x, of_quality = means(x, of_query), means(quality, of_query)
+    segments: dict[str, BoolArray] = {ALL: np.ones(len(query), dtype=np.bool_)}
+    cutoff, num_rel = metric.arguments.get("cutoff"), observed.num_rel[query]
     if isinstance(cutoff, int):
-        segments["K < R"] = known & (cutoff < num_rel)
-        segments["K >= R"] = known & (cutoff >= num_rel) & (num_rel > 0)
-    for segment, inside in segments.items():
-        quality, query = observed.quality[inside], observed.query[inside]
-        yield Sample(metric, segment, alphas, x[inside], grid[:, inside], quality, query)
+        ratio = cutoff / np.maximum(num_rel, 1)
+        for name, (low, high) in BINS.items():
+            segments[name] = (num_rel > 0) & (low <= ratio) & (ratio < high)
+    names = tuple(COEFFICIENTS)
+    for name, inside in segments.items():
+        if inside.any() or name == ALL:
+            of, parts = query[inside], (of_x[inside], grid[:, inside], of_quality[inside])
+            yield Sample(metric, name, alphas, *parts, of, of, names)
+    if len(observed.runs) > 1:
+        from_mean = _distances(x, of_x[of_query])
+        several = (np.bincount(of_query, minlength=len(query)) > 1)[of_query]
+        inside = several & np.isfinite(from_mean)
+        parts = (
+            from_mean[inside],
+            np.empty((0, int(inside.sum()))),
+            _distances(quality, of_quality[of_query])[inside],
+        )
+        of, place = query[of_query][inside], np.flatnonzero(known)[inside]
+        yield Sample(metric, WITHIN, alphas, *parts, of, place, ("spearman",))
+
+
+def _adjusted(
+    samples: Sequence[Sample], segment: str, observed: Observed, bootstrap: Bootstrap
+) -> dict[int, float]:
+    """Test the samples of a segment together; return p of those that vary, by their number.
+
+    Over queries, whole queries exchange their quality; within queries, the runs of each query do.
+    """
+    tested = [
+        number
+        for number, sample in enumerate(samples)
+        if sample.segment == segment and not _reason(sample.x, sample.quality)
+    ]
+    if not tested:
+        return {}
+    quality = means(observed.quality, observed.query)
+    blocks = np.zeros(len(quality), dtype=np.int64)
+    if segment == WITHIN:
+        quality = _distances(observed.quality, quality[observed.query])
+        blocks = observed.query
+    variables = np.full((len(tested), len(quality)), np.nan)
+    for row, number in enumerate(tested):
+        variables[row, samples[number].place] = samples[number].x
+    p = max_correlation_p(variables, quality, blocks, bootstrap.resamples, bootstrap.seed)
+    return dict(zip(tested, p.tolist(), strict=True))
+
+
+def _over_runs(observed: Observed, values: Mapping[str, FloatArray]) -> dict[str, float]:
+    """Correlate the means of runs over the queries of which all have a value and a score."""
+    if len(observed.runs) < FEWEST_RUNS:
+        return {}
+    rho = {}
+    for name, x in values.items():
+        has_value = np.bincount(observed.query, ~np.isnan(x))
+        common = (has_value == len(observed.runs))[observed.query]
+        both = np.stack([x[common], observed.quality[common]])
+        rho[name] = once(spearman, *means(both, observed.run[common])) if common.any() else math.nan
+    return rho
 
 
 def _replicates(
-    samples: Sequence[Sample], queries: int, bootstrap: Bootstrap
+    samples: Sequence[Sample], queries: int, bootstrap: Bootstrap, alpha_by: str
 ) -> list[Mapping[str, FloatArray]]:
     """Compute every coefficient of every sample in every resample: (B,); of "alpha" (B, A).
 
@@ -346,9 +489,10 @@ def _replicates(
         tasks: list[tuple[int, str, UnderWeights]] = []
         for number in numbers:
             x, grid = samples[number].x[order], samples[number].grid[:, order]
-            tasks += [(number, name, of(x, quality)) for name, of in COEFFICIENTS.items()]
+            names = samples[number].coefficients
+            tasks += [(number, name, COEFFICIENTS[name](x, quality)) for name in names]
             if len(grid):
-                tasks.append((number, "alpha", spearman_of_each(grid, quality)))
+                tasks.append((number, "alpha", of_each(alpha_by, grid, quality)))
         groups.append((sample.query[order], tasks))
     blocks: list[dict[str, list[FloatArray]]] = [{} for _ in samples]
     for weights in drawn(queries, bootstrap.resamples, bootstrap.seed, _FEWEST_AT_ONCE):
@@ -360,19 +504,18 @@ def _replicates(
 
 
 def _correlation(
-    sample: Sample, replicates: Mapping[str, FloatArray], bootstrap: Bootstrap
+    sample: Sample, replicates: Mapping[str, FloatArray], p: float, bootstrap: Bootstrap
 ) -> Correlation:
     x, y = sample.x, sample.quality
     reason = _reason(x, y)
     coefficients = {
-        name: math.nan if reason else once(coefficient, x, y)
-        for name, coefficient in COEFFICIENTS.items()
+        name: math.nan if reason else once(COEFFICIENTS[name], x, y) for name in sample.coefficients
     }
     bounds = {
         name: UNKNOWN if math.isnan(value) else interval(replicates[name], bootstrap)
         for name, value in coefficients.items()
     }
-    return Correlation(sample.metric, sample.segment, len(x), coefficients, bounds, reason)
+    return Correlation(sample.metric, sample.segment, len(x), coefficients, bounds, reason, p)
 
 
 def _reason(x: FloatArray, y: FloatArray) -> str:
@@ -384,19 +527,25 @@ def _reason(x: FloatArray, y: FloatArray) -> str:
 
 
 def _lead(known: Sequence[tuple[Correlation, FloatArray]]) -> Lead | None:
-    """Compare the two metrics that track quality best, by rho and its replicates."""
+    """Compare the metric that tracks quality best with the others, by replicates of rho."""
     tracking = []
     for correlation, replicates in known:
         metric = correlation.metric
         if metric.measure.better != "neither":
-            tracking.append((correlation.strength, metric.measure.sign * replicates, metric.name))
+            place = (correlation.finding != "tracks", -correlation.strength)
+            tracking.append((place, metric.measure.sign * replicates, metric.name))
     if not tracking:
         return None
-    tracking.sort(key=lambda entry: -entry[0])
+    tracking.sort(key=lambda entry: entry[0])
     ahead = tracking[0][1]
     level = [np.allclose(replicates, ahead, equal_nan=True) for _, replicates, _ in tracking]
     first = [name for (_, _, name), same in zip(tracking, level, strict=True) if same]
-    if all(level):
-        return Lead(first, "", math.nan)
-    _, behind, second = tracking[level.index(False)]
-    return Lead(first, second, float((ahead > behind).mean()))
+    shares = {
+        name: float((ahead > behind).mean())
+        for (_, behind, name), same in zip(tracking, level, strict=True)
+        if not same
+    }
+    if not shares:
+        return Lead(first, "", math.nan, [])
+    second = min(shares, key=lambda name: shares[name])
+    return Lead(first, second, shares[second], [n for n, share in shares.items() if share < AHEAD])

@@ -123,10 +123,12 @@ def check_answer(inspections: Sequence[Inspection]) -> Answer:
         for inspection in inspections
         for note in _notes(inspection)
     ]
+    many = len(inspections) > _FILES_NAMED
+    explanation = [_sentence(inspection) for inspection in inspections if many]
     return Answer(
         question="check",
-        rows=Table(columns[shown], [row[shown] for row in rows], notes),
-        verdict=[_sentence(inspection) for inspection in inspections],
+        rows=Table(columns[shown], [row[shown] for row in rows], notes, explanation=explanation),
+        verdict=_verdict(inspections),
         findings={"runs": [_object(inspection) for inspection in inspections]},
         heads=4 if several else 3,
     )
@@ -149,6 +151,8 @@ def _rows(inspection: Inspection) -> Iterator[list[Cell]]:
 
 
 def _notes(inspection: Inspection) -> Iterator[str]:
+    if inspection.changes:
+        yield f"fixed: {'; '.join(inspection.changes)}"
     for tied in inspection.ranges:
         if tied.lowest < tied.highest:
             yield (
@@ -161,8 +165,27 @@ def _notes(inspection: Inspection) -> Iterator[str]:
     if inspection.without_range:
         names = ", ".join(inspection.without_range)
         yield f"{names}: how far ties could move it is not known"
-    for change in inspection.changes or ():
-        yield f"fixed: {change}"
+
+
+_FILES_NAMED = 3  # lines of a verdict
+
+
+def _verdict(inspections: Sequence[Inspection]) -> list[str]:
+    """Count the findings of each file, or of many files the files with findings."""
+    if len(inspections) <= _FILES_NAMED:
+        return [_sentence(inspection) for inspection in inspections]
+    worst: dict[str, list[str]] = {}
+    for inspection in inspections:
+        severity = next((name for name in _TONES if inspection.count(name)), "")
+        worst.setdefault(severity, []).append(inspection.file)
+    counts = []
+    for severity, kind in (("error", "errors"), ("warning", "warnings")):
+        files = worst.get(severity, [])
+        named = f" ({files[0]}{', …' if len(files) > 1 else ''})" if files else ""
+        counts.append(f"{len(files)} with {kind}{named}")
+    others = len(inspections) - sum(len(worst.get(name, [])) for name in ("error", "warning"))
+    counts.append(f"{others} with neither")
+    return [f"{len(inspections)} files: {', '.join(counts)}."]
 
 
 def _sentence(inspection: Inspection) -> str:

@@ -17,11 +17,13 @@ from ragkpi.cli.terminal import by_path, exit_with, expect_files
 from ragkpi.errors import UsageError
 from ragkpi.files.opening import inputs
 
+testing = comparing.without("resamples")  # intervals are Student's
+
 
 @command
 def compare(
     evaluating: Arguments = evaluation,
-    procedure: Arguments = comparing,
+    procedure: Arguments = testing,
     output: Output = output_and_plot,
     naming: Arguments = naming,
     signature: Signed = signature,
@@ -52,10 +54,10 @@ def compare(
 ) -> None:
     """Compare runs with a baseline, query by query.
 
-    A row per value and run: its mean, the difference from the baseline with an interval, on how
-    many queries the run is better, equal and worse, the effect size, and how likely such a
-    difference is by chance. Lines below explain the test, and a sentence for each value says who is
-    better. Everything is over all judged queries, as with -c, or with --common over those that all
+    The first measure decides: a sentence says which runs are better by it. Then a row per value and
+    run: its mean, the difference from the baseline with an interval, on how many queries the run is
+    better, equal and worse, the effect size, and how likely such a difference is by chance.
+    Everything is over all judged queries, as with -c, or with --common over those that all
     runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
     With --by the same for each slice of the queries, each tested on its own.
     --plot draws the differences with their intervals, and those of the queries.

@@ -23,6 +23,7 @@ from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session, Signature, good_ones, problems_of
 from ragkpi.measures.measure import Scores
+from ragkpi.questions.compare.judging import Judging, judging_of, names_needed
 from ragkpi.questions.compare.report import (
     REPORTED,
     AllPairsReport,
@@ -32,16 +33,19 @@ from ragkpi.questions.compare.report import (
     comparison_charts,
     outcome_objects,
 )
+from ragkpi.questions.compare.verdict import beaten_by_best, claims_of
+from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Report, SlicedReport
 from ragkpi.statistics import paired
-from ragkpi.statistics.paired import Procedure, aligned, compare_all
+from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.statistics.paired import Family, Procedure, aligned, compare_all
 from ragkpi.statistics.significance import CorrectionName, TestName
 
 
 def procedure_of(
     test: TestName,
     correction: CorrectionName,
-    family: Literal["metric", "all"],
+    family: Family,
     trials: int,
     resamples: int,
     seed: int,
@@ -51,7 +55,7 @@ def procedure_of(
     return Procedure(
         one_of("test", test, get_args(TestName)),
         one_of("correction", correction, get_args(CorrectionName)),
-        one_of("family", family, ("metric", "all")),
+        one_of("family", family, get_args(Family)),
         whole("trials", trials, 1),
         bootstrap_of(resamples, seed, confidence),
     )
@@ -154,9 +158,8 @@ def compare(
     pairs: Literal["baseline", "all"] = "baseline",
     test: TestName = "randomization",
     correction: CorrectionName = "holm",
-    family: Literal["metric", "all"] = "metric",
+    family: Family = "first",
     trials: int = 10_000,
-    resamples: int = 5000,
     seed: int = 7,
     confidence: float = 0.95,
     by: Any = None,
@@ -180,9 +183,12 @@ def compare(
     test, trials
         The test behind p-values, and its number of trials.
     correction, family
-        The correction of p-values, over one metric's or all in the call.
-    resamples, seed, confidence
-        Of the intervals of differences.
+        The correction of p-values, and the measures that decide: the ``"first"``, over all runs,
+        while the others are described; or ``"all"``, over all runs and measures.
+    seed
+        Of the test's random numbers.
+    confidence
+        Of the intervals of differences; a corrected p-value below 1 - confidence decides.
     by
         Labels of queries, as `evaluate` takes them: the same comparison in each slice, corrected
         for the tests of that slice.
@@ -198,7 +204,9 @@ def compare(
     [0.0078]
     """
     asked = session(measures, how)
-    procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
+    procedure = procedure_of(
+        test, correction, family, trials, Bootstrap.resamples, seed, confidence
+    )
     one_of("problems", problems, get_args(OnProblem))
     named = named_runs(runs)
     if len(named) < 2:
@@ -210,19 +218,29 @@ def compare(
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
     labels = labels_of(by)
     metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
-    outcomes = over_common_queries(asked, named, asked.evaluate(qrels, named, metrics))
+    evaluator = asked.evaluator(qrels, metrics)
+    depth = names_needed(metrics, asked.settings) if asked.rel_info == "qrels" else 0
+    read = evaluator.read(named.values(), evaluator.needs(metrics, depth))
+    checked = asked.checked(evaluator, named, evaluator.score(read, metrics))
+    outcomes = over_common_queries(asked, named, checked)
     bad = problems_of(named, outcomes)
-    scored = {name: run.scores for name, run in good_ones(named, outcomes).items()}
+    evaluated = good_ones(named, outcomes)
+    scored = {name: run.scores for name, run in evaluated.items()}
     lacking = pairs == "baseline" and next(iter(named)) not in scored
     if problems == "raised" or len(scored) < 2 or lacking:
         interface().refuse(bad)
     shown = asked.called(list(scored), list(scored.values()))
     signature = asked.signed(metrics, qrels=qrels, by=by)
-    of_all, drawn = _compared(pairs, shown, list(scored.values()), procedure, signature)
+    by_name = dict(zip(named, read, strict=True))
+    hits = [run for name in evaluated if isinstance(run := by_name[name], Hits)]
+    judgements = evaluator.relevance.judgements
+    judging = judging_of(shown, hits, list(evaluated.values()), judgements, asked.settings)
+    of_all, drawn = _compared(pairs, shown, list(scored.values()), procedure, signature, judging)
 
     def of_slice(part: QuerySlice) -> Report:
         some = [part.of(scores) for scores in scored.values()]
-        return _compared(pairs, shown, some, procedure, signature)[0]
+        judged = judging and judging.of(part)
+        return _compared(pairs, shown, some, procedure, signature, judged)[0]
 
     caution = "each slice is tested on its own: of many, some differ by chance"
     report = with_slices(of_all, labels, queries_of(scored.values()), of_slice, caution)
@@ -250,13 +268,17 @@ def _compared(
     scored: Sequence[Scores],
     procedure: paired.Procedure,
     signature: Signature | None,
+    judging: Judging | None,
 ) -> tuple[ComparisonReport | AllPairsReport, Charts]:
     """Compare runs; return the report and a function that makes its charts."""
     if pairs == "all":
         found = compare_all(names, scored, procedure)
-        return AllPairsReport(found, signature), lambda: all_pairs_charts(found)
+        best = names[found.claims[0].order[0]]
+        doubts = judging.doubts(best, beaten_by_best(found, found.claims[0])) if judging else {}
+        return AllPairsReport(found, signature, doubts), lambda: all_pairs_charts(found)
     compared = paired.compare(names, scored, procedure)
-    return ComparisonReport(compared, signature), lambda: comparison_charts(compared)
+    doubts = judging.doubts(names[0], claims_of(compared)) if judging else {}
+    return ComparisonReport(compared, signature, doubts), lambda: comparison_charts(compared)
 
 
 def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
@@ -264,11 +286,8 @@ def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
     default = paired.Procedure()
     if baseline is not None:
         raise UsageError(f"{option('all_pairs')}: there is no baseline ({baseline}); leave it out")
-    if procedure.test == default.test:
-        for name in ("correction", "family"):
-            if getattr(procedure, name) != getattr(default, name):
-                raise UsageError(
-                    f"{option('all_pairs')} with {option(name)}: Tukey's test holds for all "
-                    f"pairs of a measure; "
-                    f"leave it out, or give another {option('test')}"
-                )
+    if procedure.test == default.test and procedure.correction != default.correction:
+        raise UsageError(
+            f"{option('all_pairs')} with {option('correction')}: Tukey's test holds for all "
+            f"pairs of a measure; leave it out, or give another {option('test')}"
+        )

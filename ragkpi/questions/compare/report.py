@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,10 +24,17 @@ from ragkpi.charts.chart import (
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.library.session import Signature
-from ragkpi.library.values import EvaluationReport, interval_note
+from ragkpi.library.values import EvaluationReport
+from ragkpi.questions.compare.judging import Doubt
+from ragkpi.questions.compare.verdict import (
+    Names,
+    all_pairs_sentences,
+    comparison_sentences,
+    fitted,
+)
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
-from ragkpi.statistics.bootstrap import Bootstrap, few_queries_note, intervals, resampled
-from ragkpi.statistics.paired import AllPairs, Comparison, Difference, MetricPairs, Procedure
+from ragkpi.statistics.bootstrap import few_queries_note, intervals, resampled
+from ragkpi.statistics.paired import AllPairs, Claim, Comparison, Difference, Procedure
 from ragkpi.statistics.significance import TIED, CorrectionName, TestName, corrected
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
@@ -76,23 +84,12 @@ def test_in_words(procedure: Procedure) -> str:
 def correction_in_words(procedure: Procedure, tests: int) -> str:
     """Name the correction of the p-values of a family of tests."""
     family = counted(tests, "test")
-    family += " in this call" if procedure.family == "all" else " by each measure"
     return CORRECTIONS_IN_WORDS[procedure.correction][1].format(family=family)
 
 
 def probability(p: float) -> Cell:
     """Return a cell for a p-value, in significant digits if it would otherwise look like 0."""
     return Cell(p, style="significant" if 0 < p < 0.00005 else "decimal")
-
-
-def short(p: float) -> str:
-    """Format a p-value for a sentence."""
-    return f"{p:.4f}" if p >= 0.00005 else f"{p:.1g}"
-
-
-def joined(names: Sequence[str]) -> str:
-    """Format a list of names for a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def query_outcomes(
@@ -166,7 +163,8 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
                 rules=[Rule("y", 0.0)],
             )
         )
-    notes = [_bars(comparison.procedure.bootstrap), _over(comparison.differences)]
+    bars = f"bars: {comparison.procedure.bootstrap.level * 100:g} % intervals of the difference"
+    notes = [bars, _over(comparison.differences)]
     if no_curve:
         notes.append(f"no value per query, so no curve: {', '.join(no_curve)}")
     return noted(charts, notes)
@@ -181,7 +179,7 @@ def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
         name = by_metric.metric.name
         rows = [
             IntervalRow(
-                f"{pairs.names[run]} ({by_metric.letters[run]})",
+                pairs.names[run] + (f" ({by_metric.letters[run]})" if by_metric.letters else ""),
                 bounds[run][name].low,
                 float(by_metric.values[run]),
                 bounds[run][name].high,
@@ -191,14 +189,9 @@ def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
         charts.append(IntervalChart(name, Axis("value of each run"), rows))
     letters = "runs that share a letter are not shown to differ; that their intervals overlap says "
     few = few_queries_note(resampled(pairs.runs, bootstrap), bootstrap)
-    return noted(charts, [f"{letters}little of that", _bars(bootstrap), *([few] if few else [])])
-
-
-def _bars(bootstrap: Bootstrap) -> str:
-    return (
-        f"bars: {bootstrap.level * 100:g} % bootstrap intervals, {bootstrap.resamples:,} "
-        f"resamples, seed {bootstrap.seed}"
-    )
+    bars = f"bars: {bootstrap.level * 100:g} % bootstrap intervals, {bootstrap.resamples:,} "
+    bars += f"resamples, seed {bootstrap.seed}"
+    return noted(charts, [f"{letters}little of that", bars, *([few] if few else [])])
 
 
 def _over(differences: Sequence[Difference]) -> str:
@@ -226,20 +219,7 @@ def _sorted_differences(
 
 REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default measures
 
-_Decision = Literal["untested", "undecided", "better", "worse"]
-
-_IN_WORDS: Mapping[_Decision, tuple[str, str]] = {  # for one run, for several
-    "untested": ("has no test against", "have no test against"),
-    "undecided": ("is not shown to differ from", "are not shown to differ from"),
-    "better": ("is better than", "are better than"),
-    "worse": ("is worse than", "are worse than"),
-}
-_TONES: Mapping[_Decision, Literal["plain", "good", "bad"]] = {
-    "untested": "plain",
-    "undecided": "plain",
-    "better": "good",
-    "worse": "bad",
-}
+_TONES: Mapping[Claim, Literal["plain", "good", "bad"]] = {"better": "good", "worse": "bad"}
 
 _DIFFERENCE = Column("difference", "decimal", signed=True)
 _P = Column("p", "decimal")
@@ -256,8 +236,14 @@ _COLUMNS = [
     ),
     Column("ties", "integer", role="detail"),
     Column("losses", "integer", role="detail"),
-    Column("d_z", "decimal", signed=True, digits=3, role="detail"),
-    _P,
+    Column(
+        "d_z",
+        "decimal",
+        signed=True,
+        digits=3,
+        role="detail",
+        legend="difference / standard deviation of the queries' differences",
+    ),
 ]
 _QUERY_COLUMNS = [
     *map(Column, ("measure", "run", "query")),
@@ -265,43 +251,54 @@ _QUERY_COLUMNS = [
     Column("baseline", "decimal"),
     Column("value", "decimal"),
     _DIFFERENCE,
-    replace(_P, role="detail"),
 ]
 
 
 @dataclass(frozen=True)
 class ComparisonReport:
-    """The report on a comparison with a baseline."""
+    """The report on a comparison with a baseline, with doubts about claims of runs, by run."""
 
     comparison: Comparison
     signature: Signature | None = None
+    doubts: Mapping[str, Doubt] = field(default_factory=dict)
 
     @property
     def explanation(self) -> list[str]:
-        """The two lines below the table, and a warning about few queries."""
+        """How the p-values and intervals were computed."""
         comparison = self.comparison
-        tested = [d.metric.name for d in comparison.differences if not math.isnan(d.p)]
-        whole = comparison.procedure.family == "all"
-        tests = len(tested) if whole else max(map(tested.count, tested), default=0)
-        bootstrap = comparison.procedure.bootstrap
-        intervals = interval_note(bootstrap, " of the difference")
-        few = few_queries_note(comparison.resampled, bootstrap)
+        tests = sum(not math.isnan(d.p) for d in comparison.claims)
+        first, metrics = comparison.differences[0].metric.name, len(comparison.by_metric)
+        decides = ""
+        if comparison.procedure.family == "first" and metrics > 1:
+            decides = (
+                f" by {first}, which decides; the other measures are described, without claims"
+            )
+        level = f"{comparison.procedure.bootstrap.level * 100:g} %"
         return [
             test_in_words(comparison.procedure),
-            f"{correction_in_words(comparison.procedure, tests)}; {intervals}, of rates of 0 and 1 "
-            "Tango's; d_z: difference / standard deviation of the queries' differences",
-            *([few] if few else []),
+            f"{correction_in_words(comparison.procedure, tests)}{decides}",
+            f"[low, high]: Student's {level} interval of the difference, from the queries' "
+            "differences (of ratios of means: their jackknife pseudo-values); of rates of 0 and 1 "
+            "Tango's",
         ]
 
     @property
     def verdict(self) -> list[str]:
-        """A sentence per measure on runs that are better, worse or undecided."""
-        return [self._sentence(of_metric) for of_metric in self.comparison.by_metric]
+        """What the first measure decides, or with ``family="all"`` each."""
+        return self._sentences({name: name for name in self.comparison.names})
+
+    def _sentences(self, names: Names) -> list[str]:
+        return comparison_sentences(self.comparison, self.doubts, names)
 
     def table(self, layout: Layout) -> Table:
-        """Lay out a row per measure and run, the baseline first; or the queries won and lost."""
+        """Lay out a row per measure and run, the baseline first; or the queries won and lost.
+
+        For people the best run comes first among the others.
+        """
         corrected, _ = CORRECTIONS_IN_WORDS[self.comparison.procedure.correction]
-        of_tests = [Column(corrected, "decimal")] if corrected else []
+        of_tests = [_P, *([Column(corrected, "decimal")] if corrected else [])]
+        if corrected:
+            of_tests[0] = replace(_P, role="detail")
         notes: list[str] = []
         if layout.per_query == "shown":
             columns, rows = [*_QUERY_COLUMNS, *of_tests], self._query_rows(layout)
@@ -312,16 +309,20 @@ class ComparisonReport:
                 names = dict.fromkeys(metric.name for metric in alone)
                 notes.append(f"no value per query: {', '.join(names)}")
         else:
-            columns, rows = [*_COLUMNS, *of_tests], self._rows()
+            columns, rows = [*_COLUMNS, *of_tests], self._rows(layout)
         width = len(columns)
         filled = [[*row, *[Cell()] * width][:width] for row in rows]
-        table = Table(columns, filled, notes, verdict=self.verdict, explanation=self.explanation)
+        short = layout.width is not None
+        verdict = fitted(self.comparison.names, self._sentences) if short else self.verdict
+        table = Table(columns, filled, notes, verdict=verdict, explanation=self.explanation)
         return self._runs().signed(table, layout)
 
-    def _rows(self) -> Iterator[list[Cell]]:
+    def _rows(self, layout: Layout) -> Iterator[list[Cell]]:
         """Yield the rows of each measure; the baseline's rows have fewer cells."""
         for differences in self.comparison.by_metric:
             metric, first = differences[0].metric, differences[0]
+            if layout.notes == "below":
+                differences = sorted(differences, key=_goodness, reverse=True)
             value = Cell(first.baseline, style=metric.measure.style)
             yield [*map(Cell, (metric.name, self.comparison.names[0], first.queries)), value]
             for d in differences:
@@ -355,7 +356,6 @@ class ComparisonReport:
                 "correction": procedure.correction,
                 "family": procedure.family,
                 "trials": procedure.trials,
-                "resamples": procedure.bootstrap.resamples,
                 "level": procedure.bootstrap.level,
                 "seed": procedure.bootstrap.seed,
                 "explanation": self.explanation,
@@ -390,6 +390,7 @@ class ComparisonReport:
                 "effect_size": as_json(d.effect_size, "significant", digits),
                 "p": as_json(d.p, "significant", digits),
                 "p_corrected": as_json(d.corrected, "significant", digits),
+                "decision": d.decision,
             }
             if layout.per_query == "shown":
                 object_["per_query"] = outcome_objects(self.comparison, d, digits)
@@ -398,32 +399,18 @@ class ComparisonReport:
     def _runs(self) -> EvaluationReport:
         return EvaluationReport.of(self.comparison.names, self.comparison.runs, self.signature)
 
-    def _decision(self, difference: Difference) -> _Decision:
-        """Decide about a run: its corrected p-value must be below 1 - confidence."""
-        if math.isnan(difference.corrected):
-            return "untested"
-        if difference.corrected >= 1 - self.comparison.procedure.bootstrap.level:
-            return "undecided"
-        better = difference.metric.measure.sign * difference.difference > 0
-        return "better" if better else "worse"
-
     def _tested(self, d: Difference) -> list[Cell]:
         """Return the cells of a difference and its p-values."""
-        tone = _TONES[self._decision(d)] if d.difference else "plain"
+        tone = _TONES.get(d.decision, "plain")
         difference = Cell(d.difference, d.interval, style=d.metric.measure.style, tone=tone)
-        return [difference, probability(d.p), probability(d.corrected)]
+        corrected = Cell() if d.decision == "described" else probability(d.corrected)
+        return [difference, probability(d.p), corrected]
 
-    def _sentence(self, differences: Sequence[Difference]) -> str:
-        runs: dict[_Decision, list[str]] = {}
-        for d in differences:
-            p = "" if math.isnan(d.corrected) else f" (p = {short(d.corrected)})"
-            runs.setdefault(self._decision(d), []).append(d.run + p)
-        baseline = self.comparison.names[0]
-        parts = [
-            f"{joined(names)} {_IN_WORDS[decision][len(names) > 1]} {baseline}"
-            for decision, names in runs.items()
-        ]
-        return f"{differences[0].metric.name}: {'; '.join(parts)}."
+
+def _goodness(found: Difference) -> float:
+    """Return what to sort by: NA is last."""
+    value = found.metric.measure.sign * found.summary
+    return -math.inf if math.isnan(value) else value
 
 
 _TUKEY = (
@@ -432,33 +419,46 @@ _TUKEY = (
     "trials, p = (count + 1) / (trials + 1), seed {seed}; all shuffles, p = share, where there "
     "are no more. It holds for all pairs together and needs no correction"
 )
-_MOST_NAMED = 5  # runs in a sentence
 
 
 @dataclass(frozen=True)
 class AllPairsReport:
-    """A comparison of all pairs of runs: values with letters, and the p-value of each pair."""
+    """A comparison of all pairs of runs: values with letters, and the p-value of each pair.
+
+    Doubts are about what the best run is better than.
+    """
 
     pairs: AllPairs
     signature: Signature | None = None
+    doubts: Mapping[str, Doubt] = field(default_factory=dict)
 
     @property
     def explanation(self) -> list[str]:
         """The lines that explain p-values and letters."""
         procedure = self.pairs.procedure
-        seed, limit = procedure.bootstrap.seed, 1 - procedure.bootstrap.level
+        seed, limit = procedure.bootstrap.seed, procedure.limit
         letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown)"
+        if len(self.pairs.claims) < len(self.pairs.by_metric):
+            letters += (
+                f"; {self.pairs.by_metric[0].metric.name} decides, and the other measures are "
+            )
+            letters += "described: p without a correction over measures, and no letters"
         if self.pairs.is_tukey:
-            return [_TUKEY.format(trials=procedure.trials, seed=seed), letters]
+            tukey = _TUKEY.format(trials=procedure.trials, seed=seed)
+            several = len(self.pairs.claims)
+            tukey += f"; times {several}, for as many measures" if several > 1 else ""
+            return [tukey, letters]
         runs = len(self.pairs.names)
-        tests = runs * (runs - 1) // 2
-        tests *= len(self.pairs.by_metric) if procedure.family == "all" else 1
+        tests = runs * (runs - 1) // 2 * len(self.pairs.claims)
         return [test_in_words(procedure), correction_in_words(procedure, tests), letters]
 
     @property
     def verdict(self) -> list[str]:
-        """A sentence per measure that orders the runs."""
-        return [self._sentence(by_metric) for by_metric in self.pairs.by_metric]
+        """The best run by the first measure, or with ``family="all"`` by each."""
+        return self._sentences({name: name for name in self.pairs.names})
+
+    def _sentences(self, names: Names) -> list[str]:
+        return all_pairs_sentences(self.pairs, self.doubts, names)
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the best first, and a column per run with p."""
@@ -477,7 +477,7 @@ class AllPairsReport:
                 Cell(names[run]),
                 Cell(by_metric.queries),
                 Cell(float(by_metric.values[run]), style=by_metric.metric.measure.style),
-                Cell(by_metric.letters[run]),
+                Cell(by_metric.letters and by_metric.letters[run]),
                 *(
                     Cell() if other == run else probability(float(by_metric.p[run, other]))
                     for other in range(len(names))
@@ -486,7 +486,9 @@ class AllPairsReport:
             for by_metric in self.pairs.by_metric
             for run in by_metric.order
         ]
-        table = Table(columns, rows, verdict=self.verdict, explanation=self.explanation)
+        short = layout.width is not None
+        verdict = fitted(names, self._sentences) if short else self.verdict
+        table = Table(columns, rows, verdict=verdict, explanation=self.explanation)
         return self._runs().signed(table, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
@@ -505,9 +507,9 @@ class AllPairsReport:
                 "answer": self.verdict,
                 "letters": {
                     by_metric.metric.name: dict(
-                        zip(self.pairs.names, by_metric.letters, strict=True)
+                        zip(self.pairs.names, by_metric.letters or (), strict=True)
                     )
-                    for by_metric in self.pairs.by_metric
+                    for by_metric in self.pairs.claims
                 },
                 "pairs": list(self._pairs(layout)),
             },
@@ -536,32 +538,6 @@ class AllPairsReport:
                     "p": as_json(float(by_metric.p[first, second]), "significant", layout.digits),
                 }
 
-    def _sentence(self, by_metric: MetricPairs) -> str:
-        limit = 1 - self.pairs.procedure.bootstrap.level
-        order = by_metric.order
-        parts, undecided = [], 0
-        for rank, run in enumerate(order):
-            worse = []
-            for other in order[rank + 1 :]:
-                p = float(by_metric.p[run, other])
-                if math.isnan(p) or p >= limit:
-                    undecided += 1
-                else:
-                    worse.append(f"{self.pairs.names[other]} (p = {short(p)})")
-            if len(worse) > _MOST_NAMED:
-                worse[_MOST_NAMED:] = [f"{len(worse) - _MOST_NAMED} more"]
-            if worse:
-                parts.append(f"{self.pairs.names[run]} is better than {joined(worse)}")
-        if len(parts) > _MOST_NAMED:
-            others = counted(len(parts) - _MOST_NAMED, "more run")
-            parts[_MOST_NAMED:] = [f"{others} better than some: see the letters"]
-        if not parts:
-            parts = ["no two runs are shown to differ"]
-        elif undecided:
-            of_all = f"{counted(undecided, 'pair')} of {len(order) * (len(order) - 1) // 2}"
-            parts.append(f"{of_all} {'is' if undecided == 1 else 'are'} not shown to differ")
-        return f"{by_metric.metric.name}: {'; '.join(parts)}."
-
 
 MARKS = "†‡§¶‖#"
 RunPair = tuple[str, frozenset[str]]  # a metric's name, and two runs
@@ -588,12 +564,9 @@ class PaperTable:
         """The caption, which explains the values and the marks."""
         first = self.comparisons[0]
         procedure = first.procedure
-        tested = sum(p == p for p in self._corrected.values())
-        metrics = len({name for name, _ in self._corrected})
-        number = tested if procedure.family == "all" else tested // max(metrics, 1)
+        number = sum(p == p for p in self._corrected.values())
         test, correction = IN_CAPTIONS[procedure.test], IN_CAPTIONS[procedure.correction]
         family = counted(number, "test")
-        family += " in all" if procedure.family == "all" else " by each measure"
         marks = ", ".join(
             f"{mark} differs from {comparison.names[0]}"
             for mark, comparison in zip(MARKS, self.comparisons, strict=False)
@@ -641,7 +614,7 @@ class PaperTable:
 
     @property
     def _limit(self) -> float:
-        return 1 - self.comparisons[0].procedure.bootstrap.level
+        return self.comparisons[0].procedure.limit
 
     def _marks(self, metric: str, name: str) -> str:
         return "".join(
@@ -651,24 +624,16 @@ class PaperTable:
             < self._limit
         )
 
-    @property
+    @cached_property
     def _corrected(self) -> Mapping[RunPair, float]:
-        """The p-values of all tested pairs without repetition, corrected together."""
-        procedure = self.comparisons[0].procedure
-        families: dict[str, dict[RunPair, float]] = {}
-        for comparison in self.comparisons:
-            for difference in comparison.differences:
-                metric = difference.metric.name
-                pair = metric, frozenset((difference.run, comparison.names[0]))
-                family = "all" if procedure.family == "all" else metric
-                families.setdefault(family, {})[pair] = difference.p
-        return {
-            pair: float(p)
-            for family in families.values()
-            for pair, p in zip(
-                family, corrected(np.array([*family.values()]), procedure.correction), strict=True
-            )
+        """The p-values of all pairs and measures, each once, corrected together: all are claims."""
+        p = {
+            (d.metric.name, frozenset((d.run, comparison.names[0]))): d.p
+            for comparison in self.comparisons
+            for d in comparison.differences
         }
+        values = corrected(np.array([*p.values()]), self.comparisons[0].procedure.correction)
+        return dict(zip(p, values.tolist(), strict=True))
 
 
 def _with_marks_as_columns(table: Table) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import compress
@@ -11,8 +12,9 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, noted
+from ragkpi.interface import option
 from ragkpi.library.values import interval_notes
-from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT
+from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT, Needed
 from ragkpi.questions.depth.study import (
     CHANCE_LIMIT,
     Choice,
@@ -20,37 +22,119 @@ from ragkpi.questions.depth.study import (
     Curve,
     Curves,
     Limits,
+    Saturation,
+    Stability,
     Study,
     Trace,
+    run_values,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.statistics.bootstrap import FEW
+from ragkpi.statistics.decisions import DECIDED
 
 _FEW = 4  # most depths in a sentence
+_FEW_RUNS = 3  # most runs with a sentence of their own
 _DETAILS = ("ef", "lambda", "collapse", "dbor", "dbor_sparse")
+_OUTCOMES = {
+    "undecided": "undecided",
+    "saturated": "where success saturates at the top and cannot choose",
+    "none": "without any",
+}
+_HINTS = {"recall": 0.8, "ra_nwg": 0.7}  # measures that could choose, and how much to ask for
 
 
 def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Answer:
     """Put curves into words; the tokens of a passage add the cost of each depth in tokens."""
     findings = []
-    sentences, reasons = [], []
+    explanation = []
     for curve in curves.curves:
         about = f"{curve.name}: " if curves.several else ""
         findings.append({**({"run": curve.name} if curve.name else {}), **asdict(curve.study)})
-        sentences.append(about + _depth_sentence(curves, curve, tokens_per_passage))
-        reasons += [about + reason for reason in _reasons(curve, curves.limits)]
-    notes = interval_notes(curves.bootstrap, [curve.scores for curve in curves.curves])
-    table = _depth_table(curves, tokens_per_passage, [*notes, *reasons])
+        explanation += [about + reason for reason in _reasons(curve, curves.limits)]
+    how, few = _of_resamples(curves)
+    intervals = interval_notes(curves.bootstrap, [curve.scores for curve in curves.curves])
+    table = Table(
+        *_depth_table(curves, tokens_per_passage),
+        notes=[*few, *intervals[1:]],
+        explanation=[*explanation, *how, *intervals[:1]],
+    )
     heads = 1 if curves.several else 0
-    return Answer("depth", table, sentences, {"limits": curves.limits, "depth": findings}, heads)
+    found = {"limits": curves.limits, "depth": findings}
+    return Answer("depth", table, _verdict(curves, tokens_per_passage), found, heads)
 
 
-def _depth_table(curves: Curves, tokens: float | None, notes: list[str]) -> Table:
+def _of_resamples(curves: Curves) -> tuple[list[str], list[str]]:
+    """Explain the resampling of the decision, and warn where it has few queries."""
+    known = [curve.study.stability for curve in curves.curves if curve.study.stability]
+    if not known:
+        return [], []
+    fewest = min(stability.queries for stability in known)
+    how = (
+        f"resamples: the depth is chosen again in {known[0].resamples:,} resamples of the queries "
+        f"that can succeed; it is decided if {_percent(DECIDED)} of them choose between half and "
+        "twice the depth"
+    )
+    few = f"With so few queries ({fewest}), resamples show too little of how far K could be off."
+    return [how], [few] if fewest < FEW else []
+
+
+def _verdict(curves: Curves, tokens: float | None) -> list[str]:
+    if curves.published:
+        return _of_published(curves.curves[0], sorted(curves.published.items()))
+    if not curves.several:
+        return _depth_sentences(curves, curves.curves[0], tokens)
+    if len(curves.curves) <= _FEW_RUNS:
+        return [f"{curve.name}: {_short(curve)}" for curve in curves.curves]
+    chosen = [(curve.study.recommended, curve.name) for curve in curves.curves]
+    known = [(choice.depth, name, choice) for choice, name in chosen if choice]
+    said = f"{len(known)} of {len(chosen)} runs {'has' if len(known) == 1 else 'have'} a depth"
+    best = []
+    if known:
+        (low, shallow, _), (high, deep, _) = (of(known, key=lambda k: k[:2]) for of in (min, max))
+        said += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")
+        depth, name, choice = max(known, key=lambda found: (found[2].success, found[2].bits))
+        best = [
+            f"Success is highest for {name}: {choice.success:.3f} at K = {depth:,}, "
+            f"{choice.bits:.2f} bits over random."
+        ]
+    outcomes: Counter[str] = Counter(curve.study.outcome for curve in curves.curves)
+    others = [f"{outcomes[kind]} {words}" for kind, words in _OUTCOMES.items() if outcomes[kind]]
+    return [f"{'; '.join([said, *others])}.", *best]
+
+
+def _of_published(curve: Curve, rates: Sequence[tuple[int, float]]) -> list[str]:
+    """Turn published rates of success into bits: all of a few depths, the ends of many."""
+    sentences = []
+    for depth, success in rates if len(rates) <= _FEW_RUNS else (rates[0], rates[-1]):
+        ceiling = curve.value("bor_max", depth)
+        bits, gap = _bits(success, ceiling), ""
+        if success:
+            gap = f", {-math.log2(success):.2f} below the ceiling of {ceiling:.2f}"
+        sentences.append(
+            f"Success {success:g} at K = {depth:,} is {bits:.2f} bits over random"
+            f"{gap if success < 1 else ', the ceiling'}."
+        )
+    return sentences
+
+
+def _bits(success: float, ceiling: float | None) -> float:
+    """Return a rate's bits over random; NaN where nothing can succeed."""
+    return (math.log2(success) if success else -math.inf) + (
+        math.nan if ceiling is None else ceiling
+    )
+
+
+def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], list[list[Cell]]]:
     measures = curves.curves[0].measures
-    shown = (curves.several, True, tokens is not None)
+    if curves.published:
+        observed = {metric.measure.name: metric.measure for metric in run_values([1], Needed())}
+        measures = [*(observed[name] for name in ("p_obs", "ef", "bor")), *measures]
+    shown = (curves.several, True, tokens is not None, bool(curves.quality))
     heads = (
         Column("run"),
         Column("K", "integer", legend="documents retrieved" if curves.curves[0].name else ""),
         Column("tokens", "integer"),
+        Column("quality", "decimal", legend="of the answers, as given"),
     )
     columns = [
         Column(
@@ -65,14 +149,29 @@ def _depth_table(curves: Curves, tokens: float | None, notes: list[str]) -> Tabl
     ]
     rows = []
     for curve in curves.curves:
+        quality = curves.quality_of(curve)
         for depth in curves.depths:
-            places = map(Cell, (curve.name, depth, depth * (tokens or 0)))
+            given = (curve.name, depth, depth * (tokens or 0), quality.get(depth))
             values = [
-                Cell(curve.value(measure.name, depth), curve.interval(measure.name, depth))
+                Cell(
+                    _value(curves, curve, measure.name, depth), curve.interval(measure.name, depth)
+                )
                 for measure in measures
             ]
-            rows.append([*compress(places, shown), *values])
-    return Table([*compress(heads, shown), *columns], rows, notes)
+            rows.append([*compress(map(Cell, given), shown), *values])
+    return [*compress(heads, shown), *columns], rows
+
+
+def _value(curves: Curves, curve: Curve, measure: str, depth: int) -> float | None:
+    """Return a value of a run, or one that follows from a published rate."""
+    if not curves.published or measure not in ("p_obs", "ef", "bor"):
+        return curve.value(measure, depth)
+    success, by_chance = curves.published[depth], curve.value("p_rand", depth)
+    if measure == "p_obs":
+        return success
+    if measure == "bor":
+        return _bits(success, curve.value("bor_max", depth))
+    return success / by_chance if by_chance else math.nan
 
 
 def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
@@ -107,7 +206,7 @@ def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
 
 def _collapse(collapse: Collapse, limits: Limits) -> str:
     why = f"a ceiling below {CEILING_LIMIT:g} bits"
-    if limits.m == 1 and collapse.lambda_ >= LAMBDA_LIMIT * (1 - 1e-12):
+    if limits.needed == Needed() and collapse.lambda_ >= LAMBDA_LIMIT * (1 - 1e-12):
         why = f"lambda = {collapse.lambda_:.3g} relevant documents (limit {LAMBDA_LIMIT:g})"
     return (
         f"from K = {collapse.depth:,} on chance alone succeeds with probability "
@@ -119,37 +218,143 @@ def _allowed(limits: Limits) -> str:
     return f"{limits.allowed_loss:g} bit{'s' if limits.allowed_loss != 1 else ''}"
 
 
-def _depth_sentence(curves: Curves, curve: Curve, tokens: float | None) -> str:
-    study, limits = curve.study, curves.limits
+def _what(limits: Limits) -> str:
+    """Name what makes a success."""
+    if limits.recall:
+        return f"{_percent(limits.recall)} of the relevant passages"
+    return "a relevant passage" if limits.m == 1 else f"{limits.m} relevant passages"
+
+
+def _void(study: Study, limits: Limits) -> str:
+    """Say why a run has no depth; empty if it has one."""
     choice, reached = study.choice, study.reached
     if reached is not None and reached.depth is None:
         return (
-            f"No depth can be recommended: {reached.measure} is {reached.value:.3f} at most, down "
-            f"to K = {reached.deepest:,}; {reached.least:g} was asked for."
+            f"{reached.measure} is {reached.value:.3f} at most, down to K = {reached.deepest:,}; "
+            f"{reached.least:g} was asked for"
         )
     if study.affordable is None:
-        return f"No depth can be recommended: nothing succeeds with m = {limits.m}."
+        return f"no query finds {_what(limits)}"
     if choice is None:
-        return "No depth can be recommended: chance succeeds at K = 1 already."
-    cost = "" if tokens is None else f" ({choice.depth * tokens:,.0f} tokens)"
+        return "chance succeeds at K = 1 already"
+    if choice.grounded:
+        return ""
+    return (
+        f"at K = {choice.depth:,} {choice.success:.3f} of the queries have {_what(limits)}, and "
+        f"{choice.chance:.3f} of random draws; chance alone does as well with probability "
+        f"{choice.evidence:.2f} (limit {CHANCE_LIMIT:g})"
+    )
+
+
+def _depth_sentences(curves: Curves, curve: Curve, tokens: float | None) -> list[str]:
+    study, limits, choice = curve.study, curves.limits, curve.study.choice
+    quality = _of_quality(curves, curve)
+    void = _void(study, limits)
+    if void or choice is None:
+        return [f"No depth can be recommended: {void}.", *quality]
+    if study.saturation:
+        return [_saturated(study.saturation, limits), *quality]
+    stability = study.stability
+    if stability and not stability.decided:
+        return [_undecided(stability, choice, limits), *quality]
+    cost = [] if tokens is None else [f"{choice.depth * tokens:,.0f} tokens"]
     because = _because(choice, study, limits)
     if choice.success is None:
-        return (
-            f"Show at most {choice.depth:,} of {curves.corpus_size:,}{cost}: {because}. "
-            f"A perfect selector reaches {_ceilings(curves, curve, choice)} bits over random."
-        )
-    at_least = "a relevant passage" if limits.m == 1 else f"{limits.m} relevant passages"
-    if not choice.grounded:
-        return (
-            f"No depth can be recommended: at K = {choice.depth:,} {choice.success:.3f} of the "
-            f"queries have {at_least}, and a random draw gives {choice.chance:.3f}; so good or "
-            f"better is chance alone with probability {choice.evidence:.2f} (limit "
-            f"{CHANCE_LIMIT:g}). Is the run the right one?"
-        )
-    return (
-        f"Retrieve {choice.depth:,}{cost}: {because}. Success "
-        f"({at_least}) is {choice.success:.3f} there, at {choice.bits:.2f} bits over random."
+        return [
+            f"Show at most {choice.depth:,} of {curves.corpus_size:,}{_bracketed(cost)}: "
+            f"{because}. A perfect selector reaches {_ceilings(curves, curve, choice)} bits over "
+            "random.",
+            *quality,
+        ]
+    sure = [*cost, f"{_range(stability)} in 95 % of resamples"] if stability else cost
+    said = f"Retrieve {choice.depth:,}{_bracketed(sure)}: {because}."
+    if quality:
+        return [said, *quality]
+    return [
+        f"{said} Success ({_what(limits)}) is {choice.success:.3f} there, at {choice.bits:.2f} "
+        "bits over random."
+    ]
+
+
+def _bracketed(parts: Sequence[str]) -> str:
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _range(stability: Stability) -> str:
+    low, high = (f"{depth:,}" if depth else "none" for depth in (stability.low, stability.high))
+    return low if low == high else f"{low} to {high}"
+
+
+def _undecided(stability: Stability, choice: Choice, limits: Limits) -> str:
+    if not stability.resamples:
+        return f"Undecided: one query cannot choose K. It alone would choose {choice.depth:,}."
+    low, high = (f"{depth:,}" if depth else "none" for depth in (stability.low, stability.high))
+    said = f"Undecided between {low} and {high}: {_shares(stability)}."
+    first, last = stability.success
+    at = f"{first:.3f} at K = {low} and " if stability.low else ""
+    return f"{said} Success ({_what(limits)}) is {at}{last:.3f} at K = {high}."
+
+
+def _shares(stability: Stability) -> str:
+    """Say which depths the resamples choose, and how often."""
+    named = []
+    for group in stability.groups:
+        if group.share >= 0.01:
+            apart = " or " if group.high - group.low == 1 else " to "
+            ends = dict.fromkeys(f"{end:,}" if end else "none" for end in (group.low, group.high))
+            named.append(f"{apart.join(ends)} in {_percent(group.share)}")
+    return ", ".join([f"{named[0]} of the resamples", *named[1:]])
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _saturated(saturation: Saturation, limits: Limits) -> str:
+    """Say that success cannot choose, and which measures could."""
+    everyone = saturation.success == 1
+    who = "every query has" if everyone else f"{_percent(saturation.success)} of the queries have"
+    final = saturation.final
+    reachable = {
+        name: min(math.floor(10 * final[name]) / 10, most) for name, most in _HINTS.items()
+    }
+    hints = " or ".join(
+        option("target", f"{name}={least:g}")
+        for name, least in reachable.items()
+        if least > saturation.recall
     )
+    return (
+        f"Success cannot choose K here: {who} {_what(limits)} in the top {saturation.depth}, where "
+        f"recall is {saturation.recall:.3f}. At K = {saturation.deepest:,} recall is "
+        f"{final['recall']:.3f}" + (f"; {hints} would choose." if hints else ".")
+    )
+
+
+def _of_quality(curves: Curves, curve: Curve) -> list[str]:
+    """Say where the quality of answers peaks, beside success."""
+    quality = curves.quality_of(curve)
+    if not quality:
+        return []
+    peak = max(sorted(quality), key=quality.__getitem__)
+    said = f"Answer quality is highest at K = {peak:,} ({quality[peak]:g})"
+    rises = curve.study.plateau.depth if curve.study.plateau else max(curves.depths)
+    if curve.name and rises > peak:
+        said += f"; success still rises to K = {rises:,}"
+    return [f"{said}."]
+
+
+def _short(curve: Curve) -> str:
+    """Say in half a line what a run chooses."""
+    study, choice, stability = curve.study, curve.study.choice, curve.study.stability
+    if study.outcome == "none" or choice is None:
+        return "no depth can be recommended."
+    if study.saturation:
+        return f"success cannot choose K (recall {study.saturation.recall:.3f} where it saturates)."
+    if stability and not stability.decided:
+        shares = _shares(stability) if stability.resamples else "one query"
+        return f"undecided between {_range(stability).replace(' to ', ' and ')}: {shares}."
+    sure = f" ({_range(stability)} in 95 % of resamples)" if stability else ""
+    return f"retrieve {choice.depth:,}{sure}, success {choice.success:.3f}, {choice.bits:.2f} bits."
 
 
 def _ceilings(curves: Curves, curve: Curve, choice: Choice) -> str:
@@ -168,6 +373,8 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
     reached = study.reached
     if choice.limit == "collapse" and study.collapse:
         return _collapse(study.collapse, limits)
+    if choice.limit == "plateau" and study.plateau and study.plateau.deepest < 2 * choice.depth:
+        return f"success rises down to there, and nothing below {study.plateau.deepest:,} was tried"
     if choice.limit == "plateau" and study.plateau:
         more = study.plateau.final - study.plateau.success
         gain = f"only {more:.3f} more success" if more else "no more success"
@@ -185,7 +392,7 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
         return "every query succeeds there"
     if choice.depth == 1:
         return "the run has no more, so whether deeper lists succeed more often is not known"
-    return "success still rises there, and nothing deeper was looked at"
+    return "success still rises there, and nothing deeper was tried"
 
 
 _MOST_TICKS = 15
@@ -193,7 +400,7 @@ _VISIBLE = 0.02  # least relative difference that a reader sees in a chart
 
 
 def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
-    """Draw success above chance, the distance of BoR from its ceiling, and the ceiling.
+    """Draw BoR under its ceiling, and success above chance, by depth.
 
     The table's depths are the ticks, its intervals the bands; traces have more depths.
     """
@@ -201,60 +408,60 @@ def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
     shown = "documents retrieved" if curves.corpus_size is None else "documents shown"
     depth = Axis(f"K, {shown}", "log", ticks=ticks)
     rules, notes = _collapse_rules(curves, traces)
-    rates = Axis("share of queries", low=0, high=1)
+    ceiling = _shared(curves, traces, [trace.ceiling for trace in traces], "ceiling BoR_max")
     chance = _shared(curves, traces, [trace.chance for trace in traces], "chance P_rand")
 
-    def by_depth(title: str, y: Axis, lines: list[Line], *more: Rule) -> PlaneChart:
-        return PlaneChart(title, depth, y, lines, rules=[*rules, *more])
+    def by_depth(title: str, y: Axis, lines: list[Line]) -> PlaneChart:
+        return PlaneChart(title, depth, y, lines, rules=rules)
 
-    ceiling = by_depth(
-        "What depth costs: the most bits a system can have",
-        Axis("BoR_max (bits)", low=0),
-        _shared(curves, traces, [trace.ceiling for trace in traces], "ceiling BoR_max"),
-    )
-    if not curves.curves[0].name:
-        return noted([ceiling, by_depth("Chance by depth", rates, chance)], notes)
-    success, distance = [], []
-    for curve, trace in zip(curves.curves, traces, strict=True):
-        success.append(_run_line(curves, curve, trace, "p_obs", trace.success))
-        below = trace.ceiling
-        distance.append(_run_line(curves, curve, trace, "bor", trace.bits - below, below))
-        if success[-1].mark is None:
-            notes.append(f"{curve.name}: no depth can be recommended")
+    bits, success = [], []
+    if curves.published:
+        bits = [_published_line(curves, "bor", "published")]
+        success = [_published_line(curves, "p_obs", "published")]
+    elif curves.curves[0].name:
+        for curve, trace in zip(curves.curves, traces, strict=True):
+            bits.append(_run_line(curves, curve, trace, "bor", trace.bits))
+            success.append(_run_line(curves, curve, trace, "p_obs", trace.success))
+            if success[-1].mark is None:
+                notes.append(f"{curve.name}: {_short(curve).partition(':')[0].removesuffix('.')}")
+    quality = [_quality_line(curves, curve) for curve in curves.curves if curves.quality_of(curve)]
+    is_share = all(0 <= value <= 1 for line in quality for value in line.y)
+    rates = Axis("share of queries", low=0, high=1)
     charts = [
-        by_depth("Success and chance by depth", rates, [*success, *chance]),
         by_depth(
-            "Distance from the ceiling by depth",
-            Axis("BoR - BoR_max (bits)", high=0),
-            distance,
-            Rule("y", 0, "ceiling"),
+            "Bits over random, under the ceiling" if bits else "The most bits a system can have",
+            Axis("BoR (bits)" if bits else "BoR_max (bits)", low=0),
+            [*bits, *ceiling],
         ),
-        ceiling,
+        by_depth(
+            "Success above chance" if success else "Chance of success",
+            rates,
+            [*success, *(quality if is_share else []), *chance],
+        ),
     ]
+    if not is_share:
+        charts.append(by_depth("Answer quality", Axis("quality"), quality))
     return noted(charts, notes)
 
 
-def _run_line(
-    curves: Curves,
-    curve: Curve,
-    trace: Trace,
-    measure: str,
-    y: FloatArray,
-    below: FloatArray | None = None,
-) -> Line:
-    """Draw a run; for values drawn `below` a curve, shift the intervals with them."""
-    x = trace.depths.tolist()
-    band = []
-    for depth in curves.depths:
-        interval = curve.interval(measure, depth)
-        if interval is not None:
-            shift = 0.0 if below is None else float(below[x.index(depth)])
-            band.append(Span(depth, interval.low - shift, interval.high - shift))
-    choice = curve.study.choice
-    mark = None
-    if choice is not None and choice.grounded:
-        mark = Mark(choice.depth, f"retrieve {choice.depth:,}")
-    return Line(curve.name, x, y.tolist(), band, mark=mark)
+def _quality_line(curves: Curves, curve: Curve) -> Line:
+    given = sorted(curves.quality_of(curve).items())
+    name = f"answer quality of {curve.name}" if curve.name else "answer quality"
+    return Line(name, [depth for depth, _ in given], [quality for _, quality in given])
+
+
+def _published_line(curves: Curves, measure: str, name: str) -> Line:
+    values = [_value(curves, curves.curves[0], measure, depth) for depth in curves.depths]
+    return Line(name, curves.depths, [math.nan if value is None else value for value in values])
+
+
+def _run_line(curves: Curves, curve: Curve, trace: Trace, measure: str, y: FloatArray) -> Line:
+    """Draw a run with its intervals, and mark the depth to retrieve."""
+    estimated = [(depth, curve.interval(measure, depth)) for depth in curves.depths]
+    band = [Span(depth, interval.low, interval.high) for depth, interval in estimated if interval]
+    choice = curve.study.recommended
+    mark = None if choice is None else Mark(choice.depth, f"retrieve {choice.depth:,}")
+    return Line(curve.name, trace.depths.tolist(), y.tolist(), band, mark=mark)
 
 
 def _shared(
@@ -268,7 +475,7 @@ def _shared(
             for curve, of_run in zip(curves.curves, values, strict=True)
         ]
     choice = curves.curves[0].study.choice
-    if curves.corpus_size is None or choice is None:
+    if curves.corpus_size is None or choice is None or curves.published:
         return [Line(name, x, values[0].tolist(), role="ceiling")]
     mark = Mark(choice.depth, f"show at most {choice.depth:,}")
     return [Line(name, x, values[0].tolist(), mark=mark)]

@@ -22,8 +22,11 @@ def depth(
         "Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000, as deep as the runs are.",
         use="common",
     ),
-    at_least: int = option(
-        "--at-least M", "Relevant documents that make a success.", 1, min=1, use="common"
+    at_least: str = option(
+        "--at-least M|SHARE%",
+        "Relevant documents that make a success: a number, or a share of them (50%).",
+        "1",
+        use="common",
     ),
     max_loss: float | None = option(
         "--max-loss BITS",
@@ -55,6 +58,16 @@ def depth(
     relevant: str | None = option(
         "--relevant R[,R...]", "Without files: how many of the -N are relevant, a number per query."
     ),
+    success: str | None = option(
+        "--success RATE[,RATE...]",
+        "Without runs: published rates of success, one for each --at, to turn into bits.",
+    ),
+    quality: str | None = option(
+        "--quality FILE",
+        "Quality of the answers by depth, to show beside success: lines of K QUALITY, or RUN K "
+        "QUALITY.",
+        use="common",
+    ),
 ) -> None:
     """Answer "how many passages should I retrieve?", or "how many tools may I show the agent?".
 
@@ -66,10 +79,12 @@ def depth(
     The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
     outside the collapse zone, and the deepest one within --max-loss bits of the best. With
     --target it is the one that reaches this; no answer is deeper than --max-tokens allow. A run
-    that a random draw would equal gets none.
+    that a random draw would equal gets none. The depth is chosen again on resampled queries: if
+    fewer than 80 % of them choose between half and twice the depth, the answer is undecided.
 
     Without runs it says what chance and a perfect selector do: 'ragkpi depth -N 5183 QRELS', or
-    without files 'ragkpi depth -N 58 --relevant 4'.
+    without files 'ragkpi depth -N 58 --relevant 4'. Published rates of success become bits:
+    'ragkpi depth -N 8841823 --relevant 1 --at 1000 --success 0.857'.
     """
     if relevant is not None and files:
         raise UsageError("--relevant stands in place of files; expected one or the other")
@@ -88,10 +103,22 @@ def depth(
         target=target,
         max_tokens=max_tokens,
         relevant=None if relevant is None else _numbers("--relevant", relevant),
+        success=None if success is None else _rates(success),
+        quality=quality,
         **intervals,
         **evaluating | naming,
     )
     output.write(result.report, result.charts, first_chart="on terminals")
+
+
+def _rates(text: str) -> list[float]:
+    """Read shares between commas."""
+    try:
+        return [float(part) for part in text.replace("_", "?").split(",")]
+    except ValueError:
+        raise UsageError(
+            f"--success {text}: expected shares from 0 to 1, with commas between"
+        ) from None
 
 
 def _numbers(option: str, text: str) -> list[int]:

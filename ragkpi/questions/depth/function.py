@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
@@ -20,9 +21,11 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session, all_good
-from ragkpi.measures.chance import corpus_size
+from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
+from ragkpi.questions.depth.quality import Qualities, for_runs, qualities
+from ragkpi.questions.depth.resampling import decide_depth
 from ragkpi.questions.depth.study import (
     DEPTHS,
     Curve,
@@ -34,12 +37,12 @@ from ragkpi.questions.depth.study import (
     parse_target,
     run_values,
     study_counts,
-    study_run,
     trace,
 )
 from ragkpi.ranking.judged import Judged, Settings, judged_from_counts
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits
 from ragkpi.statistics.bootstrap import Bootstrap, Method
+from ragkpi.wording import counted
 
 
 def depth(
@@ -47,13 +50,15 @@ def depth(
     runs: Any = None,
     *,
     at: Sequence[int] | None = None,
-    at_least: int = 1,
+    at_least: int | str = 1,
     max_loss: float | None = None,
     plateau: float = 0.02,
     tokens_per_passage: float | None = None,
     target: str | None = None,
     max_tokens: float | None = None,
     relevant: Sequence[int] | None = None,
+    success: Sequence[float] | None = None,
+    quality: Any = None,
     ci: bool = False,
     ci_method: Method | None = None,
     resamples: int = 5000,
@@ -71,7 +76,7 @@ def depth(
     at
         Depths; None for 1, 2, 3, 5, 10, … as deep as the runs are.
     at_least
-        The number of relevant documents that makes a success.
+        The number of relevant documents that makes a success, or a share of them: ``"50%"``.
     max_loss
         The most bits of BoR that the answer may lose against the best depth.
     plateau
@@ -84,6 +89,11 @@ def depth(
         The most tokens, at `tokens_per_passage` each; no depth that needs more.
     relevant
         In place of qrels, the number of relevant documents among `corpus_size`, per query.
+    success
+        In place of runs, published rates of success, one for each depth of `at`.
+    quality
+        The quality of the answers at some depths: ``{5: 0.71, 10: 0.69}``, a mapping from runs to
+        such mappings, or a file with lines of K and quality, or run, K and quality.
     ci, ci_method, resamples, seed, confidence
         Whether and how to compute intervals, as for `evaluate`.
 
@@ -92,21 +102,29 @@ def depth(
     >>> import ragkpi
     >>> print(ragkpi.depth(relevant=[4], corpus_size=58, at=[5, 10, 20]).rows[0]["bor_max"])
     1.6905...
+    >>> bm25 = ragkpi.depth(relevant=[1], corpus_size=8841823, at=[1000], success=[0.857])
+    >>> print(bm25.rows[0]["bor"])
+    12.8874...
     """
     asked = session((), in_one_order(how))
     numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
     for name, number in {**numbers, "max_tokens": max_tokens}.items():
         if number is not None and number != number:
             raise UsageError(f"{option(name)} {number}: expected a number")
+    needed = _needed(at_least)
     limits = Limits(
-        whole("at_least", at_least, 1),
+        needed.m,
         max_loss,
         plateau,
         None if target is None else parse_target(target),
         _room(max_tokens, tokens_per_passage),
+        needed.recall,
     )
+    published = None if success is None else _published(success, at)
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
-    bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
+    answers = {} if quality is None else qualities(quality)
+    resampling = bootstrap_of(resamples, seed, confidence, ci_method)
+    bootstrap = resampling if ci else None
     if relevant is not None and (qrels is not None or runs is not None):
         raise UsageError(
             f"{option('relevant')} stands in place of files; expected one or the other"
@@ -123,19 +141,56 @@ def depth(
         if bootstrap is not None:
             raise UsageError(f"{option('ci')}: without a run nothing is estimated; leave it out")
         judged = [_judged_without_run(asked, qrels, relevant, limits)]
-        curves = _curves_of_chance(judged[0], depths, limits)
+        curves = _curves_of_chance(judged[0], depths, limits, answers, published)
     else:
+        if published is not None:
+            raise UsageError(
+                f"{option('success')} stands in place of runs; expected one or the other"
+            )
         named = named_runs(runs)
-        curves, judged = _curves_of_runs(asked, qrels, named, depths, limits, bootstrap)
+        choices = _Choices(depths, limits, answers, resampling, bootstrap)
+        curves, judged = _curves_of_runs(asked, qrels, named, choices)
     metrics = curves.curves[0].scores.metrics
 
     def charts() -> list[Chart]:
         drawn = every_depth([*curves.depths, *curves.chosen])
-        traces = [trace(of_run, drawn, limits.m) for of_run in judged]
+        traces = [trace(of_run, drawn, limits.needed) for of_run in judged]
         return noted(depth_charts(curves, traces), asked.small_print(qrels, metrics, judged[0]))
 
     report = depth_answer(curves, tokens_per_passage)
     return Result(report, charts, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
+
+
+def _needed(at_least: int | str) -> Needed:
+    """Read a number of documents, or a share of the relevant ones such as 50%."""
+    if not isinstance(at_least, str):
+        return Needed(whole("at_least", at_least, 1))
+    if at_least.isdecimal() and int(at_least):
+        return Needed(int(at_least))
+    try:
+        share = float(at_least.removesuffix("%")) / 100
+    except ValueError:
+        share = math.nan
+    if not at_least.endswith("%") or not 0 < share <= 1:
+        raise UsageError(
+            f"{option('at_least')} {at_least}: expected a number of documents such as 3, or a "
+            "share of the relevant ones such as 50%"
+        )
+    return Needed(recall=share)
+
+
+def _published(success: Sequence[float], at: Sequence[int] | None) -> dict[int, float]:
+    """Return published rates by depth."""
+    if at is None or len(success) != len(at):
+        found = "none" if at is None else f"{len(at)} of them"
+        raise UsageError(
+            f"{option('success')}: {counted(len(success), 'rate')} and {found} at depths of "
+            f"{option('at')}; expected one depth for each"
+        )
+    for rate in success:
+        if not 0 <= rate <= 1:
+            raise UsageError(f"{option('success')} {rate:g}: expected a share from 0 to 1")
+    return dict(zip(at, success, strict=True))
 
 
 def _room(max_tokens: float | None, tokens: float | None) -> int | None:
@@ -199,31 +254,44 @@ def _judged_without_run(
             f"{option('corpus_size')}, or a run"
         )
     every = replace(asked, settings=replace(settings, missing="zero", doubts="said"))
-    metrics = count_values([1], 1)
+    metrics = count_values([1], Needed())
     evaluator = every.evaluator(qrels, metrics)
     (nothing,) = all_good(["qrels"], evaluator.score([NOTHING_RETRIEVED], metrics))
     return nothing.plain
 
 
-def _curves_of_chance(judged: Judged, depths: Sequence[int] | None, limits: Limits) -> Curves:
+def _curves_of_chance(
+    judged: Judged,
+    depths: Sequence[int] | None,
+    limits: Limits,
+    answers: Qualities,
+    published: Mapping[int, float] | None,
+) -> Curves:
     size = int(corpus_size(judged).max())
     depths = depths or sorted({*(depth for depth in DEPTHS if depth < size), size})
     _refuse_above(size, depths)
     study = study_counts(judged, depths, limits)
-    curve = Curve("", score(judged, count_values(depths, limits.m)), study)
-    return Curves([curve], depths, limits, corpus_size=size)
+    curve = Curve("", score(judged, count_values(depths, limits.needed)), study)
+    quality = for_runs(answers, [""])
+    return Curves([curve], depths, limits, corpus_size=size, published=published, quality=quality)
+
+
+class _Choices(NamedTuple):
+    """What was asked of runs."""
+
+    depths: Sequence[int] | None  # None for depths down to the end of the runs
+    limits: Limits
+    answers: Qualities
+    resampling: Bootstrap  # of the decision
+    bootstrap: Bootstrap | None  # of intervals; None without
 
 
 def _curves_of_runs(
-    asked: Session,
-    qrels: Any,
-    runs: Mapping[str, RunOrPath],
-    depths: Sequence[int] | None,
-    limits: Limits,
-    bootstrap: Bootstrap | None,
+    asked: Session, qrels: Any, runs: Mapping[str, RunOrPath], choices: _Choices
 ) -> tuple[Curves, list[Judged]]:
-    """Study runs at `depths`; None for depths down to the end of the runs."""
-    everywhere = run_values(depths or DEPTHS, limits.m)
+    """Study runs at all depths."""
+    depths, limits, bootstrap = choices.depths, choices.limits, choices.bootstrap
+    everywhere = run_values(depths or DEPTHS, limits.needed)
     evaluator = asked.evaluator(qrels, everywhere)
     # Read first: the default depths depend on the runs, but reading does not depend on depths.
     read = evaluator.read(runs.values(), evaluator.needs(everywhere))
@@ -231,13 +299,16 @@ def _curves_of_runs(
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
     if asked.settings.max_retrieved is not None:
         deepest = max(1, min(deepest, asked.settings.max_retrieved))
-    depths = depths or [depth for depth in DEPTHS if depth <= deepest]
-    outcomes = evaluator.score(read, run_values(depths, limits.m))
+    if depths is None:
+        answered = {depth for quality in choices.answers.values() for depth in quality}
+        depths = [depth for depth in sorted({*DEPTHS, *answered}) if depth <= deepest]
+    outcomes = evaluator.score(read, run_values(depths, limits.needed))
     for result in all_good(runs, outcomes):
         _refuse_above(int(corpus_size(result.plain).min()), depths)
     results = all_good(runs, asked.checked(evaluator, runs, outcomes))
     curves = []
     names = asked.called(list(runs), [result.scores for result in results])
+    quality = for_runs(choices.answers, names)
     all_runs = zip(names, runs, results, strict=True)
     for name, path, result in steps(all_runs, "depths", len(results)):
         judged = result.plain
@@ -248,8 +319,10 @@ def _curves_of_runs(
                 f"give a deeper run, or {option('at')} down to {deepest} ({path})"
             )
         intervals = interval_by_name(result.scores, bootstrap) if bootstrap else {}
-        curves.append(Curve(name, result.scores, study_run(judged, depths, limits), intervals))
-    return Curves(curves, depths, limits, bootstrap), [result.plain for result in results]
+        study = decide_depth(judged, depths, limits, choices.resampling)
+        curves.append(Curve(name, result.scores, study, intervals))
+    studied = Curves(curves, depths, limits, bootstrap, quality=quality)
+    return studied, [result.plain for result in results]
 
 
 def _refuse_above(size: int, depths: Sequence[int]) -> None:

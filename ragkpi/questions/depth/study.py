@@ -17,16 +17,19 @@ from ragkpi.measures import chance
 from ragkpi.measures.chance import (
     BITS,
     CEILING,
+    Needed,
     chance_statistics,
     collapse_depth,
     corpus_size,
     mean_known,
+    succeeds,
 )
 from ragkpi.measures.measure import Aggregate, Measure, Metric, MetricScores, Scores, score
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.tied import tail
+from ragkpi.measures.tied import Tail, tail
 from ragkpi.ranking.judged import Judged
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
+from ragkpi.statistics.decisions import DECIDED
 
 EVERY = 1000  # try every depth down to this one
 _BELOW = 100  # number of deeper depths to draw
@@ -50,42 +53,70 @@ def every_depth(depths: Sequence[int]) -> IntArray:
     return np.union1d(np.union1d(every, below[below <= deepest]), depths)
 
 
-def trace(judged: Judged, depths: IntArray, m: int) -> Trace:
+def trace(judged: Judged, depths: IntArray, needed: Needed) -> Trace:
     """Compute the curves of a run, or of counts of relevant documents, at ascending depths."""
-    if not (judged.num_rel >= m).any():  # no query can succeed
+    if not (judged.num_rel >= needed.m).any():  # no query can succeed
         return Trace(depths, *[np.full(len(depths), np.nan)] * 4)
-    ceiling, bits = (bits_at(judged, depths, m, aggregate) for aggregate in (CEILING, BITS))
-    chance = np.where(depths < m, 0.0, np.exp2(-ceiling))  # too few to succeed have no ceiling
-    return Trace(depths, success_at(judged, depths, m), chance, bits, ceiling)
+    ceiling, bits = (bits_at(judged, depths, needed, aggregate) for aggregate in (CEILING, BITS))
+    chance = np.where(np.isnan(ceiling), 0.0, np.exp2(-ceiling))  # too few to succeed
+    return Trace(depths, success_at(judged, depths, needed), chance, bits, ceiling)
 
 
-def success_at(judged: Judged, depths: IntArray, m: int) -> FloatArray:
-    """Return the share of queries with m relevant documents down to each depth, (D,)."""
-    first = np.sort(judged.rank[judged.relevant & (judged.found == m)])
-    possible = max(int((judged.num_rel >= m).sum()), 1)
-    return np.asarray(np.searchsorted(first, depths, side="right") / possible)
+def first_successes(judged: Judged, needed: Needed) -> FloatArray:
+    """Return the depth from which each query succeeds, inf for none, (P,), where it is possible."""
+    least = np.broadcast_to(needed.of(judged.num_rel), len(judged.queries))
+    reached = judged.relevant & (judged.found == least[judged.query])
+    first = np.full(len(judged.queries), math.inf)
+    first[judged.query[reached]] = judged.rank[reached]
+    return first[judged.num_rel >= needed.m]
 
 
-def bits_at(judged: Judged, depths: IntArray, m: int, aggregate: Aggregate) -> FloatArray:
-    """Return BoR, or its ceiling, at each depth, (D,), as `bor` and `bor_max` define them.
+def success_at(judged: Judged, depths: IntArray, needed: Needed) -> FloatArray:
+    """Return the share of queries that succeed at each depth, (D,)."""
+    first = np.sort(first_successes(judged, needed))
+    return np.asarray(np.searchsorted(first, depths, side="right") / max(len(first), 1))
 
-    Queries with the same N, R and number of retrieved documents are computed once.
-    """
+
+class Situations(NamedTuple):
+    """The U different situations of chance: queries in one have equal chances at every depth."""
+
+    size: IntArray  # (U,): documents to draw from
+    relevant: IntArray  # (U,)
+    limit: IntArray  # (U,): chance never draws more
+    of_query: IntArray  # (P,): the situation of each query that can succeed
+
+    def tails(self, depths: IntArray, needed: Needed) -> Tail:
+        """Return the chances of success, (D, U) each."""
+        shape = (len(depths), len(self.size))
+        size, relevant = (np.broadcast_to(x, shape).ravel() for x in (self.size, self.relevant))
+        drawn = np.minimum(depths[:, np.newaxis], self.limit)
+        tails = tail(size, relevant, drawn.ravel(), needed.of(relevant))
+        return Tail(*(column.reshape(shape) for column in tails))
+
+
+def situations_of(judged: Judged, needed: Needed) -> Situations:
+    """Tell the situations of the queries that can succeed apart."""
     size = corpus_size(judged)
     limit = judged.num_ret if judged.settings.draws == "ret" else size
-    cells = np.stack([size, judged.num_rel, np.minimum(limit, size)])[:, judged.num_rel >= m]
-    (N, R, most), count = np.unique(cells, axis=1, return_counts=True)
-    shape = (len(depths), len(count))
-    drawn = np.minimum(depths[:, np.newaxis], most)
-    chances = tail(
-        np.broadcast_to(N, shape).ravel(), np.broadcast_to(R, shape).ravel(), drawn.ravel(), m
+    cells = np.stack([size, judged.num_rel, np.minimum(limit, size)])
+    (size, relevant, limit), of_query = np.unique(
+        cells[:, judged.num_rel >= needed.m], axis=1, return_inverse=True
     )
-    statistics = chance_statistics(chances, m).reshape(*shape, -1)
-    sums = (statistics * count[:, np.newaxis]).sum(axis=1)
+    return Situations(size, relevant, limit, of_query.ravel())
+
+
+def bits_at(judged: Judged, depths: IntArray, needed: Needed, aggregate: Aggregate) -> FloatArray:
+    """Return BoR, or its ceiling, at each depth, (D,), as `bor` and `bor_max` define them."""
+    cells = situations_of(judged, needed)
+    tails, count = cells.tails(depths, needed), np.bincount(cells.of_query)
+    flat = Tail(*(column.ravel() for column in tails))
+    smallest = flat.log2.min(where=np.isfinite(flat.log2), initial=0.0)
+    statistics = chance_statistics(flat, bits_of_chance=int(-smallest) + 1)
+    sums = (statistics.reshape(*tails.log2.shape, -1) * count[:, np.newaxis]).sum(axis=1)
     if aggregate is BITS:
-        success = success_at(judged, depths, m) * cells.shape[1]
+        success = success_at(judged, depths, needed) * len(cells.of_query)
         sums = np.column_stack([success, sums])
-    return np.asarray(aggregate.summary(sums, cells.shape[1]))
+    return np.asarray(aggregate.summary(sums, len(cells.of_query)))
 
 
 @dataclass(frozen=True)
@@ -145,6 +176,9 @@ def reach(judged: Judged, target: Target) -> Reached:
 
 
 CHANCE_LIMIT = 0.05  # a run beats chance only if chance would equal it less often than this
+# Success saturates, and cannot choose a depth, where this share of the queries succeeds in the top
+# of the list, with less than this recall.
+SATURATED, TOP, UNSATURATED_RECALL = 0.95, 10, 0.5
 
 Limit = Literal["plateau", "collapse", "max_loss", "deepest", "target", "most"]
 
@@ -158,6 +192,11 @@ class Limits:
     plateau: float = 0.02  # most success that deeper lists may still gain on a plateau
     target: Target | None = None  # replaces the limits by plateau, collapse and loss
     most: int | None = None  # the deepest depth that fits; None for no limit
+    recall: float = 0.0  # share of the relevant documents that makes a success, if that is more
+
+    @property
+    def needed(self) -> Needed:
+        return Needed(self.m, self.recall)
 
     @property
     def allowed_loss(self) -> float:
@@ -214,6 +253,44 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Saturation:
+    """Success that saturates at the top of the list, beside what does not."""
+
+    depth: int  # the smallest at which success saturates
+    success: float
+    recall: float
+    deepest: int
+    final: Mapping[str, float]  # recall and ra_nwg at the deepest depth
+
+
+@dataclass(frozen=True, order=True)
+class Group:
+    """Neighbouring depths, at most a factor of 2 apart, and the share of the resamples there."""
+
+    low: int  # 0 for no depth
+    high: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Stability:
+    """The depths that resampled queries choose."""
+
+    queries: int
+    resamples: int  # 0 if a single query can succeed
+    low: int  # 95 % of the resamples choose from low to high
+    high: int
+    share: float  # of the resamples that choose at least half and at most twice the depth
+    success: tuple[float, float]  # of all queries, at the low and at the high depth
+    groups: Sequence[Group]  # where the resamples are, ascending
+
+    @property
+    def decided(self) -> bool:
+        """Whether nearly all resamples choose a depth within one doubling, about one bit."""
+        return self.share >= DECIDED
+
+
+@dataclass(frozen=True)
 class Study:
     """The limits found for the depth of a run, or of a system that always succeeds."""
 
@@ -223,6 +300,21 @@ class Study:
     choice: Choice | None = None  # the smallest depth among the limits; None if it is 0
     reached: Reached | None = None  # the depth that reaches the target; None without a target
     final: float | None = None  # success at the deepest depth; None without a run
+    saturation: Saturation | None = None  # None where success can choose
+    stability: Stability | None = None  # None without a run, or without a choice
+
+    @property
+    def outcome(self) -> Literal["depth", "undecided", "saturated", "none"]:
+        """Whether there is a depth that beats chance, and that resampled queries choose, too."""
+        if self.choice is None or not self.choice.grounded:
+            return "none"
+        if self.saturation:
+            return "saturated"
+        return "undecided" if self.stability and not self.stability.decided else "depth"
+
+    @property
+    def recommended(self) -> Choice | None:
+        return self.choice if self.outcome == "depth" else None
 
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -230,20 +322,31 @@ DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 _RUN_MEASURES = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
 _COUNT_MEASURES = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
 _BETWEEN_DEPTHS = ("dbor", "dbor_sparse")
+_OF_NUMBERS = ("bor_opt", "lambda", "dbor_sparse")  # no share of the relevant ones changes them
 
 
-def run_values(depths: Sequence[int], m: int) -> list[Metric]:
+def run_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
     """Return the metrics of a run at each depth, and between neighbouring depths."""
+    between = _BETWEEN_DEPTHS if len(depths) > 1 else ()
+    requests = _requests([*_RUN_MEASURES, *between], depths, needed)
     cutoffs = ",".join(map(str, depths))
-    names = [*_RUN_MEASURES, *(_BETWEEN_DEPTHS if len(depths) > 1 else ())]
-    requests = [f"{name}.{cutoffs},m={m}" for name in names]
     return _in_order([*requests, f"recall.{cutoffs}", f"ra_nwg.{cutoffs}"])
 
 
-def count_values(depths: Sequence[int], m: int) -> list[Metric]:
+def count_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
     """Return the metrics that need no run, at each depth."""
+    return _in_order(_requests(_COUNT_MEASURES, depths, needed))
+
+
+def _requests(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list[str]:
+    """Request measures at the depths; the approximation `dbor_sparse` knows no shares."""
     cutoffs = ",".join(map(str, depths))
-    return _in_order([f"{name}.{cutoffs},m={m}" for name in _COUNT_MEASURES])
+    share = f",recall={needed.recall!r}" if needed.recall else ""
+    return [
+        f"{name}.{cutoffs},m={needed.m}{'' if name in _OF_NUMBERS else share}"
+        for name in names
+        if not (share and name == "dbor_sparse")
+    ]
 
 
 def _in_order(requests: Sequence[str]) -> list[Metric]:
@@ -261,7 +364,7 @@ def study_run(
 ) -> Study:
     """Find the limits of a run's depth, down to the deepest of `depths`."""
     deepest = max(depths)
-    collapse = _collapse(judged, limits.m)
+    collapse = _collapse(judged, limits.needed)
     affordable = _affordable(judged, depths, limits, aggregate)
     study = Study(collapse=collapse, affordable=affordable)
     if affordable is None:
@@ -274,7 +377,7 @@ def study_run(
             study,
             plateau=_plateau(judged, deepest, limits),
             reached=None if limits.target is None else reach(judged, limits.target),
-            final=float(success_at(judged, np.array([deepest]), limits.m)[0]),
+            final=float(success_at(judged, np.array([deepest]), limits.needed)[0]),
         )
     if study.reached is not None:
         if study.reached.depth is None:
@@ -290,33 +393,56 @@ def study_run(
     limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])  # the last of equals
     if not limit_of[limit]:
         return study
-    return replace(study, choice=_choice(judged, limit_of[limit], limit, limits.m, aggregate))
+    choice = _choice(judged, limit_of[limit], limit, limits.needed, aggregate)
+    by_success = aggregate is BITS and limit in ("plateau", "deepest")
+    saturation = _saturation(judged, deepest, limits.needed) if by_success else None
+    return replace(study, choice=choice, saturation=saturation)
 
 
-def _choice(judged: Judged, depth: int, limit: Limit, m: int, aggregate: Aggregate) -> Choice:
+def _saturation(judged: Judged, deepest: int, needed: Needed) -> Saturation | None:
+    top = np.arange(1, min(TOP, deepest - 1) + 1)
+    success = success_at(judged, top, needed)
+    saturated = np.flatnonzero(success >= SATURATED - 1e-12)
+    if not len(saturated):
+        return None
+    depth = int(top[saturated[0]])
+    columns = score(
+        judged, find_metrics([f"recall.{depth},{deepest}", f"ra_nwg.{deepest}"])
+    ).columns
+    value = {column.name: float(column.summary) for column in columns}
+    recall = value[f"recall_{depth}"]
+    if not recall < UNSATURATED_RECALL:
+        return None
+    final = {name: value[f"{name}_{deepest}"] for name in ("recall", "ra_nwg")}
+    return Saturation(depth, float(success[saturated[0]]), recall, deepest, final)
+
+
+def _choice(
+    judged: Judged, depth: int, limit: Limit, needed: Needed, aggregate: Aggregate
+) -> Choice:
     """Describe a depth by the values of a run, or by the ceiling without a run."""
     there = np.array([depth])
-    ceilings = bits_at(judged, np.array([depth, 2 * depth]), m, CEILING)
+    ceilings = bits_at(judged, np.array([depth, 2 * depth]), needed, CEILING)
     possible = 2 * depth <= int(corpus_size(judged).max())
     return Choice(
         depth=depth,
         limit=limit,
-        success=float(success_at(judged, there, m)[0]) if aggregate is BITS else None,
-        bits=float(bits_at(judged, there, m, aggregate)[0]),
-        chance=mean_known(chance.p_rand(judged, depth, m)),
+        success=float(success_at(judged, there, needed)[0]) if aggregate is BITS else None,
+        bits=float(bits_at(judged, there, needed, aggregate)[0]),
+        chance=mean_known(chance.p_rand(judged, depth, *needed)),
         doubling=float(ceilings[0] - ceilings[1]) if possible else None,
-        evidence=_evidence(judged, depth, m) if aggregate is BITS else None,
+        evidence=_evidence(judged, depth, needed) if aggregate is BITS else None,
     )
 
 
-def _evidence(judged: Judged, depth: int, m: int) -> float:
+def _evidence(judged: Judged, depth: int, needed: Needed) -> float:
     """Return the probability that chance succeeds for at least as many queries as the run.
 
     Each query is an independent trial with its own probability of success.
     """
-    possible = judged.num_rel >= m
-    probability = chance.p_rand(judged, depth, m)[possible, 0]
-    succeeded = int((judged.found_at(depth)[possible] >= m).sum())
+    possible = judged.num_rel >= needed.m
+    probability = chance.p_rand(judged, depth, *needed)[possible, 0]
+    succeeded = int(succeeds(judged, depth, needed)[possible].sum())
     distribution = np.zeros(len(probability) + 1)
     distribution[0] = 1.0
     for p in probability.tolist():
@@ -325,18 +451,18 @@ def _evidence(judged: Judged, depth: int, m: int) -> float:
     return float(min(distribution[succeeded:].sum(), 1.0))
 
 
-def _collapse(judged: Judged, m: int) -> Collapse | None:
-    depth = collapse_depth(judged, m)
+def _collapse(judged: Judged, needed: Needed) -> Collapse | None:
+    depth = collapse_depth(judged, needed)
     if depth is None:
         return None
-    means = (mean_known(of(judged, depth, m)) for of in (chance.lambda_, chance.p_rand))
-    return Collapse(depth, *means)
+    found = mean_known(chance.lambda_(judged, depth, needed.m))
+    return Collapse(depth, found, mean_known(chance.p_rand(judged, depth, *needed)))
 
 
 def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
-    first = judged.rank[judged.relevant & (judged.found == limits.m)]
+    first = first_successes(judged, limits.needed)
     every = np.union1d([1, deepest], first[first <= deepest])  # success rises only at these
-    success = success_at(judged, every, limits.m)
+    success = success_at(judged, every, limits.needed)
     final = success[-1]
     if not final:
         return None
@@ -353,7 +479,7 @@ def _affordable(
     if not (judged.num_rel >= limits.m).any():
         return None
     every = np.union1d(np.arange(1, min(max(depths), EVERY) + 1), depths)
-    bits = bits_at(judged, every, limits.m, aggregate)
+    bits = bits_at(judged, every, limits.needed, aggregate)
     if not np.isfinite(bits).any():
         return None
     best = int(np.nanargmax(bits))
@@ -362,9 +488,9 @@ def _affordable(
     inside, outside = every[index], every[min(index + 1, len(every) - 1)]
     while outside - inside > 1:  # depths between them were not computed
         middle = (inside + outside) // 2
-        within = bits_at(judged, np.array([middle]), limits.m, aggregate)[0] >= enough
+        within = bits_at(judged, np.array([middle]), limits.needed, aggregate)[0] >= enough
         inside, outside = (middle, outside) if within else (inside, middle)
-    there = float(bits_at(judged, np.array([inside]), limits.m, aggregate)[0])
+    there = float(bits_at(judged, np.array([inside]), limits.needed, aggregate)[0])
     return Affordable(int(inside), there, int(every[best]), float(bits[best]), max(depths))
 
 
@@ -410,7 +536,8 @@ class Curve:
 class Curves:
     """One curve per run over the same ascending depths, and the limits of the study.
 
-    `corpus_size` is set without runs, `bootstrap` with intervals.
+    `corpus_size` is set without runs, and `bootstrap` with intervals. `published` has success rates
+    by depth, in place of runs, and `quality` the quality of answers by run and depth.
     """
 
     curves: Sequence[Curve]
@@ -418,6 +545,12 @@ class Curves:
     limits: Limits
     bootstrap: Bootstrap | None = None
     corpus_size: int | None = None
+    published: Mapping[int, float] | None = None
+    quality: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+
+    def quality_of(self, curve: Curve) -> Mapping[int, float]:
+        """Return the quality of a run's answers, by depth."""
+        return self.quality.get(curve.name, {})
 
     @property
     def several(self) -> bool:
@@ -426,7 +559,8 @@ class Curves:
 
     @property
     def chosen(self) -> list[int]:
-        choices = [curve.study.choice for curve in self.curves]
+        """The depths to mark in charts."""
+        choices = [] if self.published else [curve.study.recommended for curve in self.curves]
         return [choice.depth for choice in choices if choice is not None]
 
 

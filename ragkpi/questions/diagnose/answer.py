@@ -6,15 +6,19 @@ Its chart shows PROC against %PROC, in four quadrants.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
 
 from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
 from ragkpi.files.lines import Tokens
+from ragkpi.library.values import interval_note
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.diagnose.study import Diagnosis, Fault
+from ragkpi.questions.diagnose.study import FEWEST, Blame, Diagnosis, Fault, blame
 from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.statistics.decisions import DECIDED
 from ragkpi.wording import counted, decoded, listed
 
 _CORNERS: tuple[Fault, ...] = ("retriever", "fine", "both", "reranker")
@@ -25,6 +29,8 @@ _TONES: dict[Fault, Literal["plain", "good", "bad", "warning"]] = {
     "fine": "good",
     "NA": "plain",
 }
+_BOOTSTRAP = Bootstrap()
+_ROUNDING = 1e-12
 _MEANING: dict[Fault, str] = {
     "retriever": "the pool lacks good evidence",
     "reranker": "the pool has it, the selection leaves it behind",
@@ -35,7 +41,11 @@ _MEANING: dict[Fault, str] = {
 
 
 def diagnosis_answer(
-    diagnosis: Diagnosis, documents: Tokens, most_queries: int | None, most_missed: int
+    diagnosis: Diagnosis,
+    documents: Tokens,
+    most_queries: int | None,
+    most_missed: int,
+    bootstrap: Bootstrap = _BOOTSTRAP,
 ) -> Answer:
     """Put a diagnosis into words: the worst queries (None for all), with some missed documents.
 
@@ -62,8 +72,15 @@ def diagnosis_answer(
         Column("level", "integer", role="detail", legend="as it was judged"),
         Column("pool_rank", "integer", legend="where the pool has the document"),
     ]
-    table = Table(columns, rows, list(_notes(diagnosis, len(shown))))
-    return Answer("diagnose", table, [_sentence(diagnosis)], _findings(diagnosis), 8)
+    blamed = blame(diagnosis, bootstrap) if diagnosis.grounded else None
+    table = Table(
+        columns,
+        rows,
+        list(_notes(diagnosis, blamed, len(shown))),
+        explanation=list(_explanation(diagnosis, blamed, bootstrap)),
+    )
+    verdict, findings = _sentence(diagnosis, blamed), _findings(diagnosis, blamed)
+    return Answer("diagnose", table, [verdict], findings, 8)
 
 
 def _rows(
@@ -118,10 +135,33 @@ def diagnosis_chart(diagnosis: Diagnosis) -> PlaneChart:
     )
 
 
-def _notes(diagnosis: Diagnosis, shown: int) -> Iterator[str]:
-    cutoff, limits = diagnosis.cutoff, diagnosis.thresholds
+def _notes(diagnosis: Diagnosis, blamed: Blame | None, shown: int) -> Iterator[str]:
+    """Yield what changes how far to believe the verdict, and whether queries are hidden."""
+    if diagnosis.outside_pool and diagnosis.grounded:
+        yield (
+            f"The pool lacks {diagnosis.outside_pool:,} of the "
+            f"{counted(diagnosis.shown, 'document')} shown: the run was not selected from it alone "
+            "(--pool-union adds them)."
+        )
+    best = diagnosis.best_case
+    if diagnosis.unjudged:
+        of_all = f"{diagnosis.unjudged:,} of the {counted(diagnosis.shown, 'document')} shown are"
+        would = "count as worthless"
+        if best is not None and blamed is not None:
+            would = "with all of them of the top grade, nothing would be lost"
+            if best.lost > _ROUNDING:
+                would = (
+                    "with all of them of the top grade, "
+                    f"{_percent(best.missed_by_pool / best.lost)} of the loss would not be in the "
+                    "pool"
+                )
+        yield f"{of_all} unjudged; {would}."
     if shown < len(diagnosis.queries):
-        yield f"the worst {shown} of {len(diagnosis.queries)} queries; -q shows all"
+        yield f"The worst {shown} of {len(diagnosis.queries)} queries; -q shows all."
+
+
+def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstrap) -> Iterator[str]:
+    cutoff, limits = diagnosis.cutoff, diagnosis.thresholds
     yield f"good: PROC@{cutoff} from {limits.proc:g}, %PROC@{cutoff} from {limits.pct_proc:g}"
     counts = diagnosis.counts()
     for verdict, count in counts.items():
@@ -130,17 +170,6 @@ def _notes(diagnosis: Diagnosis, shown: int) -> Iterator[str]:
     empty = int((diagnosis.proc == 0).sum())
     if empty:
         yield f"nothing useful in the pool: {empty} (PROC is 0, %PROC NA; no point in a chart)"
-    if diagnosis.outside_pool:
-        yield (
-            f"the pool lacks {diagnosis.outside_pool} documents of the top {cutoff}: it "
-            "is not what the run was selected from, and shares may be negative; --pool-union adds "
-            "them"
-        )
-    if diagnosis.unjudged:
-        yield (
-            f"unjudged: {diagnosis.unjudged:,} of the {counted(diagnosis.shown, 'document')} in "
-            f"the top {cutoff}; they count as worthless"
-        )
     shares = diagnosis.mean_shares
     if shares:
         pool, selection, realised = (f"{share * 100:.1f} %" for share in shares)
@@ -149,11 +178,22 @@ def _notes(diagnosis: Diagnosis, shown: int) -> Iterator[str]:
             f"of the ideal gain, over {counted(known, 'query', 'queries')}: {pool} missed by the "
             f"pool + {selection} missed by the selection + {realised} realised"
         )
+    if diagnosis.outside_pool:
+        yield "the top holds documents that the pool lacks, so shares may be negative"
+    if blamed is not None:
+        yield interval_note(bootstrap, " of the share of the lost gain")
+        yield (
+            "a stage is named if the interval lies on one side of 50 %, at least "
+            f"{DECIDED:.0%} of the resamples blame it, a randomization test of the stages' losses "
+            f"has p <= {1 - bootstrap.level:.2g} (here {blamed.p:.2g}), at least {FEWEST} queries "
+            f"lost gain (here {blamed.losing}), and one query more could not turn it: the lead "
+            f"exceeds the ideal gain of one query (here that of {blamed.lead:.1f})"
+        )
 
 
-def _sentence(diagnosis: Diagnosis) -> str:
-    shares, cutoff = diagnosis.mean_shares, diagnosis.cutoff
-    if shares is None:
+def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
+    cutoff = diagnosis.cutoff
+    if diagnosis.mean_shares is None:
         return "Nothing can be diagnosed: no query has a judged document of grade 3 or more."
     if not diagnosis.grounded:
         return (
@@ -161,42 +201,48 @@ def _sentence(diagnosis: Diagnosis) -> str:
             f"{counted(diagnosis.shown, 'document')} in the top {cutoff}, so the run "
             "was not selected from it. Are the pool and the run swapped?"
         )
-    if shares.lost <= 0:
+    if blamed is None:
+        return f"Nothing is lost: the top {cutoff} hold the best evidence there is."
+    low, high = blamed.interval
+    if blamed.queries == 1:
         return (
-            f"Nothing is lost: the top {cutoff} hold the best evidence there is"
-            f"{_in_best_case(diagnosis, 'the reranker')}."
+            "One query cannot tell retrieval from the reranker "
+            f"({_percent(blamed.share)} of its lost gain is not in the pool)."
         )
-    where = "not in the pool"
-    if shares.blamed == "the reranker":
-        where = f"in the pool, but not in the top {cutoff}"
+    share = f"{_percent(blamed.share)} [{_points(low)}, {_points(high)}]"
+    if blamed.decided and blamed.decision.choice == "retrieval":
+        return f"Fix retrieval first: {share} of the lost gain is not in the pool."
+    if blamed.decided:
+        share = f"{_percent(1 - blamed.share)} [{_points(1 - high)}, {_points(1 - low)}]"
+        return (
+            f"Fix the reranker first: {share} of the lost gain is in the pool, but not in the top "
+            f"{cutoff}."
+        )
+    if blamed.losing < FEWEST:
+        return (
+            "Too few queries to decide between retrieval and the reranker: "
+            f"{counted(blamed.losing, 'query', 'queries')} lost gain, {share} of it not in the "
+            "pool."
+        )
+    shares = blamed.decision.shares
     return (
-        f"Fix {shares.blamed} first: {_percent(shares.blame)} of the lost gain is {where}"
-        f"{_in_best_case(diagnosis, shares.blamed)}."
+        f"Undecided between retrieval and the reranker: retrieval in "
+        f"{_percent(shares.get('retrieval', 0))} of the resamples, the reranker in "
+        f"{_percent(shares.get('the reranker', 0))} (share of the lost gain not in the pool: "
+        f"{share})."
     )
 
 
-def _in_best_case(diagnosis: Diagnosis, blamed: Literal["retrieval", "the reranker"]) -> str:
-    """State the verdict if the shown unjudged documents all had the top grade."""
-    best = diagnosis.best_case
-    if best is None:
-        return ""
-    would = "nothing would be lost"
-    if best.lost > 1e-12:
-        share = _percent(best.blame)
-        would = f"it would be {best.blamed} ({share})"
-        if best.blamed == blamed:
-            would = f"it would be {share} of a smaller loss"
-    return (
-        f"; but {diagnosis.unjudged:,} of the {counted(diagnosis.shown, 'document')} shown are "
-        f"unjudged, and if all of them were of the top grade {would}"
-    )
+def _points(share: float) -> str:
+    """Write a share as a whole number of percents, from 0 to 100."""
+    return f"{min(max(share, 0), 1) * 100:.0f}"
 
 
 def _percent(share: float) -> str:
-    return f"{min(max(share, 0), 1) * 100:.0f} %"
+    return f"{_points(share)} %"
 
 
-def _findings(diagnosis: Diagnosis) -> dict[str, Any]:
+def _findings(diagnosis: Diagnosis, blamed: Blame | None) -> dict[str, Any]:
     best, mean = diagnosis.best_case, diagnosis.mean_shares
     queries = map(decoded, diagnosis.queries)
     return {
@@ -207,5 +253,6 @@ def _findings(diagnosis: Diagnosis) -> dict[str, Any]:
         "unjudged": diagnosis.unjudged,
         "best_case": best and best._asdict(),
         "shares": mean and mean._asdict(),
+        "blame": blamed and {**asdict(blamed), "decided": blamed.decided},
         "queries": dict(zip(queries, diagnosis.verdicts, strict=True)),
     }

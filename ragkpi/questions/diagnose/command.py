@@ -1,7 +1,7 @@
 """The command `ragkpi diagnose`: whether to blame the retriever or the reranker."""
 
 import ragkpi
-from ragkpi.cli.evaluation_options import BY, Arguments, of_qrels
+from ragkpi.cli.evaluation_options import BY, Arguments, of_qrels, resampling
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.errors import UsageError
@@ -14,6 +14,7 @@ diagnose_options = of_qrels.without("measure", "measure_names", "common", "level
 def diagnose(
     evaluating: Arguments = diagnose_options,
     output: Output = output_and_plot,
+    resampling: Arguments = resampling,
     files: list[str] = argument("QRELS RUN", "Qrels and a run."),
     cutoff: int = option("-k, --cutoff K", "Documents shown.", 10, min=1, use="common"),
     proc: float = option("--good-proc SHARE", "PROC from which a pool is good.", 0.8, min=0),
@@ -35,22 +36,25 @@ def diagnose(
     PROC is the best that K documents of the pool could give, %PROC the share of it that the run
     realised. A query is the retriever's fault where PROC is low, the reranker's where %PROC is,
     or both's. What is lost is decomposed: ideal gain = missed by the pool + missed by the
-    selection + realised. Unjudged passages count as worthless; the answer says what it would be
-    if all that are shown were of the top grade. Missed documents come with grade, judged level and
-    rank in the pool.
+    selection + realised. A stage is blamed only where resampled queries blame it, too. Unjudged
+    passages count as worthless; a note says what it would be if all that are shown were of the top
+    grade.
     """
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
     if evaluating["pool"] is None:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
+    qrels, run = files
     result = ragkpi.diagnose(
-        *files,
+        qrels,
+        run,
         cutoff=cutoff,
         good_proc=proc,
         good_pct_proc=pct_proc,
         worst=None if per_query else worst,
         missed=missed,
         by=by,
+        **resampling,
         **evaluating,
     )
     output.write(result.report, result.charts)

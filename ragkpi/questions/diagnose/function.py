@@ -9,7 +9,14 @@ from typing import Any, Unpack
 from ragkpi.charts.chart import noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
-from ragkpi.library.arguments import Evaluating, in_one_order, run_of, session, whole
+from ragkpi.library.arguments import (
+    Evaluating,
+    bootstrap_of,
+    in_one_order,
+    run_of,
+    session,
+    whole,
+)
 from ragkpi.library.given import QuerySlice, labels_of, with_slices
 from ragkpi.library.result import Result
 from ragkpi.library.session import all_good
@@ -32,6 +39,9 @@ def diagnose(
     worst: int | None = None,
     missed: int = 3,
     by: Any = None,
+    resamples: int = 5000,
+    seed: int = 7,
+    confidence: float = 0.95,
     **how: Unpack[Evaluating],
 ) -> Result:
     """Answer "is it the retriever or the reranker?", as ``ragkpi diagnose``.
@@ -51,6 +61,8 @@ def diagnose(
         The number of missed documents to name for each query.
     by
         Labels of queries, as `evaluate` takes them: the same answer for each slice.
+    resamples, seed, confidence
+        Of the interval of the share of the lost gain that the pool misses.
 
     Examples
     --------
@@ -67,6 +79,7 @@ def diagnose(
     most = None if worst is None else whole("worst", worst, 0)
     shown, labels = whole("cutoff", cutoff, 1), labels_of(by)
     thresholds = Thresholds(good_proc, good_pct_proc)
+    bootstrap = bootstrap_of(resamples, seed, confidence)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     metrics = find_metrics([f"pct_proc.{shown}", f"pool_miss.{shown}"])
     evaluator = asked.evaluator(qrels, metrics)
@@ -86,7 +99,8 @@ def diagnose(
                 (at_best,) = all_good(list(named), generous.score([best[1]], metrics))
                 study = diagnose_run(at_best.plain, best[0], shown, thresholds)
                 diagnosis = replace(diagnosis, best_case=study.mean_shares)
-        return diagnosis_answer(diagnosis, judgements.document, most, documents), diagnosis
+        ids = judgements.document
+        return diagnosis_answer(diagnosis, ids, most, documents, bootstrap), diagnosis
 
     def of_slice(part: QuerySlice) -> Answer:
         narrowed, view = evaluator.over(part.queries)

@@ -32,17 +32,17 @@ def gates(
     ),
     fail_under_baseline: str | None = option(
         "--fail-under-baseline RUN",
-        "Exit with status 3 if any value is worse than that of RUN, or of a result that "
-        "ragkpi stored (--format json, jsonl or --log).",
+        "Exit with status 3 if any value is shown to be worse than that of RUN, or of a "
+        "result that ragkpi stored (-q --format json, jsonl or --log).",
     ),
     margin: str | None = option(
         "--margin AMOUNT", "How much worse than the baseline is still good, e.g. 0.01 or 2%."
     ),
-    gate_by: Literal["value", "worse", "noninferior"] | None = option(
-        "--gate-by value|worse|noninferior",
-        "What fails a run against the baseline: its value; that it is shown to be worse by "
-        "more than the margin; or that it is not shown to be no worse. Default: value, "
-        "which fails one of two equal runs half of the time.",
+    gate_by: Literal["worse", "noninferior", "value"] | None = option(
+        "--gate-by worse|noninferior|value",
+        "What fails a run against the baseline: that 'ragkpi compare --family all' says it is "
+        "worse, and by more than the margin; that it is not shown to be no worse; or its value "
+        "alone, which fails one of two equal runs half of the time. Default: worse.",
     ),
     gate_confidence: float | None = option(
         "--gate-confidence SHARE",

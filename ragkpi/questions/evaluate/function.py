@@ -284,8 +284,9 @@ def evaluate(
         A run, or a result that was stored, that runs may not be worse than by more than `margin`:
         an amount such as ``0.01``, or a share such as ``"2%"``.
     gate_by, gate_confidence
-        What fails a run against the baseline: its ``"value"``; that it is shown to be ``"worse"``;
-        or that it is not shown to be ``"noninferior"``; and how sure that has to be.
+        What fails a run against the baseline: that `compare` says it is ``"worse"`` (None);
+        that it is not shown to be ``"noninferior"``; or its ``"value"`` alone, which fails one of
+        two equal runs half of the time; and how sure the first two have to be.
     worst, sort
         How many queries the report has if it shows them, and by which measure they are ordered,
         the worst first; None is all of them, and the first measure.
@@ -330,7 +331,7 @@ def evaluate(
     * best of its column
     >>> ragkpi.evaluate(qrels, run, "P.1", fail_under={"P_1": 0.8})
     Traceback (most recent call last):
-    ragkpi.errors.GateFailedError: run: P_1 is 0.5, under 0.8 by 0.3
+    ragkpi.errors.GateFailedError: run: P_1 is 0.5, below 0.8 by 0.3
     """
     asked = session(measures, how)
     metrics = asked.metrics()

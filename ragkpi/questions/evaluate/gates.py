@@ -28,6 +28,7 @@ from ragkpi.statistics.gates import (
     parse_gate,
     parse_margin,
     unmet,
+    value_verdict,
     verdicts,
 )
 from ragkpi.wording import visible
@@ -144,20 +145,20 @@ def stored_verdicts(
     if alone and gate.decided_by != "value":
         names = ", ".join(column.name for column in alone)
         raise UsageError(
-            f"{stored.name}: {names} without values per query, which {option('gate_by')} "
-            f"{gate.decided_by} needs; store means with -q"
+            f"{stored.name}: {names} without values per query, which "
+            f"{option('gate_by', gate.decided_by)} needs; store means with -q, give the run, "
+            f"or compare values alone: {option('gate_by', 'value')}"
         )
     if alone and stored.queries != scores.divisor:
         raise DataError(
             f"{stored.name} is over {stored.queries} queries, {name} over {scores.divisor}; "
             f"evaluate both with {option('missing', 'zero')}, or store the baseline with -q"
         )
-    limits = [
-        Gate(column.name, value - column.metric.measure.sign * gate.margin.below(value))
+    return found + [
+        value_verdict(stored.name, name, column, value, gate.margin)
         for column in alone
         if not math.isnan(value := stored.values[column.name])
     ]
-    return found + verdicts(name, scores, limits)
 
 
 def _is_stored_by_query(stored: StoredResult, column: MetricScores) -> bool:
@@ -283,7 +284,7 @@ def gates_of(
         )
     against = BaselineGate(
         Margin(0.0) if margin is None else parse_margin(str(margin)),
-        one_of("gate_by", gate_by or "value", get_args(DecidedBy)),
+        one_of("gate_by", gate_by or "worse", get_args(DecidedBy)),
         gate_confidence or 0.95,
     )
     if isinstance(baseline, str | os.PathLike) and is_stored_result(os.fspath(baseline)):

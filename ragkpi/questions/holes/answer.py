@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, noted
 from ragkpi.questions.holes.assessment import Candidate
-from ragkpi.questions.holes.study import Bounded, HoleBounds, depth_needed
+from ragkpi.questions.holes.study import Bounded, HoleBounds, Swap, depth_needed
 from ragkpi.reports.layout import ALL, Answer, Cell, Column, Table
-from ragkpi.wording import counted, decoded, rounded
+from ragkpi.wording import counted, decoded, listed, rounded
 
 
 def holes_answer(
@@ -36,10 +36,16 @@ def holes_answer(
         for bounded in bounds.bounded
         for row in _rows(bounds, bounded, names[bounded.run], per_query)
     ]
-    table = Table(columns, rows, list(_notes(bounds, names)))
     named = listed[:first]
-    sentences = [*_sentences(bounds, names), *_to_judge(named, len(listed), together)]
-    return Answer("holes", table, sentences, _findings(bounds, names, named), 2)
+    explanation = [*_about_swaps(bounds, names), *_to_judge(named, len(listed), together)]
+    table = Table(
+        columns,
+        rows,
+        list(_notes(bounds)),
+        explanation=[*explanation, *_computed(bounds, names)],
+    )
+    verdict = " ".join(_verdict(bounds, names, named, len(listed)))
+    return Answer("holes", table, [verdict], _findings(bounds, names, named), 2)
 
 
 def _rows(
@@ -65,7 +71,15 @@ def _width(low: float, high: float) -> float:
     return 0.0 if low == high else high - low
 
 
-def _notes(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+def _notes(bounds: HoleBounds) -> Iterator[str]:
+    if len({tuple(bounded.queries) for bounded in bounds.bounded}) > 1:
+        yield "the runs are evaluated over different queries; -c evaluates all over the same ones"
+    by_reason = sorted(bounds.refused, key=lambda pair: pair[1])
+    for reason, group in groupby(by_reason, key=lambda pair: pair[1]):
+        yield f"left out: {', '.join(metric.name for metric, _ in group)}: {reason}"
+
+
+def _computed(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
     runs = "the run retrieves" if len(names) == 1 else "any of the runs retrieves"
     down = ", down to the cutoff of each measure" if bounds.runs.within == "cutoff" else ""
     yield (f"least, greatest: over every way to judge the unjudged documents that {runs}{down}")
@@ -74,35 +88,81 @@ def _notes(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
     yield (
         "judged: share of the places down to the cutoff whose document is judged, or that are empty"
     )
-    if len({tuple(bounded.queries) for bounded in bounds.bounded}) > 1:
-        yield "the runs are evaluated over different queries; -c evaluates all over the same ones"
-    by_reason = sorted(bounds.refused, key=lambda pair: pair[1])
-    for reason, group in groupby(by_reason, key=lambda pair: pair[1]):
-        yield f"left out: {', '.join(metric.name for metric, _ in group)}: {reason}"
 
 
-def _sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+_CHARACTERS = 90  # of the documents to judge first, in a verdict of three lines
+_SWAPS_NAMED = 3
+
+
+def _verdict(
+    bounds: HoleBounds, names: Sequence[str], named: Sequence[Candidate], among: int
+) -> Iterator[str]:
     if not bounds.bounded:
         yield "Nothing can be bounded: no value has bounds."
         return
-    shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
     depth = depth_needed(bounds.metrics, bounds.runs.within)
     count = int(bounds.holes.within(depth).sum())
     where = "retrieved" if depth is None else f"in the top {depth}"
     if not count:
         yield f"No unjudged document is {where}: nothing can change."
         return
-    widest = max(shown, key=_relative_width, default=None)
-    sentence = f"{count} unjudged documents {where}"
-    if widest is not None:
+    holes = f"{counted(count, 'unjudged document')} {'is' if count == 1 else 'are'} {where}"
+    shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
+    if len(names) > 1:
+        yield f"{holes}. {_effect(bounds, names)}."
+    elif shown:
+        widest = max(shown, key=_relative_width)
         style = widest.metric.measure.style
         now, low, high = (rounded(n, style) for n in (widest.now, widest.low, widest.high))
-        of_run = f" of {names[widest.run]}" if len(names) > 1 else ""
-        value = f"{widest.metric.name}{of_run}"
-        sentence += f"; they matter most, for its size, to {value}: {now} could be {low} to {high}"
-    yield f"{sentence}."
-    if len(names) > 1:
-        yield from _swap_sentences(bounds, names)
+        could = "stays as it is" if low == high else f"could be anything from {low} to {high}"
+        yield f"{holes}. {widest.metric.name} is {now} and {could}."
+    else:
+        yield f"{holes}."
+    if named:
+        first = _document(named[0])
+        number = 1
+        for candidate in named[1:]:
+            longer = f"{first}, {_document(candidate)}"
+            if len(longer) > _CHARACTERS:
+                break
+            first, number = longer, number + 1
+        yield f"Judge first: {first} ({number} of {among} that matter)."
+
+
+def _document(candidate: Candidate) -> str:
+    return f"{decoded(candidate.document)} for {decoded(candidate.query)}"
+
+
+def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
+    """Say whether the holes could change which run is best, or only the order behind it."""
+    now: dict[str, list[Bounded]] = {}
+    for bounded in bounds.bounded:
+        if bounded.metric.measure.better != "neither":
+            now.setdefault(bounded.metric.name, []).append(bounded)
+    best = {
+        name: max(runs, key=lambda one: one.metric.measure.sign * one.now).run
+        for name, runs in now.items()
+    }
+    at_the_top: dict[tuple[int, int], list[Swap]] = {}
+    for swap in sorted(bounds.swaps, key=lambda swap: not swap.certain):
+        if swap.better == best[swap.metric.name]:
+            at_the_top.setdefault((swap.worse, swap.better), []).append(swap)
+    if at_the_top:
+        (worse, better), swaps = next(iter(at_the_top.items()))
+        certain = [swap for swap in swaps if swap.certain]
+        measures = listed([swap.metric.name.encode() for swap in certain or swaps], 2)
+        more = len(at_the_top) - 1
+        others = f" and {counted(more, 'more pair')}" if more else ""
+        if certain:
+            passes = f"{names[worse]} could pass {names[better]} by {measures}{others}"
+            return f"They could change which run is best: {passes}"
+        overlap = f"the bounds of {names[better]} and {names[worse]} by {measures}{others} overlap"
+        return f"Whether they could change which run is best is not known: {overlap}"
+    pairs = len({(swap.worse, swap.better) for swap in bounds.swaps})
+    if pairs:
+        behind = f"only the order of {counted(pairs, 'pair')} of runs behind it"
+        return f"They cannot change which run is best, {behind}"
+    return "They cannot change the order of any two runs"
 
 
 def _relative_width(bounded: Bounded) -> float:
@@ -112,15 +172,17 @@ def _relative_width(bounded: Bounded) -> float:
     return math.inf if math.isinf(width) else width / size if size else 0.0
 
 
-def _swap_sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
-    for name in (metric.name for metric in bounds.metrics):
+def _about_swaps(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+    for name in (metric.name for metric in bounds.metrics if len(names) > 1):
         certain, possible = (
-            ", ".join(
-                f"{names[swap.worse]} could pass {names[swap.better]}"
-                if wanted
-                else f"{names[swap.better]} and {names[swap.worse]}"
-                for swap in bounds.swaps
-                if swap.metric.name == name and swap.certain is wanted
+            _first_few(
+                [
+                    f"{names[swap.worse]} could pass {names[swap.better]}"
+                    if wanted
+                    else f"{names[swap.better]} and {names[swap.worse]}"
+                    for swap in bounds.swaps
+                    if swap.metric.name == name and swap.certain is wanted
+                ]
             )
             for wanted in (True, False)
         )
@@ -128,11 +190,16 @@ def _swap_sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
         yield f"{name}: {'; '.join(filter(None, texts)) or 'no two runs can change places'}."
 
 
+def _first_few(pairs: Sequence[str]) -> str:
+    more = len(pairs) - _SWAPS_NAMED
+    named = ", ".join(pairs[:_SWAPS_NAMED])
+    return f"{named} and {counted(more, 'more pair')}" if more > 0 else named
+
+
 def _to_judge(named: Sequence[Candidate], among: int, together: float) -> Iterator[str]:
     if named:
         documents = ", ".join(
-            f"{decoded(candidate.document)} for {decoded(candidate.query)} ({candidate.share:.1%})"
-            for candidate in named
+            f"{_document(candidate)} ({candidate.share:.1%})" for candidate in named
         )
         yield (
             f"Judge first: {documents}. {len(named)} of {among} that matter, together "

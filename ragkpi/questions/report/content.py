@@ -22,7 +22,8 @@ from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.compare.report import ComparisonReport
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
-from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, study_run, trace
+from ragkpi.questions.depth.resampling import decide_depth
+from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, trace
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import (
     Diagnosis,
@@ -390,6 +391,7 @@ def slice_object(
     queries: IntArray,
     runs: Sequence[ReportedRun],
     judgements: Judgements,
+    main: int,
     procedure: Procedure,
     signature: Signature,
 ) -> dict[str, Any]:
@@ -405,7 +407,7 @@ def slice_object(
         "runs": [run_object(run, bootstrap, Layout()) for run in evaluated],
         "intervals": interval_notes(bootstrap, [run.scores for run in some]),
         "judged": [judged_share(run) for run in some],
-        "comparisons": _comparisons(some, procedure),
+        "comparisons": _comparisons(some, main, procedure),
         "depth": _depth(some[:MOST_RUNS]),
     }
     if some[0].judged.pool is not None:
@@ -413,12 +415,16 @@ def slice_object(
     return answers
 
 
-def _comparisons(runs: Sequence[ReportedRun], procedure: Procedure) -> list[dict[str, Any]]:
-    """Compare every run with every other, with each run as the baseline once."""
+def _comparisons(
+    runs: Sequence[ReportedRun], main: int, procedure: Procedure
+) -> list[dict[str, Any]]:
+    """Compare every run with every other, each as the baseline once; the main measure decides."""
     tested = any(metric.is_comparable for metric in runs[0].scores.metrics)
     if len(runs) < 2 or not tested:
         return []
-    names, scores = [run.name for run in runs], [run.scores for run in runs]
+    names, metrics = [run.name for run in runs], runs[0].scores.metrics
+    ordered = [metrics[main], *metrics[:main], *metrics[main + 1 :]]
+    scores = [only(run.scores, ordered) for run in runs]
     return [
         ComparisonReport(compared).document(Layout())["comparison"]
         for compared in compare_each(names, scores, procedure, range(len(runs)))
@@ -433,14 +439,14 @@ def _depth(runs: Sequence[ReportedRun]) -> dict[str, Any]:
     curves = [
         Curve(
             run.name,
-            score(run.judged, run_values(depths, limits.m)),
-            study_run(run.judged, depths, limits),
+            score(run.judged, run_values(depths, limits.needed)),
+            decide_depth(run.judged, depths, limits),
         )
         for run in runs
     ]
     studied = Curves(curves, depths, limits)
     drawn = np.union1d(depths, studied.chosen).astype(np.int64)  # few, to keep the page small
-    traces = [trace(run.judged, drawn, limits.m) for run in runs]
+    traces = [trace(run.judged, drawn, limits.needed) for run in runs]
     recall = _by_depth(studied, "recall", "recall")
     evidence = _by_depth(studied, "ra_nwg", "RA-nWG")
     return _answer(depth_answer(studied, None), [*depth_charts(studied, traces), recall, evidence])
@@ -573,7 +579,7 @@ def report_document(
         "query_texts": [_text(query_texts.get(query)) for query in queries],
         "per_query": _per_query(reported),
         "slices": [
-            slice_object(*part, reported, judgements, procedure, options.signature)
+            slice_object(*part, reported, judgements, main, procedure, options.signature)
             for part in slices
         ],
         "details": [detail.document(pooled=pooled) for detail in details],

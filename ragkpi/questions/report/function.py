@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.util import find_spec
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
@@ -28,6 +28,7 @@ from ragkpi.questions.report.content import (
 )
 from ragkpi.ranking.reading import Hits
 from ragkpi.reports.output_files import write
+from ragkpi.statistics.paired import Family
 from ragkpi.statistics.significance import CorrectionName, TestName
 from ragkpi.wording import octets
 
@@ -145,7 +146,7 @@ def report(
     detail_depth: int = 100,
     test: TestName = "randomization",
     correction: CorrectionName = "holm",
-    family: Literal["metric", "all"] = "metric",
+    family: Family = "first",
     trials: int = 10_000,
     resamples: int = 5000,
     seed: int = 7,

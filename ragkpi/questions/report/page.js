@@ -249,6 +249,15 @@
     const sentence = [id(data.runs[winners[0]])];
     for (const winner of winners.slice(1)) sentence.push(", ", id(data.runs[winner]));
     sentence.push(` ${winners.length > 1 ? "have" : "has"} the best ${state.m}${where}: ${number(part.runs[winners[0]].values[state.m], styleOf(state.m))}.`);
+    const others = data.runs.map((_, run) => run).filter((run) => {
+      const p = winners.includes(run) ? null : difference(state.m, run, winners[0])?.p_corrected ?? null;
+      return p !== null && p >= 0.05;
+    });
+    if (others.length && others.length <= 3) {
+      sentence.push(" It is not shown to differ from ");
+      others.forEach((run, place) => sentence.push(place ? ", " : "", id(data.runs[run])));
+      sentence.push(".");
+    } else if (others.length) sentence.push(` It is not shown to differ from ${others.length} others.`);
     return sentence;
   }
 
@@ -267,10 +276,10 @@
     if (interval) cell.append(make("small", {}, `[${number(interval[0], measure.style)}, ${number(interval[1], measure.style)}]`));
     const found = run === state.a ? null : difference(measure.name, run, state.a);
     if (found) {
-      const sign = Math.sign(asNumber(found.difference)) * (isLower(measure.name) ? -1 : 1);
-      const sure = found.p_corrected !== null && found.p_corrected < 0.05;
-      cell.append(make("small", { class: sign > 0 ? "win" : sign < 0 ? "loss" : null, title: `p = ${probability(found.p)} before correction` },
-        `${number(found.difference, measure.style, true)}, p ${probability(found.p_corrected)}${sure ? " †" : ""}`));
+      const [mark, p] = { better: ["win", " †"], worse: ["loss", " †"] }[found.decision] ?? [null, ""];
+      const tested = found.decision === "described" ? "" : `, p ${probability(found.p_corrected)}${p}`;
+      cell.append(make("small", { class: mark, title: `p = ${probability(found.p)} before correction` },
+        `${number(found.difference, measure.style, true)}${tested}`));
     }
     return cell;
   }
@@ -297,8 +306,11 @@
     const sentence = [b.cloneNode(true)];
     if (found) {
       sentence.push(` wins on ${plural(found.wins, "query", "queries")}, ties on ${found.ties} and loses on ${found.losses} against `, a.cloneNode(true),
-        ` in ${state.m}: ${number(found.difference, styleOf(state.m), true)} [${found.interval.map((bound) => number(bound, styleOf(state.m), true)).join(", ")}], corrected p ${probability(found.p_corrected)}. `,
-        found.p_corrected !== null && found.p_corrected < 0.05 ? "Chance alone hardly does that." : "That is undecided.");
+        ` in ${state.m}: ${number(found.difference, styleOf(state.m), true)} [${found.interval.map((bound) => number(bound, styleOf(state.m), true)).join(", ")}]. `,
+        {
+          better: ["It is better", found], worse: ["It is worse", found], undecided: ["It is not shown to differ", found],
+          untested: ["The test gives no p-value"], described: [`The page decides by ${data.measures[0].name} alone`],
+        }[found.decision].map((part) => part === found ? ` (corrected p ${probability(found.p_corrected)})` : part).join(""), ".");
     } else sentence.push(` and `, a.cloneNode(true), ` are not tested in ${state.m}.`);
     fill("compare-answer", make("p", {}, ...sentence));
     const [nameA, nameB] = [visible(data.runs[state.a]), visible(data.runs[state.b])];
@@ -441,7 +453,7 @@
 
   function answered(name, found, queryColumn) {
     const charts = found.charts.map((chart, place) => make("figure", { id: `${name}-${place}` }));
-    const { answer, notes, rows } = found.answer;
+    const { answer, notes, explanation, rows } = found.answer;
     queueMicrotask(() => found.charts.forEach((chart, place) => {
       const numbers = new Map(data.queries.map((query, at) => [query, at]));
       const queries = queryColumn ? chart.points.flatMap((group) => group.labels.map((label) => numbers.get(label))) : null;
@@ -451,7 +463,8 @@
     return [
       make("div", { class: "answer" }, paragraphs(answer)),
       make("div", { class: "charts" }, charts),
-      make("details", { open: notes.length < 8 }, make("summary", {}, "What that follows from"), make("div", { class: "notes" }, paragraphs(notes))),
+      make("div", { class: "notes" }, paragraphs(notes)),
+      make("details", {}, make("summary", {}, "How this was computed"), make("div", { class: "notes" }, paragraphs(explanation))),
       make("details", {}, make("summary", {}, "The numbers"), make("div", { class: "scroll" }, rowsTable(name, rows, queryColumn))),
     ];
   }

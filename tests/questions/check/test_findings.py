@@ -81,6 +81,14 @@ def test_finds(name, ragkpi, tmp_path):
     assert outcome.status == (3 if "error" in severities else 0)
 
 
+def test_a_number_is_read_where_the_last_query_has_no_readable_score(ragkpi, tmp_path):
+    """The document of query 2 has the score Q0; nothing of that query is ranked."""
+    run = b"1 1 1 1 1 1\n2 1 1 1 Q0 1"
+    findings = findings_of(check(ragkpi, tmp_path, run))["findings"]
+    (found,) = [finding for finding in findings if finding["name"] == "number"]
+    assert [example["line"] for example in found["examples"]] == [2]
+
+
 def test_the_catalogue_is_tested():
     assert list(FINDINGS) == [check.name for check in CHECKS]
     assert all(check.finding.__doc__ for check in CHECKS)
@@ -131,3 +139,18 @@ def test_a_level_that_nobody_gave(ragkpi):
         b"highest judged level"
         not in ragkpi("check", "fixtures/qrels.txt", "fixtures/runs/bm25.run").out
     )
+
+
+def test_the_verdict_comes_first_and_counts_many_files(ragkpi, tmp_path):
+    (tmp_path / "bad").write_bytes(FINDINGS["number"][0])
+    for number in range(4):
+        (tmp_path / f"good{number}").write_bytes(CLEAN)
+    (tmp_path / "qrels").write_bytes(QRELS)
+    arguments = ("check", "--format", "table", "qrels", "bad", "good0")
+    few = ragkpi(*arguments, folder=tmp_path).out.decode().splitlines()
+    assert few[0].startswith("bad: 1 error, ")
+    assert few[1].startswith("good0: 0 errors, 0 warnings, ")
+    many = ragkpi(*arguments, "good1", "good2", "good3", folder=tmp_path)
+    verdict, *_ = many.out.decode().splitlines()
+    assert verdict == "5 files: 1 with errors (bad), 0 with warnings, 4 with neither."
+    assert many.status == 3

@@ -15,9 +15,9 @@ def test_mends_by_hand(ragkpi, tmp_path):
     assert (tmp_path / "out").read_bytes() == (
         b"2 Q0 a 1 2.0 you\n2 Q0 b 2 1.0 you\n1 Q0 a 1 7.0 you\n1 Q0 b 2 2.5 you\n"
     )
-    assert [
-        line[7:] for line in outcome.out.decode().splitlines() if line.startswith("fixed: ")
-    ] == [
+    lines = outcome.out.decode().splitlines()
+    (fixed,) = [line for line in lines if line.startswith("fixed: ")]
+    assert fixed.removeprefix("fixed: ").split("; ") == [
         "dropped 2 lines that cannot be read",
         "dropped 1 repeated document, keeping the highest score of each",
         "sorted the lines by query, score and document",

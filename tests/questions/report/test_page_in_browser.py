@@ -111,8 +111,34 @@ def test_a_click_changes_the_baseline_to_what_compare_says(driver, page, ragkpi)
         place = ["bm25", "dense", "fusion"].index(one["run"])
         cell = text_of(driver, f'td[data-measure="{one["measure"]}"][data-run="{place}"]')
         assert f"{one['difference']:+.4f}".replace("+0.0000", "0.0000") in cell
-        assert f"p {one['p_corrected']:.4f}" in cell
+        if one["decision"] == "described":
+            assert ", p " not in cell
+        else:
+            assert f"p {one['p_corrected']:.4f}" in cell
     assert "fusion" in driver.execute_script("return location.hash")
+
+
+def test_the_verdict_is_read_first_and_what_it_rests_on_is_folded(driver, page, ragkpi):
+    arguments = ("holes", "-c", *ARGUMENTS, "--first", "10", "--format", "json", "qrels.txt", *RUNS)
+    holes = json.loads(ragkpi(*arguments, folder=FIXTURES).out)
+    assert text_of(driver, "#holes-body > :first-child") == "\n\n".join(holes["answer"])
+    folded = driver.execute_script(
+        "return [...document.querySelectorAll('#holes-body details:not([open])')]"
+        ".find((one) => one.textContent.startsWith('How this was computed')).textContent"
+    )
+    assert holes["explanation"]
+    assert [line for line in holes["explanation"] if line not in folded] == []
+
+
+def test_the_best_run_comes_with_those_it_is_not_shown_to_differ_from(driver, page, ragkpi):
+    """By nDCG@10 fusion is the best; `compare` shows that bm25 differs, and not dense."""
+    arguments = ("compare", "-c", "-m", "ndcg_cut.10", "--format", "json", "qrels.txt")
+    out = ragkpi(*arguments, FUSION, BM25, DENSE, folder=FIXTURES).out
+    p = {d["run"]: d["p_corrected"] for d in json.loads(out)["comparison"]["differences"]}
+    assert p["bm25"] < 0.05 <= p["dense"]
+    sentence = text_of(driver, "#summary-answer")
+    assert sentence.startswith("fusion has the best ndcg_cut_10: ")
+    assert sentence.endswith("It is not shown to differ from dense.")
 
 
 def test_every_value_of_a_query_is_that_of_eval(driver, page, ragkpi):

@@ -1,0 +1,142 @@
+"""The depth chosen again on resampled queries, against studies of every resample by itself."""
+
+import numpy as np
+import pytest
+
+from ragkpi.measures.measure import score
+from ragkpi.questions.depth.answer import depth_answer
+from ragkpi.questions.depth.resampling import decide_depth, depths_chosen
+from ragkpi.questions.depth.study import Curve, Curves, Limits, parse_target, run_values, study_run
+from ragkpi.ranking.judged import Settings
+from tests.measures.by_hand import population
+
+pytestmark = pytest.mark.usefixtures("command_line")
+
+
+def one_by_one(N, R, found, depths, limits, resamples, settings):
+    """Draw the queries as `drawn` documents, make each resample a population, and study it."""
+    # Recall has a value, 0, without relevant documents.
+    fewest = 0 if limits.target and limits.target.measure == "recall" else limits.m
+    possible = [i for i, r in enumerate(R) if r >= fewest]
+    indices = np.random.default_rng(7).integers(0, len(possible), size=(resamples, len(possible)))
+    depths_of = []
+    for row in indices:
+        queries = [possible[i] for i in row]
+        again = population(
+            N, [R[i] for i in queries], [found[i] for i in queries], settings, num_ret=max(depths)
+        )
+        choice = study_run(again, depths, limits).choice
+        depths_of.append(0 if choice is None else choice.depth)
+    return depths_of
+
+
+LIMITS = {
+    "plateau": Limits(),
+    "wide plateau": Limits(plateau=0.3),
+    "two documents": Limits(m=2),
+    "half of them": Limits(recall=0.5),
+    "loss": Limits(max_loss=1.0),
+    "no loss": Limits(max_loss=0.0),
+    "loss of two documents": Limits(m=2, max_loss=2.5),
+    "room": Limits(most=27),
+    "recall": Limits(target=parse_target("recall=0.4")),
+    "evidence": Limits(target=parse_target("ra_nwg=0.3")),
+}
+
+
+@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
+@pytest.mark.parametrize("N", [60, 5000])
+@pytest.mark.parametrize("draws", ["nominal", "ret"])
+def test_every_resample_chooses_what_a_study_of_it_chooses(limits, N, draws):
+    generator = np.random.default_rng(11)
+    R = generator.integers(0, 7, size=12).tolist()
+    found = [
+        np.sort(
+            generator.choice(np.arange(1, 31), size=generator.integers(0, r + 1), replace=False)
+        )
+        for r in R
+    ]
+    settings = Settings(draws=draws)
+    judged = population(N, R, found, settings, num_ret=30)
+    chosen = depths_chosen(judged, 30, limits, 60, 7).tolist()
+    assert chosen == one_by_one(N, R, found, [1, 30], limits, 60, settings)
+    assert len(set(chosen)) > 1
+
+
+def decided(judged, depths, limits=None):
+    limits = limits or Limits()
+    study = decide_depth(judged, depths, limits)
+    curve = Curve("run", score(judged, run_values(depths, limits.needed)), study)
+    return study, depth_answer(Curves([curve], depths, limits)).verdict[0]
+
+
+def test_a_single_query_at_the_end_does_not_decide():
+    """Of 11 queries one succeeds only at 38: without it (10/11)^11 of the resamples choose 2."""
+    judged = population(10**6, [1] * 11, [[2]] * 9 + [[38], []], num_ret=100)
+    study, said = decided(judged, [1, 100])
+    without = (10 / 11) ** 11
+    error = 3 * (without * (1 - without) / 1000) ** 0.5
+    low, high = study.stability.groups
+    assert (low.low, low.high, high.low, high.high) == (2, 2, 38, 38)
+    assert low.share == pytest.approx(without, abs=error)
+    assert study.stability.share == high.share == 1 - low.share
+    assert study.choice.depth == 38
+    assert study.recommended is None
+    assert said == (
+        f"Undecided between 2 and 38: 2 in {100 * low.share:.0f} % of the resamples, 38 in "
+        f"{100 * high.share:.0f} %. Success (a relevant passage) is 0.818 at K = 2 and 0.909 at "
+        "K = 38."
+    )
+
+
+def test_many_queries_at_the_end_decide():
+    judged = population(10**6, [1] * 100, [[2]] * 60 + [[38]] * 30 + [[]] * 10, num_ret=100)
+    study, said = decided(judged, [1, 100])
+    assert study.recommended.depth == 38
+    assert (study.stability.low, study.stability.high, study.stability.share) == (38, 38, 1.0)
+    assert said.startswith("Retrieve 38 (38 in 95 % of resamples): deeper lists bring no more")
+
+
+def test_depths_within_one_doubling_are_one_decision():
+    judged = population(10**6, [1] * 100, [[20 + i // 5] for i in range(100)], num_ret=100)
+    study, said = decided(judged, [1, 100])
+    assert study.stability.decided
+    assert study.stability.low < study.stability.high <= 39
+    assert f"({study.stability.low} to 39 in 95 % of resamples)" in said
+
+
+def test_one_query_cannot_choose():
+    study, said = decided(population(10**6, [1], [[3]], num_ret=9), [1, 9])
+    assert not study.stability.decided
+    assert said == "Undecided: one query cannot choose K. It alone would choose 3."
+
+
+def test_resamples_without_any_depth_are_said():
+    """One of two queries succeeds: a quarter of the resamples has only the other one."""
+    study, said = decided(population(10**6, [1, 1], [[3], []], num_ret=9), [1, 9])
+    assert study.stability.groups[0].low == 0
+    assert study.stability.groups[0].share == pytest.approx(0.25, abs=0.041)
+    assert said.startswith("Undecided between none and 3: none in 2")
+
+
+def test_success_that_saturates_at_the_top_cannot_choose():
+    """Every query finds one of its 20 at rank 1 or 2, and has found 10 at rank 100."""
+    ranks = [[1 + i % 2, *range(92, 101)] for i in range(40)]
+    judged = population(10**7, [20] * 40, ranks, num_ret=100)
+    study, said = decided(judged, [1, 100])
+    assert (study.saturation.depth, study.saturation.recall) == (2, pytest.approx(0.05))
+    assert study.recommended is None
+    assert said == (
+        "Success cannot choose K here: every query has a relevant passage in the top 2, where "
+        "recall is 0.050. At K = 100 recall is 0.500; --target recall=0.5 or --target ra_nwg=0.5 "
+        "would choose."
+    )
+    reached, _ = decided(judged, [1, 100], Limits(target=parse_target("recall=0.5")))
+    assert (reached.saturation, reached.recommended.depth) == (None, 100)
+
+
+def test_success_that_comes_with_the_recall_does_not_saturate():
+    judged = population(10**7, [1] * 40, [[1 + i % 2] for i in range(40)], num_ret=100)
+    study, said = decided(judged, [1, 100])
+    assert study.saturation is None
+    assert said.startswith("Retrieve 2 (2 in 95 % of resamples)")
