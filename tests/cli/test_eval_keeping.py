@@ -183,13 +183,8 @@ def test_other_qrels_than_those_of_a_stored_result_are_said(evaluate, tmp_path):
 def test_what_was_stored_must_be_comparable(evaluate, tmp_path):
     path = tmp_path / "stored"
     dense = "runs/dense.run"
-<<<<<<< HEAD
-    by_value = ("--gate-by", "value", "--fail-under-baseline", path)
-    evaluate("--common", "-m", "map", "--format", "json", "-o", path, "qrels.txt", dense)
-=======
     evaluate("--common", "-m", "map", "--format", "json", "-o", path, "qrels.txt", dense)
     by_value = ("--gate-by", "value", "--fail-under-baseline", path)
->>>>>>> core
     more = evaluate("-m", "map", *by_value, "qrels.txt", FUSION)
     assert more.status == 4
     assert b"is over 11 queries, fusion over 12" in more.err
