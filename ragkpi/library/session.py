@@ -122,9 +122,10 @@ class Notes:
             self.warn(text)
 
     def note(self, text: str) -> None:
-        """Note an omission or an assumption."""
-        self.told.append(text)
-        interface().note(text)
+        """Note an omission or an assumption, once."""
+        if text not in self.told:
+            self.told.append(text)
+            interface().note(text)
 
     def warn(self, text: str) -> None:
         """Warn of a possible misreading."""
