@@ -199,8 +199,8 @@ def test_jsonl_and_the_table(compare):
 def test_a_query_that_one_run_lacks_is_an_empty_ranking(compare):
     found = compare("--format", "json", "-m", "map", "qrels.txt", BM25, DENSE)
     assert found.err == (
-        b"ragkpi: note: 1 of 12 judged queries is missing from dense (hd-09) and counts as 0; "
-        b"trec_eval's lines leave it out (--common: only queries that all runs have)\n"
+        b"ragkpi: note: 1 of 12 judged queries is missing from dense (hd-09) and counts as 0 "
+        b"(--common: only queries that all runs have)\n"
     )
     complete = compare("-c", "--format", "json", "-m", "map", "qrels.txt", BM25, DENSE)
     assert (complete.out, complete.err) == (found.out, b"")

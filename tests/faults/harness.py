@@ -45,7 +45,7 @@ COMMANDS = {
     "eval pool": "eval -m proc.10 --pool bm25.run qrels fusion.run",
     "eval records": "eval -m recall.5 gold.jsonl retrieved.jsonl",
     "eval intervals": "eval --ci --resamples 50 -m map qrels bm25.run",
-    "compare": "compare -m map --trials 50 --resamples 50 qrels bm25.run fusion.run",
+    "compare": "compare -m map --trials 50 qrels bm25.run fusion.run",
     "report": "report -o out qrels bm25.run fusion.run",
     "convert": "convert bm25.run out --to csv",
     "check": "check --fix out qrels bm25.run",

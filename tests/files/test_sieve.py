@@ -120,8 +120,10 @@ def test_from_python(files):
                 str(files / "qrels"), run, ["recip_rank", "num_rel"], map_run=how,
                 scores="distance", max_passage="#",
             )  # fmt: skip
-        assert result.mean["recip_rank"] == 0.5  # x is nearer; d is 2, e is 1
-        assert result.mean["num_rel"] == 2
+        # x is nearer; d is 2, e is 1; the run lacks query 2
+        assert result.per_query["1"]["recip_rank"] == 0.5
+        assert result.mean["recip_rank"] == 0.25
+        assert result.per_query["1"]["num_rel"] == 2
     with pytest.raises(UsageError, match="the map names frage"):
         ragkpi.evaluate(str(files / "qrels"), [("1", "d", 1)], map_run=how)
     (files / "excluded").write_text("1 x#1\n")

@@ -41,9 +41,14 @@ def shown_names(names: Sequence[str], metrics: Sequence[str], width: int | None)
 
 
 def fitted(shown: Names, sentences: Callable[[Names], list[str]]) -> list[str]:
-    """Write sentences with the names of runs, or as the table shows them if `LINES` are short."""
-    whole = sentences({name: name for name in shown})
-    return whole if _lines(whole) <= LINES else sentences(shown)
+    """Write sentences with whole names of runs; with shorter ones if they take over `LINES`."""
+    shortest = dict(zip(shown, short_names(list(shown), _SHORTEST), strict=True))
+    made: list[str] = []
+    for names in ({name: name for name in shown}, shown, shortest):
+        made = sentences(names)
+        if _lines(made) <= LINES:
+            break
+    return made
 
 
 def _lines(sentences: Iterable[str]) -> int:
