@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
 
 # These suffixes tell how a file is stored, and nothing about the run.
 _ENDINGS = {
@@ -43,69 +42,63 @@ _CUT = "…"
 def short_names(names: Sequence[str], width: int) -> list[str]:
     """Shorten distinct names to at most a width, so that they stay distinct.
 
-    Names that fit are kept whole. Of the others, words that most share are left out, and words that
-    occur in the same names as an earlier word and so tell nothing more; then shared words are
-    shortened, and at last the middle is cut, and names that have become equal get numbers.
+    Names that fit are kept whole. Of the others, the first word that some of them lack is kept, and
+    as few of the rarest words as tell them apart; then words beside those, as long as they fit. If
+    that is not enough, the middle is cut, and names that have become equal get numbers.
 
-    >>> short_names(["runs/bge-large-k10.run", "runs/bge-large-k50.run", "bm25"], 9)
-    ['runs…k10…', 'runs…k50…', 'bm25']
+    >>> short_names(["bge-large.k9.cohere-3", "bge-large.k9.monot5", "e5-base.k9.cohere-3"], 18)
+    ['bge-large…cohere-3', 'bge-large…monot5', 'e5-base…cohere-3']
     >>> short_names(["an-extraordinary-name"], 12)
     ['an-ext…-name']
     """
-    if all(len(name) <= width for name in names):
-        return list(names)
-    made = [_Name(name, tuple(_WORDS.split(name))) for name in names]
-    holders: dict[str, list[int]] = {}  # by word, the long names that have it
-    for number, name in enumerate(made):
-        if len(name.text) > width:
-            for word in dict.fromkeys(name.words[::2]):
-                holders.setdefault(word, []).append(number)
-    patterns = Counter(map(tuple, holders.values()))
-    long = sum(len(name.text) > width for name in made)
-    latest = list(holders.items())[::-1]  # the earliest word of a pattern is kept
-    for word, of_word in sorted(latest, key=lambda item: -len(item[1])):
-        pattern = tuple(of_word)
-        if len(pattern) > 1 and (patterns[pattern] > 1 or 4 * len(pattern) > 3 * long):
-            patterns[pattern] -= 1
-            for number in pattern:
-                if len(made[number].text) > width:
-                    made[number] = made[number].without(word)
-    for letters in (6, 4, 3):
-        for number, name in enumerate(made):
-            if len(name.text) > width:
-                made[number] = name.shortened(letters, holders)
-    return _told_apart([_cut(name.text, width) for name in made], width)
+    long = [number for number, name in enumerate(names) if len(name) > width]
+    parts = {number: _WORDS.split(names[number]) for number in long}
+    count = Counter(word for of_name in parts.values() for word in set(of_name[::2]))
+    telling = {  # places of words that some of the long names lack
+        number: [
+            place for place in range(0, len(of), 2) if of[place] and count[of[place]] < len(long)
+        ]
+        for number, of in parts.items()
+    }
+    kept = {number: {places[0]} for number, places in telling.items() if places}
+    shown = list(names)
+    alike = list(kept)
+    while alike:
+        for number in alike:
+            shown[number] = _spelled(parts[number], kept[number])
+        equal = Counter(shown)
+        alike = [n for n in kept if equal[shown[n]] > 1 and len(kept[n]) < len(telling[n])]
+        for number in alike:
+            left = (place for place in telling[number] if place not in kept[number])
+            kept[number].add(min(left, key=lambda place: count[parts[number][place]]))
+    for number in kept:
+        shown[number] = _widened(parts[number], kept[number], telling[number], width)
+    return _told_apart([_cut(text, width) for text in shown], width)
 
 
-class _Name(NamedTuple):
-    """A name as it is written, and its words, with the separators between them."""
+def _spelled(parts: Sequence[str], kept: Collection[int]) -> str:
+    """Join the kept words of a name, an ellipsis for each gap; words and separators alternate."""
+    text, last = "", -2
+    for place in sorted(kept):
+        if place:
+            text += parts[place - 1] if place == last + 2 else _CUT
+        text, last = text + parts[place], place
+    return text if last == len(parts) - 1 else text + _CUT
 
-    text: str
-    words: tuple[str, ...]
 
-    def without(self, word: str) -> _Name:
-        """Leave out a word; a name keeps its last one."""
-        words = self.words
-        if word not in words[::2] or all(one in (word, "") for one in words[::2]):
-            return self
-        return self._spelled(tuple("" if one == word else one for one in words))
-
-    def shortened(self, letters: int, holders: Mapping[str, Sequence[int]]) -> _Name:
-        """Shorten words without digits that other names have, too, to their first letters."""
-        return self._spelled(
-            tuple(
-                one[:letters] if one.isalpha() and len(holders.get(one, ())) != 1 else one
-                for one in self.words
+def _widened(
+    parts: Sequence[str], kept: Collection[int], telling: Sequence[int], width: int
+) -> str:
+    """Add telling words as long as the name fits: those beside kept ones, then long ones."""
+    chosen = set(kept)
+    for where in ("beside", "beside", "anywhere", "beside"):
+        for place in telling:
+            wanted = (
+                len(parts[place]) > 3 if where == "anywhere" else chosen & {place - 2, place + 2}
             )
-        )
-
-    def _spelled(self, words: tuple[str, ...]) -> _Name:
-        kept = [place for place in range(0, len(words), 2) if words[place]]
-        text, last = "", -2
-        for place in kept:
-            text += _CUT if place > last + 2 else words[place - 1] if place else ""
-            text, last = text + words[place], place
-        return _Name(text if last == len(words) - 1 else text + _CUT, words)
+            if wanted and len(_spelled(parts, {*chosen, place})) <= width:
+                chosen.add(place)
+    return _spelled(parts, chosen)
 
 
 def _cut(text: str, width: int) -> str:

@@ -103,7 +103,7 @@ def test_two_notes_are_shown_and_the_others_are_counted():
         "2 more notes and how this was computed: --explain",
     ]
     explained = rendered(answer_of(1, 3), "table", replace(layout, explanation="shown"))
-    assert explained.splitlines()[-5:] == ["note 1", "note 2", "note: of the call", *LAST]
+    assert explained.splitlines()[-5:] == ["note 1", "note 2", "of the call", *LAST]
     hidden = rendered(answer_of(1, 3), "table", Layout()).splitlines()
     assert hidden[-3:] == ["note 0", "note 1", "note 2"]
 
