@@ -115,8 +115,10 @@ def missing_notes(names: Sequence[str], coverages: Sequence[Coverage]) -> list[s
     common = f"{option('missing', 'common')}: only queries that all runs have"
     if len(lacking) == 1:
         one = len(lacking[0][1].missing) == 1
-        counts = "and counts as 0" if one else "and count as 0"
-        return [f"{_missing_from(*lacking[0])} {counts} ({common})"]
+        counts, it = ("counts", "it") if one else ("count", "them")
+        alone = f"trec_eval's lines leave {it} out"
+        hint = alone if len(names) == 1 else common
+        return [f"{_missing_from(*lacking[0])} and {counts} as 0 ({hint})"]
     most = max(len(coverage.missing) for _, coverage in lacking)
     judged = lacking[0][1].judged
     number = f"{most}" if all(len(c.missing) == most for _, c in lacking) else f"up to {most}"
