@@ -29,8 +29,8 @@ class Decision(Generic[Choice]):
     --------
     >>> decide("retriever", ["retriever"] * 9 + ["reranker"]).decided
     True
-    >>> decide(38, [38, 38, 38, 4, 4, 3]).between
-    [38, 4]
+    >>> decide(38, [38, 38, 38, 4, 4, 3]).shares
+    {38: 0.5, 4: 0.3333333333333333, 3: 0.16666666666666666}
     """
 
     choice: Choice
@@ -45,18 +45,6 @@ class Decision(Generic[Choice]):
     def decided(self) -> bool:
         """Whether at least `DECIDED` of the resamples make this choice."""
         return self.share >= DECIDED
-
-    @property
-    def between(self) -> list[Choice]:
-        """The fewest choices that together are made in `DECIDED` of the resamples."""
-        chosen: list[Choice] = []
-        total = 0.0
-        for choice, share in self.shares.items():
-            if total >= DECIDED:
-                break
-            chosen.append(choice)
-            total += share
-        return chosen or [self.choice]
 
 
 def decide(choice: Choice, resampled: Sequence[Choice]) -> Decision[Choice]:

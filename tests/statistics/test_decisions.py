@@ -7,17 +7,16 @@ def test_a_decision_needs_four_fifths_of_the_resamples():
     assert DECIDED == 0.8
     decision = decide(38, [38] * 8 + [4] * 2)
     assert (decision.choice, decision.share, decision.decided) == (38, 0.8, True)
-    assert decision.between == [38]
     decision = decide(38, [38] * 7 + [4] * 2 + [3])
     assert (decision.share, decision.decided) == (0.7, False)
-    assert decision.between == [38, 4], "together nine tenths"
+    assert decision.shares == {38: 0.7, 4: 0.2, 3: 0.1}
 
 
 def test_nothing_is_decided_without_resamples():
     decision = decide("retriever", [])
-    assert (decision.share, decision.decided, decision.between) == (0.0, False, ["retriever"])
+    assert (decision.share, decision.decided) == (0.0, False)
 
 
 def test_a_choice_that_no_resample_makes_is_undecided():
     decision = decide("a", ["b"] * 10)
-    assert (decision.share, decision.decided, decision.between) == (0.0, False, ["b"])
+    assert (decision.share, decision.decided) == (0.0, False)
