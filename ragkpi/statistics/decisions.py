@@ -9,8 +9,14 @@ from typing import Generic, TypeVar
 
 Choice = TypeVar("Choice", bound=Hashable)
 
-DECIDED = 0.8
-"""The least share of resamples that must make a decision for it to be called one."""
+DECIDED = 0.9
+"""The least share of resamples that must make a decision for it to be called one.
+
+Of two samples of queries from one population in which two depths are nearly equal, both named a
+depth and not the same in 8, 5 and 5 % (20, 50 and 100 queries, 800 pairs) with 0.8, in 7, 1 and 5 %
+with 0.85, and in 1, 1 and 1.5 % with 0.9. Where one depth is right, 0.8 finds it in 99.6 % of the
+samples of 50 queries and 93 % of those of 20, and 0.9 in 99.2 and 79 %.
+"""
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ def test_max_loss_binds_the_answer(depth, tmp_path):
 
 
 def test_a_target_and_the_room_for_tokens(depth):
-    """16 passages of 250 tokens fit 4,000."""
+    """16 passages of 250 tokens fit 4,000, and 8 fit 2,000."""
     options = ["-N", "5000", "--tokens-per-passage", "250", QRELS, RUN, "--target", "recall=0.3"]
     found = json.loads(depth(*options, "--format", "json").out)["findings"]["depth"][0]
     reached = found["reached"]["depth"]
@@ -137,8 +137,10 @@ def test_a_target_and_the_room_for_tokens(depth):
     assert stability["low"] < reached < stability["high"]
     free = depth(*options).out.decode().splitlines()[0]
     assert free.startswith(("Undecided", f"Retrieve {reached} ({250 * reached:,} tokens; "))
-    tight = depth(*options, "--max-tokens", "4000").out.decode()
-    assert tight.startswith("Retrieve 16 (4,000 tokens; ")
+    # In a fifth of the resamples less than 8 passages are enough, which 16 leave undecided.
+    assert depth(*options, "--max-tokens", "4000").out.startswith(b"Undecided between none and 16")
+    tight = depth(*options, "--max-tokens", "2000").out.decode()
+    assert tight.startswith("Retrieve 8 (2,000 tokens; ")
     assert "there is no room for more, and recall = 0.3 takes" in tight
 
 

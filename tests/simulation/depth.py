@@ -74,7 +74,7 @@ def repeated(queries: int, first: Mapping[int, float], right: int) -> Trial:
 
 
 RULE = """\
-Queries are drawn again and K is chosen again. K is recommended where at least 80 % of the
+Queries are drawn again and K is chosen again. K is recommended where at least 90 % of the
 resamples choose at least half and at most twice as many; else the answer is undecided and says
 between what. Where nearly every query succeeds at the top of the list with little of its
 evidence, success chooses no K. A flip: two samples of queries from one population, both with a

@@ -3,10 +3,10 @@
 from ragkpi.statistics.decisions import DECIDED, decide
 
 
-def test_a_decision_needs_four_fifths_of_the_resamples():
-    assert DECIDED == 0.8
-    decision = decide(38, [38] * 8 + [4] * 2)
-    assert (decision.choice, decision.share, decision.decided) == (38, 0.8, True)
+def test_a_decision_needs_nine_tenths_of_the_resamples():
+    assert DECIDED == 0.9
+    decision = decide(38, [38] * 9 + [4])
+    assert (decision.choice, decision.share, decision.decided) == (38, 0.9, True)
     decision = decide(38, [38] * 7 + [4] * 2 + [3])
     assert (decision.share, decision.decided) == (0.7, False)
     assert decision.shares == {38: 0.7, 4: 0.2, 3: 0.1}
