@@ -109,8 +109,8 @@ def test_few_measures_that_are_reported_are_tested(compare):
     table = compare("--explain", "qrels.txt", BM25, DENSE, FUSION).out.decode()
     assert "corrected by Holm for 2 tests by map, which decides" in table
     assert table.splitlines()[0] == (
-        "By map, fusion is better than bm25 (p = 0.0117); dense is not shown to differ from bm25 "
-        "(p = 0.0869)."
+        "By map, fusion (p = 0.0117) is better than bm25; dense (p = 0.0869) is not shown to "
+        "differ from bm25."
     )
 
 

@@ -47,8 +47,8 @@ def test_table():
     p = sum(abs(total) >= 1.25 for total in signed) / 256
     verdict, blank, *lines = written("table").splitlines()
     assert verdict == (
-        "new is better than old by map (p = 0.0234); it is not shown to differ by ef_10 "
-        f"(p = 1.0000) and harm_10 (p = {2 * p:.4f})."
+        "By map (p = 0.0234), new is better than old; by ef_10 (p = 1.0000) and harm_10 "
+        f"(p = {2 * p:.4f}), new is not shown to differ from old."
     )
     assert blank == ""
     assert lines == [
@@ -247,7 +247,8 @@ def test_a_verdict_on_many_pairs_names_the_best_and_counts_the_rest():
     ]
     corrected = compare_all(names, made, Procedure(test="sign"))  # 66 / 32 is more than 1
     assert AllPairsReport(corrected).verdict == [
-        "By map, no two of 12 runs are shown to differ; r11 has the best value."
+        "By map, r11 has the best value; it is not shown to differ from r10, r9, r8 and 8 more. "
+        "0 of 66 pairs are shown to differ."
     ]
 
 
@@ -283,18 +284,25 @@ def test_many_runs_are_counted_and_the_best_is_named():
     found = against_baseline([0.5, 0.6, 0.0, 0.0, -0.5, 0.7, -0.1])
     (said,) = ComparisonReport(found).verdict
     assert said.startswith(
-        "By map, 3 of 7 runs are better than base, most of all r5 (+0.7017, p = "
+        "By map, of 7 runs compared with base, 3 are better, 2 are worse and 2 are not shown to "
+        "differ; the best of them is r5 (+0.7017, p = "
     )
-    assert said.endswith("); 2 are not shown to differ and 2 are worse.")
-    (said,) = ComparisonReport(against_baseline([0.5, 0.6, 0.4, 0.7])).verdict
-    assert said.startswith("By map, all 4 runs are better than base, most of all r3 (+0.7017, p = ")
     (said,) = ComparisonReport(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
-    assert said.startswith("By map, all 4 runs are worse than base, most of all r3 (-0.6983, p = ")
+    assert said.startswith(
+        "By map, of 4 runs compared with base, 4 are worse; the best of them is r2 (-0.3983, p = "
+    )
     (said,) = ComparisonReport(against_baseline([0.0] * 5)).verdict
-    assert said.startswith("By map, none of 5 runs is shown to differ from base; the best value ")
-    (said,) = ComparisonReport(against_baseline([-0.5, -0.6, 0.0, 0.0, 0.0])).verdict
-    assert said.startswith("By map, none of 5 runs is better than base; 3 are not shown to differ")
-    assert " and 2 are worse, most of all r1 (-0.5983, p = " in said
+    assert "base, 5 are not shown to differ; the best of them is r0 (+0.0017, p = " in said
+
+
+def test_a_few_runs_are_named_with_their_p():
+    found = against_baseline([0.5, 0.0, 0.6])
+    p = [f"{d.corrected:.1g}" if d.corrected < 0.00005 else f"{d.corrected:.4f}"
+         for d in found.differences]  # fmt: skip
+    assert ComparisonReport(found).verdict == [
+        f"By map, r0 (p = {p[0]}) and r2 (p = {p[2]}) are better than base; r1 (p = {p[1]}) is "
+        "not shown to differ from base."
+    ]
 
 
 def test_for_people_the_best_run_comes_first():
@@ -311,7 +319,7 @@ def test_a_verdict_has_three_lines_whatever_the_names(runs):
         f"msmarco-v2.1-passage-bge-large-en-v1.5-rerank-{n}-depth-100" for n in range(runs + 1)
     ]
     found = against_baseline([0.01 * n for n in range(runs)], names)
-    doubts = {name: Doubt(10, 1.0, 0.38, "surely") for name in names[1:]}
+    doubts = {name: Doubt(10, 1.0, 0.38, True) for name in names[1:]}
     lines = rendered(ComparisonReport(found, None, doubts), "table", Layout(width=80)).splitlines()
     verdict = lines[: lines.index("")]
     assert 1 <= len(verdict) <= 3
@@ -321,7 +329,7 @@ def test_a_verdict_has_three_lines_whatever_the_names(runs):
 def test_a_verdict_says_how_far_the_runs_are_judged():
     found = against_baseline([-0.5])
     p = f"{found.differences[0].p:.1g}"
-    doubts = {"r0": Doubt(10, 1.0, 0.384, "surely")}
+    doubts = {"r0": Doubt(10, 1.0, 0.384, True)}
     assert ComparisonReport(found, None, doubts).verdict == [
         f"By map, r0 is worse than base as far as judged (p = {p}): 100 % of base's top 10 is "
         "judged and 38 % of r0's; with r0's unjudged documents relevant it could be better "

@@ -33,7 +33,7 @@ from ragkpi.questions.compare.report import (
     comparison_charts,
     outcome_objects,
 )
-from ragkpi.questions.compare.verdict import beaten_by_best, claims_of
+from ragkpi.questions.compare.verdict import beaten_by_best
 from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Report, SlicedReport
 from ragkpi.statistics import paired
@@ -277,7 +277,8 @@ def _compared(
         doubts = judging.doubts(best, beaten_by_best(found, found.claims[0])) if judging else {}
         return AllPairsReport(found, signature, doubts), lambda: all_pairs_charts(found)
     compared = paired.compare(names, scored, procedure)
-    doubts = judging.doubts(names[0], claims_of(compared)) if judging else {}
+    decisions = {found.run: found.decision for found in compared.by_metric[0]}
+    doubts = judging.doubts(names[0], decisions) if judging else {}
     return ComparisonReport(compared, signature, doubts), lambda: comparison_charts(compared)
 
 

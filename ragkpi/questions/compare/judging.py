@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ragkpi.evaluation import Evaluation
 from ragkpi.library.given import QuerySlice
 from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.holes.study import depth_needed, find_bounds
+from ragkpi.questions.holes.study import Swap, depth_needed, find_bounds
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
@@ -31,14 +30,13 @@ _A_POINT = 0.01  # smaller differences between judged shares are not worth a wor
 class Doubt:
     """The judged shares of a baseline's and a run's top documents, and what holes could turn.
 
-    `turned` is ``"surely"`` if some assignment of levels to unjudged documents reverses the claim,
-    ``"perhaps"`` if only the bounds overlap, and ``"unknown"`` without bounds or a claim.
+    `turned` is whether some assignment of levels to unjudged documents surely reverses the claim.
     """
 
     cutoff: int
     baseline: float
     run: float
-    turned: Literal["surely", "perhaps", "unknown"] = "unknown"
+    turned: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,22 +65,20 @@ class Judging:
             return {}
         found = {}
         for d in compare(names, [self.unjudged[name] for name in names], _TEST).differences:
-            turned: Literal["surely", "perhaps", "unknown"] = "unknown"
-            if (d.baseline or d.summary) and claims[d.run] in ("better", "worse"):
-                turned = self._turned(baseline, d.run)
+            decided = (d.baseline or d.summary) and claims[d.run] in ("better", "worse")
+            swaps = self._swaps(baseline, d.run) if decided else []
             unequal = d.p < _TEST.limit and abs(d.difference) >= _A_POINT
-            if unequal or turned != "unknown":
+            if unequal or swaps:
+                turned = any(swap.certain for swap in swaps)
                 found[d.run] = Doubt(cutoff_of(self.metric), 1 - d.baseline, 1 - d.summary, turned)
         return found
 
-    def _turned(self, *names: str) -> Literal["surely", "perhaps", "unknown"]:
+    def _swaps(self, *names: str) -> Sequence[Swap]:
+        """Return how holes could change the order of two runs, if their bounds overlap."""
         if any(name not in self.runs for name in names):
-            return "unknown"
+            return []
         hits, evaluations = zip(*(self.runs[name] for name in names), strict=True)
-        swaps = find_bounds(self.judgements, hits, evaluations, self.settings, "cutoff").swaps
-        if not swaps:
-            return "unknown"
-        return "surely" if swaps[0].certain else "perhaps"
+        return find_bounds(self.judgements, hits, evaluations, self.settings, "cutoff").swaps
 
 
 def cutoff_of(metric: Metric) -> int:

@@ -31,6 +31,7 @@ from ragkpi.questions.compare.verdict import (
     all_pairs_sentences,
     comparison_sentences,
     fitted,
+    goodness,
     judged_shares,
     shown_names,
 )
@@ -331,7 +332,7 @@ class ComparisonReport:
         for differences in self.comparison.by_metric:
             metric, first = differences[0].metric, differences[0]
             if layout.notes == "below":
-                differences = sorted(differences, key=_goodness, reverse=True)
+                differences = sorted(differences, key=goodness, reverse=True)
             value = Cell(first.baseline, style=metric.measure.style)
             baseline = shown[self.comparison.names[0]]
             yield [*map(Cell, (metric.name, baseline, first.queries)), value]
@@ -415,12 +416,6 @@ class ComparisonReport:
         difference = Cell(d.difference, d.interval, style=d.metric.measure.style, tone=tone)
         corrected = Cell() if d.decision == "described" else probability(d.corrected)
         return [difference, probability(d.p), corrected]
-
-
-def _goodness(found: Difference) -> float:
-    """Return what to sort by: NA is last."""
-    value = found.metric.measure.sign * found.summary
-    return -math.inf if math.isnan(value) else value
 
 
 _TUKEY = (

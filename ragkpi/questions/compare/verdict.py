@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ragkpi.questions.compare.judging import Doubt
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.paired import AllPairs, Claim, Comparison, Difference, MetricPairs
-from ragkpi.wording import counted, rounded, short_p
+from ragkpi.wording import rounded, short_p
 
 LINES, COLUMNS = 3, 80  # of a verdict on a terminal
 _BESIDE_NAMES = 53  # columns of a terminal for a difference, its interval and p
 _SHORTEST = 12  # shorter names would look alike
 _MOST_NAMED = 3  # runs besides the baseline that are named one by one
 
-_IS: Mapping[Claim, tuple[str, str]] = {  # for one run, for several
-    "better": ("is better than", "are better than"),
-    "worse": ("is worse than", "are worse than"),
-    "undecided": ("is not shown to differ from", "are not shown to differ from"),
-    "untested": ("cannot be tested against", "cannot be tested against"),
+# What is said of a run, and the word before the run that it is compared with.
+_SAID: Mapping[Claim, tuple[str, str]] = {
+    "better": ("better", "than"),
+    "worse": ("worse", "than"),
+    "undecided": ("not shown to differ", "from"),
+    "untested": ("not tested", "against"),
 }
-_ORDER: Sequence[Claim] = ("better", "worse", "undecided", "untested")
 Names = Mapping[str, str]
 
 
@@ -55,158 +55,112 @@ def _lines(sentences: Iterable[str]) -> int:
     return sum(len(textwrap.wrap(text, COLUMNS, break_on_hyphens=False)) for text in sentences)
 
 
-def claims_of(comparison: Comparison) -> dict[str, Claim]:
-    """Return what the first metric claims of each run."""
-    return {found.run: found.decision for found in comparison.by_metric[0]}
-
-
 def comparison_sentences(
     comparison: Comparison, doubts: Mapping[str, Doubt], names: Names
 ) -> list[str]:
     """Say which runs are better than the baseline, and how far to believe it."""
-    base = comparison.names[0]
-    claims = comparison.by_metric
-    if comparison.procedure.family == "first":
-        claims = claims[:1]
-    if len(claims) == 1:
-        said = [_by_metric(claims[0], names, names[base], doubts)]
-    elif len(claims[0]) == 1:
+    base, *others = comparison.names
+    against = names[base] + _judged(doubts)
+    claims = [found for found in comparison.by_metric if found[0].decision != "described"]
+    reach = [comparison.out_of_reach] if comparison.out_of_reach else []
+    if len(others) == 1:
+        if len(claims) == 1:
+            return [_of_one(claims[0][0], doubts, names, base), *reach]
         said = [
-            _by_metrics([of_metric[0] for of_metric in claims], names, names[base], bool(doubts))
+            f"{_with_p(some)}, {names[others[0]]} is {' '.join(_SAID[claim])} {against}"
+            for claim, some in _grouped((d.metric.name, d) for (d,) in claims)
         ]
-    else:
-        said = [_by_metric(found, names, names[base], doubts) for found in claims]
-        if _lines(said) > LINES:
-            said = [_counts(claims, names[base], bool(doubts))]
-    return [*said, *filter(None, [comparison.out_of_reach])]
+        return [f"By {'; by '.join(said)}.", *reach]
+    if reach:
+        return reach
+    most = _MOST_NAMED - bool(doubts)  # doubts take a line
+    sentences = [_of_runs(found, names, against, most) for found in claims]
+    if len(claims) > 1 and _lines(sentences) > LINES:
+        numbers = [(d[0].metric.name, Counter(one.decision for one in d)) for d in claims]
+        counts = [f"by {name} {n['better']} and {n['worse']}" for name, n in numbers]
+        text = f"Of {len(others)} runs, so many are better and worse than {against}: "
+        return [f"{text}{', '.join(counts)}."]
+    return sentences
 
 
-def _by_metric(
-    found: Sequence[Difference],
-    names: Names,
-    base: str,
-    doubts: Mapping[str, Doubt],
-) -> str:
-    """Say what one metric decides of the runs."""
-    by = f"By {found[0].metric.name}, "
-    if len(found) == 1:
-        return by + _of_one(found[0], names[found[0].run], base, doubts.get(found[0].run))
-    judged = " as far as judged" if doubts else ""
-    if len(found) > _MOST_NAMED - bool(doubts):  # doubts take a line
-        return f"{by}{_of_many(found, names, base, judged)}."
-    parts = []
-    for decision in _ORDER:
-        runs = [d for d in found if d.decision == decision]
-        if len(runs) == 1:
-            said = f"{names[runs[0].run]} {_IS[decision][0]} {base}{judged}{_p(runs[0])}"
-            parts.append(said)
-        elif runs:
-            several = joined([f"{names[d.run]}{_p(d)}" for d in runs])
-            parts.append(f"{several} {_IS[decision][1]} {base}{judged}")
-    return f"{by}{'; '.join(parts)}."
+def _of_one(found: Difference, doubts: Mapping[str, Doubt], names: Names, base: str) -> str:
+    """Say what one measure decides of the only other run."""
+    run, style = names[found.run], found.metric.measure.style
+    said = f"By {found.metric.name}, {run} is {' '.join(_SAID[found.decision])} {names[base]}"
+    if doubts:
+        turned = ""
+        if doubts[found.run].turned:
+            worse = run if found.decision == "worse" else names[base]
+            turned = f"; with {worse}'s unjudged documents relevant it could be better"
+        shares = _shares(doubts, names, base)
+        return f"{said}{_judged(doubts)} ({_p(found)}): {shares}{turned} (ragkpi holes)."
+    numbers = [rounded(x, style, signed=True) for x in (found.difference, *found.interval)]
+    bounds = "" if math.isnan(found.interval.low) else f" [{numbers[1]}, {numbers[2]}]"
+    return f"{said}: {numbers[0]}{bounds}, {_p(found)}."
+
+
+def _of_runs(found: Sequence[Difference], names: Names, against: str, most: int) -> str:
+    """Say what one measure decides of several runs: by name, or counted, with the best."""
+    by, groups = f"By {found[0].metric.name}, ", _grouped((names[d.run], d) for d in found)
+    if len(found) <= most:
+        said = [
+            f"{_with_p(some)} {_are(len(some))} {' '.join(_SAID[claim])} {against}"
+            for claim, some in groups
+        ]
+        return f"{by}{'; '.join(said)}."
+    counts = [f"{len(some)} {_are(len(some))} {_SAID[claim][0]}" for claim, some in groups]
+    best = max(found, key=goodness)
+    change = rounded(best.difference, best.metric.measure.style, signed=True)
+    return (
+        f"{by}of {len(found)} runs compared with {against}, {joined(counts)}; the best of them is "
+        f"{names[best.run]} ({change}, {_p(best)})."
+    )
+
+
+Named = tuple[str, Difference]  # what a difference is called in a sentence: a run, or a measure
+
+
+def _grouped(found: Iterable[Named]) -> list[tuple[Claim, list[Named]]]:
+    """Group differences by what is claimed."""
+    all_found = list(found)
+    groups = [(claim, [one for one in all_found if one[1].decision == claim]) for claim in _SAID]
+    return [(claim, some) for claim, some in groups if some]
+
+
+def goodness(found: Difference) -> float:
+    """Return what to sort by: NA is last."""
+    value = found.metric.measure.sign * found.summary
+    return -math.inf if math.isnan(value) else value
+
+
+def _with_p(found: Iterable[Named]) -> str:
+    return joined([f"{name} ({_p(difference)})" for name, difference in found])
 
 
 def _p(found: Difference) -> str:
-    return "" if math.isnan(found.corrected) else f" (p = {short_p(found.corrected)})"
-
-
-def _of_one(found: Difference, run: str, base: str, doubt: Doubt | None) -> str:
-    said = f"{run} {_IS[found.decision][0]} {base}"
-    if doubt is not None:
-        shares = f"{_percent(doubt.baseline)} of {base}'s top {doubt.cutoff} is judged"
-        shares += f" and {_percent(doubt.run)} of {run}'s"
-        worse = run if found.decision == "worse" else base
-        turned = {
-            "surely": f"; with {worse}'s unjudged documents relevant it could be better",
-            "perhaps": "; their bounds over unjudged documents overlap",
-            "unknown": "",
-        }
-        return f"{said} as far as judged{_p(found)}: {shares}{turned[doubt.turned]} (ragkpi holes)."
-    style = found.metric.measure.style
-    numbers = [rounded(x, style, signed=True) for x in (found.difference, *found.interval)]
-    bounds = "" if math.isnan(found.interval.low) else f" [{numbers[1]}, {numbers[2]}]"
-    p = "no p-value" if math.isnan(found.corrected) else f"p = {short_p(found.corrected)}"
-    return f"{said}: {numbers[0]}{bounds}, {p}."
-
-
-def _of_many(found: Sequence[Difference], names: Names, base: str, judged: str) -> str:
-    """Count the runs that are better, worse and undecided, and name the best."""
-    number = Counter(d.decision for d in found)
-    gain = {d.run: d.metric.measure.sign * d.difference for d in found}
-    known = [d for d in found if not math.isnan(d.difference)] or list(found)
-    best, worst = (choose(known, key=lambda d: gain[d.run]) for choose in (max, min))
-    rest = []
-    if number["better"]:
-        some = "all" if number["better"] == len(found) else f"{number['better']} of"
-        said = f"{some} {len(found)} runs {_are(number['better'])} better than {base}"
-        said += f"{judged}, most of all {_with_difference(best, names)}"
-    elif number["worse"] == len(found):
-        return f"all {len(found)} runs are worse than {base}{judged}, most of all " + (
-            _with_difference(worst, names)
-        )
-    elif number["worse"]:
-        said = f"none of {len(found)} runs is better than {base}{judged}"
-    else:
-        said = f"none of {len(found)} runs is shown to differ from {base}{judged}"
-        return f"{said}; the best value has {_with_difference(best, names)}"
-    if number["undecided"]:
-        rest.append(f"{number['undecided']} {_are(number['undecided'])} not shown to differ")
-    if number["worse"]:
-        worse = f"{number['worse']} {_are(number['worse'])} worse"
-        named = "" if number["better"] else f", most of all {_with_difference(worst, names)}"
-        rest.append(worse + named)
-    if number["untested"]:
-        rest.append(f"{number['untested']} cannot be tested")
-    return f"{said}; {joined(rest)}" if rest else said
+    return "no p-value" if math.isnan(found.corrected) else f"p = {short_p(found.corrected)}"
 
 
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _with_difference(found: Difference, names: Names) -> str:
-    difference = rounded(found.difference, found.metric.measure.style, signed=True)
-    p = "" if math.isnan(found.corrected) else f", p = {short_p(found.corrected)}"
-    return f"{names[found.run]} ({difference}{p})"
-
-
-def _by_metrics(found: Sequence[Difference], names: Names, base: str, doubtful: bool) -> str:
-    """Say by which metrics one run is better or worse."""
-    parts: list[str] = []
-    judged = " as far as judged" if doubtful else ""
-    for decision in _ORDER:
-        metrics = [f"{d.metric.name}{_p(d)}" for d in found if d.decision == decision]
-        if metrics:
-            run = "it" if parts else names[found[0].run]
-            other = "" if parts and decision == "undecided" else f" {base}"
-            said = _IS[decision][0] if other else "is not shown to differ"
-            parts.append(f"{run} {said}{other}{judged} by {joined(metrics)}")
-    return f"{'; '.join(parts)}."
-
-
-def _counts(claims: Sequence[Sequence[Difference]], base: str, doubtful: bool) -> str:
-    """Count the runs that are better and worse, metric by metric."""
-    parts = []
-    for found in claims:
-        number = Counter(d.decision for d in found)
-        parts.append(f"by {found[0].metric.name} {number['better']} and {number['worse']}")
-    judged = " as far as judged" if doubtful else ""
-    return f"Of {len(claims[0])} runs, so many are better and worse than {base}{judged}: " + (
-        f"{', '.join(parts)}."
-    )
+def _judged(doubts: Mapping[str, Doubt]) -> str:
+    return " as far as judged" if doubts else ""
 
 
 def judged_shares(doubts: Mapping[str, Doubt], names: Names, base: str) -> list[str]:
-    """Say how much of the top documents is judged, of the baseline and of doubtful runs."""
-    if not doubts:
-        return []
-    first = next(iter(doubts.values()))
+    """Return a note on how much of the top documents is judged, if there are doubts."""
+    return [f"{_shares(doubts, names, base)} (ragkpi holes)."] if doubts else []
+
+
+def _shares(doubts: Mapping[str, Doubt], names: Names, base: str) -> str:
+    run, doubt = next(iter(doubts.items()))
     least, most = (_percent(choose(d.run for d in doubts.values())) for choose in (min, max))
-    others = f"{least} of {names[next(iter(doubts))]}'s"
-    if len(doubts) > 1:
-        others = f"{least if least == most else f'{least} to {most}'} of {len(doubts)} others'"
-    shown = f"{_percent(first.baseline)} of {names[base]}'s top {first.cutoff} is judged"
-    return [f"{shown} and {others} (ragkpi holes)."]
+    share = least if least == most else f"{least} to {most}"
+    others = f"{names[run]}'s" if len(doubts) == 1 else f"{len(doubts)} others'"
+    top = f"{names[base]}'s top {doubt.cutoff}"
+    return f"{_percent(doubt.baseline)} of {top} is judged and {share} of {others}"
 
 
 def _percent(share: float) -> str:
@@ -229,47 +183,38 @@ def beaten_by_best(pairs: AllPairs, found: MetricPairs) -> dict[str, Claim]:
 
 
 def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Names) -> list[str]:
-    """Name the best run and what it is not shown to differ from, and count the other pairs."""
-    return [_best_by(pairs, found, names, bool(doubts)) for found in pairs.claims]
-
-
-def _best_by(pairs: AllPairs, found: MetricPairs, names: Names, doubtful: bool) -> str:
-    claims, runs = beaten_by_best(pairs, found), len(pairs.names)
-    best = names[pairs.names[found.order[0]]]
-    groups = {
-        claim: [run for run, of_run in claims.items() if of_run == claim]
-        for claim in ("worse", "undecided", "untested")
-    }
+    """Name the best run and what it is not shown to differ from, and count the pairs."""
+    runs, judged = len(pairs.names), _judged(doubts)
     number = runs * (runs - 1) // 2
-    apart = int((found.p < pairs.procedure.limit).sum()) // 2
-    by, judged = f"By {found.metric.name}, ", " as far as judged" if doubtful else ""
-    if not apart:
-        few = "the two runs are not" if runs == 2 else f"no two of {runs} runs are"
-        return f"{by}{few} shown to differ{judged}; {best} has the best value."
+    sentences, counts = [], []
+    for found in pairs.claims:
+        by, best = found.metric.name, names[pairs.names[found.order[0]]]
+        text = f"By {by}, {best} has the best value{judged}; it is "
+        text += _best_against(pairs, found, names, _MOST_NAMED - bool(doubts))
+        apart = int((found.p < pairs.procedure.limit).sum()) // 2
+        if runs > 2:
+            text += f". {apart} of {number} pairs {_are(apart)} shown to differ"
+        sentences.append(f"{text}.")
+        counts.append(f"{apart} by {by} (best: {best})")
+    if len(sentences) > 1 and _lines(sentences) > LINES:
+        return [f"Pairs shown to differ{judged}, of {number}: {', '.join(counts)}."]
+    return sentences
+
+
+def _best_against(pairs: AllPairs, found: MetricPairs, names: Names, most: int) -> str:
+    """Say what the best run is better than, with p, and what it is not shown to differ from."""
+    claims, best = beaten_by_best(pairs, found), found.order[0]
     said = []
-    if groups["worse"]:
-        said.append(f"better{judged} than {_named(groups['worse'], found, pairs, names)}")
-    if groups["undecided"]:
-        others = _named(groups["undecided"], None, pairs, names)
-        said.append(f"not shown to differ from {others}")
-    if groups["untested"]:
-        said.append(f"not tested against {_named(groups['untested'], None, pairs, names)}")
-    text = f"{by}{best} has the best value; it is {joined(said)}"
-    if runs > 2:
-        text += f". {apart} of {counted(number, 'pair')} {_are(apart)} shown to differ"
-    return f"{text}."
-
-
-def _named(runs: Sequence[str], found: MetricPairs | None, pairs: AllPairs, names: Names) -> str:
-    """Name a few runs, with p-values if `found` is given, and count the others."""
-    if found is not None and len(runs) > _MOST_NAMED:
-        return counted(len(runs), "run")
-    some = []
-    for run in runs[:_MOST_NAMED]:
-        p = ""
-        if found is not None:
-            p = short_p(float(found.p[found.order[0], pairs.names.index(run)]))
-            p = f" (p = {p})"
-        some.append(names[run] + p)
-    more = len(runs) - len(some)
-    return joined([*some, *([f"{more} more"] if more else [])])
+    worse = [run for run, claim in claims.items() if claim == "worse"]
+    if len(worse) > most:
+        said.append(f"better than {len(worse)} runs")
+    elif worse:
+        p = [short_p(float(found.p[best, pairs.names.index(run)])) for run in worse]
+        some = [f"{names[run]} (p = {of_run})" for run, of_run in zip(worse, p, strict=True)]
+        said.append(f"better than {joined(some)}")
+    for other in ("undecided", "untested"):
+        some = [names[run] for run, claim in claims.items() if claim == other]
+        if some:
+            more = [f"{len(some) - most} more"] if len(some) > most else []
+            said.append(f"{' '.join(_SAID[other])} {joined(some[:most] + more)}")
+    return joined(said)
