@@ -156,6 +156,11 @@ class Comparison:
     procedure: Procedure
 
     @property
+    def metrics(self) -> list[Metric]:
+        """The compared metrics, as printed."""
+        return [differences[0].metric for differences in self.by_metric]
+
+    @property
     def by_metric(self) -> list[list[Difference]]:
         """The differences of each metric, in nonempty lists."""
         return [
@@ -316,6 +321,11 @@ class AllPairs:
     runs: list[Scores]
     by_metric: list[MetricPairs]
     procedure: Procedure
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The compared metrics, as printed."""
+        return [found.metric for found in self.by_metric]
 
     @property
     def is_tukey(self) -> bool:

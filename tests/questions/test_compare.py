@@ -143,7 +143,7 @@ def test_a_small_p_value_is_not_printed_as_0():
     tiny = ComparisonReport(
         compare(["old", "new"], [scores([(MAP, [0.125] * 8)]), changes], Procedure(test="t"))
     )
-    (p,) = [one.p for one in tiny.comparison.differences]
+    (p,) = [one.p for one in tiny.compared.differences]
     assert 0 < p < 1e-20
     assert f"{p:.6g}" in rendered(tiny, "table", Layout())
 
@@ -184,7 +184,7 @@ def test_queries_won_and_lost_the_largest_first_with_both_values():
 
 
 def test_a_picture_of_a_comparison_has_differences_and_queries():
-    means, queries, harm, harmed = comparison_charts(by_query().comparison)
+    means, queries, harm, harmed = comparison_charts(by_query().compared)
     (row,) = means.rows
     assert (row.name, row.value) == ("after", 0.09375)
     (line,) = queries.lines
@@ -232,7 +232,7 @@ def test_all_pairs_have_letters_a_matrix_and_a_sentence():
     assert said.endswith(". 2 of 3 pairs are shown to differ.")
     valid_document(rendered(report, "json", Layout()))
     assert valid_lines(rendered(report, "jsonl", Layout()))
-    (chart,) = all_pairs_charts(report.pairs)
+    (chart,) = all_pairs_charts(report.compared)
     assert [row.name for row in chart.rows] == ["high (a)", "low (b)", "middle (b)"]
 
 
@@ -350,7 +350,7 @@ def test_a_table_for_latex():
     assert lines[-1] == r"\end{table}"
     assert lines[2] == (
         r"\caption{3 runs over 6 queries; the best value of each measure stands out. $\dagger$ "
-        r"differs from low at p \textless{} 0.05 (paired t test, Holm's correction for 2 tests).}"
+        r"differs from low at p \textless{} 0.05 (paired t test, corrected by Holm for 2 tests).}"
     )
     assert r"high & \textbf{\boldmath 0.5781}$^{\dagger}$ \\" in lines
     assert r"middle & 0.0391 \\" in lines

@@ -113,7 +113,7 @@ class ComparisonResult(Result):
         report = self.report.whole if isinstance(self.report, SlicedReport) else self.report
         if not isinstance(report, ComparisonReport):
             return []
-        comparison = report.comparison
+        comparison = report.compared
         return [
             {"measure": difference.metric.name, "run": difference.run, **outcome}
             for difference in comparison.differences

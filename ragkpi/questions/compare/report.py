@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 
+from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.charts.chart import (
     Axis,
     Chart,
@@ -44,50 +46,41 @@ from ragkpi.wording import as_json, counted, decoded
 
 _CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
 
-_TESTS_IN_WORDS: Mapping[TestName, str] = {
-    "randomization": "p: paired randomization test, two-sided: how often is a difference at least "
-    "as large when run and baseline are swapped at random on every query? "
-    + _CHANCE
-    + "; all swaps, p = share, where there are no more",
-    "bootstrap": "p: paired bootstrap test, two-sided: how often does a resample of the queries "
-    "stray from the difference by at least its size, both in standard errors? " + _CHANCE,
-    "t": "p: paired t test, two-sided: is the mean of the queries' differences 0? "
-    "NA for ratios of means",
-    "wilcoxon": "p: Wilcoxon's signed-rank test, two-sided: do the queries' differences lie "
-    "evenly around 0? (Of skewed ones the mean may be 0 and p small.) Sizes within 1e-9 of the "
-    "largest value are tied; NA for ratios of means",
-    "sign": "p: sign test, two-sided: are wins as likely as losses, whatever their sizes? Ties "
-    "are left out",
+# The name of a test, and its question.
+_TESTS_IN_WORDS: Mapping[TestName, tuple[str, str]] = {
+    "randomization": (
+        "paired randomization test",
+        "how often is a difference at least as large when run and baseline are swapped at random "
+        f"on every query? {_CHANCE}; all swaps, p = share, where there are no more",
+    ),
+    "bootstrap": (
+        "paired bootstrap test",
+        "how often does a resample of the queries stray from the difference by at least its size, "
+        f"both in standard errors? {_CHANCE}",
+    ),
+    "t": ("paired t test", "is the mean of the queries' differences 0? NA for ratios of means"),
+    "wilcoxon": (
+        "Wilcoxon's signed-rank test",
+        "do the queries' differences lie evenly around 0? (Of skewed ones the mean may be 0 and p "
+        "small.) Sizes within 1e-9 of the largest value are tied; NA for ratios of means",
+    ),
+    "sign": ("sign test", "are wins as likely as losses, whatever their sizes? Ties are left out"),
 }
-
-CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
-    "holm": ("p_holm", "p_holm: corrected by Holm for {family}"),
-    "benjamini-hochberg": ("p_bh", "p_bh: corrected by Benjamini and Hochberg for {family}"),
-    "none": ("", "p is not corrected for {family}"),
-}
-# The short forms, for captions.
-IN_CAPTIONS: Mapping[TestName | CorrectionName, str] = {
-    "randomization": "paired randomization test, {trials:,} trials",
-    "bootstrap": "paired bootstrap test, {trials:,} resamples",
-    "t": "paired t test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "sign": "sign test",
-    "holm": "Holm's correction for {family}",
-    "benjamini-hochberg": "Benjamini and Hochberg's correction for {family}",
-    "none": "not corrected for {family}",
+# The column of corrected p-values, and how they are corrected.
+_CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
+    "holm": ("p_holm", "corrected by Holm for"),
+    "benjamini-hochberg": ("p_bh", "corrected by Benjamini and Hochberg for"),
+    "none": ("", "not corrected for"),
 }
 
 
-def test_in_words(procedure: Procedure) -> str:
-    """Name the test behind the p-values."""
-    seed = procedure.bootstrap.seed
-    return _TESTS_IN_WORDS[procedure.test].format(trials=procedure.trials, seed=seed)
-
-
-def correction_in_words(procedure: Procedure, tests: int) -> str:
-    """Name the correction of the p-values of a family of tests."""
+def _tests_in_words(procedure: Procedure, tests: int) -> list[str]:
+    """Explain the p-values of a family of tests, and their correction."""
+    name, question = _TESTS_IN_WORDS[procedure.test]
+    question = question.format(trials=procedure.trials, seed=procedure.bootstrap.seed)
+    column, how = _CORRECTIONS_IN_WORDS[procedure.correction]
     family = counted(tests, "test")
-    return CORRECTIONS_IN_WORDS[procedure.correction][1].format(family=family)
+    return [f"p: {name}, two-sided: {question}", f"{column or 'p'}: {how} {family}"]
 
 
 def probability(p: float) -> Cell:
@@ -106,10 +99,7 @@ def query_outcomes(
     metric = difference.metric
     if not metric.is_printed("query"):
         return []
-    run = comparison.names.index(difference.run, 1)
-    columns = [scores[metric.name] for scores in comparison.runs]
-    known = np.all([column.known for column in columns], axis=0)
-    baseline, value = columns[0].per_query, columns[run].per_query
+    known, baseline, value = _per_query(comparison, difference)
     with np.errstate(invalid="ignore"):
         gain = metric.measure.sign * (value - baseline)
     apart = known & ~np.isclose(baseline, value, rtol=TIED, atol=0)
@@ -121,6 +111,16 @@ def query_outcomes(
         for row in order
         if apart[row] and sign * gain[row] > 0
     ]
+
+
+def _per_query(
+    comparison: Comparison, difference: Difference
+) -> tuple[BoolArray, FloatArray, FloatArray]:
+    """Return which queries have a value in all runs, and the values of baseline and run."""
+    columns = [scores[difference.metric.name] for scores in comparison.runs]
+    known = np.all([column.known for column in columns], axis=0)
+    run = comparison.names.index(difference.run, 1)
+    return known, columns[0].per_query, columns[run].per_query
 
 
 def outcome_objects(
@@ -155,7 +155,7 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
         if not metric.is_printed("query"):
             no_curve.append(metric.name)
             continue
-        lines = list(_sorted_differences(comparison, differences))
+        lines = [_sorted_differences(comparison, found) for found in differences]
         only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
         charts.append(
             PlaneChart(
@@ -204,20 +204,13 @@ def _over(differences: Sequence[Difference]) -> str:
     return "queries: " + ", ".join(f"{name} {number:,}" for name, number in numbers.items())
 
 
-def _sorted_differences(
-    comparison: Comparison, differences: Sequence[Difference]
-) -> Iterator[Line]:
-    """Yield each run's sorted differences; names count queries won, equal and lost."""
-    name = differences[0].metric.name
-    columns = [run[name] for run in comparison.runs]
-    known = np.all([column.known for column in columns], axis=0)
-    for difference, column in zip(differences, columns[1:], strict=True):
-        value, baseline = column.per_query[known], columns[0].per_query[known]
-        with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
-            apart = np.where(value == baseline, 0.0, value - baseline)
-        apart = np.sort(apart)[::-1].tolist()
-        counts = f"{difference.wins} won, {difference.ties} equal, {difference.losses} lost"
-        yield Line(f"{difference.run}: {counts}", range(1, len(apart) + 1), apart)
+def _sorted_differences(comparison: Comparison, found: Difference) -> Line:
+    """Return the differences of all queries, sorted; the name counts those won, equal and lost."""
+    known, baseline, value = _per_query(comparison, found)
+    with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
+        apart = np.where(value == baseline, 0.0, value - baseline)[known]
+    counts = f"{found.wins} won, {found.ties} equal, {found.losses} lost"
+    return Line(f"{found.run}: {counts}", range(1, len(apart) + 1), np.sort(apart)[::-1].tolist())
 
 
 REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default measures
@@ -257,84 +250,131 @@ _QUERY_COLUMNS = [
 ]
 
 
-@dataclass(frozen=True)
-class ComparisonReport:
-    """The report on a comparison with a baseline, with doubts about claims of runs, by run."""
+Compared = TypeVar("Compared", Comparison, AllPairs)
 
-    comparison: Comparison
+
+@dataclass(frozen=True)
+class _ComparedReport(ABC, Generic[Compared]):
+    """What the reports on comparisons share; doubts are about claims of runs, by run."""
+
+    compared: Compared
     signature: Signature | None = None
     doubts: Mapping[str, Doubt] = field(default_factory=dict)
+    kind: ClassVar[str]  # of its JSON lines
 
     @property
+    @abstractmethod
     def explanation(self) -> list[str]:
-        """How the p-values and intervals were computed."""
-        comparison = self.comparison
-        tests = sum(not math.isnan(d.p) for d in comparison.claims)
-        first, metrics = comparison.differences[0].metric.name, len(comparison.by_metric)
-        decides = ""
-        if comparison.procedure.family == "first" and metrics > 1:
-            decides = (
-                f" by {first}, which decides; the other measures are described, without claims"
-            )
-        level = f"{comparison.procedure.bootstrap.level * 100:g} %"
-        return [
-            test_in_words(comparison.procedure),
-            f"{correction_in_words(comparison.procedure, tests)}{decides}",
-            f"[low, high]: Student's {level} interval of the difference, from the queries' "
-            "differences (of ratios of means: their jackknife pseudo-values); of rates of 0 and 1 "
-            "Tango's",
-        ]
+        """How the p-values, intervals and letters were computed."""
+
+    @abstractmethod
+    def _sentences(self, names: Names) -> list[str]: ...
+
+    @abstractmethod
+    def _objects(self, layout: Layout) -> Iterator[dict[str, Any]]: ...
 
     @property
     def verdict(self) -> list[str]:
         """What the first measure decides, or with ``family="all"`` each."""
-        return self._sentences({name: name for name in self.comparison.names})
+        return self._sentences({name: name for name in self.compared.names})
 
-    def _sentences(self, names: Names) -> list[str]:
-        return comparison_sentences(self.comparison, self.doubts, names)
+    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object per run, then one per difference or pair."""
+        yield from self._runs().lines(layout)
+        for found in self._objects(layout):
+            yield {"ragkpi": __version__, "kind": self.kind, **found}
+
+    def _runs(self) -> EvaluationReport:
+        return EvaluationReport.of(self.compared.names, self.compared.runs, self.signature)
 
     def _shown(self, layout: Layout) -> Names:
-        metrics = [of_metric[0].metric.name for of_metric in self.comparison.by_metric]
-        return shown_names(self.comparison.names, metrics, layout.width)
+        metrics = [metric.name for metric in self.compared.metrics]
+        return shown_names(self.compared.names, metrics, layout.width)
+
+    def _written(
+        self, columns: list[Column], rows: list[list[Cell]], notes: list[str], layout: Layout
+    ) -> Table:
+        verdict = self.verdict
+        if layout.width is not None:
+            verdict = fitted(self._shown(layout), self._sentences)
+        table = Table(columns, rows, notes, verdict=verdict, explanation=self.explanation)
+        return self._runs().signed(table, layout)
+
+    def _procedure(self) -> dict[str, Any]:
+        """Return the procedure, its explanation and the verdict for JSON."""
+        procedure = self.compared.procedure
+        return {
+            "test": procedure.test,
+            "correction": procedure.correction,
+            "family": procedure.family,
+            "trials": procedure.trials,
+            "level": procedure.bootstrap.level,
+            "seed": procedure.bootstrap.seed,
+            "explanation": self.explanation,
+            "answer": self.verdict,
+        }
+
+
+class ComparisonReport(_ComparedReport[Comparison]):
+    """The report on a comparison with a baseline."""
+
+    kind = "difference"
+
+    @property
+    def explanation(self) -> list[str]:
+        """How the p-values and intervals were computed."""
+        comparison, procedure = self.compared, self.compared.procedure
+        tests = sum(not math.isnan(d.p) for d in comparison.claims)
+        decides = ""
+        if procedure.family == "first" and len(comparison.metrics) > 1:
+            first = comparison.metrics[0].name
+            decides = (
+                f" by {first}, which decides; the other measures are described, without claims"
+            )
+        test, correction = _tests_in_words(procedure, tests)
+        return [
+            test,
+            correction + decides,
+            f"[low, high]: Student's {procedure.bootstrap.level * 100:g} % interval of the "
+            "difference, from the queries' differences (of ratios of means: their jackknife "
+            "pseudo-values); of rates of 0 and 1 Tango's",
+        ]
+
+    def _sentences(self, names: Names) -> list[str]:
+        return comparison_sentences(self.compared, self.doubts, names)
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the baseline first; or the queries won and lost.
 
         For people the best run comes first among the others.
         """
-        corrected, _ = CORRECTIONS_IN_WORDS[self.comparison.procedure.correction]
-        of_tests = [_P, *([Column(corrected, "decimal")] if corrected else [])]
+        corrected, _ = _CORRECTIONS_IN_WORDS[self.compared.procedure.correction]
+        of_tests = [_P]
         if corrected:
-            of_tests[0] = replace(_P, role="detail")
+            of_tests = [replace(_P, role="detail"), Column(corrected, "decimal")]
         notes: list[str] = []
         if layout.per_query == "shown":
             columns, rows = [*_QUERY_COLUMNS, *of_tests], self._query_rows(layout)
-            alone = [
-                d.metric for d in self.comparison.differences if not d.metric.is_printed("query")
-            ]
+            alone = [m.name for m in self.compared.metrics if not m.is_printed("query")]
             if alone:
-                names = dict.fromkeys(metric.name for metric in alone)
-                notes.append(f"no value per query: {', '.join(names)}")
+                notes.append(f"no value per query: {', '.join(alone)}")
         else:
             columns, rows = [*_COLUMNS, *of_tests], self._rows(layout)
         width = len(columns)
         filled = [[*row, *[Cell()] * width][:width] for row in rows]
-        shown = self._shown(layout)
-        verdict = self.verdict if layout.width is None else fitted(shown, self._sentences)
-        if len(self.comparison.claims) > 1:  # one claim has them in its sentence
-            notes += judged_shares(self.doubts, shown, self.comparison.names[0])
-        table = Table(columns, filled, notes, verdict=verdict, explanation=self.explanation)
-        return self._runs().signed(table, layout)
+        if len(self.compared.claims) > 1:  # one claim has them in its sentence
+            notes += judged_shares(self.doubts, self._shown(layout), self.compared.names[0])
+        return self._written(columns, filled, notes, layout)
 
     def _rows(self, layout: Layout) -> Iterator[list[Cell]]:
         """Yield the rows of each measure; the baseline's rows have fewer cells."""
         shown = self._shown(layout)
-        for differences in self.comparison.by_metric:
+        for differences in self.compared.by_metric:
             metric, first = differences[0].metric, differences[0]
             if layout.notes == "below":
                 differences = sorted(differences, key=goodness, reverse=True)
             value = Cell(first.baseline, style=metric.measure.style)
-            baseline = shown[self.comparison.names[0]]
+            baseline = shown[self.compared.names[0]]
             yield [*map(Cell, (metric.name, baseline, first.queries)), value]
             for d in differences:
                 difference, *tests = self._tested(d)
@@ -345,10 +385,10 @@ class ComparisonReport:
 
     def _query_rows(self, layout: Layout) -> Iterator[list[Cell]]:
         """Yield the queries that each run won and lost, then the difference over all queries."""
-        for d in self.comparison.differences:
+        for d in self.compared.differences:
             style = d.metric.measure.style
             heads = [Cell(d.metric.name), Cell(d.run)]
-            for query, outcome, *numbers in query_outcomes(self.comparison, d):
+            for query, outcome, *numbers in query_outcomes(self.compared, d):
                 values = (Cell(number, style=style) for number in numbers)
                 yield [*heads, Cell(query), Cell(outcome), *values]
             if layout.summary == "shown":
@@ -358,37 +398,20 @@ class ComparisonReport:
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences as one JSON object."""
-        procedure = self.comparison.procedure
-        return {
-            **self._runs().document(layout),
-            "comparison": {
-                "baseline": self.comparison.names[0],
-                "test": procedure.test,
-                "correction": procedure.correction,
-                "family": procedure.family,
-                "trials": procedure.trials,
-                "level": procedure.bootstrap.level,
-                "seed": procedure.bootstrap.seed,
-                "explanation": self.explanation,
-                "answer": self.verdict,
-                "differences": list(self._objects(layout)),
-            },
+        found = {
+            "baseline": self.compared.names[0],
+            **self._procedure(),
+            "differences": list(self._objects(layout)),
         }
-
-    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Yield a JSON object per run, then one per difference."""
-        yield from self._runs().lines(layout)
-        for difference in self._objects(layout):
-            yield {"ragkpi": __version__, "kind": "difference", **difference}
+        return {**self._runs().document(layout), "comparison": found}
 
     def _objects(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Yield the differences as JSON objects."""
         digits = layout.digits
-        for d in self.comparison.differences:
+        for d in self.compared.differences:
             style = d.metric.measure.style
             object_: dict[str, Any] = {
                 "measure": d.metric.name,
-                "baseline": self.comparison.names[0],
+                "baseline": self.compared.names[0],
                 "run": d.run,
                 "queries": d.queries,
                 "baseline_value": as_json(d.baseline, style, digits),
@@ -404,11 +427,8 @@ class ComparisonReport:
                 "decision": d.decision,
             }
             if layout.per_query == "shown":
-                object_["per_query"] = outcome_objects(self.comparison, d, digits)
+                object_["per_query"] = outcome_objects(self.compared, d, digits)
             yield object_
-
-    def _runs(self) -> EvaluationReport:
-        return EvaluationReport.of(self.comparison.names, self.comparison.runs, self.signature)
 
     def _tested(self, d: Difference) -> list[Cell]:
         """Return the cells of a difference and its p-values."""
@@ -426,50 +446,36 @@ _TUKEY = (
 )
 
 
-@dataclass(frozen=True)
-class AllPairsReport:
+class AllPairsReport(_ComparedReport[AllPairs]):
     """A comparison of all pairs of runs: values with letters, and the p-value of each pair.
 
     Doubts are about what the best run is better than.
     """
 
-    pairs: AllPairs
-    signature: Signature | None = None
-    doubts: Mapping[str, Doubt] = field(default_factory=dict)
+    kind = "pair"
 
     @property
     def explanation(self) -> list[str]:
         """The lines that explain p-values and letters."""
-        procedure = self.pairs.procedure
-        seed, limit = procedure.bootstrap.seed, procedure.limit
+        pairs, procedure = self.compared, self.compared.procedure
+        number, limit = len(pairs.claims), procedure.limit
         letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown)"
-        if len(self.pairs.claims) < len(self.pairs.by_metric):
-            letters += (
-                f"; {self.pairs.by_metric[0].metric.name} decides, and the other measures are "
-            )
-            letters += "described: p without a correction over measures, and no letters"
-        if self.pairs.is_tukey:
-            tukey = _TUKEY.format(trials=procedure.trials, seed=seed)
-            several = len(self.pairs.claims)
-            tukey += f"; times {several}, for as many measures" if several > 1 else ""
+        if number < len(pairs.metrics):
+            letters += f"; {pairs.metrics[0].name} decides, and the other measures are described: "
+            letters += "p without a correction over measures, and no letters"
+        if pairs.is_tukey:
+            tukey = _TUKEY.format(trials=procedure.trials, seed=procedure.bootstrap.seed)
+            tukey += f"; times {number}, for as many measures" if number > 1 else ""
             return [tukey, letters]
-        runs = len(self.pairs.names)
-        tests = runs * (runs - 1) // 2 * len(self.pairs.claims)
-        return [test_in_words(procedure), correction_in_words(procedure, tests), letters]
-
-    @property
-    def verdict(self) -> list[str]:
-        """The best run by the first measure, or with ``family="all"`` by each."""
-        return self._sentences({name: name for name in self.pairs.names})
+        tests = math.comb(len(pairs.names), 2) * number
+        return [*_tests_in_words(procedure, tests), letters]
 
     def _sentences(self, names: Names) -> list[str]:
-        return all_pairs_sentences(self.pairs, self.doubts, names)
+        return all_pairs_sentences(self.compared, self.doubts, names)
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the best first, and a column per run with p."""
-        names = self.pairs.names
-        metrics = [found.metric.name for found in self.pairs.by_metric]
-        shown = shown_names(names, metrics, layout.width)
+        names, shown = self.compared.names, self._shown(layout)
         columns = [
             Column("measure"),
             Column("run"),
@@ -490,57 +496,37 @@ class AllPairsReport:
                     for other in range(len(names))
                 ),
             ]
-            for by_metric in self.pairs.by_metric
+            for by_metric in self.compared.by_metric
             for run in by_metric.order
         ]
-        verdict = self.verdict if layout.width is None else fitted(shown, self._sentences)
-        best = names[self.pairs.claims[0].order[0]]
-        shares = judged_shares(self.doubts, shown, best)
-        table = Table(columns, rows, shares, verdict=verdict, explanation=self.explanation)
-        return self._runs().signed(table, layout)
+        best = names[self.compared.claims[0].order[0]]
+        return self._written(columns, rows, judged_shares(self.doubts, shown, best), layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and all pairs as one JSON object."""
-        procedure = self.pairs.procedure
-        return {
-            **self._runs().document(layout),
-            "all_pairs": {
-                "test": "tukey" if self.pairs.is_tukey else procedure.test,
-                "correction": "none" if self.pairs.is_tukey else procedure.correction,
-                "family": procedure.family,
-                "trials": procedure.trials,
-                "level": procedure.bootstrap.level,
-                "seed": procedure.bootstrap.seed,
-                "explanation": self.explanation,
-                "answer": self.verdict,
-                "letters": {
-                    by_metric.metric.name: dict(
-                        zip(self.pairs.names, by_metric.letters or (), strict=True)
-                    )
-                    for by_metric in self.pairs.claims
-                },
-                "pairs": list(self._pairs(layout)),
+        tukey = {"test": "tukey", "correction": "none"} if self.compared.is_tukey else {}
+        found = {
+            **self._procedure(),
+            **tukey,
+            "letters": {
+                by_metric.metric.name: dict(
+                    zip(self.compared.names, by_metric.letters or (), strict=True)
+                )
+                for by_metric in self.compared.claims
             },
+            "pairs": list(self._objects(layout)),
         }
+        return {**self._runs().document(layout), "all_pairs": found}
 
-    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Yield a JSON object per run, then one per pair."""
-        yield from self._runs().lines(layout)
-        for pair in self._pairs(layout):
-            yield {"ragkpi": __version__, "kind": "pair", **pair}
-
-    def _runs(self) -> EvaluationReport:
-        return EvaluationReport.of(self.pairs.names, self.pairs.runs, self.signature)
-
-    def _pairs(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        for by_metric in self.pairs.by_metric:
+    def _objects(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        for by_metric in self.compared.by_metric:
             style = by_metric.metric.measure.style
             for first, second in itertools.combinations(by_metric.order, 2):
                 difference = float(by_metric.values[first] - by_metric.values[second])
                 yield {
                     "measure": by_metric.metric.name,
-                    "run": self.pairs.names[first],
-                    "other": self.pairs.names[second],
+                    "run": self.compared.names[first],
+                    "other": self.compared.names[second],
                     "queries": by_metric.queries,
                     "difference": as_json(difference, style, layout.digits),
                     "p": as_json(float(by_metric.p[first, second]), "significant", layout.digits),
@@ -573,8 +559,10 @@ class PaperTable:
         first = self.comparisons[0]
         procedure = first.procedure
         number = sum(p == p for p in self._corrected.values())
-        test, correction = IN_CAPTIONS[procedure.test], IN_CAPTIONS[procedure.correction]
-        family = counted(number, "test")
+        test, _ = _TESTS_IN_WORDS[procedure.test]
+        if procedure.test in ("randomization", "bootstrap"):
+            test += f", {procedure.trials:,} trials"
+        _, how = _CORRECTIONS_IN_WORDS[procedure.correction]
         marks = ", ".join(
             f"{mark} differs from {comparison.names[0]}"
             for mark, comparison in zip(MARKS, self.comparisons, strict=False)
@@ -584,17 +572,17 @@ class PaperTable:
         return (
             f"{counted(len(self.names), 'run')} over {over} queries; the best value of each "
             f"measure stands out. {marks} at p < {self._limit:.3g} ("
-            f"{test.format(trials=procedure.trials)}, {correction.format(family=family)})."
+            f"{test}, {how} {counted(number, 'test')})."
         )
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per run and a column per measure."""
-        metrics = [differences[0].metric for differences in self.comparisons[0].by_metric]
+        first = self.comparisons[0]
+        metrics = first.metrics
         columns = [
             Column("run"),
             *(Column(m.name, m.measure.style, m.measure.better) for m in metrics),
         ]
-        first = self.comparisons[0]
         values = {(d.run, d.metric.name): d.summary for d in first.differences}
         values |= {(first.names[0], d.metric.name): d.baseline for d in first.differences}
         rows = [
