@@ -13,8 +13,8 @@ from ragkpi.interface import option
 from ragkpi.measures.measure import MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.paired import Comparison, Difference, Procedure, aligned, compare
-from ragkpi.wording import rounded, short_p
+from ragkpi.statistics.paired import Difference, Procedure, aligned, compare
+from ragkpi.wording import rounded
 
 # A run misses a gate if its value is worse than the baseline's by more than the margin; only if
 # `compare` says that it is worse; or unless its interval excludes that it is worse.
@@ -107,38 +107,32 @@ class Verdict:
             return f"{self.run}: {self.name} is NA; its limit is {self.limit:.6g}"
         if self.difference is not None:
             return self._of_difference(self.difference)
-        by = abs(self.limit - self.found)
+        numbers = self.found, self.limit, abs(self.limit - self.found)
+        found, limit, by = map("{:.6g}".format, numbers)
         if self.against:
-            found, limit, by_how_much = _alike(by, self.found, self.limit, by)
+            found, limit, by = _alike(numbers[-1], *numbers)
             limit += f" ({self.against})"
-        else:
-            found, limit, by_how_much = (f"{value:.6g}" for value in (self.found, self.limit, by))
         if self.passed:
             return f"{self.run}: {self.name} is {found}; its limit is {limit}"
         side = "below" if self.found < self.limit else "above"
-        return f"{self.run}: {self.name} is {found}, {side} {limit} by {by_how_much}"
+        return f"{self.run}: {self.name} is {found}, {side} {limit} by {by}"
 
     def _of_difference(self, found: Difference) -> str:
-        sign, at = found.metric.measure.sign, f"{self.gate.level * 100:g} %"
+        sign, apart = found.metric.measure.sign, found.difference
         margin = self.gate.margin.below(found.baseline)
-        apart = found.difference
         value, baseline, allowed = _alike(apart, found.summary, found.baseline, margin)
         change, low, high, end = _alike(apart, apart, *found.interval, -sign * margin, signed=True)
-        p = f"{'p' if found.p == found.corrected else 'p_holm'} = {short_p(found.corrected)}"
         if self.gate.decided_by == "worse":
-            more = f"more than {allowed} worse than" if margin else "worse than"
-            verdict = f"not shown to be {more}" if self.passed else "worse than"
-            limit = f"worse by more than {allowed} at {at}" if margin else f"worse at {at}"
+            shown, claim = not self.passed, f"more than {allowed} worse" if margin else "worse"
         else:
-            verdict = "shown" if self.passed else "not shown"
-            verdict += f" to be at most {allowed} worse than" if margin else " to be no worse than"
-            limit = f"{at} interval {'from' if sign > 0 else 'up to'} {end if margin else 0}"
+            shown, claim = self.passed, f"at most {allowed} worse" if margin else "no worse"
+        limit = f"limit: {end if margin else 0} at {self.gate.level * 100:g} %"
         if math.isnan(found.interval.low):
             limit += "; no interval of the difference is valid: all queries differ by the same, or "
             limit += "they are too few"
         return (
-            f"{self.run}: {self.name} {value} is {verdict} {self.against}'s {baseline}: {change} "
-            f"[{low}, {high}], {p} (limit: {limit})"
+            f"{self.run}: {self.name} {value} is {'' if shown else 'not '}shown to be {claim} than "
+            f"{self.against}'s {baseline}: {change} [{low}, {high}], {found.p_in_words} ({limit})"
         )
 
 
@@ -191,27 +185,27 @@ def baseline_verdicts(
     if gate.decided_by != "value" and any(m.is_comparable for m in limits.metrics):
         compared = compare(names, [limits, tested], gate.procedure)
         differences = {found.metric.name: found for found in compared.differences}
-        _warn_if_nothing_fails(compared, gate)
+        if gate.decided_by == "worse" and compared.out_of_reach:
+            text = f"{option('gate_by', 'worse')} fails no run here: {compared.out_of_reach}"
+            warnings.warn(text, RagkpiWarning, stacklevel=3)
     verdicts = []
     for column in limits.columns:
-        metric, reference = column.metric, column.summary
+        metric, found = column.metric, differences.get(column.metric.name)
         if not metric.is_comparable:
             continue
-        if math.isnan(reference):
-            warnings.warn(
-                f"{metric.name} is NA for {baseline[0]} and therefore no gate",
-                RagkpiWarning,
-                stacklevel=2,
-            )
+        if math.isnan(column.summary):
+            text = f"{metric.name} is NA for {baseline[0]} and therefore no gate"
+            warnings.warn(text, RagkpiWarning, stacklevel=2)
             continue
-        found = differences.get(metric.name)
-        if found is not None and found.queries:
-            reference = found.baseline
+        reference = found.baseline if found is not None and found.queries else column.summary
         verdict = value_verdict(baseline[0], run[0], tested[metric.name], reference, gate.margin)
         if found is not None and not math.isnan(verdict.found):
-            passed = gate.passes(found)
             verdict = replace(
-                verdict, passed=passed, against=baseline[0], difference=found, gate=gate
+                verdict,
+                passed=gate.passes(found),
+                against=baseline[0],
+                difference=found,
+                gate=gate,
             )
         verdicts.append(verdict)
     return verdicts
@@ -225,14 +219,7 @@ def value_verdict(
     if allowed:
         value, less = _alike(allowed, reference, allowed)
         baseline += f" {value} {'less' if sign > 0 else 'plus'} {less}"
-    verdict = _verdict(run, column, reference - sign * allowed)
-    return replace(verdict, against=baseline)
-
-
-def _warn_if_nothing_fails(compared: Comparison, gate: BaselineGate) -> None:
-    if gate.decided_by == "worse" and compared.out_of_reach:
-        text = f"{option('gate_by', 'worse')} fails no run here: {compared.out_of_reach}"
-        warnings.warn(text, RagkpiWarning, stacklevel=4)
+    return _verdict(run, column, reference - sign * allowed, baseline)
 
 
 def unmet(found: Sequence[Verdict]) -> list[Verdict]:
@@ -259,11 +246,11 @@ def _column(name: str, numbers: Mapping[str, MetricScores]) -> MetricScores:
     return numbers[metrics[0]]
 
 
-def _verdict(run: str, column: MetricScores, limit: float) -> Verdict:
+def _verdict(run: str, column: MetricScores, limit: float, against: str = "") -> Verdict:
     sign, value = column.metric.measure.sign, float(column.summary)
     # 0.4 - 0.1 is more than 0.3 in doubles: a value that equals its limit to nine digits keeps it.
     kept = sign * value >= sign * limit or math.isclose(value, limit, rel_tol=1e-9)
-    return Verdict(run, column.name, value, limit, kept and not math.isnan(value))
+    return Verdict(run, column.name, value, limit, kept and not math.isnan(value), against)
 
 
 def _finite(text: str) -> float | None:

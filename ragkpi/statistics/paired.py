@@ -27,7 +27,7 @@ from ragkpi.statistics.significance import (
     p_values,
     pairs,
 )
-from ragkpi.wording import counted
+from ragkpi.wording import counted, short_p
 
 
 def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
@@ -132,6 +132,11 @@ class Difference:
     corrected: float = math.nan
     decision: Claim = "described"
 
+    @property
+    def p_in_words(self) -> str:
+        """The p-value that decides, for a sentence."""
+        return "no p-value" if math.isnan(self.corrected) else f"p = {short_p(self.corrected)}"
+
     def decided(self, corrected: float, limit: float) -> Difference:
         """Return the difference with its corrected p-value and what follows from it."""
         gain = self.metric.measure.sign * self.difference
@@ -198,22 +203,11 @@ def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) 
     return compare_each(names, runs, procedure, [0])[0]
 
 
-def nothing_to_compare(scores: Scores) -> UsageError:
-    """Return the error for a comparison without comparable metrics."""
-    asked = ", ".join(metric.name for metric in scores.metrics)
-    return UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
-
-
 def compare_each(
     names: Sequence[str], runs: Sequence[Scores], procedure: Procedure, baselines: Sequence[int]
 ) -> list[Comparison]:
     """Compare the runs with several baselines, given by their indices."""
-    if len(runs) < 2:
-        raise UsageError("compare needs a baseline and at least one other run")
-    shared = aligned(names, runs)
-    samples = query_samples(shared, lambda metric: metric.is_comparable)
-    if not samples:
-        raise nothing_to_compare(shared[0])
+    shared, samples = _comparable(names, runs)
     comparisons = []
     for baseline in baselines:
         order = [baseline, *(run for run in range(len(runs)) if run != baseline)]
@@ -225,6 +219,20 @@ def compare_each(
         ordered = [names[run] for run in order], [shared[run] for run in order]
         comparisons.append(Comparison(*ordered, _decided(found, procedure), procedure))
     return comparisons
+
+
+def _comparable(
+    names: Sequence[str], runs: Sequence[Scores]
+) -> tuple[list[Scores], list[QuerySample]]:
+    """Return runs over the queries of all, and samples of the metrics that can be compared."""
+    if len(runs) < 2:
+        raise UsageError("compare needs a baseline and at least one other run")
+    shared = aligned(names, runs)
+    samples = query_samples(shared, lambda metric: metric.is_comparable)
+    if not samples:
+        asked = ", ".join(metric.name for metric in shared[0].metrics)
+        raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
+    return shared, samples
 
 
 @np.errstate(invalid="ignore")
@@ -343,26 +351,23 @@ def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedu
 
     The randomization test is `tukey`; other tests are pair by pair, corrected for all pairs.
     """
-    if len(runs) < 2:
-        raise UsageError("all pairs: expected at least two runs")
-    shared = aligned(names, runs)
+    shared, samples = _comparable(names, runs)
+    is_tukey = procedure.test == "randomization"
     by_name: dict[str, MetricPairs] = {}
-    for sample in query_samples(shared, lambda metric: metric.is_comparable):
-        if procedure.test == "randomization":
+    for sample in samples:
+        if is_tukey:
             tests = tukey(sample, procedure.trials, procedure.bootstrap.seed)
         else:
             tests = pair_by_pair(sample, procedure)
         for metric, values, p in zip(sample.metrics, sample.observed(), tests, strict=True):
             by_name[metric.name] = MetricPairs(metric, sample.queries, values, p)
-    if not by_name:
-        raise nothing_to_compare(shared[0])
     found = [by_name[metric.name] for metric in shared[0].metrics if metric.name in by_name]
     deciding = found if procedure.family == "all" else found[:1]
     matrices = [one.p for one in deciding]
-    if procedure.test != "randomization":
-        matrices = corrected_pairs(matrices, procedure)
-    else:  # Tukey's p holds for all pairs of one metric; Bonferroni's factor for several
+    if is_tukey:  # Tukey's p holds for all pairs of one metric; Bonferroni's factor for several
         matrices = [np.minimum(1.0, len(deciding) * p) for p in matrices]
+    else:
+        matrices = corrected_pairs(matrices, procedure)
     claims = [
         replace(one, p=p, letters=_lettered(one, p < procedure.limit))
         for one, p in zip(deciding, matrices, strict=True)

@@ -93,10 +93,10 @@ def _of_one(found: Difference, doubts: Mapping[str, Doubt], names: Names, base: 
             worse = run if found.decision == "worse" else names[base]
             turned = f"; with {worse}'s unjudged documents relevant it could be better"
         shares = _shares(doubts, names, base)
-        return f"{said}{_judged(doubts)} ({_p(found)}): {shares}{turned} (ragkpi holes)."
+        return f"{said}{_judged(doubts)} ({found.p_in_words}): {shares}{turned} (ragkpi holes)."
     numbers = [rounded(x, style, signed=True) for x in (found.difference, *found.interval)]
     bounds = "" if math.isnan(found.interval.low) else f" [{numbers[1]}, {numbers[2]}]"
-    return f"{said}: {numbers[0]}{bounds}, {_p(found)}."
+    return f"{said}: {numbers[0]}{bounds}, {found.p_in_words}."
 
 
 def _of_runs(found: Sequence[Difference], names: Names, against: str, most: int) -> str:
@@ -113,7 +113,7 @@ def _of_runs(found: Sequence[Difference], names: Names, against: str, most: int)
     change = rounded(best.difference, best.metric.measure.style, signed=True)
     return (
         f"{by}of {len(found)} runs compared with {against}, {joined(counts)}; the best of them is "
-        f"{names[best.run]} ({change}, {_p(best)})."
+        f"{names[best.run]} ({change}, {best.p_in_words})."
     )
 
 
@@ -134,11 +134,7 @@ def goodness(found: Difference) -> float:
 
 
 def _with_p(found: Iterable[Named]) -> str:
-    return joined([f"{name} ({_p(difference)})" for name, difference in found])
-
-
-def _p(found: Difference) -> str:
-    return "no p-value" if math.isnan(found.corrected) else f"p = {short_p(found.corrected)}"
+    return joined([f"{name} ({difference.p_in_words})" for name, difference in found])
 
 
 def _are(number: int) -> str:
