@@ -34,7 +34,6 @@ from ragkpi.questions.compare.verdict import (
     comparison_sentences,
     fitted,
     goodness,
-    judged_shares,
     shown_names,
 )
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
@@ -362,8 +361,6 @@ class ComparisonReport(_ComparedReport[Comparison]):
             columns, rows = [*_COLUMNS, *of_tests], self._rows(layout)
         width = len(columns)
         filled = [[*row, *[Cell()] * width][:width] for row in rows]
-        if len(self.compared.claims) > 1:  # one claim has them in its sentence
-            notes += judged_shares(self.doubts, self._shown(layout), self.compared.names[0])
         return self._written(columns, filled, notes, layout)
 
     def _rows(self, layout: Layout) -> Iterator[list[Cell]]:
@@ -499,8 +496,7 @@ class AllPairsReport(_ComparedReport[AllPairs]):
             for by_metric in self.compared.by_metric
             for run in by_metric.order
         ]
-        best = names[self.compared.claims[0].order[0]]
-        return self._written(columns, rows, judged_shares(self.doubts, shown, best), layout)
+        return self._written(columns, rows, [], layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and all pairs as one JSON object."""

@@ -62,41 +62,37 @@ def comparison_sentences(
     base, *others = comparison.names
     against = names[base] + _judged(doubts)
     claims = [found for found in comparison.by_metric if found[0].decision != "described"]
-    reach = [comparison.out_of_reach] if comparison.out_of_reach else []
+    if comparison.out_of_reach:
+        alone = [_of_one(claims[0][0], names, against)] if len(comparison.claims) == 1 else []
+        return [*alone, comparison.out_of_reach]
+    shares = _shares(doubts, names, base)
+    if len(comparison.claims) == 1:
+        return [_of_one(claims[0][0], names, against) + shares]
     if len(others) == 1:
-        if len(claims) == 1:
-            return [_of_one(claims[0][0], doubts, names, base), *reach]
         said = [
             f"{_with_p(some)}, {names[others[0]]} is {' '.join(_SAID[claim])} {against}"
             for claim, some in _grouped((d.metric.name, d) for (d,) in claims)
         ]
-        return [f"By {'; by '.join(said)}.", *reach]
-    if reach:
-        return reach
-    most = _MOST_NAMED - bool(doubts)  # doubts take a line
-    sentences = [_of_runs(found, names, against, most) for found in claims]
+        return [f"By {'; by '.join(said)}.{shares}"]
+    sentences = [_of_runs(found, names, against, _most(doubts)) for found in claims]
+    sentences[-1] += shares
     if len(claims) > 1 and _lines(sentences) > LINES:
         numbers = [(d[0].metric.name, Counter(one.decision for one in d)) for d in claims]
         counts = [f"by {name} {n['better']} and {n['worse']}" for name, n in numbers]
-        text = f"Of {len(others)} runs, so many are better and worse than {against}: "
-        return [f"{text}{', '.join(counts)}."]
+        text = f"Better and worse than {against}, of {len(others)} runs: "
+        return [f"{text}{', '.join(counts)}.{shares}"]
     return sentences
 
 
-def _of_one(found: Difference, doubts: Mapping[str, Doubt], names: Names, base: str) -> str:
+def _of_one(found: Difference, names: Names, against: str) -> str:
     """Say what one measure decides of the only other run."""
-    run, style = names[found.run], found.metric.measure.style
-    said = f"By {found.metric.name}, {run} is {' '.join(_SAID[found.decision])} {names[base]}"
-    if doubts:
-        turned = ""
-        if doubts[found.run].turned:
-            worse = run if found.decision == "worse" else names[base]
-            turned = f"; with {worse}'s unjudged documents relevant it could be better"
-        shares = _shares(doubts, names, base)
-        return f"{said}{_judged(doubts)} ({found.p_in_words}): {shares}{turned} (ragkpi holes)."
-    numbers = [rounded(x, style, signed=True) for x in (found.difference, *found.interval)]
-    bounds = "" if math.isnan(found.interval.low) else f" [{numbers[1]}, {numbers[2]}]"
-    return f"{said}: {numbers[0]}{bounds}, {found.p_in_words}."
+    style, said = found.metric.measure.style, " ".join(_SAID[found.decision])
+    change, *bounds = (rounded(x, style, signed=True) for x in (found.difference, *found.interval))
+    interval = "" if math.isnan(found.interval.low) else f" [{', '.join(bounds)}]"
+    return (
+        f"By {found.metric.name}, {names[found.run]} is {said} {against}: {change}{interval}, "
+        f"{found.p_in_words}."
+    )
 
 
 def _of_runs(found: Sequence[Difference], names: Names, against: str, most: int) -> str:
@@ -108,12 +104,13 @@ def _of_runs(found: Sequence[Difference], names: Names, against: str, most: int)
             for claim, some in groups
         ]
         return f"{by}{'; '.join(said)}."
-    counts = [f"{len(some)} {_are(len(some))} {_SAID[claim][0]}" for claim, some in groups]
+    counts = joined([f"{len(some)} {_SAID[claim][0]}" for claim, some in groups])
+    counts = counts.replace(" ", f" {_are(len(groups[0][1]))} ", 1)
     best = max(found, key=goodness)
     change = rounded(best.difference, best.metric.measure.style, signed=True)
     return (
-        f"{by}of {len(found)} runs compared with {against}, {joined(counts)}; the best of them is "
-        f"{names[best.run]} ({change}, {best.p_in_words})."
+        f"{by}of {len(found)} runs against {against}, {counts}; the best is {names[best.run]} "
+        f"({change}, {best.p_in_words})."
     )
 
 
@@ -145,18 +142,22 @@ def _judged(doubts: Mapping[str, Doubt]) -> str:
     return " as far as judged" if doubts else ""
 
 
-def judged_shares(doubts: Mapping[str, Doubt], names: Names, base: str) -> list[str]:
-    """Return a note on how much of the top documents is judged, if there are doubts."""
-    return [f"{_shares(doubts, names, base)} (ragkpi holes)."] if doubts else []
+def _most(doubts: Mapping[str, Doubt]) -> int:
+    return _MOST_NAMED - bool(doubts)  # doubts take a line
 
 
 def _shares(doubts: Mapping[str, Doubt], names: Names, base: str) -> str:
+    """Say how much of the top documents is judged, of the baseline and of doubtful runs."""
+    if not doubts:
+        return ""
     run, doubt = next(iter(doubts.items()))
     least, most = (_percent(choose(d.run for d in doubts.values())) for choose in (min, max))
-    share = least if least == most else f"{least} to {most}"
-    others = f"{names[run]}'s" if len(doubts) == 1 else f"{len(doubts)} others'"
-    top = f"{names[base]}'s top {doubt.cutoff}"
-    return f"{_percent(doubt.baseline)} of {top} is judged and {share} of {others}"
+    said = f" Judged in the top {doubt.cutoff}: {names[base]} {_percent(doubt.baseline)}, "
+    if len(doubts) > 1:
+        share = least if least == most else f"{least} to {most}"
+        return f"{said}{len(doubts)} others {share} (ragkpi holes)."
+    turned = "; unjudged documents could reverse the order" if doubt.turned else ""
+    return f"{said}{names[run]} {least}{turned} (ragkpi holes)."
 
 
 def _percent(share: float) -> str:
@@ -179,21 +180,21 @@ def beaten_by_best(pairs: AllPairs, found: MetricPairs) -> dict[str, Claim]:
 
 
 def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Names) -> list[str]:
-    """Name the best run and what it is not shown to differ from, and count the pairs."""
-    runs, judged = len(pairs.names), _judged(doubts)
-    number = runs * (runs - 1) // 2
-    sentences, counts = [], []
-    for found in pairs.claims:
-        by, best = found.metric.name, names[pairs.names[found.order[0]]]
-        text = f"By {by}, {best} has the best value{judged}; it is "
-        text += _best_against(pairs, found, names, _MOST_NAMED - bool(doubts))
-        apart = int((found.p < pairs.procedure.limit).sum()) // 2
-        if runs > 2:
-            text += f". {apart} of {number} pairs {_are(apart)} shown to differ"
-        sentences.append(f"{text}.")
-        counts.append(f"{apart} by {by} (best: {best})")
-    if len(sentences) > 1 and _lines(sentences) > LINES:
-        return [f"Pairs shown to differ{judged}, of {number}: {', '.join(counts)}."]
+    """Name the best run, what it is better than, and what it is not shown to differ from."""
+    judged, best = _judged(doubts), pairs.names[pairs.claims[0].order[0]]
+    shares = _shares(doubts, names, best)
+    sentences = [
+        f"By {found.metric.name}, {names[pairs.names[found.order[0]]]} has the best value{judged}; "
+        f"it is {_best_against(pairs, found, names, _most(doubts))}."
+        for found in pairs.claims
+    ]
+    sentences[-1] += shares
+    if len(pairs.claims) > 1 and _lines(sentences) > LINES:
+        differ = [int((found.p < pairs.procedure.limit).sum()) // 2 for found in pairs.claims]
+        counts = [f"{n} by {d.metric.name}" for n, d in zip(differ, pairs.claims, strict=True)]
+        text = f"Pairs shown to differ{judged}, of {math.comb(len(pairs.names), 2)}: "
+        text += f"{joined(counts)}; {names[best]} has the best value by "
+        return [f"{text}{pairs.claims[0].metric.name}.{shares}"]
     return sentences
 
 
