@@ -65,7 +65,7 @@ def comparison_sentences(
     if comparison.out_of_reach:
         alone = [_of_one(claims[0][0], names, against)] if len(comparison.claims) == 1 else []
         return [*alone, comparison.out_of_reach]
-    shares = _shares(doubts, names, base)
+    shares = _shares(doubts, names, base, len(claims))
     if len(comparison.claims) == 1:
         return [_of_one(claims[0][0], names, against) + shares]
     if len(others) == 1:
@@ -146,7 +146,7 @@ def _most(doubts: Mapping[str, Doubt]) -> int:
     return _MOST_NAMED - bool(doubts)  # doubts take a line
 
 
-def _shares(doubts: Mapping[str, Doubt], names: Names, base: str) -> str:
+def _shares(doubts: Mapping[str, Doubt], names: Names, base: str, metrics: int) -> str:
     """Say how much of the top documents is judged, of the baseline and of doubtful runs."""
     if not doubts:
         return ""
@@ -156,8 +156,9 @@ def _shares(doubts: Mapping[str, Doubt], names: Names, base: str) -> str:
     if len(doubts) > 1:
         share = least if least == most else f"{least} to {most}"
         return f"{said}{len(doubts)} others {share} (ragkpi holes)."
-    turned = "; unjudged documents could reverse the order" if doubt.turned else ""
-    return f"{said}{names[run]} {least}{turned} (ragkpi holes)."
+    turned = doubt.turned and metrics == 1  # what is turned is the order by the first one
+    order = "; unjudged documents could reverse the order" if turned else ""
+    return f"{said}{names[run]} {least}{order} (ragkpi holes)."
 
 
 def _percent(share: float) -> str:
@@ -182,7 +183,7 @@ def beaten_by_best(pairs: AllPairs, found: MetricPairs) -> dict[str, Claim]:
 def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Names) -> list[str]:
     """Name the best run, what it is better than, and what it is not shown to differ from."""
     judged, best = _judged(doubts), pairs.names[pairs.claims[0].order[0]]
-    shares = _shares(doubts, names, best)
+    shares = _shares(doubts, names, best, len(pairs.claims))
     sentences = [
         f"By {found.metric.name}, {names[pairs.names[found.order[0]]]} has the best value{judged}; "
         f"it is {_best_against(pairs, found, names, _most(doubts))}."
