@@ -272,8 +272,21 @@ def _curves_of_chance(
     _refuse_above(size, depths)
     study = study_counts(judged, depths, limits)
     curve = Curve("", score(judged, count_values(depths, limits.needed)), study)
-    quality = for_runs(answers, [""])
-    return Curves([curve], depths, limits, corpus_size=size, published=published, quality=quality)
+    quality = for_runs(answers, [""]).get("", {})
+    curve = replace(curve, quality=quality, observed=_observed(curve, published or {}))
+    return Curves([curve], depths, limits, corpus_size=size)
+
+
+def _observed(curve: Curve, published: Mapping[int, float]) -> dict[tuple[str, int], float]:
+    """Return success, enrichment and bits from published rates, by measure and depth."""
+    values = {}
+    for depth, success in published.items():
+        chance, ceiling = (curve.value(name, depth) for name in ("p_rand", "bor_max"))
+        values["p_obs", depth] = success
+        values["ef", depth] = success / chance if chance else math.nan
+        bits = math.log2(success) if success else -math.inf
+        values["bor", depth] = bits + (math.nan if ceiling is None else ceiling)
+    return values
 
 
 class _Choices(NamedTuple):
@@ -320,9 +333,8 @@ def _curves_of_runs(
             )
         intervals = interval_by_name(result.scores, bootstrap) if bootstrap else {}
         study = decide_depth(judged, depths, limits, choices.resampling)
-        curves.append(Curve(name, result.scores, study, intervals))
-    studied = Curves(curves, depths, limits, bootstrap, quality=quality)
-    return studied, [result.plain for result in results]
+        curves.append(Curve(name, result.scores, study, intervals, quality.get(name, {})))
+    return Curves(curves, depths, limits, bootstrap), [result.plain for result in results]
 
 
 def _refuse_above(size: int, depths: Sequence[int]) -> None:

@@ -260,36 +260,30 @@ DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 _RUN_MEASURES = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
 _COUNT_MEASURES = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
-_BETWEEN_DEPTHS = ("dbor", "dbor_sparse")
 _OF_NUMBERS = ("bor_opt", "lambda", "dbor_sparse")  # no share of the relevant ones changes them
 
 
 def run_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
-    """Return the metrics of a run at each depth, and between neighbouring depths."""
-    between = _BETWEEN_DEPTHS if len(depths) > 1 else ()
-    requests = _requests([*_RUN_MEASURES, *between], depths, needed)
-    cutoffs = ",".join(map(str, depths))
-    return _in_order([*requests, f"recall.{cutoffs}", f"ra_nwg.{cutoffs}"])
+    """Return the metrics of a run at each depth, and between neighbouring depths.
+
+    `dbor_sparse`, an approximation for a number of documents, is left out for a share of them.
+    """
+    between = ["dbor"] if needed.recall else ["dbor", "dbor_sparse"]
+    names = [*_RUN_MEASURES, *(between if len(depths) > 1 else [])]
+    return _metrics(names, depths, needed) + _metrics(["recall", "ra_nwg"], depths, None)
 
 
 def count_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
     """Return the metrics that need no run, at each depth."""
-    return _in_order(_requests(_COUNT_MEASURES, depths, needed))
+    return _metrics(_COUNT_MEASURES, depths, needed)
 
 
-def _requests(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list[str]:
-    """Request measures at the depths; the approximation `dbor_sparse` knows no shares."""
-    cutoffs = ",".join(map(str, depths))
-    share = f",recall={needed.recall!r}" if needed.recall else ""
-    return [
-        f"{name}.{cutoffs},m={needed.m}{'' if name in _OF_NUMBERS else share}"
-        for name in names
-        if not (share and name == "dbor_sparse")
-    ]
-
-
-def _in_order(requests: Sequence[str]) -> list[Metric]:
-    """Resolve requests in their own order, where `find_metrics` would use the registry's."""
+def _metrics(names: Sequence[str], depths: Sequence[int], needed: Needed | None) -> list[Metric]:
+    """Resolve names in their own order, where `find_metrics` would use the registry's."""
+    number = f",m={needed.m}" if needed else ""
+    share = f",recall={needed.recall!r}" if needed and needed.recall else ""
+    at = ",".join(map(str, depths)) + number
+    requests = [f"{name}.{at}{'' if name in _OF_NUMBERS else share}" for name in names]
     return [metric for request in requests for metric in find_metrics([request])]
 
 
@@ -397,23 +391,34 @@ _ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
 
 @dataclass(frozen=True)
 class Curve:
-    """Values at every depth of a run or, without a name, of chance alone."""
+    """Values at every depth of a run or, without a name, of chance alone.
+
+    Success that was observed elsewhere has values by measure and depth beside those of chance.
+    """
 
     name: str  # the run's name; empty without a run
     scores: Scores  # of metrics with one cutoff, or with two neighbouring ones
     study: Study  # the limits found for the run
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # by the names of metrics
+    quality: Mapping[int, float] = field(default_factory=dict)  # of the answers, by depth
+    observed: Mapping[tuple[str, int], float] = field(default_factory=dict)
 
     @property
     def measures(self) -> list[Measure]:
         """Each measure once, in order."""
-        by_name = {metric.measure.name: metric.measure for metric in self.scores.metrics}
-        return list(by_name.values())
+        observed = dict.fromkeys(name for name, _ in self.observed)
+        metrics = [*_metrics(list(observed), [1], None), *self.scores.metrics]
+        return list({metric.measure.name: metric.measure for metric in metrics}.values())
+
+    @property
+    def recommended(self) -> Choice | None:
+        """The depth to recommend; published rates say too little for that."""
+        return None if self.observed else self.study.recommended
 
     def value(self, measure: str, depth: int) -> float | None:
         """Return the value at a depth; a metric of two neighbours belongs to the deeper one."""
         column = self._columns.get((measure, depth))
-        return None if column is None else column.summary
+        return self.observed.get((measure, depth)) if column is None else column.summary
 
     def interval(self, measure: str, depth: int) -> Interval | None:
         column = self._columns.get((measure, depth))
@@ -434,8 +439,7 @@ class Curve:
 class Curves:
     """One curve per run over the same ascending depths, and the limits of the study.
 
-    `corpus_size` is set without runs, and `bootstrap` with intervals. `published` has success rates
-    by depth, in place of runs, and `quality` the quality of answers by run and depth.
+    `corpus_size` is set without runs, and `bootstrap` with intervals.
     """
 
     curves: Sequence[Curve]
@@ -443,12 +447,6 @@ class Curves:
     limits: Limits
     bootstrap: Bootstrap | None = None
     corpus_size: int | None = None
-    published: Mapping[int, float] | None = None
-    quality: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
-
-    def quality_of(self, curve: Curve) -> Mapping[int, float]:
-        """Return the quality of a run's answers, by depth."""
-        return self.quality.get(curve.name, {})
 
     @property
     def several(self) -> bool:
@@ -458,8 +456,7 @@ class Curves:
     @property
     def chosen(self) -> list[int]:
         """The depths to mark in charts."""
-        choices = [] if self.published else [curve.study.recommended for curve in self.curves]
-        return [choice.depth for choice in choices if choice is not None]
+        return [curve.recommended.depth for curve in self.curves if curve.recommended]
 
 
 def interval_by_name(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
