@@ -84,16 +84,17 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
         return [_sentence(curves, curve, tokens), *_of_quality(curves, curve)]
     if len(curves.curves) <= _FEW_RUNS:
         return [f"{curve.name}: {_short(curve)}" for curve in curves.curves]
-    chosen = [(curve.recommended, curve.name) for curve in curves.curves]
-    known = [(choice.depth, name, choice) for choice, name in chosen if choice]
-    said = f"{len(known)} of {len(chosen)} runs {'has' if len(known) == 1 else 'have'} a depth"
+    known = [(c.recommended, c.name) for c in curves.curves if c.recommended]
+    have = "has" if len(known) == 1 else "have"
+    said = f"{len(known)} of {len(curves.curves)} runs {have} a depth"
     best = []
     if known:
-        (low, shallow, _), (high, deep, _) = (of(known, key=lambda k: k[:2]) for of in (min, max))
+        chosen = [(choice.depth, name) for choice, name in known]
+        (low, shallow), (high, deep) = min(chosen), max(chosen)
         said += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")
-        depth, name, choice = max(known, key=lambda found: (found[2].success, found[2].bits))
+        choice, name = max(known, key=lambda found: (found[0].success, found[0].bits))
         best = [
-            f"Success is highest for {name}: {choice.success:.3f} at K = {depth:,}, "
+            f"Success is highest for {name}: {choice.success:.3f} at K = {choice.depth:,}, "
             f"{choice.bits:.2f} bits over random."
         ]
     outcomes: Counter[str] = Counter(curve.study.outcome for curve in curves.curves)
@@ -211,9 +212,13 @@ def _sentence(curves: Curves, curve: Curve, tokens: float | None) -> str:
     bracketed = f" ({'; '.join(sure)})" if sure else ""
     because = _because(choice, study, limits)
     if choice.success is None:
+        others = curves.depths if len(curves.depths) <= _FEW else ()
+        bits = {K: curve.value("bor_max", K) for K in others} | {choice.depth: choice.bits}
+        known = [(K, value) for K, value in sorted(bits.items()) if value == value]
+        ceilings = ", ".join(f"{value:.2f} (K = {K:,})" for K, value in known)
         return (
             f"Show at most {choice.depth:,} of {curves.corpus_size:,}{bracketed}: {because}. A "
-            f"perfect selector reaches {_ceilings(curves, curve, choice)} bits over random."
+            f"perfect selector reaches {ceilings} bits over random."
         )
     said = f"Retrieve {choice.depth:,}{bracketed}: {because}."
     if curve.quality:
@@ -313,21 +318,8 @@ def _short(curve: Curve) -> str:
     if stability and not stability.decided:
         shares = _shares(stability) if stability.resamples else "one query"
         return f"undecided between {_span(stability.low, stability.high, ' and ')}: {shares}."
-    sure = ""
-    if stability:
-        sure = f" ({_span(stability.low, stability.high)} in 95 % of resamples)"
+    sure = f" ({_span(stability.low, stability.high)} in 95 % of resamples)" if stability else ""
     return f"retrieve {choice.depth:,}{sure}, success {choice.success:.3f}, {choice.bits:.2f} bits."
-
-
-def _ceilings(curves: Curves, curve: Curve, choice: Choice) -> str:
-    """List the bits of the best possible selector at the chosen depth and a few others."""
-    others = curves.depths if len(curves.depths) <= _FEW else ()
-    bits = {depth: curve.value("bor_max", depth) for depth in others} | {choice.depth: choice.bits}
-    return ", ".join(
-        f"{value:.2f} (K = {depth:,})"
-        for depth, value in sorted(bits.items())
-        if value is not None and not math.isnan(value)
-    )
 
 
 def _because(choice: Choice, study: Study, limits: Limits) -> str:

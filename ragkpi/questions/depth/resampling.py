@@ -37,24 +37,17 @@ def decide_depth(
     study = study_run(judged, depths, limits)
     if study.choice is None:
         return study
-    sure = _stability(judged, study.choice.depth, max(depths), limits, bootstrap or Bootstrap())
-    return replace(study, stability=sure)
-
-
-def _stability(
-    judged: Judged, depth: int, deepest: int, limits: Limits, bootstrap: Bootstrap
-) -> Stability:
-    queries = queries_of(judged, limits.needed)
-    n = len(queries.first)
+    queries, depth = queries_of(judged, limits.needed), study.choice.depth
+    n, bootstrap = len(queries.first), bootstrap or Bootstrap()
     if n < 2:
-        return Stability(n, 0, depth, depth, 0.0, (0.0, 0.0), [])
+        return replace(study, stability=Stability(n, 0, depth, depth, 0.0, (0.0, 0.0), []))
     resamples = min(bootstrap.resamples, _RESAMPLES, max(100, _NUMBERS // n))
-    chosen = np.sort(depths_chosen(judged, deepest, limits, resamples, bootstrap.seed))
+    chosen = np.sort(depths_chosen(judged, max(depths), limits, resamples, bootstrap.seed))
     low, high = (int(chosen[int(tail * resamples)]) for tail in (_OUTSIDE, 1 - _OUTSIDE))
-    near = (depth <= 2 * chosen) & (chosen <= 2 * depth)
+    share = float(((depth <= 2 * chosen) & (chosen <= 2 * depth)).mean())
     first, last = queries.success(np.array([low, high])).tolist()
-    share = float(near.mean())
-    return Stability(n, resamples, low, high, share, (first, last), _groups(chosen))
+    stability = Stability(n, resamples, low, high, share, (first, last), _groups(chosen))
+    return replace(study, stability=stability)
 
 
 def depths_chosen(

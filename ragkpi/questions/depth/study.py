@@ -18,7 +18,7 @@ from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.depth.samples import EVERY, Queries, queries_of, weigh
 from ragkpi.ranking.judged import Judged
-from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
+from ragkpi.statistics.bootstrap import Bootstrap, Interval
 from ragkpi.statistics.decisions import DECIDED
 
 _BELOW = 100  # number of deeper depths to draw
@@ -386,9 +386,6 @@ def _evidence(queries: Queries, depth: int) -> float:
     return float(min(distribution[np.count_nonzero(queries.first <= depth) :].sum(), 1.0))
 
 
-_ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
-
-
 @dataclass(frozen=True)
 class Curve:
     """Values at every depth of a run or, without a name, of chance alone.
@@ -457,9 +454,3 @@ class Curves:
     def chosen(self) -> list[int]:
         """The depths to mark in charts."""
         return [curve.recommended.depth for curve in self.curves if curve.recommended]
-
-
-def interval_by_name(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
-    """Compute the intervals of success and BoR at every depth."""
-    kept = [column for column in scores.columns if column.metric.measure.name in _ESTIMATED]
-    return intervals(scores.only(kept), bootstrap)
