@@ -123,13 +123,14 @@ class Resamples(NamedTuple):
         starts = np.unique(self.first).astype(np.int64)
         bits = self.bits(starts[np.newaxis])
         bits = np.where(np.isfinite(bits), bits, -np.inf)
-        enough = bits.max(axis=1) - loss - 1e-12
+        most = bits.max(axis=1) - 1e-12  # of depths with equal bits the first is the best
+        enough = most - loss
         last = len(starts) - 1 - np.argmax(bits[:, ::-1] >= enough[:, np.newaxis], axis=1)
         ends = np.append(starts[1:], self.deepest + 1)
         deepest = _last(
             lambda depth: self.bits(depth[:, np.newaxis])[:, 0] >= enough, starts[last], ends[last]
         )
-        return starts[np.argmax(bits, axis=1)], deepest
+        return starts[np.argmax(bits >= most[:, np.newaxis], axis=1)], deepest
 
     def outside_collapse(self) -> IntArray:
         """Return the last depth outside the collapse zone, down to the deepest, (B,)."""

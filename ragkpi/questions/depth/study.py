@@ -304,27 +304,27 @@ def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
 def _study(
     judged: Judged, queries: Queries, deepest: int, limits: Limits, of: Literal["run", "counts"]
 ) -> Study:
-    depth = collapse_depth(judged, limits.needed)
+    crowded = collapse_depth(judged, limits.needed)
     collapse = None
-    if depth is not None:
-        found = mean_known(lambda_(judged, depth, limits.m))
-        collapse = Collapse(depth, found, float(queries.chances(depth).mean()))
+    if crowded is not None:
+        found = mean_known(lambda_(judged, crowded, limits.m))
+        collapse = Collapse(crowded, found, float(queries.chances(crowded).mean()))
     every = weigh(queries, np.ones((1, len(queries.first))), deepest)
     if not len(every.first):
         return Study(collapse=collapse)
-    (best,), (depth,) = every.affordable(limits.allowed_loss)
-    highest, bits = queries.bits(np.array([best, depth])).tolist()
-    affordable = Affordable(int(depth), bits, int(best), highest, deepest)
+    (best,), (last,) = every.affordable(limits.allowed_loss)
+    highest, bits = queries.bits(np.array([best, last])).tolist()
+    affordable = Affordable(int(last), bits, int(best), highest, deepest)
     study = Study(collapse=collapse, affordable=affordable)
     limit_of: dict[Limit, int] = {"deepest": deepest}
     if limits.most is not None:
         limit_of["most"] = limits.most
     if of == "run":
-        (depth,) = every.plateau(limits.plateau)
-        success, final = queries.success(np.array([depth, deepest])).tolist()
+        (flat,) = every.plateau(limits.plateau)
+        success, final = queries.success(np.array([flat, deepest])).tolist()
         study = replace(
             study,
-            plateau=Plateau(int(depth), success, deepest, final) if depth < deepest else None,
+            plateau=Plateau(int(flat), success, deepest, final) if flat < deepest else None,
             reached=None if limits.target is None else reach(judged, limits.target),
             final=final,
         )
