@@ -77,7 +77,7 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
 
 def _verdict(curves: Curves, tokens: float | None) -> list[str]:
     curve, depths = curves.curves[0], curves.depths
-    if curve.observed:
+    if curve.observed:  # all of a few depths, the ends of many
         ends = depths if len(depths) <= _FEW_RUNS else (depths[0], depths[-1])
         return [_of_published(curve, depth) for depth in ends]
     if not curves.several:
