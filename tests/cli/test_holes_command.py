@@ -45,7 +45,7 @@ def test_a_case_by_hand(holes):
     assert found["swaps"] == [swap]  # h1 serves both: the second run can draw level, not pass
     assert json.loads(outcome.out)["answer"] == [
         "3 unjudged documents are retrieved. They might change which run is best: the bounds of "
-        "first and second overlap by P_2. Judge first: h2 for q1, h1 for q1 (2 of 2 that matter)."
+        "first and second overlap in P_2. Judge first: h2 for q1, h1 for q1 (2 of 2 that matter)."
     ]
 
 
@@ -57,7 +57,7 @@ def test_a_case_by_hand(holes):
             ["best", "half", "open"],
             "They cannot change which run is best, only the order of 1 pair",
         ),
-        (["half", "open"], "They could change which run is best: open could pass half by P_2."),
+        (["half", "open"], "They could change which run is best: open could pass half in P_2."),
         (["best", "shut"], "No unjudged document is retrieved: nothing can change."),
         (["best", "none"], "They cannot change the order of any two runs."),
     ],

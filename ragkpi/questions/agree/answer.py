@@ -30,7 +30,7 @@ from ragkpi.questions.agree.study import (
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.agreement import PERSISTENCE
-from ragkpi.wording import counted, decoded
+from ragkpi.wording import counted, decoded, rounded
 
 _DOCUMENTS_NAMED = 3  # per query
 _COLUMNS = [
@@ -313,7 +313,9 @@ def _verdict(pair: PairAgreement) -> str:
 
 def _with_interval(estimate: Estimate) -> str:
     low, high = estimate.interval
-    return f"{estimate.value:.2f}" + ("" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]")
+    return rounded(estimate.value, "decimal", 2) + (
+        "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
+    )
 
 
 def agree_charts(agreement: Agreement) -> list[Chart]:

@@ -145,7 +145,7 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
         measures = [s.metric.name.encode() for s in alike if _open_pair(s, names) == first]
         others = f" and {counted(pairs - 1, 'more pair')}" if pairs > 1 else ""
         could = "could" if alike[0].certain else "might"
-        return f"They {could} change which run is best: {first} by {listed(measures, 2)}{others}"
+        return f"They {could} change which run is best: {first} in {listed(measures, 2)}{others}"
     if pairs:
         behind = f"only the order of {counted(pairs, 'pair')} of runs behind it"
         return f"They cannot change which run is best, {behind}"
