@@ -115,7 +115,7 @@ def test_planted_correlation_is_found():
 def test_alpha_shifts_t_on_full_lists():
     judged = made(100, 6)
     found = calibration(["t.10", "t_code.10", "P.10"], (judged, quality(judged, np.arange(100.0))))
-    assert [one.matters for one in found.tunings if one.segment == "all"] == ["only shifts", "no"]
+    assert [one.matters for one in found.tunings if one.segment == "all"] == ["no", "no"]
     assert sorted(found.lead.first) == ["P_10", "t_10", "t_code_10"]
 
 

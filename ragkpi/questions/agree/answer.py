@@ -147,14 +147,6 @@ def _about_order(reference: str, judge: str, order: OrderAgreement) -> Iterator[
     fall = f"; {fallen} falls farthest, by {counted(ranks, 'rank')}" if ranks else ""
     pairs = counted(runs * (runs - 1) // 2, "pair")
     yield f"By {by}, {lead}{fall}; {order.told_apart} of {pairs} of runs differ under {reference}."
-    for swap in order.swaps[:_SWAPS_NAMED]:
-        yield (
-            f"By {by}, {reference} puts {swap.better} above {swap.worse} "
-            f"(p = {swap.p_reference:.2g}) and {judge} below (p = {swap.p_other:.2g})."
-        )
-    more = len(order.swaps) - _SWAPS_NAMED
-    if more > 0:
-        yield f"By {by}, {counted(more, 'more pair')} of runs in reverse order; the rows name them."
 
 
 def _computed(agreement: Agreement) -> Iterator[str]:
@@ -179,12 +171,14 @@ def _computed(agreement: Agreement) -> Iterator[str]:
         )
         yield (
             f"p of two runs: under each judge, {procedure.test} test, {procedure.correction} over "
-            "all pairs of runs and measures; a pair is reversed if it is significant under both"
+            'all pairs of runs and measures; rows "p of" have all pairs in reverse order, which '
+            "the judge reverses if both p are significant"
         )
 
 
 def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
     bootstrap = agreement.procedure.bootstrap
+    of_order = ("queries", "reference", "other", "shift", "told_apart", "ranking", "leaders")
     return {
         "judges": agreement.panel.names,
         "runs": agreement.runs,
@@ -197,14 +191,8 @@ def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
             {
                 "judge": pair.judges[1],
                 "measure": order.metric.name,
-                "queries": order.queries,
-                "reference": order.reference,
-                "other": order.other,
-                "shift": order.shift,
+                **{name: getattr(order, name) for name in of_order},
                 **order.agreements,
-                "told_apart": order.told_apart,
-                "ranking": order.ranking,
-                "leaders": order.leaders,
                 "drop": dict(zip(("run", "ranks"), order.drop, strict=True)),
                 "swaps": [
                     {**asdict(swap), "significant": swap.significant} for swap in order.swaps
@@ -232,7 +220,6 @@ def _findings_of_pair(pair: PairAgreement) -> dict[str, Any]:
 
 
 _FEW_RUNS = 5  # fewer runs have few possible orders
-_SWAPS_NAMED = 3
 _LINES = 3  # of a verdict
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any, Literal
 
 from ragkpi.charts.chart import (
@@ -62,28 +63,31 @@ def calibration_answer(calibration: Calibration) -> Answer:
         Column("n", "integer", role="detail", legend="queries"),
         _correlation_column("spearman"),
         Column("p", "decimal", digits=3, legend="of rho over all queries; corrected"),
-        *(_WITHIN if within else ()),
-        *([_OVER_RUNS] if calibration.over_runs else ()),
+        *_WITHIN,
+        _OVER_RUNS,
         *(_correlation_column(name, "detail") for name in ("kendall", "pearson")),
-        *(_of_alpha(calibration.alpha_by) if tuned else ()),
+        *_of_alpha(calibration.alpha_by),
     ]
+    over_runs = calibration.over_runs
+    shown = [True] * 5 + [bool(within)] * 2 + [bool(over_runs)] + [True] * 2 + [bool(tuned)] * 5
     rows = []
     for correlation in calibration.correlations:
         name, segment = correlation.metric.name, correlation.segment
-        overall = segment == ALL
-        cells = [*map(Cell, (segment, name, correlation.observations)), _rho(correlation)]
-        cells.append(Cell(correlation.p) if overall else Cell())
-        if within:
-            inside = within[name]
-            cells += [_rho(inside), Cell(inside.p)] if overall else [Cell()] * 2
-        if calibration.over_runs:
-            cells.append(Cell(calibration.over_runs[name]) if overall else Cell())
-        cells += [_rho(correlation, of) for of in ("kendall", "pearson")]
-        if tuned:
-            cells += tuned.get((name, segment), [Cell()] * 5)
-        rows.append(cells)
+        of_all = [Cell()] * 4
+        if segment == ALL:
+            inside = within.get(name)
+            tested = [_rho(inside), Cell(inside.p)] if inside else [Cell()] * 2
+            of_all = [Cell(correlation.p), *tested, Cell(over_runs.get(name))]
+        cells = [
+            *map(Cell, (segment, name, correlation.observations)),
+            _rho(correlation),
+            *of_all,
+            *(_rho(correlation, of) for of in ("kendall", "pearson")),
+            *tuned.get((name, segment), [Cell()] * 5),
+        ]
+        rows.append(list(compress(cells, shown)))
     notes, explanation = list(_notes(calibration)), list(_explanation(calibration))
-    table = Table(columns, rows, notes, explanation=explanation)
+    table = Table(list(compress(columns, shown)), rows, notes, explanation=explanation)
     return Answer("calibrate", table, list(_verdict(calibration)), _findings(calibration), 1)
 
 
@@ -94,22 +98,18 @@ def _correlation_column(name: str, role: Literal["core", "detail"] = "core") -> 
 
 def _of_alpha(by: str) -> list[Column]:
     symbol = _SYMBOLS[by]
-    legends = {
-        "alpha": f"the one with the greatest {symbol}, [low, high] of the best over resamples",
-        "chosen": "share of resamples in which that alpha is best",
-        "rho_alpha": f"{symbol} with that alpha",
-        "held_out": f"mean {symbol} over folds of queries that alpha was not chosen on",
-        "held_out_before": "the same with the alpha that was asked for",
-    }
+    best = f"the one with the greatest {symbol}, [low, high] of the best over resamples"
+    folds = f"mean {symbol} over folds of queries that alpha was not chosen on"
+    columns = (
+        ("alpha", 2, best),
+        ("chosen", 2, "share of resamples in which that alpha is best"),
+        ("rho_alpha", 3, f"{symbol} with that alpha"),
+        ("held_out", 3, folds),
+        ("held_out_before", 3, "the same with the alpha that was asked for"),
+    )
     return [
-        Column(
-            name,
-            "decimal",
-            digits=2 if name in ("alpha", "chosen") else 3,
-            role="detail",
-            legend=legend,
-        )
-        for name, legend in legends.items()
+        Column(name, "decimal", digits=digits, role="detail", legend=legend)
+        for name, digits, legend in columns
     ]
 
 
@@ -241,13 +241,8 @@ def _listed(names: Sequence[str], most: int = 3) -> str:
 
 def _tuning_sentence(tuning: Tuning, symbol: str) -> str:
     name = tuning.metric.name
-    if tuning.matters == "only shifts":
-        return (
-            f"{name}: alpha cannot matter here, it shifts all values alike (as it does t wherever "
-            "K documents were retrieved)."
-        )
     if tuning.matters == "no":
-        return f"{name}: alpha cannot matter here, every alpha orders the observations alike."
+        return f"{name}: alpha cannot matter here, {symbol} is the same with every alpha."
     asked = tuning.metric.arguments["alpha"]
     low, high = tuning.range
     equal = [a for a, rho in zip(tuning.alphas, tuning.curve, strict=True) if rho == tuning.best]

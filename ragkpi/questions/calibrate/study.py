@@ -149,8 +149,7 @@ class Tuning:
     alpha: float  # the best alpha, or the middle one of several; NaN if it is undefined
     range: Interval  # interval of the best alpha over resamples of the queries
     chosen: float  # share of resamples in which no alpha beats `alpha`
-    # Whether alpha changes the coefficient; "only shifts" if it shifts all values alike.
-    matters: Literal["yes", "no", "only shifts"]
+    matters: Literal["yes", "no"]  # "no": t only shifts, where K documents were always retrieved
     held_out: float = math.nan  # mean coefficient over folds that alpha was not chosen on
     held_out_before: float = math.nan  # the same with the requested alpha
     gain: Interval = UNKNOWN  # increase of that by the chosen alpha; unknown without folds
@@ -180,6 +179,7 @@ def tune(
 ) -> Tuning:
     """Choose the alpha of a metric; `replicates` are the coefficient by resample, (B, A)."""
     rho = _by_alpha(by, sample.grid, sample.quality)
+    known = rho[~np.isnan(rho)]
     (best,) = _middle(_peaks(rho)).tolist()
     optima = _middle(_peaks(replicates))
     optima = optima[optima >= 0]
@@ -193,7 +193,7 @@ def tune(
         alpha=float(grid[best]) if best >= 0 else math.nan,
         range=order_statistics(grid[optima], bootstrap.tails) if len(optima) else UNKNOWN,
         chosen=float(_peaks(replicates)[:, best].mean()) if best >= 0 else math.nan,
-        matters=_matters(sample.grid, rho),
+        matters="yes" if known.size and np.ptp(known) > _SAME else "no",
     )
     return _held_out(tuning, sample, folds, bootstrap, by)
 
@@ -220,14 +220,6 @@ def _middle(peaks: BoolArray) -> IntArray:
     count = peaks.sum(axis=1, keepdims=True)
     middle = (np.cumsum(peaks, axis=1) > (count - 1) // 2).argmax(axis=1)
     return np.where(count[:, 0] > 0, middle, -1)
-
-
-def _matters(grid: FloatArray, rho: FloatArray) -> Literal["yes", "no", "only shifts"]:
-    known = rho[~np.isnan(rho)]
-    if len(known) and np.ptp(known) > _SAME:
-        return "yes"
-    shifts = grid - grid[0]
-    return "only shifts" if np.ptp(shifts, axis=1).max() < _SAME else "no"
 
 
 def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, by: str) -> Tuning:
@@ -363,9 +355,7 @@ def calibrate(
     samples.sort(key=lambda sample: places.index(sample.segment))
     resampled = _replicates(samples, len(observed.queries), bootstrap, alpha_by)
     pairs = list(zip(samples, resampled, strict=True))
-    p: dict[int, float] = {}
-    for segment in (ALL, WITHIN):
-        p |= _adjusted(samples, segment, observed, bootstrap)
+    p = _adjusted(samples, observed, bootstrap)
     correlations: list[Correlation] = []
     tunings: list[Tuning] = []
     for sample, replicates in steps(pairs, "coefficients and alphas", len(pairs)):
@@ -430,29 +420,33 @@ def _samples(
 
 
 def _adjusted(
-    samples: Sequence[Sample], segment: str, observed: Observed, bootstrap: Bootstrap
+    samples: Sequence[Sample], observed: Observed, bootstrap: Bootstrap
 ) -> dict[int, float]:
-    """Test the samples of a segment together; return p of those that vary, by their number.
+    """Test all metrics together over queries, and within; return p by the number of a sample.
 
     Over queries, whole queries exchange their quality; within queries, the runs of each query do.
     """
-    tested = [
-        number
-        for number, sample in enumerate(samples)
-        if sample.segment == segment and not _reason(sample.x, sample.quality)
-    ]
-    if not tested:
-        return {}
     quality = means(observed.quality, observed.query)
-    blocks = np.zeros(len(quality), dtype=np.int64)
-    if segment == WITHIN:
-        quality = _distances(observed.quality, quality[observed.query])
-        blocks = observed.query
-    variables = np.full((len(tested), len(quality)), np.nan)
-    for row, number in enumerate(tested):
-        variables[row, samples[number].place] = samples[number].x
-    p = max_correlation_p(variables, quality, blocks, bootstrap.resamples, bootstrap.seed)
-    return dict(zip(tested, p.tolist(), strict=True))
+    exchanged = {
+        ALL: (quality, np.zeros(len(quality), dtype=np.int64)),
+        WITHIN: (_distances(observed.quality, quality[observed.query]), observed.query),
+    }
+    p: dict[int, float] = {}
+    for segment, (of_all, blocks) in exchanged.items():
+        tested = {
+            number: np.full(len(of_all), np.nan)
+            for number, sample in enumerate(samples)
+            if sample.segment == segment and not _reason(sample.x, sample.quality)
+        }
+        for number, variable in tested.items():
+            variable[samples[number].place] = samples[number].x
+        if tested:
+            variables = np.stack(list(tested.values()))
+            found = max_correlation_p(
+                variables, of_all, blocks, bootstrap.resamples, bootstrap.seed
+            )
+            p |= zip(tested, found.tolist(), strict=True)
+    return p
 
 
 def _over_runs(observed: Observed, values: Mapping[str, FloatArray]) -> dict[str, float]:

@@ -143,7 +143,7 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
         alike = [swap for swap in at_the_top if swap.certain] or at_the_top
         first = _open_pair(alike[0], names)
         measures = [s.metric.name.encode() for s in alike if _open_pair(s, names) == first]
-        others = f" and {counted(pairs - 1, 'more pair')}" if pairs > 1 else ""
+        others = f", and {counted(pairs - 1, 'more pair')}" if pairs > 1 else ""
         could = "could" if alike[0].certain else "might"
         return f"They {could} change which run is best: {first} in {listed(measures, 2)}{others}"
     if pairs:
@@ -233,12 +233,8 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
             for name in metrics
         ]
     else:
-        groups: list[list[Bounded]] = [[]]
-        for bounded in shown:
-            if bounded.low >= 0 and bounded.high <= 1:
-                groups[0].append(bounded)
-            else:
-                groups.append([bounded])
+        together = [b for b in shown if b.low >= 0 and b.high <= 1]
+        groups = [together, *([b] for b in shown if not (b.low >= 0 and b.high <= 1))]
         charts = [_chart(_TITLE, [(b.metric.name, b) for b in group]) for group in groups if group]
     holes = counted(len(bounds.holes), "unjudged document")
     notes = [f"{holes} retrieved; point: the value now, bar: what it could be"]
