@@ -52,8 +52,6 @@ class Corrected:
         The two-sided p-value for a value of 0, meant for differences.
     """
 
-    judged: int
-    queries: int
     other: float
     human: float
     human_interval: Interval
@@ -99,8 +97,6 @@ def prediction_powered(
     interval = _t_interval(estimate, error, n - 2, level)
     defined = not math.isnan(interval.low)
     return Corrected(
-        judged=n,
-        queries=n + m,
         other=value(everywhere),
         human=value(at_people),
         human_interval=alone,
@@ -476,8 +472,10 @@ def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric
     found: dict[str, list[CorrectedMetric]] = {}
     for entry in entries:
         better = entry.metric.measure.sign * entry.result.estimate > 0
-        claim = "not shown to differ from" if entry.p_corrected >= limit else ""
-        found.setdefault(claim or f"{'better' if better else 'worse'} than", []).append(entry)
+        claim = "better than" if better else "worse than"
+        if entry.p_corrected >= limit:
+            claim = "not shown to differ from"
+        found.setdefault(claim, []).append(entry)
     claims = []
     for claim in sorted(found):
         first, *more = found[claim]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -312,10 +312,7 @@ class Lead:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Correlations of metrics with quality, and chosen alphas, by segment, then by metric.
-
-    `refused` are metrics without a value per query.
-    """
+    """Correlations of metrics with quality, and chosen alphas, by segment, then by metric."""
 
     observed: Observed
     correlations: list[Correlation]
@@ -325,7 +322,7 @@ class Calibration:
     lead: Lead | None
     bootstrap: Bootstrap
     alpha_by: str
-    refused: list[Metric] = field(default_factory=list)
+    refused: list[Metric]  # metrics without a value per query
 
     @property
     def overall(self) -> list[Correlation]:
@@ -522,24 +519,16 @@ def _reason(x: FloatArray, y: FloatArray) -> str:
 
 def _lead(known: Sequence[tuple[Correlation, FloatArray]]) -> Lead | None:
     """Compare the metric that tracks quality best with the others, by replicates of rho."""
-    tracking = []
-    for correlation, replicates in known:
-        metric = correlation.metric
-        if metric.measure.better != "neither":
-            place = (correlation.finding != "tracks", -correlation.strength)
-            tracking.append((place, metric.measure.sign * replicates, metric.name))
-    if not tracking:
+    directed = [pair for pair in known if pair[0].metric.measure.better != "neither"]
+    if not directed:
         return None
-    tracking.sort(key=lambda entry: entry[0])
-    ahead = tracking[0][1]
-    level = [np.allclose(replicates, ahead, equal_nan=True) for _, replicates, _ in tracking]
-    first = [name for (_, _, name), same in zip(tracking, level, strict=True) if same]
+    directed.sort(key=lambda pair: (pair[0].finding != "tracks", -pair[0].strength))
+    rho = {c.metric.name: c.metric.measure.sign * replicates for c, replicates in directed}
+    best = next(iter(rho.values()))
+    first = [name for name, other in rho.items() if np.allclose(other, best, equal_nan=True)]
     shares = {
-        name: float((ahead > behind).mean())
-        for (_, behind, name), same in zip(tracking, level, strict=True)
-        if not same
+        name: float((best > other).mean()) for name, other in rho.items() if name not in first
     }
-    if not shares:
-        return Lead(first, "", math.nan, [])
-    second = min(shares, key=lambda name: shares[name])
-    return Lead(first, second, shares[second], [n for n, share in shares.items() if share < AHEAD])
+    second = min(shares, key=lambda name: shares[name], default="")
+    rivals = [name for name, share in shares.items() if share < AHEAD]
+    return Lead(first, second, shares.get(second, math.nan), rivals)
