@@ -53,7 +53,7 @@ def test_the_table_begins_with_the_verdict(ragkpi):
     text = outcome.out.decode()
     assert outcome.status == 0
     assert text.startswith(
-        "Undecided whether qrels.llm orders these 3 runs like qrels: tau_AP 1.00"
+        "Undecided whether qrels.llm orders these 3 runs like qrels (tau_AP 1.00"
     )
     assert "Left out: 30 documents that qrels alone judged, 138 documents that" in text
     assert "qrels (rows) and qrels.llm (columns)" not in text
@@ -66,7 +66,7 @@ def test_without_runs_it_does_not_advise(ragkpi):
     found = document(ragkpi("agree", *JUDGES, *FAST, "--format", "json", folder=FIXTURES))
     assert found["findings"]["orders"] == []
     (verdict,) = found["answer"]
-    assert "agrees with qrels beyond chance (quadratic kappa 0.79 [" in verdict
+    assert "agrees with qrels on levels beyond chance (quadratic kappa 0.79 [" in verdict
     assert "No runs were given to show how it orders them." in verdict
 
 

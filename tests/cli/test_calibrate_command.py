@@ -78,7 +78,7 @@ def test_constant_quality_is_not_available_with_the_reason(calibrate):
 
 def test_alpha_that_cannot_matter_is_said(calibrate):
     outcome = calibrate(*GIVEN, "-m", "t.10", "--explain")
-    assert b"t_10: alpha cannot matter here, it shifts all values alike" in outcome.out
+    assert b"t_10: alpha cannot matter here, rho is the same with every alpha" in outcome.out
 
 
 def test_values_without_queries_are_left_out(calibrate):

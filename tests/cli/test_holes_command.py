@@ -44,9 +44,8 @@ def test_a_case_by_hand(holes):
     swap = {"measure": "P_2", "better": "first", "worse": "second", "certain": False}
     assert found["swaps"] == [swap]  # h1 serves both: the second run can draw level, not pass
     assert json.loads(outcome.out)["answer"] == [
-        "3 unjudged documents are retrieved. Whether they could change which run is best is not "
-        "known: the bounds of first and second by P_2 overlap. Judge first: h2 for q1, h1 for q1 "
-        "(2 of 2 that matter)."
+        "3 unjudged documents are retrieved. They might change which run is best: the bounds of "
+        "first and second overlap in P_2. Judge first: h2 for q1, h1 for q1 (2 of 2 that matter)."
     ]
 
 
@@ -58,7 +57,7 @@ def test_a_case_by_hand(holes):
             ["best", "half", "open"],
             "They cannot change which run is best, only the order of 1 pair",
         ),
-        (["half", "open"], "They could change which run is best: open could pass half by P_2."),
+        (["half", "open"], "They could change which run is best: open could pass half in P_2."),
         (["best", "shut"], "No unjudged document is retrieved: nothing can change."),
         (["best", "none"], "They cannot change the order of any two runs."),
     ],

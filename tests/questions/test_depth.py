@@ -87,6 +87,14 @@ def test_counts_know_nothing_of_success():
     assert not names & {"p_obs", "bor", "ef", "recall"}
 
 
+def test_the_best_depth_of_a_deep_run_need_not_be_asked_for():
+    """All succeed at 1200 of a million: with R = 1 twice as many cost one bit."""
+    judged = population(1_000_000, [1] * 10, [[1200]] * 10, num_ret=3000)
+    found = study_run(judged, [1, 3000], Limits()).affordable
+    assert (found.best_depth, found.depth) == (1200, 2400)
+    assert found.best == pytest.approx(math.log2(1_000_000 / 1200))
+
+
 @pytest.mark.parametrize("draws", ["nominal", "ret"])
 @pytest.mark.parametrize("m", [1, 2])
 @pytest.mark.parametrize("max_loss", [0.0, 0.5, 1.0, 2.5])

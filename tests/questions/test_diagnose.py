@@ -172,8 +172,8 @@ def test_the_best_case_is_a_note():
     found = replace(found, best_case=at_best.mean_shares)
     answer = diagnosis_answer(found, judgements.document, None, 3)
     assert answer.verdict == [
-        "One query cannot tell retrieval from the reranker (0 % of its lost gain is not in the "
-        "pool)."
+        "Too few queries to decide between retrieval and the reranker: 1 query lost gain, 0 % of "
+        "it not in the pool."
     ]
     assert answer.rows.notes == [
         "3 of the 3 documents shown are unjudged; with all of them of the top grade, nothing would "
@@ -226,7 +226,7 @@ def test_the_interval_of_the_share_is_that_of_a_ratio_of_means():
     assert blamed.interval == pytest.approx(expected.confidence_interval, abs=0.01)
     below = (shares - 0.5).mean() / shares.std() * np.sqrt(30)
     normal = stats.norm.cdf(below)
-    assert blamed.decision.shares.get("retrieval", 0) == pytest.approx(normal, abs=0.03)
+    assert blamed.resampled["retrieval"] == pytest.approx(normal, abs=0.03)
 
 
 def test_the_test_is_of_signs_of_the_differences():
@@ -282,6 +282,6 @@ def test_a_pool_that_lacks_the_evidence_is_found():
     for _ in range(30):
         lost, share = rng.random(50), rng.beta(3, 1, 50)
         blamed = blame(losing(lost * share, lost * (1 - share)), BOOTSTRAP)
-        named += blamed.decided and blamed.decision.choice == "retrieval"
+        named += blamed.decided and blamed.stage == "retrieval"
         agreed += stats.ttest_1samp(lost * (2 * share - 1), 0).pvalue < 0.05
     assert named == agreed == 30

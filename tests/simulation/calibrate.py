@@ -25,7 +25,7 @@ def claims(qrels: Any, runs: Any, quality: Any, measures: Sequence[str]) -> Outc
     """Return whether calibrate names a measure, alone or with others, as tracking or against it."""
     answer = ragkpi.calibrate(qrels, runs, quality, measures, resamples=RESAMPLES).answer
     return {
-        "names a measure": bool(re.search(r" tracks (quality|it)| track quality \(p", answer)),
+        "names a measure": " tracks quality" in answer,
         "says one runs against it": bool(re.search(r" runs? against ", answer)),
     }
 
@@ -89,11 +89,11 @@ _MEAN, _SPREAD = 0.53, 0.31  # of nDCG@10 over queries
 RULE = """\
 A measure is said to track quality where the permutation test of the greatest correlation among
 all measures asked for (Westfall and Young's) has p < 0.05, and to be the best where it is also
-ahead of every other in at least 95 % of the resamples; several that cannot be told apart are
-named together. Each of these counts as naming a measure. Of several runs, correlations over
-queries and within queries both count. Beside it: scipy's `spearmanr`, p < 0.05, of nDCG@10 alone,
-from which the quality was made (a test that knows where to look), and of all measures asked for,
-with Holm's correction."""
+ahead of every other in at least 95 % of the resamples; else those that it cannot be told apart
+from are named with it. Each of these counts as naming a measure. Of several runs, correlations
+over queries and within queries both count. Beside it: scipy's `spearmanr`, p < 0.05, of nDCG@10
+alone, from which the quality was made (a test that knows where to look), and of all measures asked
+for, with Holm's correction."""
 
 STUDY = Study(
     "calibrate: which measure tracks quality?",

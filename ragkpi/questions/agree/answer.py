@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -23,12 +24,13 @@ from ragkpi.questions.agree.study import (
     SIGNIFICANT,
     Agreement,
     Estimate,
+    Fitness,
     OrderAgreement,
     PairAgreement,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.agreement import PERSISTENCE
-from ragkpi.wording import counted, decoded
+from ragkpi.wording import counted, decoded, rounded
 
 _DOCUMENTS_NAMED = 3  # per query
 _COLUMNS = [
@@ -118,6 +120,10 @@ def _notes(agreement: Agreement) -> Iterator[str]:
     ]
     if alone:
         yield f"Left out: {', '.join(alone)}; --differences lists them."
+    runs = len(agreement.runs)
+    if 0 < runs < _FEW_RUNS:
+        orders = math.factorial(runs)
+        yield f"{runs} runs have only {orders} possible orders, so they tell little about a judge."
 
 
 def _about_pair(pair: PairAgreement) -> Iterator[str]:
@@ -141,14 +147,6 @@ def _about_order(reference: str, judge: str, order: OrderAgreement) -> Iterator[
     fall = f"; {fallen} falls farthest, by {counted(ranks, 'rank')}" if ranks else ""
     pairs = counted(runs * (runs - 1) // 2, "pair")
     yield f"By {by}, {lead}{fall}; {order.told_apart} of {pairs} of runs differ under {reference}."
-    for swap in order.swaps[:_SWAPS_NAMED]:
-        yield (
-            f"By {by}, {reference} puts {swap.better} above {swap.worse} "
-            f"(p = {swap.p_reference:.2g}) and {judge} below (p = {swap.p_other:.2g})."
-        )
-    more = len(order.swaps) - _SWAPS_NAMED
-    if more > 0:
-        yield f"By {by}, {counted(more, 'more pair')} of runs in reverse order; the rows name them."
 
 
 def _computed(agreement: Agreement) -> Iterator[str]:
@@ -173,12 +171,14 @@ def _computed(agreement: Agreement) -> Iterator[str]:
         )
         yield (
             f"p of two runs: under each judge, {procedure.test} test, {procedure.correction} over "
-            "all pairs of runs and measures; a pair is reversed if it is significant under both"
+            'all pairs of runs and measures; rows "p of" have all pairs in reverse order, which '
+            "the judge reverses if both p are significant"
         )
 
 
 def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
     bootstrap = agreement.procedure.bootstrap
+    of_order = ("queries", "reference", "other", "shift", "told_apart", "ranking", "leaders")
     return {
         "judges": agreement.panel.names,
         "runs": agreement.runs,
@@ -191,14 +191,8 @@ def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
             {
                 "judge": pair.judges[1],
                 "measure": order.metric.name,
-                "queries": order.queries,
-                "reference": order.reference,
-                "other": order.other,
-                "shift": order.shift,
+                **{name: getattr(order, name) for name in of_order},
                 **order.agreements,
-                "told_apart": order.told_apart,
-                "ranking": order.ranking,
-                "leaders": order.leaders,
                 "drop": dict(zip(("run", "ranks"), order.drop, strict=True)),
                 "swaps": [
                     {**asdict(swap), "significant": swap.significant} for swap in order.swaps
@@ -226,127 +220,89 @@ def _findings_of_pair(pair: PairAgreement) -> dict[str, Any]:
 
 
 _FEW_RUNS = 5  # fewer runs have few possible orders
-_SWAPS_NAMED = 3
-_JUDGES_NAMED = 3  # lines of a verdict
+_LINES = 3  # of a verdict
 
 
 def verdicts(agreement: Agreement) -> list[str]:
-    """Say what each judge is fit for, in three lines at most."""
+    """Say what each judge is fit for, the best first, in three lines at most."""
     pairs = agreement.with_reference
     if len(pairs) == 1:
         return [_verdict(pairs[0])]
-    if len(pairs) <= _JUDGES_NAMED:
-        return [_verdict_in_short(pair) for pair in pairs]
-    fit: dict[str, list[str]] = {}
-    for pair in pairs:
-        fit.setdefault(_fitness(pair), []).append(pair.judges[1])
-    counts = "; ".join(
-        f"{fitness}: {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
-        for fitness, names in fit.items()
-    )
-    best = max(pairs, key=lambda pair: (pair.serves_to_rank, *_goodness(pair)))
-    return [f"{len(pairs)} judges: {counts}.", f"Most alike: {_verdict_in_short(best)}"]
+    pairs.sort(key=lambda pair: (list(_SHORT).index(pair.fitness), -pair.kappa.value))
+    named = pairs if len(pairs) <= _LINES else pairs[: _LINES - 1]
+    lines = [f"{pair.judges[1]}: {_SHORT[pair.fitness]} ({_figures(pair)})." for pair in named]
+    more = Counter(_SHORT[pair.fitness] for pair in pairs[len(named) :])
+    if more:
+        counts = ", ".join(f"{count} {fitness}" for fitness, count in more.items())
+        lines.append(f"{more.total()} more judges: {counts}.")
+    return lines
 
 
-def _goodness(pair: PairAgreement) -> tuple[float, float]:
-    """Return the least tau_AP and kappa, NaN as -1, to put judges in an order."""
-    order = pair.hardest
-    values = (math.nan if order is None else order.tau_ap.value, _kappa(pair).value)
-    tau, kappa = (-1.0 if math.isnan(value) else value for value in values)
-    return tau, kappa
+_SHORT: dict[Fitness, str] = {
+    "identical": "identical",
+    "alike": "use it to rank",
+    "no runs": "better than chance",
+    "undecided": "undecided",
+    "untested": "runs too alike to tell",
+    "otherwise": "do not rank with it",
+    "chance": "not shown better than chance",
+}
 
 
-def _kappa(pair: PairAgreement) -> Estimate:
-    return pair.whole["kappa_quadratic"]
-
-
-def _fitness(pair: PairAgreement) -> str:
-    """Say in a few words what a judge is fit for."""
-    if pair.whole["agreement"].value == 1:
-        return "identical"
-    if not pair.above_chance:
-        return "not shown better than chance"
-    if pair.hardest is None:
-        return "better than chance"
-    return {
-        "alike": "use it to rank",
-        "otherwise": "do not rank with it",
-        "undecided": "undecided",
-        "untested": "runs too alike to tell",
-    }[pair.hardest.ranking]
-
-
-def _verdict_in_short(pair: PairAgreement) -> str:
+def _figures(pair: PairAgreement) -> str:
     tau = ""
-    if pair.above_chance and pair.hardest is not None:
+    if pair.hardest is not None and pair.fitness != "chance":
         tau = f"tau_AP {_with_interval(pair.hardest.tau_ap)}, "
-    return f"{pair.judges[1]}: {_fitness(pair)} ({tau}kappa {_with_interval(_kappa(pair))})."
+    return f"{tau}kappa {_with_interval(pair.kappa)}"
 
 
 def _verdict(pair: PairAgreement) -> str:
     """Say how closely a judge agrees with the reference, and what it is fit for."""
     reference, judge = pair.judges
-    if pair.whole["agreement"].value == 1:
+    kappa = f"quadratic kappa {_with_interval(pair.kappa)}"
+    if pair.fitness == "identical":
         return f"{judge} gives every document the level of {reference}: either serves."
-    kappa = f"quadratic kappa {_with_interval(_kappa(pair))}"
-    if not pair.above_chance:
+    if pair.fitness == "chance":
         how = "is not shown to agree with {} better than chance"
         if pair.p_chance < SIGNIFICANT:
             how = "agrees with {} less than chance would"
         p = "too few queries to test" if math.isnan(pair.p_chance) else f"p = {pair.p_chance:.2g}"
         unfit = "use it neither to rank nor to report"
         return f"{judge} {how.format(reference)} ({kappa}, {p}): {unfit}."
+    labels = f"on levels beyond chance ({kappa})"
+    bias = pair.whole["mean_difference"]
+    if bias.interval.low > 0 or bias.interval.high < 0:  # else it may be chance
+        amount = "much" if bias.value > 0 else "little"
+        labels += f" and gives {abs(bias.value):.2f} levels too {amount}"
     order = pair.hardest
-    bias = _bias(pair.whole["mean_difference"])
-    labels = f"beyond chance ({kappa}){bias and f' and gives {bias}'}"
     if order is None:
         unknown = "No runs were given to show how it orders them."
         return f"{judge} agrees with {reference} {labels}. {unknown}"
-    labels = f"It agrees on levels {labels}"
     runs = f"these {len(order.runs)} runs"
     by = f" by {order.metric.name}" if len(pair.orders) > 1 else ""
     tau = f"tau_AP {_with_interval(order.tau_ap)}{by}"
-    if len(order.runs) < _FEW_RUNS:
-        tau += f", as far as {len(order.runs)} runs can tell"
-    if order.ranking == "alike":
-        like = f"{judge} orders {runs} like {reference} ({tau}): use it to rank."
-        return f"{like} {labels}: correct it to report."
-    if order.ranking == "otherwise":
-        how = f"orders {runs} otherwise than"
-        if order.tau_ap.value == -1:
-            how = f"puts {runs} in the opposite order of"
-        unlike = f"{judge} {how} {reference} ({tau}{_reversed(order)}): do not rank with it."
-        return f"{unlike} It agrees on levels ({kappa})."
-    if order.ranking == "undecided":
-        return f"Undecided whether {judge} orders {runs} like {reference}: {tau}. {labels}."
-    return (
-        f"Under {reference}, {runs} are not shown to differ{by}, so they cannot show whether "
-        f"{judge} orders alike. {labels}."
-    )
+    swapped = sum(swap.significant for swap in order.swaps)
+    if swapped:
+        tau += f"; it reverses {counted(swapped, 'pair')}"
+    otherwise = f"orders {runs} otherwise than"
+    if order.tau_ap.value == -1:
+        otherwise = f"puts {runs} in the opposite order of"
+    ranking = {
+        "alike": f"{judge} orders {runs} like {reference} ({tau}): use it to rank, and correct it "
+        "to report.",
+        "otherwise": f"{judge} {otherwise} {reference} ({tau}): do not rank with it.",
+        "undecided": f"Undecided whether {judge} orders {runs} like {reference} ({tau}).",
+        "untested": f"By {reference}, {runs} are not shown to differ{by}, so they cannot show "
+        f"whether {judge} orders them alike.",
+    }[order.ranking]
+    return f"{ranking} It agrees {labels}."
 
 
 def _with_interval(estimate: Estimate) -> str:
-    if math.isnan(estimate.value):
-        return "NA"
     low, high = estimate.interval
-    return f"{estimate.value:.2f}" + ("" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]")
-
-
-def _bias(difference: Estimate) -> str:
-    """Say by how many levels a judge is off on average; empty if that may be chance."""
-    low, high = difference.interval
-    if low > 0 or high < 0:
-        amount = "much" if difference.value > 0 else "little"
-        return f"{abs(difference.value):.2f} levels too {amount}"
-    return ""
-
-
-def _reversed(order: OrderAgreement) -> str:
-    swapped = [swap for swap in order.swaps if swap.significant]
-    if not swapped:
-        return ""
-    more = f" and {counted(len(swapped) - 1, 'more pair')}" if len(swapped) > 1 else ""
-    return f"; it reverses {swapped[0].better} and {swapped[0].worse}{more}"
+    return rounded(estimate.value, "decimal", 2) + (
+        "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
+    )
 
 
 def agree_charts(agreement: Agreement) -> list[Chart]:

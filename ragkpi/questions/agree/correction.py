@@ -52,8 +52,6 @@ class Corrected:
         The two-sided p-value for a value of 0, meant for differences.
     """
 
-    judged: int
-    queries: int
     other: float
     human: float
     human_interval: Interval
@@ -99,8 +97,6 @@ def prediction_powered(
     interval = _t_interval(estimate, error, n - 2, level)
     defined = not math.isnan(interval.low)
     return Corrected(
-        judged=n,
-        queries=n + m,
         other=value(everywhere),
         human=value(at_people),
         human_interval=alone,
@@ -367,7 +363,7 @@ def correction_answer(correction: Correction) -> Answer:
     return Answer(
         "compare" if differences else "eval",
         table,
-        [" ".join(_verdict(correction))],
+        [_verdict(correction)],
         _correction_findings(correction),
         1,
     )
@@ -437,16 +433,13 @@ def correction_doubt(correction: Correction) -> str:
 _NAMED = 3  # runs in a verdict
 
 
-def _verdict(correction: Correction) -> Iterator[str]:
+def _verdict(correction: Correction) -> str:
     entries = [entry for entry in correction.corrected if known(entry.result.interval)]
     if not entries:
-        yield "Nothing can be corrected: no value varies among the queries that people judged."
-        return
+        return "Nothing can be corrected: no value varies among the queries that people judged."
     if correction.of == "differences":
-        yield _about_differences(correction, entries)
-    else:
-        yield _about_values(correction, entries)
-        yield _worth(correction)
+        return _about_differences(correction, entries)
+    return f"{_about_values(correction, entries)} {_worth(correction)}"
 
 
 def _worth(correction: Correction) -> str:
@@ -479,8 +472,10 @@ def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric
     found: dict[str, list[CorrectedMetric]] = {}
     for entry in entries:
         better = entry.metric.measure.sign * entry.result.estimate > 0
-        claim = "not shown to differ from" if entry.p_corrected >= limit else ""
-        found.setdefault(claim or f"{'better' if better else 'worse'} than", []).append(entry)
+        claim = "better than" if better else "worse than"
+        if entry.p_corrected >= limit:
+            claim = "not shown to differ from"
+        found.setdefault(claim, []).append(entry)
     claims = []
     for claim in sorted(found):
         first, *more = found[claim]
@@ -502,24 +497,17 @@ def _estimated(entry: CorrectedMetric, sign: Literal["plain", "signed"]) -> str:
 
 def _correction_findings(correction: Correction) -> dict[str, Any]:
     differences = correction.of == "differences"
-    entries = []
-    for entry in correction.corrected:
-        result = entry.result
-        entries.append(
-            {
-                "measure": entry.metric.name,
-                "run": entry.run,
-                "other": result.other,
-                "human": result.human,
-                "human_interval": result.human_interval,
-                "estimate": result.estimate,
-                "interval": result.interval,
-                "believed": result.tuning,
-                "standard_error": result.standard_error,
-                "worth": result.worth,
-                **({"p": result.p, "p_corrected": entry.p_corrected} if differences else {}),
-            }
-        )
+    shown = ("other", "human", "human_interval", "estimate", "interval", "standard_error", "worth")
+    entries = [
+        {
+            "measure": entry.metric.name,
+            "run": entry.run,
+            **{name: getattr(entry.result, name) for name in shown},
+            "believed": entry.result.tuning,
+            **({"p": entry.result.p, "p_corrected": entry.p_corrected} if differences else {}),
+        }
+        for entry in correction.corrected
+    ]
     return {
         "human": correction.judges[0],
         "other": correction.judges[1],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -232,20 +232,10 @@ class Reversal:
         return self.p_reference < SIGNIFICANT and self.p_other < SIGNIFICANT
 
 
-class PairTests(NamedTuple):
-    """Tests of all pairs of R runs by one metric: `p_reference` and `p_other` are (R, R).
-
-    `told_apart` counts the pairs that ``compare --all-pairs`` tells apart under the reference. Its
-    test does not lose power to many runs, as corrected p-values of pairs do.
-    """
-
-    told_apart: int
-    p_reference: FloatArray
-    p_other: FloatArray
-
-
 Ranking = Literal["alike", "otherwise", "undecided", "untested"]
 """Whether a judge orders runs like the reference; untested where the runs are not told apart."""
+Fitness = Ranking | Literal["identical", "chance", "no runs"]
+"""What a judge is fit for, by its labels first, then by the order that speaks most against it."""
 
 
 @dataclass(frozen=True)
@@ -260,7 +250,7 @@ class OrderAgreement:
     shifts: list[Estimate]  # other minus reference, for each run
     shift: Estimate  # the mean of the shifts
     agreements: Mapping[str, Estimate]  # the coefficients of `RANK_AGREEMENTS`, by name
-    told_apart: int  # number of pairs of runs with a significant difference under the reference
+    told_apart: int  # number of pairs that ``compare --all-pairs`` tells apart by the reference
     swaps: list[Reversal]  # pairs of runs in reverse order, most significant first
     leaders: tuple[str, str]  # the best run under each judgement
     drop: tuple[str, int]  # the run that falls farthest from its reference rank, and how far
@@ -303,19 +293,18 @@ def order_agreement(
         raise UsageError("no better or worse in what was asked for; ask for other measures with -m")
     over_all = replace(procedure, family="all")  # corrected for all pairs of runs and metrics
     halves = slice(0, len(runs)), slice(len(runs), None)
-    matrices = [_p_values(samples, half, over_all) for half in halves]
+    p_by_judge = [_p_values(samples, half, over_all) for half in halves]
+    metrics = [metric.name for sample in samples for metric in sample.metrics]
+    p_of = dict(zip(metrics, zip(*p_by_judge, strict=True), strict=True))
+    # The test of all pairs does not lose power to many runs, as corrected p-values of pairs do.
     told_apart = {
         pairs.metric.name: int((pairs.p < SIGNIFICANT).sum()) // 2
         for pairs in compare_all(runs, reference, over_all).by_metric
     }
-    metrics = [metric.name for sample in samples for metric in sample.metrics]
-    tests = {
-        name: PairTests(told_apart[name], *p) for name, *p in zip(metrics, *matrices, strict=True)
-    }
     orders = {
         order.metric.name: order
         for sample in samples
-        for order in _orders(runs, sample, tests, procedure.bootstrap)
+        for order in _orders(runs, sample, told_apart, p_of, procedure.bootstrap)
     }
     return [orders[metric.name] for metric in reference[0].metrics if metric.name in orders]
 
@@ -332,7 +321,8 @@ def _p_values(
 def _orders(
     runs: Sequence[str],
     sample: QuerySample,
-    tests: Mapping[str, PairTests],
+    told_apart: Mapping[str, int],
+    p_of: Mapping[str, Sequence[FloatArray]],
     bootstrap: Bootstrap,
 ) -> Iterator[OrderAgreement]:
     """Compare orders by every metric of a sample: runs under the reference, then under the other.
@@ -345,7 +335,6 @@ def _orders(
     halves = slice(0, len(runs)), slice(len(runs), None)
     of_metrics = zip(sample.metrics, sample.observed(), sample.summaries(sums), strict=True)
     for metric, observed, resampled in of_metrics:
-        tested = tests[metric.name]
         reference, other = (observed[half] for half in halves)
         reference_again, other_again = (resampled[:, half] for half in halves)  # (B, R)
         with np.errstate(invalid="ignore"):
@@ -374,8 +363,8 @@ def _orders(
                 )
                 for name, coefficient in RANK_AGREEMENTS.items()
             },
-            told_apart=tested.told_apart,
-            swaps=_swaps(runs, *worth, tested.p_reference, tested.p_other),
+            told_apart=told_apart[metric.name],
+            swaps=_swaps(runs, *worth, *p_of[metric.name]),
             leaders=(runs[int(np.argmax(worth[0]))], runs[int(np.argmax(worth[1]))]),
             drop=(runs[int(np.argmax(fall))], int(fall.max())),
         )
@@ -441,13 +430,18 @@ class PairAgreement:
     orders: Sequence[OrderAgreement] = ()  # agreement on orders, by metric; empty without runs
 
     @property
+    def kappa(self) -> Estimate:
+        """Quadratic kappa."""
+        return self.whole["kappa_quadratic"]
+
+    @property
     def above_chance(self) -> bool:
         """Whether quadratic kappa is shown to be above 0.
 
         Quadratic, because a judge whose levels are all shifted can still rank; plain kappa would
         call it chance.
         """
-        return self.p_chance < SIGNIFICANT and self.whole["kappa_quadratic"].value > 0
+        return self.p_chance < SIGNIFICANT and self.kappa.value > 0
 
     @property
     def hardest(self) -> OrderAgreement | None:
@@ -460,9 +454,13 @@ class PairAgreement:
         )
 
     @property
-    def serves_to_rank(self) -> bool:
-        """Whether to rank with the second judge: alike by every metric, and above chance."""
-        return self.above_chance and self.hardest is not None and self.hardest.ranking == "alike"
+    def fitness(self) -> Fitness:
+        """What the second judge is fit for; "alike" by every metric if it may rank runs."""
+        if self.whole["agreement"].value == 1:
+            return "identical"
+        if not self.above_chance:
+            return "chance"
+        return "no runs" if self.hardest is None else self.hardest.ranking
 
 
 def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any, Literal
 
 from ragkpi.charts.chart import (
@@ -62,28 +63,31 @@ def calibration_answer(calibration: Calibration) -> Answer:
         Column("n", "integer", role="detail", legend="queries"),
         _correlation_column("spearman"),
         Column("p", "decimal", digits=3, legend="of rho over all queries; corrected"),
-        *(_WITHIN if within else ()),
-        *([_OVER_RUNS] if calibration.over_runs else ()),
+        *_WITHIN,
+        _OVER_RUNS,
         *(_correlation_column(name, "detail") for name in ("kendall", "pearson")),
-        *(_of_alpha(calibration.alpha_by) if tuned else ()),
+        *_of_alpha(calibration.alpha_by),
     ]
+    over_runs = calibration.over_runs
+    shown = [True] * 5 + [bool(within)] * 2 + [bool(over_runs)] + [True] * 2 + [bool(tuned)] * 5
     rows = []
     for correlation in calibration.correlations:
         name, segment = correlation.metric.name, correlation.segment
-        overall = segment == ALL
-        cells = [*map(Cell, (segment, name, correlation.observations)), _rho(correlation)]
-        cells.append(Cell(correlation.p) if overall else Cell())
-        if within:
-            inside = within[name]
-            cells += [_rho(inside), Cell(inside.p)] if overall else [Cell()] * 2
-        if calibration.over_runs:
-            cells.append(Cell(calibration.over_runs[name]) if overall else Cell())
-        cells += [_rho(correlation, of) for of in ("kendall", "pearson")]
-        if tuned:
-            cells += tuned.get((name, segment), [Cell()] * 5)
-        rows.append(cells)
+        of_all = [Cell()] * 4
+        if segment == ALL:
+            inside = within.get(name)
+            tested = [_rho(inside), Cell(inside.p)] if inside else [Cell()] * 2
+            of_all = [Cell(correlation.p), *tested, Cell(over_runs.get(name))]
+        cells = [
+            *map(Cell, (segment, name, correlation.observations)),
+            _rho(correlation),
+            *of_all,
+            *(_rho(correlation, of) for of in ("kendall", "pearson")),
+            *tuned.get((name, segment), [Cell()] * 5),
+        ]
+        rows.append(list(compress(cells, shown)))
     notes, explanation = list(_notes(calibration)), list(_explanation(calibration))
-    table = Table(columns, rows, notes, explanation=explanation)
+    table = Table(list(compress(columns, shown)), rows, notes, explanation=explanation)
     return Answer("calibrate", table, list(_verdict(calibration)), _findings(calibration), 1)
 
 
@@ -94,22 +98,18 @@ def _correlation_column(name: str, role: Literal["core", "detail"] = "core") -> 
 
 def _of_alpha(by: str) -> list[Column]:
     symbol = _SYMBOLS[by]
-    legends = {
-        "alpha": f"the one with the greatest {symbol}, [low, high] of the best over resamples",
-        "chosen": "share of resamples in which that alpha is best",
-        "rho_alpha": f"{symbol} with that alpha",
-        "held_out": f"mean {symbol} over folds of queries that alpha was not chosen on",
-        "held_out_before": "the same with the alpha that was asked for",
-    }
+    best = f"the one with the greatest {symbol}, [low, high] of the best over resamples"
+    folds = f"mean {symbol} over folds of queries that alpha was not chosen on"
+    columns = (
+        ("alpha", 2, best),
+        ("chosen", 2, "share of resamples in which that alpha is best"),
+        ("rho_alpha", 3, f"{symbol} with that alpha"),
+        ("held_out", 3, folds),
+        ("held_out_before", 3, "the same with the alpha that was asked for"),
+    )
     return [
-        Column(
-            name,
-            "decimal",
-            digits=2 if name in ("alpha", "chosen") else 3,
-            role="detail",
-            legend=legend,
-        )
-        for name, legend in legends.items()
+        Column(name, "decimal", digits=digits, role="detail", legend=legend)
+        for name, digits, legend in columns
     ]
 
 
@@ -127,24 +127,21 @@ def _notes(calibration: Calibration) -> Iterator[str]:
     if calibration.refused:
         refused = [metric.name for metric in calibration.refused]
         yield f"{', '.join(refused)}: left out, for there is no value per query"
-    tracking = {c.metric.name: c for c in calibration.overall if c.finding == "tracks"}
-    if calibration.lead is None or calibration.lead.first[0] not in tracking:
-        return
-    best, by = tracking[calibration.lead.first[0]], calibration.alpha_by
-    better = [
-        tuning
-        for tuning in calibration.overall_tunings
-        if tuning.better
-        and tuning.metric.name in tracking
-        and tuning.metric.measure.sign * tuning.held_out
-        > best.metric.measure.sign * best.coefficients[by]
-    ]
-    if better:
-        tuned = max(better, key=lambda tuning: tuning.metric.measure.sign * tuning.held_out)
-        yield (
-            f"With alpha = {tuned.alpha:g} {tuned.metric.name} tracks it better on held-out "
-            f"queries: {_SYMBOLS[by]} {tuned.held_out:.3f}."
-        )
+    by = calibration.alpha_by
+    tracking = {
+        c.metric.name: c.metric.measure.sign * c.coefficients[by]
+        for c in calibration.overall
+        if c.finding == "tracks"
+    }
+    tunings = [t for t in calibration.overall_tunings if t.better and t.metric.name in tracking]
+    if calibration.lead and tunings:
+        tuned = max(tunings, key=lambda tuning: tuning.metric.measure.sign * tuning.held_out)
+        best = tracking[calibration.lead.first[0]]
+        if tuned.metric.measure.sign * tuned.held_out > best:
+            yield (
+                f"With alpha = {tuned.alpha:g} {tuned.metric.name} tracks it better on held-out "
+                f"queries: {_SYMBOLS[by]} {tuned.held_out:.3f}."
+            )
 
 
 def _explanation(calibration: Calibration) -> Iterator[str]:
@@ -170,105 +167,69 @@ def _explanation(calibration: Calibration) -> Iterator[str]:
 
 
 def _verdict(calibration: Calibration) -> Iterator[str]:
-    correlated = {c.metric.name: c for c in calibration.overall if not c.reason}
-    if not correlated:
-        overall = calibration.overall
+    overall, lead = calibration.overall, calibration.lead
+    if all(correlation.reason for correlation in overall):
         reason = overall[0].reason if overall else "no measure asked for has a value per query"
         yield f"Nothing can be said about any measure: {reason}."
-        return
-    lead = calibration.lead
-    if lead is None:
+    elif lead is None:
         yield "No measure asked for says whether more or less of it is better."
-        return
-    best = correlated[lead.first[0]]
-    within = {c.metric.name: c for c in calibration.within if not c.reason}
-    directed = [c for c in correlated.values() if c.metric.measure.better != "neither"]
-    if best.finding == "tracks":
-        rivals = [correlated[name] for name in lead.rivals]
-        yield _tracking_sentence(best, lead, [c for c in rivals if c.finding == "tracks"])
     else:
-        yield _nothing_sentence(directed)
-        return
-    inside = within.get(best.metric.name)
-    if inside is None:
-        return
-    if inside.finding == "runs against":
-        yield f"But within queries it runs against quality ({_in_short(inside)})."
-    elif inside.finding == "tracks":
-        yield f"So it does within queries ({_in_short(inside)})."
-    else:
-        yield f"Within queries that is not shown ({_in_short(inside)})."
+        best = next(c for c in overall if c.metric.name == lead.first[0])
+        if best.finding != "tracks":
+            yield _nothing_sentence(overall)
+            return
+        yield _tracking_sentence(best, lead)
+        for inside in calibration.within:
+            if inside.metric is best.metric and not inside.reason:
+                yield f"{_WITHIN_QUERIES[inside.finding]} ({_figures(inside)})."
 
 
-def _tracking_sentence(best: Correlation, lead: Lead, rivals: Sequence[Correlation]) -> str:
+_WITHIN_QUERIES = {
+    "tracks": "So it does within queries",
+    "runs against": "But within queries it runs against quality",
+    "not shown": "Within queries that is not shown",
+}
+
+
+def _tracking_sentence(best: Correlation, lead: Lead) -> str:
     alike = lead.first[1:]
     name = best.metric.name + (f" (like {_listed(alike, 2)})" if alike else "")
     if not lead.second:
-        return f"{name} tracks quality: {_in_full(best)}."
+        return f"{name} tracks quality: {_figures(best)}."
+    ahead = f"{math.floor(lead.share * 100 + 1e-9)} % of the resamples"  # 94.9 % is not 95 %
     if not lead.rivals:
         return (
-            f"{name} tracks quality best: {_in_full(best)}, ahead of the closest other measure, "
-            f"{lead.second}, in {_floored(lead.share)} of the resamples."
+            f"{name} tracks quality best: {_figures(best)}, ahead of every other measure in at "
+            f"least {ahead}."
         )
-    ahead = f"{_floored(lead.share)} of the resamples"
-    if lead.second not in [rival.metric.name for rival in rivals]:
-        return (
-            f"{name} tracks quality: {_in_full(best)}. It cannot be told apart from "
-            f"{_listed(lead.rivals)}: it is ahead of {lead.second} in {ahead}."
-        )
-    p = max(correlation.p for correlation in (best, *rivals))
-    names = _listed([name, *(rival.metric.name for rival in rivals)])
-    of = f"of {lead.second} " if len(rivals) > 1 else ""
+    of = f" of {lead.second}" if len(lead.rivals) > 1 else ""
     return (
-        f"{names} track quality (p at most {_at_most(p)}) and cannot be told apart: "
-        f"{best.metric.name} is ahead {of}in {ahead}."
+        f"{name} tracks quality: {_figures(best)}. It cannot be told apart from "
+        f"{_listed(lead.rivals)}: it is ahead{of} in {ahead}."
     )
 
 
-def _nothing_sentence(directed: Sequence[Correlation]) -> str:
+def _nothing_sentence(overall: Sequence[Correlation]) -> str:
+    directed = [c for c in overall if not c.reason and c.metric.measure.better != "neither"]
     against = [c for c in directed if c.finding == "runs against"]
-    if len(directed) == 1:
-        (only,) = directed
-        verb = "runs against quality" if against else "is not shown to track quality"
-        return f"{only.metric.name} {verb}: {_in_full(only)}."
-    largest = max(directed, key=lambda c: abs(c.strength))
-    if not against:
-        return (
-            f"None of the {len(directed)} measures is shown to track quality (largest |rho| "
-            f"{abs(largest.strength):.2f}, {_p(largest.p)})."
-        )
-    worst = min(against, key=lambda c: c.strength)
-    more = f" and {len(against) - 1} more run" if len(against) > 1 else " runs"
-    return (
-        f"None of the {len(directed)} measures is shown to track quality; "
-        f"{worst.metric.name}{more} against it ({_in_short(worst)})."
-    )
+    strongest = max(against or directed, key=lambda c: abs(c.strength))
+    name, figures = strongest.metric.name, _figures(strongest)
+    alone = len(directed) == 1
+    if against:
+        more = f" and {len(against) - 1} more run" if len(against) > 1 else " runs"
+        rest = "" if alone else f" None of the {len(directed)} measures is shown to track it."
+        return f"{name}{more} against quality: {figures}.{rest}"
+    if alone:
+        return f"{name} is not shown to track quality: {figures}."
+    none = f"None of the {len(directed)} measures is shown to track quality"
+    return f"{none} (the strongest is {name}: {figures})."
 
 
-def _in_full(correlation: Correlation) -> str:
-    low, high = correlation.intervals["spearman"]
-    return (
-        f"rho {correlation.coefficients['spearman']:.2f} [{low:.2f}, {high:.2f}], "
-        f"{_p(correlation.p)}"
-    )
-
-
-def _in_short(correlation: Correlation) -> str:
-    return f"rho {correlation.coefficients['spearman']:.2f}, {_p(correlation.p)}"
-
-
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
-
-
-def _at_most(p: float) -> str:
-    """Bound several p-values from above by three digits."""
-    return f"{math.ceil(p * 1000) / 1000:.3f}"
-
-
-def _floored(share: float) -> str:
-    """Write a share in percents, rounded down: 94.9 % is not 95 %."""
-    return f"{math.floor(share * 100 + 1e-9)} %"
+def _figures(correlation: Correlation) -> str:
+    rho, (low, high) = correlation.coefficients["spearman"], correlation.intervals["spearman"]
+    p = correlation.p
+    p_text = "p < 0.001" if p < 0.001 else f"p = {p:.{3 if p < 0.1 else 2}f}"
+    return f"rho {rho:.2f} [{low:.2f}, {high:.2f}], {p_text}"
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:
@@ -280,13 +241,8 @@ def _listed(names: Sequence[str], most: int = 3) -> str:
 
 def _tuning_sentence(tuning: Tuning, symbol: str) -> str:
     name = tuning.metric.name
-    if tuning.matters == "only shifts":
-        return (
-            f"{name}: alpha cannot matter here, it shifts all values alike (as it does t wherever "
-            "K documents were retrieved)."
-        )
     if tuning.matters == "no":
-        return f"{name}: alpha cannot matter here, every alpha orders the observations alike."
+        return f"{name}: alpha cannot matter here, {symbol} is the same with every alpha."
     asked = tuning.metric.arguments["alpha"]
     low, high = tuning.range
     equal = [a for a, rho in zip(tuning.alphas, tuning.curve, strict=True) if rho == tuning.best]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -149,8 +149,7 @@ class Tuning:
     alpha: float  # the best alpha, or the middle one of several; NaN if it is undefined
     range: Interval  # interval of the best alpha over resamples of the queries
     chosen: float  # share of resamples in which no alpha beats `alpha`
-    # Whether alpha changes the coefficient; "only shifts" if it shifts all values alike.
-    matters: Literal["yes", "no", "only shifts"]
+    matters: Literal["yes", "no"]  # "no": t only shifts, where K documents were always retrieved
     held_out: float = math.nan  # mean coefficient over folds that alpha was not chosen on
     held_out_before: float = math.nan  # the same with the requested alpha
     gain: Interval = UNKNOWN  # increase of that by the chosen alpha; unknown without folds
@@ -180,6 +179,7 @@ def tune(
 ) -> Tuning:
     """Choose the alpha of a metric; `replicates` are the coefficient by resample, (B, A)."""
     rho = _by_alpha(by, sample.grid, sample.quality)
+    known = rho[~np.isnan(rho)]
     (best,) = _middle(_peaks(rho)).tolist()
     optima = _middle(_peaks(replicates))
     optima = optima[optima >= 0]
@@ -193,7 +193,7 @@ def tune(
         alpha=float(grid[best]) if best >= 0 else math.nan,
         range=order_statistics(grid[optima], bootstrap.tails) if len(optima) else UNKNOWN,
         chosen=float(_peaks(replicates)[:, best].mean()) if best >= 0 else math.nan,
-        matters=_matters(sample.grid, rho),
+        matters="yes" if known.size and np.ptp(known) > _SAME else "no",
     )
     return _held_out(tuning, sample, folds, bootstrap, by)
 
@@ -220,14 +220,6 @@ def _middle(peaks: BoolArray) -> IntArray:
     count = peaks.sum(axis=1, keepdims=True)
     middle = (np.cumsum(peaks, axis=1) > (count - 1) // 2).argmax(axis=1)
     return np.where(count[:, 0] > 0, middle, -1)
-
-
-def _matters(grid: FloatArray, rho: FloatArray) -> Literal["yes", "no", "only shifts"]:
-    known = rho[~np.isnan(rho)]
-    if len(known) and np.ptp(known) > _SAME:
-        return "yes"
-    shifts = grid - grid[0]
-    return "only shifts" if np.ptp(shifts, axis=1).max() < _SAME else "no"
 
 
 def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, by: str) -> Tuning:
@@ -320,10 +312,7 @@ class Lead:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Correlations of metrics with quality, and chosen alphas, by segment, then by metric.
-
-    `refused` are metrics without a value per query.
-    """
+    """Correlations of metrics with quality, and chosen alphas, by segment, then by metric."""
 
     observed: Observed
     correlations: list[Correlation]
@@ -333,7 +322,7 @@ class Calibration:
     lead: Lead | None
     bootstrap: Bootstrap
     alpha_by: str
-    refused: list[Metric] = field(default_factory=list)
+    refused: list[Metric]  # metrics without a value per query
 
     @property
     def overall(self) -> list[Correlation]:
@@ -363,9 +352,7 @@ def calibrate(
     samples.sort(key=lambda sample: places.index(sample.segment))
     resampled = _replicates(samples, len(observed.queries), bootstrap, alpha_by)
     pairs = list(zip(samples, resampled, strict=True))
-    p: dict[int, float] = {}
-    for segment in (ALL, WITHIN):
-        p |= _adjusted(samples, segment, observed, bootstrap)
+    p = _adjusted(samples, observed, bootstrap)
     correlations: list[Correlation] = []
     tunings: list[Tuning] = []
     for sample, replicates in steps(pairs, "coefficients and alphas", len(pairs)):
@@ -430,29 +417,33 @@ def _samples(
 
 
 def _adjusted(
-    samples: Sequence[Sample], segment: str, observed: Observed, bootstrap: Bootstrap
+    samples: Sequence[Sample], observed: Observed, bootstrap: Bootstrap
 ) -> dict[int, float]:
-    """Test the samples of a segment together; return p of those that vary, by their number.
+    """Test all metrics together over queries, and within; return p by the number of a sample.
 
     Over queries, whole queries exchange their quality; within queries, the runs of each query do.
     """
-    tested = [
-        number
-        for number, sample in enumerate(samples)
-        if sample.segment == segment and not _reason(sample.x, sample.quality)
-    ]
-    if not tested:
-        return {}
     quality = means(observed.quality, observed.query)
-    blocks = np.zeros(len(quality), dtype=np.int64)
-    if segment == WITHIN:
-        quality = _distances(observed.quality, quality[observed.query])
-        blocks = observed.query
-    variables = np.full((len(tested), len(quality)), np.nan)
-    for row, number in enumerate(tested):
-        variables[row, samples[number].place] = samples[number].x
-    p = max_correlation_p(variables, quality, blocks, bootstrap.resamples, bootstrap.seed)
-    return dict(zip(tested, p.tolist(), strict=True))
+    exchanged = {
+        ALL: (quality, np.zeros(len(quality), dtype=np.int64)),
+        WITHIN: (_distances(observed.quality, quality[observed.query]), observed.query),
+    }
+    p: dict[int, float] = {}
+    for segment, (of_all, blocks) in exchanged.items():
+        tested = {
+            number: np.full(len(of_all), np.nan)
+            for number, sample in enumerate(samples)
+            if sample.segment == segment and not _reason(sample.x, sample.quality)
+        }
+        for number, variable in tested.items():
+            variable[samples[number].place] = samples[number].x
+        if tested:
+            variables = np.stack(list(tested.values()))
+            found = max_correlation_p(
+                variables, of_all, blocks, bootstrap.resamples, bootstrap.seed
+            )
+            p |= zip(tested, found.tolist(), strict=True)
+    return p
 
 
 def _over_runs(observed: Observed, values: Mapping[str, FloatArray]) -> dict[str, float]:
@@ -528,24 +519,16 @@ def _reason(x: FloatArray, y: FloatArray) -> str:
 
 def _lead(known: Sequence[tuple[Correlation, FloatArray]]) -> Lead | None:
     """Compare the metric that tracks quality best with the others, by replicates of rho."""
-    tracking = []
-    for correlation, replicates in known:
-        metric = correlation.metric
-        if metric.measure.better != "neither":
-            place = (correlation.finding != "tracks", -correlation.strength)
-            tracking.append((place, metric.measure.sign * replicates, metric.name))
-    if not tracking:
+    directed = [pair for pair in known if pair[0].metric.measure.better != "neither"]
+    if not directed:
         return None
-    tracking.sort(key=lambda entry: entry[0])
-    ahead = tracking[0][1]
-    level = [np.allclose(replicates, ahead, equal_nan=True) for _, replicates, _ in tracking]
-    first = [name for (_, _, name), same in zip(tracking, level, strict=True) if same]
+    directed.sort(key=lambda pair: (pair[0].finding != "tracks", -pair[0].strength))
+    rho = {c.metric.name: c.metric.measure.sign * replicates for c, replicates in directed}
+    best = next(iter(rho.values()))
+    first = [name for name, other in rho.items() if np.allclose(other, best, equal_nan=True)]
     shares = {
-        name: float((ahead > behind).mean())
-        for (_, behind, name), same in zip(tracking, level, strict=True)
-        if not same
+        name: float((best > other).mean()) for name, other in rho.items() if name not in first
     }
-    if not shares:
-        return Lead(first, "", math.nan, [])
-    second = min(shares, key=lambda name: shares[name])
-    return Lead(first, second, shares[second], [n for n, share in shares.items() if share < AHEAD])
+    second = min(shares, key=lambda name: shares[name], default="")
+    rivals = [name for name, share in shares.items() if share < AHEAD]
+    return Lead(first, second, shares.get(second, math.nan), rivals)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from itertools import compress
 
 import numpy as np
@@ -26,7 +26,6 @@ from ragkpi.questions.depth.study import (
     Stability,
     Study,
     Trace,
-    run_values,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.statistics.bootstrap import FEW
@@ -51,50 +50,51 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
         about = f"{curve.name}: " if curves.several else ""
         findings.append({**({"run": curve.name} if curve.name else {}), **asdict(curve.study)})
         explanation += [about + reason for reason in _reasons(curve, curves.limits)]
-    how, few = _of_resamples(curves)
+    notes = []
+    known = [curve.study.stability for curve in curves.curves if curve.study.stability]
+    if known:
+        explanation.append(
+            f"resamples: the depth is chosen again in {known[0].resamples:,} resamples of the "
+            f"queries that can succeed; it is decided if {_percent(DECIDED)} of them choose "
+            "between half and twice the depth"
+        )
+        fewest = min(stability.queries for stability in known)
+        if fewest < FEW:
+            notes.append(
+                f"With so few queries ({fewest}), resamples show too little of how far K could be "
+                "off."
+            )
     intervals = interval_notes(curves.bootstrap, [curve.scores for curve in curves.curves])
     table = Table(
         *_depth_table(curves, tokens_per_passage),
-        notes=[*few, *intervals[1:]],
-        explanation=[*explanation, *how, *intervals[:1]],
+        notes=[*notes, *intervals[1:]],
+        explanation=[*explanation, *intervals[:1]],
     )
-    heads = 1 if curves.several else 0
     found = {"limits": curves.limits, "depth": findings}
-    return Answer("depth", table, _verdict(curves, tokens_per_passage), found, heads)
-
-
-def _of_resamples(curves: Curves) -> tuple[list[str], list[str]]:
-    """Explain the resampling of the decision, and warn where it has few queries."""
-    known = [curve.study.stability for curve in curves.curves if curve.study.stability]
-    if not known:
-        return [], []
-    fewest = min(stability.queries for stability in known)
-    how = (
-        f"resamples: the depth is chosen again in {known[0].resamples:,} resamples of the queries "
-        f"that can succeed; it is decided if {_percent(DECIDED)} of them choose between half and "
-        "twice the depth"
-    )
-    few = f"With so few queries ({fewest}), resamples show too little of how far K could be off."
-    return [how], [few] if fewest < FEW else []
+    verdict = _verdict(curves, tokens_per_passage)
+    return Answer("depth", table, verdict, found, heads=1 if curves.several else 0)
 
 
 def _verdict(curves: Curves, tokens: float | None) -> list[str]:
-    if curves.published:
-        return _of_published(curves.curves[0], sorted(curves.published.items()))
+    curve, depths = curves.curves[0], curves.depths
+    if curve.observed:  # all of a few depths, the ends of many
+        ends = depths if len(depths) <= _FEW_RUNS else (depths[0], depths[-1])
+        return [_of_published(curve, depth) for depth in ends]
     if not curves.several:
-        return _depth_sentences(curves, curves.curves[0], tokens)
+        return [_sentence(curves, curve, tokens), *_of_quality(curves, curve)]
     if len(curves.curves) <= _FEW_RUNS:
         return [f"{curve.name}: {_short(curve)}" for curve in curves.curves]
-    chosen = [(curve.study.recommended, curve.name) for curve in curves.curves]
-    known = [(choice.depth, name, choice) for choice, name in chosen if choice]
-    said = f"{len(known)} of {len(chosen)} runs {'has' if len(known) == 1 else 'have'} a depth"
+    known = [(c.recommended, c.name) for c in curves.curves if c.recommended]
+    have = "has" if len(known) == 1 else "have"
+    said = f"{len(known)} of {len(curves.curves)} runs {have} a depth"
     best = []
     if known:
-        (low, shallow, _), (high, deep, _) = (of(known, key=lambda k: k[:2]) for of in (min, max))
+        chosen = [(choice.depth, name) for choice, name in known]
+        (low, shallow), (high, deep) = min(chosen), max(chosen)
         said += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")
-        depth, name, choice = max(known, key=lambda found: (found[2].success, found[2].bits))
+        choice, name = max(known, key=lambda found: (found[0].success, found[0].bits))
         best = [
-            f"Success is highest for {name}: {choice.success:.3f} at K = {depth:,}, "
+            f"Success is highest for {name}: {choice.success:.3f} at K = {choice.depth:,}, "
             f"{choice.bits:.2f} bits over random."
         ]
     outcomes: Counter[str] = Counter(curve.study.outcome for curve in curves.curves)
@@ -102,37 +102,21 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
     return [f"{'; '.join([said, *others])}.", *best]
 
 
-def _of_published(curve: Curve, rates: Sequence[tuple[int, float]]) -> list[str]:
-    """Turn published rates of success into bits: all of a few depths, the ends of many."""
-    sentences = []
-    for depth, success in rates if len(rates) <= _FEW_RUNS else (rates[0], rates[-1]):
+def _of_published(curve: Curve, depth: int) -> str:
+    """Turn a published rate of success into bits."""
+    success, bits = curve.observed["p_obs", depth], curve.observed["bor", depth]
+    if math.isnan(bits):
+        return f"At K = {depth:,} nothing can succeed."
+    below = ", the ceiling" if success == 1 else ""
+    if 0 < success < 1:
         ceiling = curve.value("bor_max", depth)
-        if ceiling is None or math.isnan(ceiling):
-            sentences.append(f"At K = {depth:,} nothing can succeed.")
-            continue
-        bits, gap = _bits(success, ceiling), ""
-        if success:
-            gap = f", {-math.log2(success):.2f} below the ceiling of {ceiling:.2f}"
-        sentences.append(
-            f"Success {success:g} at K = {depth:,} is {bits:.2f} bits over random"
-            f"{gap if success < 1 else ', the ceiling'}."
-        )
-    return sentences
-
-
-def _bits(success: float, ceiling: float | None) -> float:
-    """Return a rate's bits over random; NaN where nothing can succeed."""
-    return (math.log2(success) if success else -math.inf) + (
-        math.nan if ceiling is None else ceiling
-    )
+        below = f", {-math.log2(success):.2f} below the ceiling of {ceiling:.2f}"
+    return f"Success {success:g} at K = {depth:,} is {bits:.2f} bits over random{below}."
 
 
 def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], list[list[Cell]]]:
     measures = curves.curves[0].measures
-    if curves.published:
-        observed = {metric.measure.name: metric.measure for metric in run_values([1], Needed())}
-        measures = [*(observed[name] for name in ("p_obs", "ef", "bor")), *measures]
-    shown = (curves.several, True, tokens is not None, bool(curves.quality))
+    shown = (curves.several, True, tokens is not None, any(c.quality for c in curves.curves))
     heads = (
         Column("run"),
         Column("K", "integer", legend="documents retrieved" if curves.curves[0].name else ""),
@@ -152,29 +136,14 @@ def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], li
     ]
     rows = []
     for curve in curves.curves:
-        quality = curves.quality_of(curve)
         for depth in curves.depths:
-            given = (curve.name, depth, depth * (tokens or 0), quality.get(depth))
+            given = (curve.name, depth, depth * (tokens or 0), curve.quality.get(depth))
             values = [
-                Cell(
-                    _value(curves, curve, measure.name, depth), curve.interval(measure.name, depth)
-                )
+                Cell(curve.value(measure.name, depth), curve.interval(measure.name, depth))
                 for measure in measures
             ]
             rows.append([*compress(map(Cell, given), shown), *values])
     return [*compress(heads, shown), *columns], rows
-
-
-def _value(curves: Curves, curve: Curve, measure: str, depth: int) -> float | None:
-    """Return a value of a run, or one that follows from a published rate."""
-    if not curves.published or measure not in ("p_obs", "ef", "bor"):
-        return curve.value(measure, depth)
-    success, by_chance = curves.published[depth], curve.value("p_rand", depth)
-    if measure == "p_obs":
-        return success
-    if measure == "bor":
-        return _bits(success, curve.value("bor_max", depth))
-    return success / by_chance if by_chance else math.nan
 
 
 def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
@@ -228,10 +197,42 @@ def _what(limits: Limits) -> str:
     return "a relevant passage" if limits.m == 1 else f"{limits.m} relevant passages"
 
 
+def _sentence(curves: Curves, curve: Curve, tokens: float | None) -> str:
+    study, limits, choice = curve.study, curves.limits, curve.study.choice
+    if choice is None or not choice.grounded:
+        return f"No depth can be recommended: {_void(study, limits)}."
+    if study.saturation:
+        return _saturated(study.saturation, limits)
+    stability = study.stability
+    if stability and not stability.decided:
+        return _undecided(stability, choice, limits)
+    sure = [] if tokens is None else [f"{choice.depth * tokens:,.0f} tokens"]
+    if stability:
+        sure.append(f"{_span(stability.low, stability.high)} in 95 % of resamples")
+    bracketed = f" ({'; '.join(sure)})" if sure else ""
+    because = _because(choice, study, limits)
+    if choice.success is None:
+        others = curves.depths if len(curves.depths) <= _FEW else ()
+        bits = {K: curve.value("bor_max", K) for K in others} | {choice.depth: choice.bits}
+        known = [(K, value) for K, value in sorted(bits.items()) if value == value]
+        ceilings = ", ".join(f"{value:.2f} (K = {K:,})" for K, value in known)
+        return (
+            f"Show at most {choice.depth:,} of {curves.corpus_size:,}{bracketed}: {because}. A "
+            f"perfect selector reaches {ceilings} bits over random."
+        )
+    said = f"Retrieve {choice.depth:,}{bracketed}: {because}."
+    if curve.quality:
+        return said
+    return (
+        f"{said} Success ({_what(limits)}) is {choice.success:.3f} there, at {choice.bits:.2f} "
+        "bits over random."
+    )
+
+
 def _void(study: Study, limits: Limits) -> str:
-    """Say why a run has no depth; empty if it has one."""
+    """Say why a run has no depth."""
     choice, reached = study.choice, study.reached
-    if reached is not None and reached.depth is None:
+    if reached and reached.depth is None:
         return (
             f"{reached.measure} is {reached.value:.3f} at most, down to K = {reached.deepest:,}; "
             f"{reached.least:g} was asked for"
@@ -240,8 +241,6 @@ def _void(study: Study, limits: Limits) -> str:
         return f"no query finds {_what(limits)}"
     if choice is None:
         return "chance succeeds at K = 1 already"
-    if choice.grounded:
-        return ""
     return (
         f"at K = {choice.depth:,} {choice.success:.3f} of the queries have {_what(limits)}, and "
         f"{choice.chance:.3f} of random draws; chance alone does as well with probability "
@@ -249,64 +248,31 @@ def _void(study: Study, limits: Limits) -> str:
     )
 
 
-def _depth_sentences(curves: Curves, curve: Curve, tokens: float | None) -> list[str]:
-    study, limits, choice = curve.study, curves.limits, curve.study.choice
-    quality = _of_quality(curves, curve)
-    void = _void(study, limits)
-    if void or choice is None:
-        return [f"No depth can be recommended: {void}.", *quality]
-    if study.saturation:
-        return [_saturated(study.saturation, limits), *quality]
-    stability = study.stability
-    if stability and not stability.decided:
-        return [_undecided(stability, choice, limits), *quality]
-    cost = [] if tokens is None else [f"{choice.depth * tokens:,.0f} tokens"]
-    because = _because(choice, study, limits)
-    if choice.success is None:
-        return [
-            f"Show at most {choice.depth:,} of {curves.corpus_size:,}{_bracketed(cost)}: "
-            f"{because}. A perfect selector reaches {_ceilings(curves, curve, choice)} bits over "
-            "random.",
-            *quality,
-        ]
-    sure = [*cost, f"{_range(stability)} in 95 % of resamples"] if stability else cost
-    said = f"Retrieve {choice.depth:,}{_bracketed(sure)}: {because}."
-    if quality:
-        return [said, *quality]
-    return [
-        f"{said} Success ({_what(limits)}) is {choice.success:.3f} there, at {choice.bits:.2f} "
-        "bits over random."
-    ]
-
-
-def _bracketed(parts: Sequence[str]) -> str:
-    return f" ({'; '.join(parts)})" if parts else ""
-
-
-def _range(stability: Stability) -> str:
-    low, high = (f"{depth:,}" if depth else "none" for depth in (stability.low, stability.high))
-    return low if low == high else f"{low} to {high}"
+def _span(low: int, high: int, between: str = " to ") -> str:
+    """Write two depths, or one if they are equal; 0 is none."""
+    return between.join(dict.fromkeys(f"{end:,}" if end else "none" for end in (low, high)))
 
 
 def _undecided(stability: Stability, choice: Choice, limits: Limits) -> str:
     if not stability.resamples:
         return f"Undecided: one query cannot choose K. It alone would choose {choice.depth:,}."
-    low, high = (f"{depth:,}" if depth else "none" for depth in (stability.low, stability.high))
-    said = f"Undecided between {low} and {high}: {_shares(stability)}."
+    low, high = (_span(end, end) for end in (stability.low, stability.high))
     first, last = stability.success
     at = f"{first:.3f} at K = {low} and " if stability.low else ""
-    return f"{said} Success ({_what(limits)}) is {at}{last:.3f} at K = {high}."
+    return (
+        f"Undecided between {low} and {high}: {_shares(stability)}. Success ({_what(limits)}) is "
+        f"{at}{last:.3f} at K = {high}."
+    )
 
 
 def _shares(stability: Stability) -> str:
     """Say which depths the resamples choose, and how often."""
-    named = []
-    for group in stability.groups:
-        if group.share >= 0.01:
-            apart = " or " if group.high - group.low == 1 else " to "
-            ends = dict.fromkeys(f"{end:,}" if end else "none" for end in (group.low, group.high))
-            named.append(f"{apart.join(ends)} in {_percent(group.share)}")
-    return ", ".join([f"{named[0]} of the resamples", *named[1:]])
+    first, *others = (
+        f"{_span(low, high, ' or ' if high - low == 1 else ' to ')} in {_percent(share)}"
+        for low, high, share in map(astuple, stability.groups)
+        if share >= 0.01
+    )
+    return ", ".join([f"{first} of the resamples", *others])
 
 
 def _percent(share: float) -> str:
@@ -317,29 +283,25 @@ def _saturated(saturation: Saturation, limits: Limits) -> str:
     """Say that success cannot choose, and which measures could."""
     everyone = saturation.success == 1
     who = "every query has" if everyone else f"{_percent(saturation.success)} of the queries have"
-    final = saturation.final
-    reachable = {
-        name: min(math.floor(10 * final[name]) / 10, most) for name, most in _HINTS.items()
-    }
-    hints = " or ".join(
-        option("target", f"{name}={least:g}")
-        for name, least in reachable.items()
-        if least > saturation.recall
-    )
+    hints = []
+    for name, most in _HINTS.items():
+        least = min(math.floor(10 * saturation.final[name]) / 10, most)
+        if least > saturation.recall:
+            hints.append(option("target", f"{name}={least:g}"))
+    choices = f"; {' or '.join(hints)} would choose" if hints else ""
     return (
         f"Success cannot choose K here: {who} {_what(limits)} in the top {saturation.depth}, where "
         f"recall is {saturation.recall:.3f}. At K = {saturation.deepest:,} recall is "
-        f"{final['recall']:.3f}" + (f"; {hints} would choose." if hints else ".")
+        f"{saturation.final['recall']:.3f}{choices}."
     )
 
 
 def _of_quality(curves: Curves, curve: Curve) -> list[str]:
     """Say where the quality of answers peaks, beside success."""
-    quality = curves.quality_of(curve)
-    if not quality:
+    if not curve.quality:
         return []
-    peak = max(sorted(quality), key=quality.__getitem__)
-    said = f"Answer quality is highest at K = {peak:,} ({quality[peak]:g})"
+    peak = max(sorted(curve.quality), key=curve.quality.__getitem__)
+    said = f"Answer quality is highest at K = {peak:,} ({curve.quality[peak]:g})"
     rises = curve.study.plateau.depth if curve.study.plateau else max(curves.depths)
     if curve.name and rises > peak:
         said += f"; success still rises to K = {rises:,}"
@@ -349,26 +311,15 @@ def _of_quality(curves: Curves, curve: Curve) -> list[str]:
 def _short(curve: Curve) -> str:
     """Say in half a line what a run chooses."""
     study, choice, stability = curve.study, curve.study.choice, curve.study.stability
-    if study.outcome == "none" or choice is None:
+    if choice is None or not choice.grounded:
         return "no depth can be recommended."
     if study.saturation:
         return f"success cannot choose K (recall {study.saturation.recall:.3f} where it saturates)."
     if stability and not stability.decided:
         shares = _shares(stability) if stability.resamples else "one query"
-        return f"undecided between {_range(stability).replace(' to ', ' and ')}: {shares}."
-    sure = f" ({_range(stability)} in 95 % of resamples)" if stability else ""
+        return f"undecided between {_span(stability.low, stability.high, ' and ')}: {shares}."
+    sure = f" ({_span(stability.low, stability.high)} in 95 % of resamples)" if stability else ""
     return f"retrieve {choice.depth:,}{sure}, success {choice.success:.3f}, {choice.bits:.2f} bits."
-
-
-def _ceilings(curves: Curves, curve: Curve, choice: Choice) -> str:
-    """List the bits of the best possible selector at the chosen depth and a few others."""
-    others = curves.depths if len(curves.depths) <= _FEW else ()
-    bits = {depth: curve.value("bor_max", depth) for depth in others} | {choice.depth: choice.bits}
-    return ", ".join(
-        f"{value:.2f} (K = {depth:,})"
-        for depth, value in sorted(bits.items())
-        if value is not None and not math.isnan(value)
-    )
 
 
 def _because(choice: Choice, study: Study, limits: Limits) -> str:
@@ -376,14 +327,14 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
     reached = study.reached
     if choice.limit == "collapse" and study.collapse:
         return _collapse(study.collapse, limits)
-    if choice.limit == "plateau" and study.plateau and study.plateau.deepest < 2 * choice.depth:
-        return f"success rises down to there, and nothing below {study.plateau.deepest:,} was tried"
     if choice.limit == "plateau" and study.plateau:
-        more = study.plateau.final - study.plateau.success
+        deepest, more = study.plateau.deepest, study.plateau.final - study.plateau.success
+        if deepest < 2 * choice.depth:
+            return f"success rises down to there, and nothing below {deepest:,} was tried"
         gain = f"only {more:.3f} more success" if more else "no more success"
         double = choice.doubling
         cost = "" if double is None else f", and twice as many cost {double:.2f} bits"
-        return f"deeper lists bring {gain} down to {study.plateau.deepest:,}{cost}"
+        return f"deeper lists bring {gain} down to {deepest:,}{cost}"
     if choice.limit == "max_loss":
         return f"no deeper list stays within {_allowed(limits)} of the best"
     if choice.limit == "target" and reached:
@@ -411,58 +362,49 @@ def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
     shown = "documents retrieved" if curves.corpus_size is None else "documents shown"
     depth = Axis(f"K, {shown}", "log", ticks=ticks)
     rules, notes = _collapse_rules(curves, traces)
+    bits, success, quality = [], [], []
+    for curve, trace in zip(curves.curves, traces, strict=True):
+        if curve.name or curve.observed:
+            bits.append(_line(curves, curve, trace, "bor", trace.bits))
+            success.append(_line(curves, curve, trace, "p_obs", trace.success))
+        if curve.name and not curve.recommended:
+            notes.append(f"{curve.name}: {_short(curve).partition(':')[0].removesuffix('.')}")
+        if curve.quality:
+            of = f"answer quality of {curve.name}" if curve.name else "answer quality"
+            x = sorted(curve.quality)
+            quality.append(Line(of, x, [curve.quality[depth] for depth in x]))
+    is_share = all(0 <= value <= 1 for line in quality for value in line.y)
     ceiling = _shared(curves, traces, [trace.ceiling for trace in traces], "ceiling BoR_max")
     chance = _shared(curves, traces, [trace.chance for trace in traces], "chance P_rand")
-
-    def by_depth(title: str, y: Axis, lines: list[Line]) -> PlaneChart:
-        return PlaneChart(title, depth, y, lines, rules=rules)
-
-    bits, success = [], []
-    if curves.published:
-        bits = [_published_line(curves, "bor", "published")]
-        success = [_published_line(curves, "p_obs", "published")]
-    elif curves.curves[0].name:
-        for curve, trace in zip(curves.curves, traces, strict=True):
-            bits.append(_run_line(curves, curve, trace, "bor", trace.bits))
-            success.append(_run_line(curves, curve, trace, "p_obs", trace.success))
-            if success[-1].mark is None:
-                notes.append(f"{curve.name}: {_short(curve).partition(':')[0].removesuffix('.')}")
-    quality = [_quality_line(curves, curve) for curve in curves.curves if curves.quality_of(curve)]
-    is_share = all(0 <= value <= 1 for line in quality for value in line.y)
-    rates = Axis("share of queries", low=0, high=1)
     charts = [
-        by_depth(
+        PlaneChart(
             "Bits over random, under the ceiling" if bits else "The most bits a system can have",
+            depth,
             Axis("BoR (bits)" if bits else "BoR_max (bits)", low=0),
             [*bits, *ceiling],
+            rules=rules,
         ),
-        by_depth(
+        PlaneChart(
             "Success above chance" if success else "Chance of success",
-            rates,
+            depth,
+            Axis("share of queries", low=0, high=1),
             [*success, *(quality if is_share else []), *chance],
+            rules=rules,
         ),
     ]
     if not is_share:
-        charts.append(by_depth("Answer quality", Axis("quality"), quality))
+        charts.append(PlaneChart("Answer quality", depth, Axis("quality"), quality, rules=rules))
     return noted(charts, notes)
 
 
-def _quality_line(curves: Curves, curve: Curve) -> Line:
-    given = sorted(curves.quality_of(curve).items())
-    name = f"answer quality of {curve.name}" if curve.name else "answer quality"
-    return Line(name, [depth for depth, _ in given], [quality for _, quality in given])
-
-
-def _published_line(curves: Curves, measure: str, name: str) -> Line:
-    values = [_value(curves, curves.curves[0], measure, depth) for depth in curves.depths]
-    return Line(name, curves.depths, [math.nan if value is None else value for value in values])
-
-
-def _run_line(curves: Curves, curve: Curve, trace: Trace, measure: str, y: FloatArray) -> Line:
-    """Draw a run with its intervals, and mark the depth to retrieve."""
+def _line(curves: Curves, curve: Curve, trace: Trace, measure: str, y: FloatArray) -> Line:
+    """Draw a run with its intervals, and mark the depth to retrieve; or draw published rates."""
+    if curve.observed:
+        values = [curve.observed[measure, depth] for depth in curves.depths]
+        return Line("published", curves.depths, values)
     estimated = [(depth, curve.interval(measure, depth)) for depth in curves.depths]
     band = [Span(depth, interval.low, interval.high) for depth, interval in estimated if interval]
-    choice = curve.study.recommended
+    choice = curve.recommended
     mark = None if choice is None else Mark(choice.depth, f"retrieve {choice.depth:,}")
     return Line(curve.name, trace.depths.tolist(), y.tolist(), band, mark=mark)
 
@@ -477,8 +419,8 @@ def _shared(
             Line(f"{name} of {curve.name}", x, of_run.tolist(), role="ceiling")
             for curve, of_run in zip(curves.curves, values, strict=True)
         ]
-    choice = curves.curves[0].study.choice
-    if curves.corpus_size is None or choice is None or curves.published:
+    choice = curves.curves[0].recommended
+    if curves.corpus_size is None or choice is None:
         return [Line(name, x, values[0].tolist(), role="ceiling")]
     mark = Mark(choice.depth, f"show at most {choice.depth:,}")
     return [Line(name, x, values[0].tolist(), mark=mark)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
@@ -33,7 +33,6 @@ from ragkpi.questions.depth.study import (
     Limits,
     count_values,
     every_depth,
-    interval_by_name,
     parse_target,
     run_values,
     study_counts,
@@ -41,7 +40,7 @@ from ragkpi.questions.depth.study import (
 )
 from ragkpi.ranking.judged import Judged, Settings, judged_from_counts
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits
-from ragkpi.statistics.bootstrap import Bootstrap, Method
+from ragkpi.statistics.bootstrap import Bootstrap, Method, intervals
 from ragkpi.wording import counted
 
 
@@ -124,7 +123,6 @@ def depth(
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
     answers = {} if quality is None else qualities(quality)
     resampling = bootstrap_of(resamples, seed, confidence, ci_method)
-    bootstrap = resampling if ci else None
     if relevant is not None and (qrels is not None or runs is not None):
         raise UsageError(
             f"{option('relevant')} stands in place of files; expected one or the other"
@@ -138,7 +136,7 @@ def depth(
             raise UsageError(
                 f"{option('target')} {target}: without a run no system reaches it; leave it out"
             )
-        if bootstrap is not None:
+        if ci:
             raise UsageError(f"{option('ci')}: without a run nothing is estimated; leave it out")
         judged = [_judged_without_run(asked, qrels, relevant, limits)]
         curves = _curves_of_chance(judged[0], depths, limits, answers, published)
@@ -147,9 +145,9 @@ def depth(
             raise UsageError(
                 f"{option('success')} stands in place of runs; expected one or the other"
             )
-        named = named_runs(runs)
-        choices = _Choices(depths, limits, answers, resampling, bootstrap)
-        curves, judged = _curves_of_runs(asked, qrels, named, choices)
+        curves, judged = _curves_of_runs(
+            asked, qrels, named_runs(runs), depths, limits, answers, resampling, ci
+        )
     metrics = curves.curves[0].scores.metrics
 
     def charts() -> list[Chart]:
@@ -224,14 +222,11 @@ def _refuse_idle(asked: Session, limits: Limits, counts: Sequence[int] | None) -
         given.append("plateau")
     if given:
         alone = "qrels without a run" if counts is None else option("relevant")
-        raise UsageError(f"{alone} with {_option_of(given[0])}: that is about runs; leave it out")
-
-
-def _option_of(setting: str) -> str:
-    if setting == "missing":
-        zero, common, error = (option("missing", value) for value in ("zero", "common", "error"))
-        return f"{zero}, {common} or {error}"
-    return option(setting, "removed" if setting == "unjudged" else "")
+        what = option(given[0], "removed" if given[0] == "unjudged" else "")
+        if given[0] == "missing":
+            zero, common, error = (option("missing", rule) for rule in ("zero", "common", "error"))
+            what = f"{zero}, {common} or {error}"
+        raise UsageError(f"{alone} with {what}: that is about runs; leave it out")
 
 
 def _judged_without_run(
@@ -272,25 +267,37 @@ def _curves_of_chance(
     _refuse_above(size, depths)
     study = study_counts(judged, depths, limits)
     curve = Curve("", score(judged, count_values(depths, limits.needed)), study)
-    quality = for_runs(answers, [""])
-    return Curves([curve], depths, limits, corpus_size=size, published=published, quality=quality)
+    quality = for_runs(answers, [""]).get("", {})
+    curve = replace(curve, quality=quality, observed=_observed(curve, published or {}))
+    return Curves([curve], depths, limits, corpus_size=size)
 
 
-class _Choices(NamedTuple):
-    """What was asked of runs."""
+def _observed(curve: Curve, published: Mapping[int, float]) -> dict[tuple[str, int], float]:
+    """Return success, enrichment and bits from published rates, by measure and depth."""
+    values = {}
+    for depth, success in published.items():
+        chance, ceiling = (curve.value(name, depth) for name in ("p_rand", "bor_max"))
+        values["p_obs", depth] = success
+        values["ef", depth] = success / chance if chance else math.nan
+        bits = math.log2(success) if success else -math.inf
+        values["bor", depth] = bits + (math.nan if ceiling is None else ceiling)
+    return values
 
-    depths: Sequence[int] | None  # None for depths down to the end of the runs
-    limits: Limits
-    answers: Qualities
-    resampling: Bootstrap  # of the decision
-    bootstrap: Bootstrap | None  # of intervals; None without
+
+_ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
 
 
 def _curves_of_runs(
-    asked: Session, qrels: Any, runs: Mapping[str, RunOrPath], choices: _Choices
+    asked: Session,
+    qrels: Any,
+    runs: Mapping[str, RunOrPath],
+    depths: Sequence[int] | None,
+    limits: Limits,
+    answers: Qualities,
+    resampling: Bootstrap,
+    ci: bool,
 ) -> tuple[Curves, list[Judged]]:
-    """Study runs at all depths."""
-    depths, limits, bootstrap = choices.depths, choices.limits, choices.bootstrap
+    """Study runs at the depths asked for, or at the usual ones down to the end of the runs."""
     everywhere = run_values(depths or DEPTHS, limits.needed)
     evaluator = asked.evaluator(qrels, everywhere)
     # Read first: the default depths depend on the runs, but reading does not depend on depths.
@@ -300,7 +307,7 @@ def _curves_of_runs(
     if asked.settings.max_retrieved is not None:
         deepest = max(1, min(deepest, asked.settings.max_retrieved))
     if depths is None:
-        answered = {depth for quality in choices.answers.values() for depth in quality}
+        answered = {depth for quality in answers.values() for depth in quality}
         depths = [depth for depth in sorted({*DEPTHS, *answered}) if depth <= deepest]
     outcomes = evaluator.score(read, run_values(depths, limits.needed))
     for result in all_good(runs, outcomes):
@@ -308,7 +315,7 @@ def _curves_of_runs(
     results = all_good(runs, asked.checked(evaluator, runs, outcomes))
     curves = []
     names = asked.called(list(runs), [result.scores for result in results])
-    quality = for_runs(choices.answers, names)
+    quality = for_runs(answers, names)
     all_runs = zip(names, runs, results, strict=True)
     for name, path, result in steps(all_runs, "depths", len(results)):
         judged = result.plain
@@ -318,10 +325,11 @@ def _curves_of_runs(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
                 f"give a deeper run, or {option('at')} down to {deepest} ({path})"
             )
-        intervals = interval_by_name(result.scores, bootstrap) if bootstrap else {}
-        study = decide_depth(judged, depths, limits, choices.resampling)
-        curves.append(Curve(name, result.scores, study, intervals))
-    studied = Curves(curves, depths, limits, bootstrap, quality=quality)
+        kept = [c for c in result.scores.columns if c.metric.measure.name in _ESTIMATED]
+        bounds = intervals(result.scores.only(kept), resampling) if ci else {}
+        study = decide_depth(judged, depths, limits, resampling)
+        curves.append(Curve(name, result.scores, study, bounds, quality.get(name, {})))
+    studied = Curves(curves, depths, limits, resampling if ci else None)
     return studied, [result.plain for result in results]
 
 

@@ -13,25 +13,14 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.measures import chance
-from ragkpi.measures.chance import (
-    BITS,
-    CEILING,
-    Needed,
-    chance_statistics,
-    collapse_depth,
-    corpus_size,
-    mean_known,
-    succeeds,
-)
-from ragkpi.measures.measure import Aggregate, Measure, Metric, MetricScores, Scores, score
+from ragkpi.measures.chance import Needed, collapse_depth, corpus_size, lambda_, mean_known
+from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, score
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.tied import Tail, tail
+from ragkpi.questions.depth.samples import EVERY, Queries, queries_of, weigh
 from ragkpi.ranking.judged import Judged
-from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
+from ragkpi.statistics.bootstrap import Bootstrap, Interval
 from ragkpi.statistics.decisions import DECIDED
 
-EVERY = 1000  # try every depth down to this one
 _BELOW = 100  # number of deeper depths to draw
 
 
@@ -48,75 +37,19 @@ class Trace(NamedTuple):
 def every_depth(depths: Sequence[int]) -> IntArray:
     """Return every depth down to `EVERY` or the deepest, some deeper ones, and all of `depths`."""
     deepest = max(depths)
-    every = np.arange(1, min(deepest, EVERY) + 1)
     below = np.geomspace(EVERY, max(deepest, EVERY), _BELOW).astype(np.int64)
-    return np.union1d(np.union1d(every, below[below <= deepest]), depths)
+    every = np.union1d(np.arange(1, EVERY + 1), below)
+    return np.union1d(every[every <= deepest], depths)
 
 
 def trace(judged: Judged, depths: IntArray, needed: Needed) -> Trace:
     """Compute the curves of a run, or of counts of relevant documents, at ascending depths."""
-    if not (judged.num_rel >= needed.m).any():  # no query can succeed
+    queries = queries_of(judged, needed)
+    if not len(queries.first):  # no query can succeed
         return Trace(depths, *[np.full(len(depths), np.nan)] * 4)
-    ceiling, bits = (bits_at(judged, depths, needed, aggregate) for aggregate in (CEILING, BITS))
+    ceiling = queries.ceiling(depths)
     chance = np.where(np.isnan(ceiling), 0.0, np.exp2(-ceiling))  # too few to succeed
-    return Trace(depths, success_at(judged, depths, needed), chance, bits, ceiling)
-
-
-def first_successes(judged: Judged, needed: Needed) -> FloatArray:
-    """Return the depth from which each query succeeds, inf for none, (P,), where it is possible."""
-    least = np.broadcast_to(needed.of(judged.num_rel), len(judged.queries))
-    reached = judged.relevant & (judged.found == least[judged.query])
-    first = np.full(len(judged.queries), math.inf)
-    first[judged.query[reached]] = judged.rank[reached]
-    return first[judged.num_rel >= needed.m]
-
-
-def success_at(judged: Judged, depths: IntArray, needed: Needed) -> FloatArray:
-    """Return the share of queries that succeed at each depth, (D,)."""
-    first = np.sort(first_successes(judged, needed))
-    return np.asarray(np.searchsorted(first, depths, side="right") / max(len(first), 1))
-
-
-class Situations(NamedTuple):
-    """The U different situations of chance: queries in one have equal chances at every depth."""
-
-    size: IntArray  # (U,): documents to draw from
-    relevant: IntArray  # (U,)
-    limit: IntArray  # (U,): chance never draws more
-    of_query: IntArray  # (P,): the situation of each query that can succeed
-
-    def tails(self, depths: IntArray, needed: Needed) -> Tail:
-        """Return the chances of success, (D, U) each."""
-        shape = (len(depths), len(self.size))
-        size, relevant = (np.broadcast_to(x, shape).ravel() for x in (self.size, self.relevant))
-        drawn = np.minimum(depths[:, np.newaxis], self.limit)
-        tails = tail(size, relevant, drawn.ravel(), needed.of(relevant))
-        return Tail(*(column.reshape(shape) for column in tails))
-
-
-def situations_of(judged: Judged, needed: Needed) -> Situations:
-    """Tell the situations of the queries that can succeed apart."""
-    size = corpus_size(judged)
-    limit = judged.num_ret if judged.settings.draws == "ret" else size
-    cells = np.stack([size, judged.num_rel, np.minimum(limit, size)])
-    (size, relevant, limit), of_query = np.unique(
-        cells[:, judged.num_rel >= needed.m], axis=1, return_inverse=True
-    )
-    return Situations(size, relevant, limit, of_query.ravel())
-
-
-def bits_at(judged: Judged, depths: IntArray, needed: Needed, aggregate: Aggregate) -> FloatArray:
-    """Return BoR, or its ceiling, at each depth, (D,), as `bor` and `bor_max` define them."""
-    cells = situations_of(judged, needed)
-    tails, count = cells.tails(depths, needed), np.bincount(cells.of_query)
-    flat = Tail(*(column.ravel() for column in tails))
-    smallest = flat.log2.min(where=np.isfinite(flat.log2), initial=0.0)
-    statistics = chance_statistics(flat, bits_of_chance=int(-smallest) + 1)
-    sums = (statistics.reshape(*tails.log2.shape, -1) * count[:, np.newaxis]).sum(axis=1)
-    if aggregate is BITS:
-        success = success_at(judged, depths, needed) * len(cells.of_query)
-        sums = np.column_stack([success, sums])
-    return np.asarray(aggregate.summary(sums, len(cells.of_query)))
+    return Trace(depths, queries.success(depths), chance, queries.bits(depths), ceiling)
 
 
 @dataclass(frozen=True)
@@ -128,6 +61,14 @@ class Target:
 
     def metric(self, depth: int) -> Metric:
         return find_metrics([f"{self.measure}.{depth}"])[0]
+
+    def scores(self, judged: Judged, depth: int) -> MetricScores:
+        return score(judged, [self.metric(depth)]).columns[0]
+
+
+def depths_to_try(judged: Judged) -> range:
+    """Return every depth of a run, down to `EVERY`."""
+    return range(1, min(int(judged.num_ret.max(initial=1)), EVERY) + 1)
 
 
 @dataclass(frozen=True)
@@ -163,16 +104,14 @@ def parse_target(text: str) -> Target:
 
 def reach(judged: Judged, target: Target) -> Reached:
     """Find the smallest depth whose mean is at least the target, among all depths of the run."""
-    deepest = min(int(judged.num_ret.max(initial=1)), EVERY)
-    best = -math.inf
-    for depth in range(1, deepest + 1):
-        value = float(score(judged, [target.metric(depth)]).columns[0].summary)
+    best, depths = math.nan, depths_to_try(judged)
+    for depth in depths:
+        value = float(target.scores(judged, depth).summary)
         # A mean of shares may be wrong in its last bit.
         if value >= target.least - 1e-12:
-            return Reached(target.measure, target.least, depth, value, deepest)
-        best = max(best, -math.inf if math.isnan(value) else value)
-    value = best if math.isfinite(best) else math.nan
-    return Reached(target.measure, target.least, None, value, deepest)
+            return Reached(target.measure, target.least, depth, value, depths[-1])
+        best = float(np.fmax(best, value if math.isfinite(value) else math.nan))
+    return Reached(target.measure, target.least, None, best, depths[-1])
 
 
 CHANCE_LIMIT = 0.05  # a run beats chance only if chance would equal it less often than this
@@ -321,63 +260,73 @@ DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 _RUN_MEASURES = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
 _COUNT_MEASURES = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
-_BETWEEN_DEPTHS = ("dbor", "dbor_sparse")
 _OF_NUMBERS = ("bor_opt", "lambda", "dbor_sparse")  # no share of the relevant ones changes them
 
 
 def run_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
-    """Return the metrics of a run at each depth, and between neighbouring depths."""
-    between = _BETWEEN_DEPTHS if len(depths) > 1 else ()
-    requests = _requests([*_RUN_MEASURES, *between], depths, needed)
-    cutoffs = ",".join(map(str, depths))
-    return _in_order([*requests, f"recall.{cutoffs}", f"ra_nwg.{cutoffs}"])
+    """Return the metrics of a run at each depth, and between neighbouring depths.
+
+    `dbor_sparse`, an approximation for a number of documents, is left out for a share of them.
+    """
+    between = ["dbor"] if needed.recall else ["dbor", "dbor_sparse"]
+    names = [*_RUN_MEASURES, *(between if len(depths) > 1 else [])]
+    return _metrics(names, depths, needed) + _metrics(["recall", "ra_nwg"], depths, None)
 
 
 def count_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
     """Return the metrics that need no run, at each depth."""
-    return _in_order(_requests(_COUNT_MEASURES, depths, needed))
+    return _metrics(_COUNT_MEASURES, depths, needed)
 
 
-def _requests(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list[str]:
-    """Request measures at the depths; the approximation `dbor_sparse` knows no shares."""
-    cutoffs = ",".join(map(str, depths))
-    share = f",recall={needed.recall!r}" if needed.recall else ""
-    return [
-        f"{name}.{cutoffs},m={needed.m}{'' if name in _OF_NUMBERS else share}"
-        for name in names
-        if not (share and name == "dbor_sparse")
-    ]
-
-
-def _in_order(requests: Sequence[str]) -> list[Metric]:
-    """Resolve requests in their own order, where `find_metrics` would use the registry's."""
+def _metrics(names: Sequence[str], depths: Sequence[int], needed: Needed | None) -> list[Metric]:
+    """Resolve names in their own order, where `find_metrics` would use the registry's."""
+    number = f",m={needed.m}" if needed else ""
+    share = f",recall={needed.recall!r}" if needed and needed.recall else ""
+    at = ",".join(map(str, depths)) + number
+    requests = [f"{name}.{at}{'' if name in _OF_NUMBERS else share}" for name in names]
     return [metric for request in requests for metric in find_metrics([request])]
 
 
 def study_counts(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
     """Find the limits of depth for a system that always succeeds, down to the whole corpus."""
-    return study_run(judged, [*depths, int(corpus_size(judged).max())], limits, CEILING)
+    queries, deepest = queries_of(judged, limits.needed), int(corpus_size(judged).max())
+    # It succeeds from where chance can.
+    least = np.broadcast_to(limits.needed.of(queries.relevant), len(queries.size))
+    first = np.full(len(queries.first), least.min(initial=deepest), dtype=np.float64)
+    return _study(judged, queries._replace(first=first), deepest, limits, "counts")
 
 
-def study_run(
-    judged: Judged, depths: Sequence[int], limits: Limits, aggregate: Aggregate = BITS
-) -> Study:
+def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
     """Find the limits of a run's depth, down to the deepest of `depths`."""
-    deepest = max(depths)
-    collapse = _collapse(judged, limits.needed)
-    affordable = _affordable(judged, depths, limits, aggregate)
+    return _study(judged, queries_of(judged, limits.needed), max(depths), limits, "run")
+
+
+def _study(
+    judged: Judged, queries: Queries, deepest: int, limits: Limits, of: Literal["run", "counts"]
+) -> Study:
+    crowded = collapse_depth(judged, limits.needed)
+    collapse = None
+    if crowded is not None:
+        found = mean_known(lambda_(judged, crowded, limits.m))
+        collapse = Collapse(crowded, found, float(queries.chances(crowded).mean()))
+    every = weigh(queries, np.ones((1, len(queries.first))), deepest)
+    if not len(every.first):
+        return Study(collapse=collapse)
+    (best,), (last,) = every.affordable(limits.allowed_loss)
+    highest, bits = queries.bits(np.array([best, last])).tolist()
+    affordable = Affordable(int(last), bits, int(best), highest, deepest)
     study = Study(collapse=collapse, affordable=affordable)
-    if affordable is None:
-        return study
     limit_of: dict[Limit, int] = {"deepest": deepest}
     if limits.most is not None:
         limit_of["most"] = limits.most
-    if aggregate is BITS:
+    if of == "run":
+        (flat,) = every.plateau(limits.plateau)
+        success, final = queries.success(np.array([flat, deepest])).tolist()
         study = replace(
             study,
-            plateau=_plateau(judged, deepest, limits),
+            plateau=Plateau(int(flat), success, deepest, final) if flat < deepest else None,
             reached=None if limits.target is None else reach(judged, limits.target),
-            final=float(success_at(judged, np.array([deepest]), limits.needed)[0]),
+            final=final,
         )
     if study.reached is not None:
         if study.reached.depth is None:
@@ -391,131 +340,82 @@ def study_run(
         if limits.max_loss is not None:
             limit_of["max_loss"] = affordable.depth
     limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])  # the last of equals
-    if not limit_of[limit]:
+    depth = limit_of[limit]
+    if not depth:
         return study
-    choice = _choice(judged, limit_of[limit], limit, limits.needed, aggregate)
-    by_success = aggregate is BITS and limit in ("plateau", "deepest")
-    saturation = _saturation(judged, deepest, limits.needed) if by_success else None
+    possible = 2 * depth <= int(corpus_size(judged).max())
+    ceiling, doubled = queries.ceiling(np.array([depth, 2 * depth])).tolist()
+    choice = Choice(
+        depth=depth,
+        limit=limit,
+        success=float(queries.success(np.array([depth]))[0]) if of == "run" else None,
+        bits=float(queries.bits(np.array([depth]))[0]),
+        chance=float(queries.chances(depth).mean()),
+        doubling=ceiling - doubled if possible else None,
+        evidence=_evidence(queries, depth) if of == "run" else None,
+    )
+    by_success = of == "run" and limit in ("plateau", "deepest")
+    saturation = _saturation(judged, queries, deepest) if by_success else None
     return replace(study, choice=choice, saturation=saturation)
 
 
-def _saturation(judged: Judged, deepest: int, needed: Needed) -> Saturation | None:
-    top = np.arange(1, min(TOP, deepest - 1) + 1)
-    success = success_at(judged, top, needed)
+def _saturation(judged: Judged, queries: Queries, deepest: int) -> Saturation | None:
+    success = queries.success(np.arange(1, min(TOP, deepest - 1) + 1))
     saturated = np.flatnonzero(success >= SATURATED - 1e-12)
     if not len(saturated):
         return None
-    depth = int(top[saturated[0]])
-    columns = score(
-        judged, find_metrics([f"recall.{depth},{deepest}", f"ra_nwg.{deepest}"])
-    ).columns
-    value = {column.name: float(column.summary) for column in columns}
-    recall = value[f"recall_{depth}"]
+    depth = int(saturated[0]) + 1
+    asked = find_metrics([f"recall.{depth}", f"recall.{deepest}", f"ra_nwg.{deepest}"])
+    recall, *final = (float(column.summary) for column in score(judged, asked).columns)
     if not recall < UNSATURATED_RECALL:
         return None
-    final = {name: value[f"{name}_{deepest}"] for name in ("recall", "ra_nwg")}
-    return Saturation(depth, float(success[saturated[0]]), recall, deepest, final)
+    named = dict(zip(("recall", "ra_nwg"), final, strict=True))
+    return Saturation(depth, float(success[depth - 1]), recall, deepest, named)
 
 
-def _choice(
-    judged: Judged, depth: int, limit: Limit, needed: Needed, aggregate: Aggregate
-) -> Choice:
-    """Describe a depth by the values of a run, or by the ceiling without a run."""
-    there = np.array([depth])
-    ceilings = bits_at(judged, np.array([depth, 2 * depth]), needed, CEILING)
-    possible = 2 * depth <= int(corpus_size(judged).max())
-    return Choice(
-        depth=depth,
-        limit=limit,
-        success=float(success_at(judged, there, needed)[0]) if aggregate is BITS else None,
-        bits=float(bits_at(judged, there, needed, aggregate)[0]),
-        chance=mean_known(chance.p_rand(judged, depth, *needed)),
-        doubling=float(ceilings[0] - ceilings[1]) if possible else None,
-        evidence=_evidence(judged, depth, needed) if aggregate is BITS else None,
-    )
-
-
-def _evidence(judged: Judged, depth: int, needed: Needed) -> float:
+def _evidence(queries: Queries, depth: int) -> float:
     """Return the probability that chance succeeds for at least as many queries as the run.
 
     Each query is an independent trial with its own probability of success.
     """
-    possible = judged.num_rel >= needed.m
-    probability = chance.p_rand(judged, depth, *needed)[possible, 0]
-    succeeded = int(succeeds(judged, depth, needed)[possible].sum())
-    distribution = np.zeros(len(probability) + 1)
+    distribution = np.zeros(len(queries.first) + 1)
     distribution[0] = 1.0
-    for p in probability.tolist():
+    for p in queries.chances(depth).tolist():
         distribution[1:] = distribution[1:] * (1 - p) + distribution[:-1] * p
         distribution[0] *= 1 - p
-    return float(min(distribution[succeeded:].sum(), 1.0))
-
-
-def _collapse(judged: Judged, needed: Needed) -> Collapse | None:
-    depth = collapse_depth(judged, needed)
-    if depth is None:
-        return None
-    found = mean_known(chance.lambda_(judged, depth, needed.m))
-    return Collapse(depth, found, mean_known(chance.p_rand(judged, depth, *needed)))
-
-
-def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
-    first = first_successes(judged, limits.needed)
-    every = np.union1d([1, deepest], first[first <= deepest])  # success rises only at these
-    success = success_at(judged, every, limits.needed)
-    final = success[-1]
-    if not final:
-        return None
-    # The difference of two shares may be wrong in its last bit.
-    index = int(np.argmax(success >= final - limits.plateau - 1e-12))
-    if every[index] == deepest:
-        return None
-    return Plateau(int(every[index]), float(success[index]), deepest, float(final))
-
-
-def _affordable(
-    judged: Judged, depths: Sequence[int], limits: Limits, aggregate: Aggregate
-) -> Affordable | None:
-    if not (judged.num_rel >= limits.m).any():
-        return None
-    every = np.union1d(np.arange(1, min(max(depths), EVERY) + 1), depths)
-    bits = bits_at(judged, every, limits.needed, aggregate)
-    if not np.isfinite(bits).any():
-        return None
-    best = int(np.nanargmax(bits))
-    enough = bits[best] - limits.allowed_loss - 1e-12
-    index = int(np.flatnonzero(bits >= enough)[-1])
-    inside, outside = every[index], every[min(index + 1, len(every) - 1)]
-    while outside - inside > 1:  # depths between them were not computed
-        middle = (inside + outside) // 2
-        within = bits_at(judged, np.array([middle]), limits.needed, aggregate)[0] >= enough
-        inside, outside = (middle, outside) if within else (inside, middle)
-    there = float(bits_at(judged, np.array([inside]), limits.needed, aggregate)[0])
-    return Affordable(int(inside), there, int(every[best]), float(bits[best]), max(depths))
-
-
-_ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
+    return float(min(distribution[np.count_nonzero(queries.first <= depth) :].sum(), 1.0))
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Values at every depth of a run or, without a name, of chance alone."""
+    """Values at every depth of a run or, without a name, of chance alone.
+
+    Success that was observed elsewhere has values by measure and depth beside those of chance.
+    """
 
     name: str  # the run's name; empty without a run
     scores: Scores  # of metrics with one cutoff, or with two neighbouring ones
     study: Study  # the limits found for the run
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # by the names of metrics
+    quality: Mapping[int, float] = field(default_factory=dict)  # of the answers, by depth
+    observed: Mapping[tuple[str, int], float] = field(default_factory=dict)
 
     @property
     def measures(self) -> list[Measure]:
         """Each measure once, in order."""
-        by_name = {metric.measure.name: metric.measure for metric in self.scores.metrics}
-        return list(by_name.values())
+        observed = dict.fromkeys(name for name, _ in self.observed)
+        metrics = [*_metrics(list(observed), [1], None), *self.scores.metrics]
+        return list({metric.measure.name: metric.measure for metric in metrics}.values())
+
+    @property
+    def recommended(self) -> Choice | None:
+        """The depth to recommend; published rates say too little for that."""
+        return None if self.observed else self.study.recommended
 
     def value(self, measure: str, depth: int) -> float | None:
         """Return the value at a depth; a metric of two neighbours belongs to the deeper one."""
         column = self._columns.get((measure, depth))
-        return None if column is None else column.summary
+        return self.observed.get((measure, depth)) if column is None else column.summary
 
     def interval(self, measure: str, depth: int) -> Interval | None:
         column = self._columns.get((measure, depth))
@@ -536,8 +436,7 @@ class Curve:
 class Curves:
     """One curve per run over the same ascending depths, and the limits of the study.
 
-    `corpus_size` is set without runs, and `bootstrap` with intervals. `published` has success rates
-    by depth, in place of runs, and `quality` the quality of answers by run and depth.
+    `corpus_size` is set without runs, and `bootstrap` with intervals.
     """
 
     curves: Sequence[Curve]
@@ -545,12 +444,6 @@ class Curves:
     limits: Limits
     bootstrap: Bootstrap | None = None
     corpus_size: int | None = None
-    published: Mapping[int, float] | None = None
-    quality: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
-
-    def quality_of(self, curve: Curve) -> Mapping[int, float]:
-        """Return the quality of a run's answers, by depth."""
-        return self.quality.get(curve.name, {})
 
     @property
     def several(self) -> bool:
@@ -560,11 +453,4 @@ class Curves:
     @property
     def chosen(self) -> list[int]:
         """The depths to mark in charts."""
-        choices = [] if self.published else [curve.study.recommended for curve in self.curves]
-        return [choice.depth for choice in choices if choice is not None]
-
-
-def interval_by_name(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
-    """Compute the intervals of success and BoR at every depth."""
-    kept = [column for column in scores.columns if column.metric.measure.name in _ESTIMATED]
-    return intervals(scores.only(kept), bootstrap)
+        return [curve.recommended.depth for curve in self.curves if curve.recommended]

@@ -18,7 +18,6 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.diagnose.study import FEWEST, Blame, Diagnosis, Fault, blame
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.decisions import DECIDED
 from ragkpi.wording import counted, decoded, listed
 
 _CORNERS: tuple[Fault, ...] = ("retriever", "fine", "both", "reranker")
@@ -145,17 +144,15 @@ def _notes(diagnosis: Diagnosis, blamed: Blame | None, shown: int) -> Iterator[s
         )
     best = diagnosis.best_case
     if diagnosis.unjudged:
-        of_all = f"{diagnosis.unjudged:,} of the {counted(diagnosis.shown, 'document')} shown are"
-        would = "count as worthless"
+        would = "they count as worthless"
         if best is not None and blamed is not None:
-            would = "with all of them of the top grade, nothing would be lost"
+            lost = "nothing would be lost"
             if best.lost > _ROUNDING:
-                would = (
-                    "with all of them of the top grade, "
-                    f"{_percent(best.missed_by_pool / best.lost)} of the loss would not be in the "
-                    "pool"
-                )
-        yield f"{of_all} unjudged; {would}."
+                share = _percent(best.missed_by_pool / best.lost)
+                lost = f"{share} of the loss would not be in the pool"
+            would = f"with all of them of the top grade, {lost}"
+        documents = counted(diagnosis.shown, "document")
+        yield f"{diagnosis.unjudged:,} of the {documents} shown are unjudged; {would}."
     if shown < len(diagnosis.queries):
         yield f"The worst {shown} of {len(diagnosis.queries)} queries; -q shows all."
 
@@ -183,11 +180,11 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
     if blamed is not None:
         yield interval_note(bootstrap, " of the share of the lost gain")
         yield (
-            "a stage is named if the interval lies on one side of 50 %, at least "
-            f"{DECIDED:.0%} of the resamples blame it, a randomization test of the stages' losses "
-            f"has p <= {1 - bootstrap.level:.2g} (here {blamed.p:.2g}), at least {FEWEST} queries "
-            f"lost gain (here {blamed.losing}), and one query more could not turn it: the lead "
-            f"exceeds the ideal gain of one query (here that of {blamed.lead:.1f})"
+            "a stage is named if the interval lies on one side of 50 %, a randomization test of "
+            f"the stages' losses has p <= {1 - bootstrap.level:.2g} (here {blamed.p:.2g}), at "
+            f"least {FEWEST} queries lost gain (here {blamed.losing}), and one query more could "
+            "not turn it: the lead exceeds the ideal gain of one query (here that of "
+            f"{blamed.lead:.1f})"
         )
 
 
@@ -204,13 +201,10 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
     if blamed is None:
         return f"Nothing is lost: the top {cutoff} hold the best evidence there is."
     low, high = blamed.interval
-    if blamed.queries == 1:
-        return (
-            "One query cannot tell retrieval from the reranker "
-            f"({_percent(blamed.share)} of its lost gain is not in the pool)."
-        )
-    share = f"{_percent(blamed.share)} [{_points(low)}, {_points(high)}]"
-    if blamed.decided and blamed.decision.choice == "retrieval":
+    share = _percent(blamed.share)
+    if blamed.queries > 1:
+        share += f" [{_points(low)}, {_points(high)}]"
+    if blamed.decided and blamed.stage == "retrieval":
         return f"Fix retrieval first: {share} of the lost gain is not in the pool."
     if blamed.decided:
         share = f"{_percent(1 - blamed.share)} [{_points(1 - high)}, {_points(1 - low)}]"
@@ -224,12 +218,10 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
             f"{counted(blamed.losing, 'query', 'queries')} lost gain, {share} of it not in the "
             "pool."
         )
-    shares = blamed.decision.shares
+    retrieval, reranker = map(_percent, blamed.resampled.values())
     return (
-        f"Undecided between retrieval and the reranker: retrieval in "
-        f"{_percent(shares.get('retrieval', 0))} of the resamples, the reranker in "
-        f"{_percent(shares.get('the reranker', 0))} (share of the lost gain not in the pool: "
-        f"{share})."
+        f"Undecided between retrieval and the reranker: retrieval in {retrieval} of the resamples, "
+        f"the reranker in {reranker} (share of the lost gain not in the pool: {share})."
     )
 
 

@@ -30,7 +30,6 @@ from ragkpi.statistics.bootstrap import (
     order_statistics,
     sums,
 )
-from ragkpi.statistics.decisions import Decision, decide
 from ragkpi.statistics.significance import p_values
 
 Fault = Literal["retriever", "reranker", "both", "fine", "NA"]
@@ -52,9 +51,6 @@ class Thresholds:
     pct_proc: float = 0.8
 
 
-Stage = Literal["retrieval", "the reranker"]
-
-
 class Shares(NamedTuple):
     """The parts of the ideal gain, as mean shares that add up to 1."""
 
@@ -65,16 +61,6 @@ class Shares(NamedTuple):
     @property
     def lost(self) -> float:
         return self.missed_by_pool + self.missed_by_selection
-
-    @property
-    def blamed(self) -> Stage:
-        """The stage that missed the larger share."""
-        return "retrieval" if self.missed_by_pool > self.missed_by_selection else "the reranker"
-
-    @property
-    def blame(self) -> float:
-        """That stage's share of the lost gain."""
-        return max(self.missed_by_pool, self.missed_by_selection) / self.lost
 
 
 @dataclass(frozen=True)
@@ -163,6 +149,8 @@ def diagnose(
     )
 
 
+Stage = Literal["retrieval", "the reranker"]
+
 FEWEST = 10
 """The fewest queries that lost gain for which a stage is named."""
 _LEAST = 1e-12  # a smaller loss is rounding
@@ -176,7 +164,7 @@ class Blame:
     stages lose the same: intervals of few queries are too narrow, and queries of which few lose
     most are not symmetric.
 
-    - The interval of `share` lies on one side of a half, and at least `DECIDED` of the resamples
+    - The interval of `share` lies on one side of a half: at 95 %, at least 97.5 % of the resamples
       blame the stage.
     - The losses of the two stages differ by a randomization test, which swaps them query by query.
     - At least `FEWEST` queries lost gain.
@@ -196,7 +184,8 @@ class Blame:
     losing: int  # of them, those that lost gain
     share: float  # of the lost gain, what is not in the pool
     interval: Interval
-    decision: Decision[Stage | Literal["neither"]]
+    stage: Stage  # that lost more
+    resampled: Mapping[Stage, float]  # share of the resamples that blame it; empty for one query
     p: float  # of the randomization test
     lead: float  # what the blamed stage lost more, in queries' ideal gains
     level: float
@@ -208,7 +197,6 @@ class Blame:
         return (
             self.losing >= FEWEST
             and (low > 0.5 or high < 0.5)
-            and self.decision.decided
             and self.p <= 1 - self.level
             and self.lead > 1
         )
@@ -224,8 +212,11 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
     added = sums(drawn(n, bootstrap.resamples, bootstrap.seed), losses)
     lost = added.sum(axis=1)
     lost = np.where(lost > _LEAST * n, lost, np.nan)
-    blamed = np.where(added[:, 0] > added[:, 1], "retrieval", "the reranker")
-    blamed = np.where(np.isnan(lost), "neither", blamed)
+    of_pool = added[:, 0] / lost  # NaN blames no stage
+    resampled: dict[Stage, float] = {
+        "retrieval": float((of_pool > 0.5).mean()),
+        "the reranker": float((of_pool <= 0.5).mean()),
+    }
     # Both losses are parts of RA-nWG's range, so the test may take them for values of two runs.
     (metric,) = find_metrics([f"ra_nwg.{diagnosis.cutoff}"])
     as_runs = QuerySample([metric], [slice(0, 1)], losses[:, :, np.newaxis])
@@ -233,8 +224,9 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
         queries=n,
         losing=int((losses.sum(axis=1) > _LEAST).sum()),
         share=shares.missed_by_pool / shares.lost,
-        interval=order_statistics(added[:, 0] / lost, bootstrap.tails) if n > 1 else UNKNOWN,
-        decision=decide(shares.blamed, blamed.tolist()) if n > 1 else Decision(shares.blamed, {}),
+        interval=order_statistics(of_pool, bootstrap.tails) if n > 1 else UNKNOWN,
+        stage="retrieval" if shares.missed_by_pool > shares.missed_by_selection else "the reranker",
+        resampled=resampled if n > 1 else {},
         p=p_values(as_runs, "randomization", bootstrap.resamples, bootstrap.seed)[0][0],
         lead=n * abs(shares.missed_by_pool - shares.missed_by_selection),
         level=bootstrap.level,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any, Literal
 
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, noted
@@ -37,13 +37,12 @@ def holes_answer(
         for row in _rows(bounds, bounded, names[bounded.run], per_query)
     ]
     named = listed[:first]
-    explanation = [*_about_swaps(bounds, names), *_to_judge(named, len(listed), together)]
-    table = Table(
-        columns,
-        rows,
-        list(_notes(bounds)),
-        explanation=[*explanation, *_computed(bounds, names)],
-    )
+    explanation = [
+        *_about_swaps(bounds, names),
+        *_to_judge(named, len(listed), together),
+        *_computed(bounds, names),
+    ]
+    table = Table(columns, rows, list(_notes(bounds)), explanation=explanation)
     verdict = " ".join(_verdict(bounds, names, named, len(listed)))
     return Answer("holes", table, [verdict], _findings(bounds, names, named), 2)
 
@@ -90,7 +89,7 @@ def _computed(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
     )
 
 
-_CHARACTERS = 90  # of the documents to judge first, in a verdict of three lines
+_CHARACTERS = 92  # of the documents to judge first, in a verdict of three lines
 _SWAPS_NAMED = 3
 
 
@@ -119,14 +118,10 @@ def _verdict(
     else:
         yield f"{holes}."
     if named:
-        first = _document(named[0])
-        number = 1
-        for candidate in named[1:]:
-            longer = f"{first}, {_document(candidate)}"
-            if len(longer) > _CHARACTERS:
-                break
-            first, number = longer, number + 1
-        yield f"Judge first: {first} ({number} of {among} that matter)."
+        documents = [_document(candidate) for candidate in named]
+        lengths = accumulate(len(document) + 2 for document in documents)
+        number = max(1, sum(length <= _CHARACTERS for length in lengths))
+        yield f"Judge first: {', '.join(documents[:number])} ({number} of {among} that matter)."
 
 
 def _document(candidate: Candidate) -> str:
@@ -135,34 +130,32 @@ def _document(candidate: Candidate) -> str:
 
 def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
     """Say whether the holes could change which run is best, or only the order behind it."""
-    now: dict[str, list[Bounded]] = {}
-    for bounded in bounds.bounded:
-        if bounded.metric.measure.better != "neither":
-            now.setdefault(bounded.metric.name, []).append(bounded)
     best = {
-        name: max(runs, key=lambda one: one.metric.measure.sign * one.now).run
-        for name, runs in now.items()
+        metric.name: max(
+            (bounded for bounded in bounds.bounded if bounded.metric.name == metric.name),
+            key=lambda bounded: bounded.metric.measure.sign * bounded.now,
+        ).run
+        for metric in bounds.metrics
     }
-    at_the_top: dict[tuple[int, int], list[Swap]] = {}
-    for swap in sorted(bounds.swaps, key=lambda swap: not swap.certain):
-        if swap.better == best[swap.metric.name]:
-            at_the_top.setdefault((swap.worse, swap.better), []).append(swap)
+    at_the_top = [swap for swap in bounds.swaps if swap.better == best[swap.metric.name]]
+    pairs = len({(swap.worse, swap.better) for swap in at_the_top or bounds.swaps})
     if at_the_top:
-        (worse, better), swaps = next(iter(at_the_top.items()))
-        certain = [swap for swap in swaps if swap.certain]
-        measures = listed([swap.metric.name.encode() for swap in certain or swaps], 2)
-        more = len(at_the_top) - 1
-        others = f" and {counted(more, 'more pair')}" if more else ""
-        if certain:
-            passes = f"{names[worse]} could pass {names[better]} by {measures}{others}"
-            return f"They could change which run is best: {passes}"
-        overlap = f"the bounds of {names[better]} and {names[worse]} by {measures}{others} overlap"
-        return f"Whether they could change which run is best is not known: {overlap}"
-    pairs = len({(swap.worse, swap.better) for swap in bounds.swaps})
+        alike = [swap for swap in at_the_top if swap.certain] or at_the_top
+        first = _open_pair(alike[0], names)
+        measures = [s.metric.name.encode() for s in alike if _open_pair(s, names) == first]
+        others = f", and {counted(pairs - 1, 'more pair')}" if pairs > 1 else ""
+        could = "could" if alike[0].certain else "might"
+        return f"They {could} change which run is best: {first} in {listed(measures, 2)}{others}"
     if pairs:
         behind = f"only the order of {counted(pairs, 'pair')} of runs behind it"
         return f"They cannot change which run is best, {behind}"
     return "They cannot change the order of any two runs"
+
+
+def _open_pair(swap: Swap, names: Sequence[str]) -> str:
+    if swap.certain:
+        return f"{names[swap.worse]} could pass {names[swap.better]}"
+    return f"the bounds of {names[swap.better]} and {names[swap.worse]} overlap"
 
 
 def _relative_width(bounded: Bounded) -> float:
@@ -173,27 +166,13 @@ def _relative_width(bounded: Bounded) -> float:
 
 
 def _about_swaps(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
-    for name in (metric.name for metric in bounds.metrics if len(names) > 1):
-        certain, possible = (
-            _first_few(
-                [
-                    f"{names[swap.worse]} could pass {names[swap.better]}"
-                    if wanted
-                    else f"{names[swap.better]} and {names[swap.worse]}"
-                    for swap in bounds.swaps
-                    if swap.metric.name == name and swap.certain is wanted
-                ]
-            )
-            for wanted in (True, False)
-        )
-        texts = [certain, f"not excluded for {possible}, whose bounds overlap" if possible else ""]
-        yield f"{name}: {'; '.join(filter(None, texts)) or 'no two runs can change places'}."
-
-
-def _first_few(pairs: Sequence[str]) -> str:
-    more = len(pairs) - _SWAPS_NAMED
-    named = ", ".join(pairs[:_SWAPS_NAMED])
-    return f"{named} and {counted(more, 'more pair')}" if more > 0 else named
+    for metric in bounds.metrics if len(names) > 1 else ():
+        swaps = [swap for swap in bounds.swaps if swap.metric.name == metric.name]
+        swaps.sort(key=lambda swap: not swap.certain)
+        pairs = ", ".join(_open_pair(swap, names) for swap in swaps[:_SWAPS_NAMED])
+        more = len(swaps) - _SWAPS_NAMED
+        others = f" and {counted(more, 'more pair')}" if more > 0 else ""
+        yield f"{metric.name}: {pairs or 'no two runs can change places'}{others}."
 
 
 def _to_judge(named: Sequence[Candidate], among: int, together: float) -> Iterator[str]:
@@ -254,12 +233,8 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
             for name in metrics
         ]
     else:
-        groups: list[list[Bounded]] = [[]]
-        for bounded in shown:
-            if bounded.low >= 0 and bounded.high <= 1:
-                groups[0].append(bounded)
-            else:
-                groups.append([bounded])
+        together = [b for b in shown if b.low >= 0 and b.high <= 1]
+        groups = [together, *([b] for b in shown if not (b.low >= 0 and b.high <= 1))]
         charts = [_chart(_TITLE, [(b.metric.name, b) for b in group]) for group in groups if group]
     holes = counted(len(bounds.holes), "unjudged document")
     notes = [f"{holes} retrieved; point: the value now, bar: what it could be"]

@@ -1,0 +1,171 @@
+"""Success and chance of all queries, and of resamples, at any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.measures.chance import (
+    CEILING,
+    CEILING_LIMIT,
+    LAMBDA_LIMIT,
+    Needed,
+    chance_statistics,
+    corpus_size,
+)
+from ragkpi.measures.tied import Tail, tail
+from ragkpi.ranking.judged import Judged
+
+EVERY = 1000  # try every depth down to this one
+
+
+class Queries(NamedTuple):
+    """The P queries that can succeed, in U different situations of chance.
+
+    Queries in one situation have equal chances at every depth.
+    """
+
+    needed: Needed
+    first: FloatArray  # (P,): the depth from which a query succeeds, inf for none
+    situation: IntArray  # (P,): of a query, from 0 to U - 1
+    size: IntArray  # (U,): documents to draw from
+    relevant: IntArray  # (U,)
+    limit: IntArray  # (U,): chance never draws more
+
+    def tails(self, depths: IntArray) -> Tail:
+        """Return the chances of success, (D, U) each."""
+        shape = (len(depths), len(self.size))
+        size, relevant = (np.broadcast_to(x, shape).ravel() for x in (self.size, self.relevant))
+        drawn = np.minimum(depths[:, np.newaxis], self.limit)
+        tails = tail(size, relevant, drawn.ravel(), self.needed.of(relevant))
+        return Tail(*(column.reshape(shape) for column in tails))
+
+    def chances(self, depth: int) -> FloatArray:
+        """Return the chance of success of each query, (P,)."""
+        return np.asarray(self.tails(np.array([depth])).probability[0, self.situation])
+
+    def success(self, depths: IntArray) -> FloatArray:
+        """Return the share of queries that succeed at each depth, (D,)."""
+        succeeded = np.searchsorted(np.sort(self.first), depths, side="right")
+        return np.asarray(succeeded / max(len(self.first), 1))
+
+    def ceiling(self, depths: IntArray) -> FloatArray:
+        """Return the ceiling of BoR at each depth, (D,), as `bor_max` defines it."""
+        tails, count = self.tails(depths), np.bincount(self.situation)
+        flat = Tail(*(column.ravel() for column in tails))
+        smallest = flat.log2.min(where=np.isfinite(flat.log2), initial=0.0)
+        statistics = chance_statistics(flat, bits_of_chance=int(-smallest) + 1)
+        sums = (statistics.reshape(*tails.log2.shape, -1) * count[:, np.newaxis]).sum(axis=1)
+        return np.asarray(CEILING.summary(sums, len(self.first)))
+
+    @np.errstate(divide="ignore")
+    def bits(self, depths: IntArray) -> FloatArray:
+        """Return BoR at each depth, (D,), as `bor` defines it."""
+        return np.asarray(np.log2(self.success(depths)) + self.ceiling(depths))
+
+
+def queries_of(judged: Judged, needed: Needed) -> Queries:
+    """Find out when the queries succeed, and tell their situations apart."""
+    least = np.broadcast_to(needed.of(judged.num_rel), len(judged.queries))
+    reached = judged.relevant & (judged.found == least[judged.query])
+    first = np.full(len(judged.queries), np.inf)
+    first[judged.query[reached]] = judged.rank[reached]
+    size = corpus_size(judged)
+    limit = judged.num_ret if judged.settings.draws == "ret" else size
+    cells = np.stack([size, judged.num_rel, np.minimum(limit, size)])
+    possible = judged.num_rel >= needed.m
+    cells, situation = np.unique(cells[:, possible], axis=1, return_inverse=True)
+    return Queries(needed, first[possible], situation.ravel(), *cells)
+
+
+class Resamples(NamedTuple):
+    """B resamples of the queries; all queries are the one in which each has the weight 1."""
+
+    queries: Queries
+    deepest: int
+    first: FloatArray  # (F,): depths of successes down to the deepest, ascending
+    found: FloatArray  # (B, 1 + F): the number of successes before the first, and at each
+    counts: FloatArray  # (B, U): queries in each situation
+
+    def plateau(self, gain: float) -> IntArray:
+        """Return the smallest depth below which success gains no more than a share, (B,)."""
+        enough = self.found[:, -1:] - gain * len(self.queries.first) - 1e-9
+        depths = np.append(1, self.first).astype(np.int64)
+        return np.asarray(depths[np.argmax(self.found >= enough, axis=1)])
+
+    @np.errstate(divide="ignore")
+    def log_chance(self, depths: IntArray) -> FloatArray:
+        """Return log2 of the mean chance of success, (B, D), at depths, (B, D) or (1, D)."""
+        unique, place = np.unique(depths, return_inverse=True)
+        log2 = self.queries.tails(unique).log2
+        greatest = np.maximum(log2.max(axis=1, keepdims=True), -1e9)  # -inf where nothing succeeds
+        place = place.reshape(depths.shape)
+        scaled = np.exp2(log2 - greatest)[place]
+        sums = np.einsum("bu,bdu->bd", self.counts, scaled)
+        return np.asarray(np.log2(sums / len(self.queries.first)) + greatest[place, 0])
+
+    @np.errstate(divide="ignore", invalid="ignore")
+    def bits(self, depths: IntArray) -> FloatArray:
+        """Return BoR, (B, D), at depths, (B, D) or (1, D)."""
+        place = np.searchsorted(self.first, depths, side="right")
+        succeeded = np.take_along_axis(self.found, place, axis=1)
+        return np.asarray(np.log2(succeeded / len(self.queries.first)) - self.log_chance(depths))
+
+    def affordable(self, loss: float) -> tuple[IntArray, IntArray]:
+        """Return the depth with most bits, and the deepest one within the loss of it, (B,) each.
+
+        Between two successes bits only fall. So the best depth is one of a success, and the deepest
+        one lies between the last success within the loss and the next.
+        """
+        starts = np.unique(self.first).astype(np.int64)
+        bits = self.bits(starts[np.newaxis])
+        bits = np.where(np.isfinite(bits), bits, -np.inf)
+        most = bits.max(axis=1) - 1e-12  # of depths with equal bits the first is the best
+        enough = most - loss
+        last = len(starts) - 1 - np.argmax(bits[:, ::-1] >= enough[:, np.newaxis], axis=1)
+        ends = np.append(starts[1:], self.deepest + 1)
+        deepest = _last(
+            lambda depth: self.bits(depth[:, np.newaxis])[:, 0] >= enough, starts[last], ends[last]
+        )
+        return starts[np.argmax(bits >= most[:, np.newaxis], axis=1)], deepest
+
+    def outside_collapse(self) -> IntArray:
+        """Return the last depth outside the collapse zone, down to the deepest, (B,)."""
+        cells, alone = self.queries, self.queries.needed == Needed()
+
+        def outside(depth: IntArray) -> BoolArray:
+            expected = np.minimum(depth[:, np.newaxis], cells.limit) * (cells.relevant / cells.size)
+            lambda_ = (self.counts * expected).sum(axis=1) / len(cells.first)
+            crowded = alone & (lambda_ >= LAMBDA_LIMIT * (1 - 1e-12))
+            high = self.log_chance(depth[:, np.newaxis])[:, 0] > -CEILING_LIMIT
+            return np.asarray(~(high | crowded))
+
+        deepest = np.full(len(self.counts), self.deepest)
+        if outside(deepest).all():
+            return deepest
+        return _last(outside, np.zeros_like(deepest), deepest + 1)
+
+
+def weigh(queries: Queries, weights: FloatArray, deepest: int) -> Resamples:
+    """Weigh the queries, (B, P), and look at them down to a depth."""
+    order, by_situation = np.argsort(queries.first), np.argsort(queries.situation, kind="stable")
+    order = order[: np.count_nonzero(queries.first <= deepest)]
+    found = np.cumsum(np.insert(weights[:, order], 0, 0, axis=1), axis=1)
+    starts = np.searchsorted(queries.situation[by_situation], np.arange(len(queries.size)))
+    counts = np.add.reduceat(weights[:, by_situation], starts, axis=1)
+    return Resamples(queries, deepest, queries.first[order], found, counts)
+
+
+def _last(holds: Callable[[IntArray], BoolArray], low: IntArray, high: IntArray) -> IntArray:
+    """Bisect for the last number from `low` on, below `high`, for which something holds, (B,)."""
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        inside = holds(np.maximum(middle, 1)) & (middle > low)
+        low, high = (
+            np.where(inside, middle, low),
+            np.where(inside, high, np.maximum(middle, low + 1)),
+        )
+    return low
