@@ -186,7 +186,7 @@ def baseline_verdicts(
         compared = compare(names, [limits, tested], gate.procedure)
         differences = {found.metric.name: found for found in compared.differences}
         if gate.decided_by == "worse" and compared.out_of_reach:
-            text = f"{option('gate_by', 'worse')} fails no run here: {compared.out_of_reach}"
+            text = f"{option('gate_by', 'worse')} fails no run here. {compared.out_of_reach}"
             warnings.warn(text, RagkpiWarning, stacklevel=3)
     verdicts = []
     for column in limits.columns:

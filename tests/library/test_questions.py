@@ -263,7 +263,7 @@ def test_an_unknown_argument_is_a_type_error():
 def test_what_the_command_prints_on_stderr_is_a_warning_of_the_callers_line():
     code = (
         "import ragkpi\n"
-        f"found = ragkpi.evaluate({str(QRELS)!r}, {str(RUNS[1])!r}, 'map')\n"
+        f"found = ragkpi.evaluate({str(QRELS)!r}, {list(map(str, RUNS))!r}, 'map')\n"
         "print(found.notes[0])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -282,15 +282,15 @@ def test_many_runs_are_counted_and_the_best_is_named():
     found = against_baseline([0.5, 0.6, 0.0, 0.0, -0.5, 0.7, -0.1])
     (said,) = ComparisonReport(found).verdict
     assert said.startswith(
-        "By map, of 7 runs against base, 3 are better, 2 worse and 2 not shown to differ; the best "
-        "is r5 (+0.7017, p = "
+        "By map, 3 of 7 runs are better than base, 2 are worse and 2 are not shown to differ; the "
+        "best value is r5's (+0.7017, p = "
     )
     (said,) = ComparisonReport(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
     assert said.startswith(
-        "By map, of 4 runs against base, 4 are worse; the best is r2 (-0.3983, p = "
+        "By map, all 4 runs are worse than base; the best value is r2's (-0.3983, p = "
     )
     (said,) = ComparisonReport(against_baseline([0.0] * 5)).verdict
-    assert "base, 5 are not shown to differ; the best is r0 (+0.0017, p = " in said
+    assert "none of 5 runs is shown to differ from base; the best value is r0's (+" in said
 
 
 def test_a_few_runs_are_named_with_their_p():

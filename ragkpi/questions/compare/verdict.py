@@ -99,17 +99,21 @@ def _of_runs(found: Sequence[Difference], names: Names, against: str, most: int)
     """Say what one measure decides of several runs: by name, or counted, with the best."""
     by, groups = f"By {found[0].metric.name}, ", _grouped((names[d.run], d) for d in found)
     if len(found) <= most:
-        said = [
+        named = [
             f"{_with_p(some)} {_are(len(some))} {' '.join(_SAID[claim])} {against}"
             for claim, some in groups
         ]
-        return f"{by}{'; '.join(said)}."
-    counts = joined([f"{len(some)} {_SAID[claim][0]}" for claim, some in groups])
-    counts = counts.replace(" ", f" {_are(len(groups[0][1]))} ", 1)
+        return f"{by}{'; '.join(named)}."
+    (claim, some), *others = groups
+    number = "all" if len(some) == len(found) else f"{len(some)} of"
+    said = f"{number} {len(found)} runs {_are(len(some))} {' '.join(_SAID[claim])} {against}"
+    if number == "all" and claim == "undecided":
+        said = f"none of {len(found)} runs is shown to differ from {against}"
+    rest = [f"{len(runs)} {_are(len(runs))} {_SAID[other][0]}" for other, runs in others]
     best = max(found, key=goodness)
     change = rounded(best.difference, best.metric.measure.style, signed=True)
     return (
-        f"{by}of {len(found)} runs against {against}, {counts}; the best is {names[best.run]} "
+        f"{by}{joined([said, *rest])}; the best value is {names[best.run]}'s "
         f"({change}, {best.p_in_words})."
     )
 
