@@ -57,3 +57,20 @@ def test_wrong_arguments_are_refused_in_pythons_terms():
         ragkpi.agree({"q": {"d": 1}}, {"q": {"d": 1}}, map_levels={0: 0})
     with pytest.raises(ragkpi.UsageError, match="confidence"):
         ragkpi.agree({"q": {"d": 1}}, {"q": {"d": 1}}, confidence=95)
+
+
+def test_a_judge_who_says_the_opposite_is_told_so():
+    documents, queries = range(12), [f"q{number}" for number in range(12)]
+
+    def everywhere(number_of):
+        return {query: {f"d{d}": number_of(d) for d in documents} for query in queries}
+
+    people, other = everywhere(lambda d: d % 4), everywhere(lambda d: 3 - d % 4)
+    runs = {
+        "good": everywhere(lambda d: d % 4 - d / 100),
+        "none": everywhere(lambda d: -d),
+        "bad": everywhere(lambda d: -(d % 4) - d / 100),
+    }
+    (said,) = ragkpi.agree(people, other, runs).answer.splitlines()
+    assert "agrees with qrels less than chance would (quadratic kappa -1.00" in said
+    assert "puts these 3 runs in the opposite order (tau_AP -1.00): use it neither" in said

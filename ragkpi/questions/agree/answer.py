@@ -266,9 +266,16 @@ def _verdict(pair: PairAgreement) -> str:
         how = "is not shown to agree with {} better than chance"
         if pair.p_chance < SIGNIFICANT:
             how = "agrees with {} less than chance would"
-        p = "too few queries to test" if math.isnan(pair.p_chance) else f"p = {pair.p_chance:.2g}"
+        p = "p < 0.0001" if pair.p_chance < 0.0001 else f"p = {pair.p_chance:.2g}"
+        if math.isnan(pair.p_chance):
+            p = "too few queries to test"
+        order, reverse = pair.hardest, ""
+        if order is not None and order.tau_ap.value == -1:
+            reverse = (
+                f", and puts these {len(order.runs)} runs in the opposite order (tau_AP -1.00)"
+            )
         unfit = "use it neither to rank nor to report"
-        return f"{judge} {how.format(reference)} ({kappa}, {p}): {unfit}."
+        return f"{judge} {how.format(reference)} ({kappa}, {p}){reverse}: {unfit}."
     labels = f"on levels beyond chance ({kappa})"
     bias = pair.whole["mean_difference"]
     if bias.interval.low > 0 or bias.interval.high < 0:  # else it may be chance
