@@ -1,7 +1,10 @@
 """The page in a real Chromium: what people see and do."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 
 import pytest
@@ -28,17 +31,27 @@ def driver(tmp_path_factory):
         yield found
 
 
-@pytest.fixture
-def page(driver, ragkpi, tmp_path):
-    """Write the fixtures' page, open it, and return its address."""
-    texts = ("--queries", "queries.tsv", "--pool", "first_stage.run", "--by", tmp_path / "by")
-    (tmp_path / "by").write_text("query,kind\nhd-01,first\nhd-02,first\nhd-03,other\n")
-    path = tmp_path / "report.html"
-    done = ragkpi("report", *ARGUMENTS, *texts, "-o", path, "qrels.txt", *RUNS, folder=FIXTURES)
-    assert done.status == 0, done.err
-    driver.get_log("browser")
-    driver.get(path.as_uri())
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """Write the fixtures' page, and return its address."""
+    folder = tmp_path_factory.mktemp("page")
+    texts = ("--queries", "queries.tsv", "--pool", "first_stage.run", "--by", str(folder / "by"))
+    (folder / "by").write_text("query,kind\nhd-01,first\nhd-02,first\nhd-03,other\n")
+    path = folder / "report.html"
+    command = ("report", *ARGUMENTS, *texts, "-o", str(path), "qrels.txt", *RUNS)
+    environment = {**os.environ, "PYTHONPATH": str(FIXTURES.parent)}
+    subprocess.run(
+        [sys.executable, "-m", "ragkpi", *command], cwd=FIXTURES, env=environment, check=True
+    )
     return path.as_uri()
+
+
+@pytest.fixture
+def page(driver, address):
+    """Open the fixtures' page anew, and return its address."""
+    driver.get_log("browser")
+    driver.get(address)
+    return address
 
 
 def text_of(driver, selector):
