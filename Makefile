@@ -24,7 +24,7 @@ $(DEMO)/.ready: $(BUILT)
 	touch $@
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .
