@@ -287,8 +287,11 @@ class _ComparedReport(ABC, Generic[Compared]):
         return EvaluationReport.of(self.compared.names, self.compared.runs, self.signature)
 
     def _shown(self, layout: Layout) -> Names:
+        names = self.compared.names
+        if layout.width is None:
+            return {name: name for name in names}
         metrics = [metric.name for metric in self.compared.metrics]
-        return shown_names(self.compared.names, metrics, layout.width)
+        return shown_names(names, metrics, layout.width, self._sentences)
 
     def _written(
         self, columns: list[Column], rows: list[list[Cell]], notes: list[str], layout: Layout

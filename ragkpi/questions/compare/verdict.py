@@ -32,23 +32,26 @@ def joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def shown_names(names: Sequence[str], metrics: Sequence[str], width: int | None) -> Names:
-    """Return runs' names as the rows of a table of this width have room for, by name."""
-    if width is None:
-        return dict(zip(names, names, strict=True))
+def shown_names(
+    names: Sequence[str],
+    metrics: Sequence[str],
+    width: int,
+    sentences: Callable[[Names], list[str]],
+) -> Names:
+    """Return runs' names as the rows of a table of this width, and its verdict, have room for."""
     room = max(width - _BESIDE_NAMES - max(map(len, metrics)), _SHORTEST)
-    return dict(zip(names, short_names(names, room), strict=True))
+    shown: Names = {}
+    for most in range(room, _SHORTEST - 1, -1):
+        shown = dict(zip(names, short_names(names, most), strict=True))
+        if _lines(fitted(shown, sentences)) <= LINES:
+            break
+    return shown
 
 
 def fitted(shown: Names, sentences: Callable[[Names], list[str]]) -> list[str]:
-    """Write sentences with whole names of runs; with shorter ones if they take over `LINES`."""
-    shortest = dict(zip(shown, short_names(list(shown), _SHORTEST), strict=True))
-    made: list[str] = []
-    for names in ({name: name for name in shown}, shown, shortest):
-        made = sentences(names)
-        if _lines(made) <= LINES:
-            break
-    return made
+    """Write sentences with whole names of runs; as they are shown if that takes over `LINES`."""
+    whole = sentences({name: name for name in shown})
+    return whole if _lines(whole) <= LINES else sentences(shown)
 
 
 def _lines(sentences: Iterable[str]) -> int:
