@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from operator import index
@@ -134,6 +134,11 @@ def listed(ids: Iterable[bytes], most: int = 5) -> str:
     """List the first few ids."""
     names = [named(id_) for id_ in islice(ids, most + 1)]
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def joined(names: Sequence[str]) -> str:
+    """Join names in a sentence: ``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:

@@ -9,7 +9,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import TextIO
 
 from ragkpi.reports.layout import Column, Layout, Report, Table
@@ -150,19 +150,20 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     notes = _notes(table, layout, starred)
     left_out = [c.name for number, c in enumerate(table.columns) if number not in fitted]
     below = [line for note in notes for line in wrapped(visible(note), layout.width)]
-    kept = len(table.rows)
+    heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
     fits = layout.explanation != "shown" and layout.per_query == "hidden"
     if layout.height is not None and table.verdict and fits:
         # The screen also has a blank line, the header, what is hidden, and the prompt.
         room = layout.height - len(above) - len(below) - 5
-        kept = _rows_within(max(room, _FEWEST_ROWS), cells)
+        room = max(room, _FEWEST_ROWS)
+        heights = heights[: sum(end <= room for end in accumulate(heights))]
     if len(left_out) > _MOST_HIDDEN:
         left_out = [f"{len(left_out)} columns"]
-    if kept < len(table.rows):
-        left_out.append(f"{len(table.rows) - kept} of {len(table.rows)} rows")
+    if len(heights) < len(table.rows):
+        left_out.append(f"{len(table.rows) - len(heights)} of {len(table.rows)} rows")
     hidden = [f"Hidden to fit: {', '.join(left_out)}; use --wide"] if left_out else []
     lines = [*above, *([""] if above else [])]
-    lines += [line.rstrip() for line in _drawn(table, cells, kept, layout).splitlines()]
+    lines += [line.rstrip() for line in _drawn(table, cells, heights, layout).splitlines()]
     lines += [line for note in hidden for line in wrapped(visible(note), layout.width)]
     yield "".join(f"{line}\n" for line in [*lines, *below])
 
@@ -185,12 +186,6 @@ def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:
     return [*caption, *warnings, *others[:_NOTES], *offer]
 
 
-def _rows_within(lines: int, cells: Mapping[int, Sequence[Sequence[str]]]) -> int:
-    """Count the rows that fit into a number of lines."""
-    heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
-    return sum(end <= lines for end in accumulate(heights))
-
-
 def _texts(table: Table, number: int, layout: Layout) -> list[str]:
     """Return the texts of a column, with room for marks and stars if any cell has them."""
     cells = [row[number] for row in table.rows]
@@ -205,9 +200,12 @@ def _texts(table: Table, number: int, layout: Layout) -> list[str]:
 
 
 def _drawn(
-    shown: Table, cells: Mapping[int, Sequence[Sequence[str]]], kept: int, layout: Layout
+    shown: Table,
+    cells: Mapping[int, Sequence[Sequence[str]]],
+    heights: Sequence[int],
+    layout: Layout,
 ) -> str:
-    """Draw the first `kept` rows from `cells`: by column number, the lines of each cell."""
+    """Draw the first rows, of these heights, from `cells`: by column, the lines of each cell."""
     from rich import box, console, table, text
 
     drawing = table.Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -218,15 +216,12 @@ def _drawn(
             justify="right" if column.numeric else "left",
             no_wrap=True,
         )
-    heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
-    if kept:  # as one row of tall cells, since rich is slow per cell
+    if heights:  # as one row of tall cells, since rich is slow per cell
         drawing.add_row(
             *(
                 text.Text("\n").join(
                     text.Text(line, "bold green" if row[number].best else _STYLES[row[number].tone])
-                    for row, lines, height in islice(
-                        zip(shown.rows, column_lines, heights, strict=True), kept
-                    )
+                    for row, lines, height in zip(shown.rows, column_lines, heights, strict=False)
                     for line in [*lines, *[""] * (height - len(lines))]
                 )
                 for number, column_lines in cells.items()

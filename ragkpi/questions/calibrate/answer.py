@@ -31,6 +31,7 @@ from ragkpi.questions.calibrate.study import (
     Tuning,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
+from ragkpi.wording import joined
 
 _COEFFICIENTS = {
     "spearman": "rank correlation (Spearman's rho)",
@@ -236,7 +237,7 @@ def _listed(names: Sequence[str], most: int = 3) -> str:
     """List up to `most` names; the last of more counts the others."""
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return joined(names)
 
 
 def _tuning_sentence(tuning: Tuning, symbol: str) -> str:

@@ -87,9 +87,14 @@ def cutoff_of(metric: Metric) -> int:
     return cutoff if isinstance(cutoff, int) else _TOP
 
 
+def _deciding(metrics: Sequence[Metric]) -> Metric | None:
+    """Return the first metric by which a run can be better; None without one."""
+    return next((metric for metric in metrics if metric.is_comparable), None)
+
+
 def names_needed(metrics: Sequence[Metric], settings: Settings) -> int:
     """Return the depth to which `judging_of` needs names of documents; 0 without bounds."""
-    first = next((metric for metric in metrics if metric.is_comparable), None)
+    first = _deciding(metrics)
     if first is None or first.relevance_level is not None or settings.ties == "expected":
         return 0
     depth = depth_needed([first], "cutoff") or 0
@@ -105,7 +110,7 @@ def judging_of(
 ) -> Judging | None:
     """Collect the judged shares of runs read down to `names_needed`; None if no qrels say them."""
     metrics = evaluations[0].scores.metrics
-    metric = next((metric for metric in metrics if metric.is_comparable), None)
+    metric = _deciding(metrics)
     if metric is None or settings.unjudged == "removed":
         return None
     unj = find_metrics([f"unj.{cutoff_of(metric)}"])

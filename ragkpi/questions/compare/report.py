@@ -293,13 +293,10 @@ class _ComparedReport(ABC, Generic[Compared]):
         metrics = [metric.name for metric in self.compared.metrics]
         return shown_names(names, metrics, layout.width, self._sentences)
 
-    def _written(
-        self, columns: list[Column], rows: list[list[Cell]], notes: list[str], layout: Layout
-    ) -> Table:
-        verdict = self.verdict
-        if layout.width is not None:
-            verdict = fitted(self._shown(layout), self._sentences)
-        table = Table(columns, rows, notes, verdict=verdict, explanation=self.explanation)
+    def _written(self, table: Table, shown: Names, layout: Layout) -> Table:
+        """Add the verdict on runs by the names that the rows show, and the explanation."""
+        verdict = fitted(shown, self._sentences)
+        table = replace(table, verdict=verdict, explanation=self.explanation)
         return self._runs().signed(table, layout)
 
     def _procedure(self) -> dict[str, Any]:
@@ -355,20 +352,20 @@ class ComparisonReport(_ComparedReport[Comparison]):
         if corrected:
             of_tests = [replace(_P, role="detail"), Column(corrected, "decimal")]
         notes: list[str] = []
+        shown = self._shown(layout)
         if layout.per_query == "shown":
             columns, rows = [*_QUERY_COLUMNS, *of_tests], self._query_rows(layout)
             alone = [m.name for m in self.compared.metrics if not m.is_printed("query")]
             if alone:
                 notes.append(f"no value per query: {', '.join(alone)}")
         else:
-            columns, rows = [*_COLUMNS, *of_tests], self._rows(layout)
+            columns, rows = [*_COLUMNS, *of_tests], self._rows(shown, layout)
         width = len(columns)
         filled = [[*row, *[Cell()] * width][:width] for row in rows]
-        return self._written(columns, filled, notes, layout)
+        return self._written(Table(columns, filled, notes), shown, layout)
 
-    def _rows(self, layout: Layout) -> Iterator[list[Cell]]:
+    def _rows(self, shown: Names, layout: Layout) -> Iterator[list[Cell]]:
         """Yield the rows of each measure; the baseline's rows have fewer cells."""
-        shown = self._shown(layout)
         for differences in self.compared.by_metric:
             metric, first = differences[0].metric, differences[0]
             if layout.notes == "below":
@@ -499,7 +496,7 @@ class AllPairsReport(_ComparedReport[AllPairs]):
             for by_metric in self.compared.by_metric
             for run in by_metric.order
         ]
-        return self._written(columns, rows, [], layout)
+        return self._written(Table(columns, rows), shown, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and all pairs as one JSON object."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ragkpi.questions.compare.judging import Doubt
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.paired import AllPairs, Claim, Comparison, Difference, MetricPairs
-from ragkpi.wording import rounded, short_p
+from ragkpi.wording import joined, rounded, short_p
 
 LINES, COLUMNS = 3, 80  # of a verdict on a terminal
 _BESIDE_NAMES = 53  # columns of a terminal for a difference, its interval and p
@@ -25,11 +25,6 @@ _SAID: Mapping[Claim, tuple[str, str]] = {
     "untested": ("not tested", "against"),
 }
 Names = Mapping[str, str]
-
-
-def joined(names: Sequence[str]) -> str:
-    """Format a list of names for a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def shown_names(
