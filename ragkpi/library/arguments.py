@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, TypedDict, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.formats import Reading, ScoreKind, reading_for, sieve_for
 from ragkpi.files.opening import Inputs, inputs
-from ragkpi.library.session import MeasureNames, Names, Session
+from ragkpi.library.session import Call, MeasureNames, Names
 from ragkpi.ranking.judged import (
     GRADE_MAPS,
     Doubts,
@@ -29,8 +29,6 @@ from ragkpi.ranking.relevance import READERS
 from ragkpi.reports.names import run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.wording import octets, parse_size
-
-OnProblem = Literal["raised", "kept"]
 
 
 class HowRead(TypedDict, total=False):
@@ -133,7 +131,7 @@ class Evaluating(HowRead, total=False):
     measure_names: MeasureNames
 
 
-def session(measures: str | Sequence[str], given: Evaluating) -> Session:
+def call_of(measures: str | Sequence[str], given: Evaluating) -> Call:
     """Begin a call, or refuse wrong arguments."""
     unknown = sorted(set(given) - set(Evaluating.__annotations__))
     if unknown:
@@ -142,7 +140,7 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         )
     of_qrels, of_run = readings_of(given)
     pool = given.get("pool")
-    return Session(
+    return Call(
         [measures] if isinstance(measures, str) else list(measures),
         _settings(given, of_qrels),
         one_of("rel_info", given.get("rel_info", "qrels"), list(READERS)),

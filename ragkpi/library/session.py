@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote
@@ -14,7 +14,7 @@ from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath, refuse_unjudged_
 from ragkpi.files.formats import Reading
 from ragkpi.files.opening import inputs, new_sha256
 from ragkpi.interface import interface
-from ragkpi.measures.measure import Metric, Scores
+from ragkpi.measures.measure import Metric, Scores, aligned
 from ragkpi.measures.registry import (
     default_requests,
     find_metrics,
@@ -22,12 +22,13 @@ from ragkpi.measures.registry import (
     refuse_unserved,
 )
 from ragkpi.ranking.judged import Judged, Settings
-from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.notes import concerning, missing_notes
+from ragkpi.ranking.reading import Hits
 from ragkpi.ranking.relevance import Qrels, Relevance
 from ragkpi.reports.names import run_names
 from ragkpi.version import __version__
-from ragkpi.wording import counted
+from ragkpi.wording import counted, decoded
 
 SHORT_HASH = 8
 
@@ -104,6 +105,7 @@ def _cut(text: str) -> str:
 
 Names = Literal["given", "file", "runid"]
 MeasureNames = Literal["trec", "given"]
+OnProblem = Literal["raised", "kept"]
 Hashes = Mapping[str, "tuple[str, str | None]"]
 """The path and SHA-256 of each file by role (``"qrels"``, ``"pool"``); None if not known."""
 
@@ -134,8 +136,8 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class Session:
-    """One call of a public function: its measures, settings, evaluator and notes.
+class Call:
+    """One call of a public function: its measures, settings, formats of files, and notes.
 
     Attributes
     ----------
@@ -143,7 +145,7 @@ class Session:
         Names of measures; empty if the user named none.
     qrels_format, run_format
         The formats of files; None recognises each file's format.
-    names, measure_names
+    run_names, measure_names
         The source of the names of runs and measures in a result.
     missing_said
         Whether the user said how to treat missing queries.
@@ -155,7 +157,7 @@ class Session:
     pool: RunOrPath | None = None
     qrels_format: Reading | None = None
     run_format: Reading | None = None
-    names: Names = "given"
+    run_names: Names = "given"
     measure_names: MeasureNames = "trec"
     missing_said: bool = False
     notes: Notes = field(default_factory=Notes)
@@ -178,60 +180,31 @@ class Session:
         """Whether missing queries count as empty rankings though the user did not say so."""
         return not self.missing_said and self.settings.missing == "zero"
 
-    def evaluate(
-        self, qrels: Any, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric]
-    ) -> list[Evaluation | RagkpiError]:
-        """Read and evaluate runs; issue their notes and warnings."""
+    def read(
+        self, qrels: Any, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric], depth: int = 0
+    ) -> RunsRead:
+        """Read what `metrics` need of runs, and the names of documents down to `depth`."""
         evaluator = self.evaluator(qrels, metrics)
-        read = evaluator.read(runs.values(), evaluator.needs(metrics))
-        return self.checked(evaluator, runs, evaluator.score(read, metrics))
+        hits = evaluator.read(runs.values(), evaluator.needs(metrics, depth))
+        return RunsRead(self, qrels, evaluator, runs, hits)
 
-    def evaluate_every(
-        self, evaluator: Evaluator, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric]
-    ) -> list[Evaluation]:
-        """Read and evaluate runs; one bad run ends the call."""
-        read = evaluator.read(runs.values(), evaluator.needs(metrics))
-        return self.every(evaluator, runs, evaluator.score(read, metrics))
-
-    def checked(
+    def evaluate(
         self,
-        evaluator: Evaluator,
-        names: Iterable[str],
-        outcomes: Sequence[Evaluation | RagkpiError],
-    ) -> list[Evaluation | RagkpiError]:
-        """Issue the runs' notes; refuse a run without queries where missing queries are filled."""
-        if self.fills_missing:
-            outcomes = refuse_unjudged_runs(outcomes, evaluator.relevance.judgements.file)
-        good = good_ones(names, outcomes)
-        if self.fills_missing:
-            for text in self.what_is_missing(good):
-                self.notes.note(text)
-        self.notes.tell(good)
-        return list(outcomes)
+        qrels: Any,
+        runs: Mapping[str, RunOrPath],
+        metrics: Sequence[Metric],
+        depth: int = 0,
+        problems: OnProblem = "raised",
+    ) -> Evaluations:
+        """Read and evaluate runs, as `read` and `RunsRead.evaluate`."""
+        return self.read(qrels, runs, metrics, depth).evaluate(metrics, problems)
 
-    def every(
-        self,
-        evaluator: Evaluator,
-        names: Iterable[str],
-        outcomes: Sequence[Evaluation | RagkpiError],
-    ) -> list[Evaluation]:
-        """Return all outcomes and issue their notes; one bad run ends the call."""
-        return all_good(names, self.checked(evaluator, names, outcomes))
-
-    def what_is_missing(self, evaluations: Mapping[str, Evaluation]) -> list[str]:
-        """Say which runs lack queries that count as empty rankings; no line if none does."""
-        runs = list(evaluations.values())
-        if self.settings.missing != "zero" or not any(run.coverage.missing for run in runs):
-            return []
-        names = self.called(list(evaluations), [run.scores for run in runs])
-        return missing_notes(names, [run.coverage for run in runs])
-
-    def called(self, runs: Sequence[str], scored: Sequence[Scores]) -> Sequence[str]:
-        """Give the runs distinct names."""
-        if self.names == "given":
-            return runs
-        ids = [scores.run_id.decode("utf-8", "surrogateescape") for scores in scored]
-        return run_names(runs, ids if self.names == "runid" else ())
+    def names_of(self, runs: Mapping[str, Evaluation]) -> list[str]:
+        """Give runs distinct names for a result."""
+        if self.run_names == "given":
+            return list(runs)
+        ids = [decoded(run.scores.run_id) for run in runs.values()]
+        return list(run_names(list(runs), ids if self.run_names == "runid" else ()))
 
     def files(self, **inputs_by_role: Any) -> Hashes:
         """Hash the input files and the pool."""
@@ -264,6 +237,153 @@ class Session:
         return ["; ".join([*texts, signature.short()])]
 
 
+@dataclass(frozen=True)
+class RunsRead:
+    """The runs of a call as they were read: for each its hits, or why it cannot be read."""
+
+    call: Call
+    qrels: Any
+    evaluator: Evaluator
+    runs: Mapping[str, RunOrPath]
+    hits: Sequence[Hits | RagkpiError]
+
+    def evaluate(self, metrics: Sequence[Metric], problems: OnProblem = "raised") -> Evaluations:
+        """Evaluate runs, and issue their notes and warnings.
+
+        Where the user did not say how to treat missing queries, a run without judged queries is
+        a problem: all of its values would be 0.
+        """
+        call = self.call
+        outcomes = self.evaluator.score(self.hits, metrics)
+        if call.fills_missing:
+            outcomes = refuse_unjudged_runs(outcomes, self.evaluator.relevance.judgements.file)
+        runs = self._parted(metrics, outcomes)
+        if call.fills_missing:
+            for text in runs.missing_notes():
+                call.notes.note(text)
+        call.notes.tell(runs.by_name)
+        if problems == "raised":
+            interface().refuse(runs.problems)
+        return runs
+
+    def scored(self, metrics: Sequence[Metric]) -> Evaluations:
+        """Evaluate runs without a note; one bad run ends the call."""
+        runs = self._parted(metrics, self.evaluator.score(self.hits, metrics))
+        interface().refuse(runs.problems)
+        return runs
+
+    def _parted(
+        self, metrics: Sequence[Metric], outcomes: Sequence[Evaluation | RagkpiError]
+    ) -> Evaluations:
+        """Part the runs that were evaluated from the errors of the others."""
+        by_name: dict[str, Evaluation] = {}
+        hits, problems = [], []
+        for name, run, outcome in zip(self.runs, self.hits, outcomes, strict=True):
+            if isinstance(outcome, RagkpiError):
+                problems.append(_about(name, outcome) if len(outcomes) > 1 else outcome)
+            elif isinstance(run, Hits):
+                by_name[name] = outcome
+                hits.append(run)
+        return Evaluations(self, metrics, by_name, hits, self.call.names_of(by_name), problems)
+
+
+@dataclass(frozen=True)
+class Evaluations:
+    """The runs of a call that could be evaluated, and the errors of the others.
+
+    Attributes
+    ----------
+    by_name
+        The evaluated runs by their names in the call.
+    hits
+        What was read of each of them.
+    names
+        Their names in a result.
+    problems
+        The errors of the other runs; with several runs, each names its run.
+    """
+
+    read: RunsRead
+    metrics: Sequence[Metric]
+    by_name: Mapping[str, Evaluation]
+    hits: Sequence[Hits]
+    names: Sequence[str]
+    problems: Sequence[RagkpiError]
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        return iter(self.by_name.values())
+
+    @property
+    def scores(self) -> list[Scores]:
+        """The scores of each run."""
+        return [run.scores for run in self]
+
+    @property
+    def call(self) -> Call:
+        """The call that evaluated them."""
+        return self.read.call
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """The qrels and settings behind the values."""
+        return self.read.evaluator
+
+    @property
+    def judgements(self) -> Judgements:
+        """The judgements of the qrels."""
+        return self.evaluator.relevance.judgements
+
+    def over(self, queries: Collection[bytes]) -> Evaluations:
+        """Evaluate the runs as if the qrels had these queries alone; without notes."""
+        evaluator, view = self.evaluator.over(queries)
+        runs = {name: self.read.runs[name] for name in self.by_name}
+        part = replace(self.read, evaluator=evaluator, runs=runs, hits=list(map(view, self.hits)))
+        return replace(part.scored(self.metrics), names=self.names)
+
+    def over_common_queries(self) -> Evaluations:
+        """Restrict the scores to the queries that all runs have if ``missing="common"``."""
+        if self.call.settings.missing != "common" or not self.by_name:
+            return self
+        first = next(iter(self))
+        shared = aligned(list(self.by_name), self.scores)
+        if shared[0].queries == first.scores.queries and first.coverage.missing:
+            self.call.notes.note(
+                f"compared over {len(shared[0].queries)} queries; "
+                f"{len(first.coverage.missing)} judged are missing"
+            )
+        runs = zip(self.by_name.items(), shared, strict=True)
+        by_name = {name: replace(run, scores=scores) for (name, run), scores in runs}
+        return replace(self, by_name=by_name)
+
+    def missing_notes(self) -> list[str]:
+        """Say which runs lack queries that count as empty rankings; no line if none does."""
+        coverage = [run.coverage for run in self]
+        zero = self.call.settings.missing == "zero"
+        lacking = zero and any(of_run.missing for of_run in coverage)
+        return missing_notes(self.names, coverage) if lacking else []
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes and warnings of the call so far."""
+        return tuple(self.call.notes.told)
+
+    def signature(self, **files: Any) -> Signature | None:
+        """Return the signature of qrels, other `files` by role, and settings, if it is wanted."""
+        return self.call.signed(self.metrics, qrels=self.read.qrels, **files)
+
+    def small_print(self) -> list[str]:
+        """Return the small print of a picture."""
+        return self.call.small_print(self.read.qrels, self.metrics, next(iter(self)).plain)
+
+
+def _about(run: str, problem: RagkpiError) -> RagkpiError:
+    if run in str(problem):
+        return problem
+    named = RagkpiError(f"{run}: {problem}")
+    named.exit_status = problem.exit_status
+    return named
+
+
 def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) -> str | Relevance:
     """Convert qrels to the form that an `Evaluator` takes: a path, or judgements in memory."""
     if isinstance(qrels, str | os.PathLike):
@@ -287,41 +407,3 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
 def _resolved(requests: tuple[str, ...], names: MeasureNames) -> tuple[Metric, ...]:
     """Resolve requests, cached: a loop of small calls would spend most of its time here."""
     return tuple((find_metrics if names == "trec" else find_metrics_as_given)(requests))
-
-
-def all_good(
-    names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
-) -> list[Evaluation]:
-    """Return all outcomes; one bad run ends the call."""
-    interface().refuse(problems_of(names, outcomes))
-    return [outcome for outcome in outcomes if isinstance(outcome, Evaluation)]
-
-
-def problems_of(
-    names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
-) -> list[RagkpiError]:
-    """Return the errors of runs; with several runs, each error names its run."""
-    return [
-        _about(name, outcome) if len(outcomes) > 1 else outcome
-        for name, outcome in zip(names, outcomes, strict=True)
-        if isinstance(outcome, RagkpiError)
-    ]
-
-
-def _about(run: str, problem: RagkpiError) -> RagkpiError:
-    if run in str(problem):
-        return problem
-    named = RagkpiError(f"{run}: {problem}")
-    named.exit_status = problem.exit_status
-    return named
-
-
-def good_ones(
-    names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
-) -> dict[str, Evaluation]:
-    """Return the runs that were evaluated without an error, by name."""
-    return {
-        name: outcome
-        for name, outcome in zip(names, outcomes, strict=True)
-        if isinstance(outcome, Evaluation)
-    }

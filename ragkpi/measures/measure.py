@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -22,10 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
+from ragkpi.interface import option
 from ragkpi.measures.parameters import Grammar
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import AnyJudged
-from ragkpi.wording import Style
+from ragkpi.wording import Style, counted
 
 
 @dataclass(frozen=True)
@@ -553,6 +556,35 @@ class Scores:
         queries = [self.queries[row] for row in rows.tolist()]
         columns = [MetricScores(c.metric, c.statistics[rows], len(rows)) for c in self.columns]
         return Scores(self.run_id, queries, columns, len(rows))
+
+
+def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
+    """Reduce runs to the queries that all runs share, and warn of dropped queries.
+
+    `NothingInCommonError` if they share no query, `UsageError` if they have different metrics.
+    """
+    expected = [metric.name for metric in runs[0].metrics]
+    for name, run in zip(names, runs, strict=True):
+        if [metric.name for metric in run.metrics] != expected:
+            raise UsageError(f"{name} was evaluated for other metrics than {names[0]}")
+    if all(run.queries == runs[0].queries for run in runs):
+        return list(runs)
+    shared = set(runs[0].queries).intersection(*(run.queries for run in runs))
+    if not shared:
+        raise NothingInCommonError(f"{', '.join(names)} share no query; nothing can be compared")
+    dropped = [
+        f"{len(run.queries) - len(shared)} of {name}"
+        for name, run in zip(names, runs, strict=True)
+        if len(run.queries) > len(shared)
+    ]
+    number = counted(len(shared), "query", "queries")
+    warnings.warn(
+        f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
+        f"{option('missing', 'zero')} evaluates a missing query as an empty ranking instead",
+        RagkpiWarning,
+        stacklevel=3,
+    )
+    return [run.over(np.flatnonzero([query in shared for query in run.queries])) for run in runs]
 
 
 def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = None) -> Scores:

@@ -10,10 +10,10 @@ from typing import Literal
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import option
-from ragkpi.measures.measure import MetricScores, Scores
+from ragkpi.measures.measure import MetricScores, Scores, aligned
 from ragkpi.measures.registry import find_metrics
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.paired import Difference, Procedure, aligned, compare
+from ragkpi.statistics.paired import Difference, Procedure, compare
 from ragkpi.wording import rounded
 
 # A run misses a gate if its value is worse than the baseline's by more than the margin; only if

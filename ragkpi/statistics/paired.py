@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -13,9 +12,9 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
-from ragkpi.interface import option, steps
-from ragkpi.measures.measure import Metric, Scores
+from ragkpi.errors import UsageError
+from ragkpi.interface import steps
+from ragkpi.measures.measure import Metric, Scores, aligned
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, QuerySample, query_samples
 from ragkpi.statistics.significance import (
     ROUNDING,
@@ -28,36 +27,6 @@ from ragkpi.statistics.significance import (
     pairs,
 )
 from ragkpi.wording import counted, short_p
-
-
-def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
-    """Reduce runs to the queries that all runs share, and warn of dropped queries.
-
-    `NothingInCommonError` if they share no query, `UsageError` if they have different metrics.
-    """
-    expected = [metric.name for metric in runs[0].metrics]
-    for name, run in zip(names, runs, strict=True):
-        if [metric.name for metric in run.metrics] != expected:
-            raise UsageError(f"{name} was evaluated for other metrics than {names[0]}")
-    if all(run.queries == runs[0].queries for run in runs):
-        return list(runs)
-    shared = set(runs[0].queries).intersection(*(run.queries for run in runs))
-    if not shared:
-        raise NothingInCommonError(f"{', '.join(names)} share no query; nothing can be compared")
-    dropped = [
-        f"{len(run.queries) - len(shared)} of {name}"
-        for name, run in zip(names, runs, strict=True)
-        if len(run.queries) > len(shared)
-    ]
-    number = counted(len(shared), "query", "queries")
-    warnings.warn(
-        f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
-        f"{option('missing', 'zero')} evaluates a missing query as an empty ranking instead",
-        RagkpiWarning,
-        stacklevel=3,
-    )
-    return [run.over(np.flatnonzero([query in shared for query in run.queries])) for run in runs]
-
 
 Family = Literal["first", "all"]
 # What is claimed of a run against its baseline; "described" is a value that decides nothing.

@@ -13,28 +13,28 @@ from ragkpi.interface import option
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
+    call_of,
     in_one_order,
     named_runs,
     one_of,
-    session,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.session import all_good, qrels_of
+from ragkpi.library.session import Call, qrels_of
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
 from ragkpi.questions.agree.correction import Of, correction_answer, correction_doubt
 from ragkpi.questions.agree.correction import correct as correct_scores
 from ragkpi.questions.agree.study import (
     Panel,
     difference_lines,
-    evaluators,
     mapped,
     panel,
     parse_level_map,
     scales_differ,
+    shared_queries,
 )
 from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.questions.compare.function import procedure_of
-from ragkpi.ranking.relevance import READERS, Relevance
+from ragkpi.ranking.relevance import READERS, Qrels, Relevance
 from ragkpi.reports.names import run_names
 from ragkpi.statistics.significance import CorrectionName, TestName
 from ragkpi.wording import counted
@@ -109,12 +109,12 @@ def agree(
     >>> found.findings["pairs"][0]["confusion"]
     [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     """
-    asked = session(measures, in_one_order(how))
+    call = call_of(measures, in_one_order(how))
     procedure = procedure_of(test, correction, "all", trials, resamples, seed, confidence)
     judgements = []
     judges = _judges(qrels, other, reference)
     for place, judge in enumerate(judges.values()):
-        read = READERS["qrels"](judge, asked.qrels_format) if isinstance(judge, str) else judge
+        read = READERS["qrels"](judge, call.qrels_format) if isinstance(judge, str) else judge
         levels, argument = (map_other, "map_other") if place else (map_levels, "map_levels")
         if isinstance(levels, str):
             levels = parse_level_map(levels, option(argument))
@@ -122,31 +122,32 @@ def agree(
     together = panel(list(judges), judgements)
     doubt = scales_differ(together)
     if doubt and not (map_levels or map_other):
-        asked.notes.warn(doubt)
+        call.notes.warn(doubt)
     named = {} if runs is None else named_runs(runs)
     names: Sequence[str] = []
     scores = []
-    metrics = asked.metrics(JUDGED) if named else []
+    metrics = call.metrics(JUDGED) if named else []
     if named:
-        for evaluator in evaluators(judgements, asked.settings, asked.run_format):
-            results = asked.evaluate_every(evaluator, named, metrics)
-            scores.append([result.scores for result in results])
-        names = asked.called(list(named), scores[0])
+        alike = _over_shared_queries(call)
+        for by_judge in shared_queries(judgements):
+            evaluated = alike.evaluate(Qrels(by_judge), named, metrics)
+            scores.append(evaluated.scores)
+            names = names or evaluated.names
     shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
     agreement = agree_judges(together, procedure, names, scores, shown)
     roles = ["qrels", *(f"other{number or ''}" for number in range(len(judges) - 1))]
     files = dict(zip(roles, judges.values(), strict=True))
 
     def charts() -> list[Chart]:
-        signature = asked.signature(metrics, asked.files(**files)).short()
+        signature = call.signature(metrics, call.files(**files)).short()
         queries = counted(len(together.queries), "query", "queries")
         return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
 
     return AgreeResult(
         agree_answer(agreement),
         charts,
-        tuple(asked.notes.told),
-        asked.signed(metrics, **files),
+        tuple(call.notes.told),
+        call.signed(metrics, **files),
         panel=together,
     )
 
@@ -179,31 +180,40 @@ def correct(
     confidence
         Of the intervals.
     """
-    asked = session(measures, how)
+    call = call_of(measures, how)
     named = named_runs(runs)
     kind: Of = one_of("of", of, get_args(Of))
     if kind == "differences" and len(named) < 2:
         raise UsageError("one run is given; expected a baseline and others")
     level = bootstrap_of(1, 0, confidence).level
     chosen = one_of("correction", correction, get_args(CorrectionName))
-    if asked.settings.missing == "intersection":  # every run over the same queries
-        asked = replace(asked, settings=replace(asked.settings, missing="zero"))
-    metrics = asked.metrics(JUDGED)
+    if call.settings.missing == "intersection":  # every run over the same queries
+        call = replace(call, settings=replace(call.settings, missing="zero"))
+    metrics = call.metrics(JUDGED)
     (people, by_people), (model, by_model) = _named({"human": human, "qrels": qrels}).items()
-    other = asked.evaluate_every(asked.evaluator(by_model, metrics), named, metrics)
+    other = call.evaluate(by_model, named, metrics)
     # No notes here: the question expects that people judged only some queries.
-    evaluator = asked.evaluator(by_people, metrics)
-    read = evaluator.read(named.values(), evaluator.needs(metrics))
-    of_people = all_good(named, evaluator.score(read, metrics))
-    human_scores, other_scores = ([run.scores for run in runs] for runs in (of_people, other))
-    names = asked.called(list(named), other_scores)
-    judges = (people, model)
-    people_say = correct_scores(names, judges, human_scores, other_scores, kind, level, chosen)
+    of_people = call.read(by_people, named, metrics).scored(metrics)
+    people_say = correct_scores(
+        other.names, (people, model), of_people.scores, other.scores, kind, level, chosen
+    )
     doubt = correction_doubt(people_say)
     if doubt:
-        asked.notes.warn(doubt)
-    answer = correction_answer(people_say)
-    return Result(answer, None, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
+        call.notes.warn(doubt)
+    return Result(
+        correction_answer(people_say), None, other.notes, call.signed(metrics, qrels=qrels)
+    )
+
+
+def _over_shared_queries(call: Call) -> Call:
+    """Make a query that a run lacks an empty ranking, unless it is to be an error.
+
+    Otherwise the judges would compare runs over different queries.
+    """
+    if call.settings.missing == "error":
+        return replace(call, pool=None)
+    settings = replace(call.settings, missing="zero")
+    return replace(call, settings=settings, missing_said=not call.fills_missing, pool=None)
 
 
 def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Relevance]:

@@ -17,14 +17,10 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import NothingInCommonError, UsageError
-from ragkpi.evaluation import Evaluator
-from ragkpi.files.formats import Reading
 from ragkpi.files.lines import Tokens
 from ragkpi.interface import option
 from ragkpi.measures.measure import Metric, Scores
-from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.relevance import Qrels
 from ragkpi.statistics.agreement import (
     AGREEMENTS,
     RANK_AGREEMENTS,
@@ -563,19 +559,6 @@ class Agreement:
         return [pair for pair in self.pairs if pair.judges[0] == self.panel.names[0]]
 
 
-def evaluators(
-    judges: Sequence[Judgements], settings: Settings, run_format: Reading | None = None
-) -> list[Evaluator]:
-    """Prepare an evaluation under each judge, over the queries that all judges share.
-
-    A query that a run lacks is an empty ranking, or an error if the settings demand it; otherwise
-    the runs would be compared over different queries.
-    """
-    alike = settings if settings.missing == "error" else replace(settings, missing="zero")
-    shared = shared_queries(judges)
-    return [Evaluator(Qrels(judge), alike, run_format=run_format) for judge in shared]
-
-
 def agree(
     panel: Panel,
     procedure: Procedure,
@@ -585,7 +568,7 @@ def agree(
 ) -> Agreement:
     """Measure the agreement of judges on documents and, with runs, on the order of runs.
 
-    `scores` has, for each judge, the runs' scores under its judgements, from `evaluators`.
+    `scores` has, for each judge, the runs' scores under its judgements of `shared_queries`.
     """
     if len(panel.levels()) > MOST_LEVELS:
         raise UsageError(

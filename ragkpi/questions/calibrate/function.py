@@ -8,19 +8,18 @@ from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import NothingInCommonError, UsageError
-from ragkpi.evaluation import Evaluation
 from ragkpi.files.query_files import Quality, read_quality
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
+    call_of,
     in_one_order,
     named_runs,
     one_of,
-    session,
     whole,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.session import Session
+from ragkpi.library.session import Evaluations
 from ragkpi.questions.calibrate.answer import calibration_answer, calibration_charts
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
@@ -64,34 +63,33 @@ def calibrate(
     resamples, seed, confidence
         Of the intervals; also the greatest number of permutations, and their seed.
     """
-    asked = session(measures, in_one_order(how))
+    call = call_of(measures, in_one_order(how))
     grid = [step / 20 for step in range(1, 20)] if alphas is None else sorted(set(alphas))
     if not all(isinstance(alpha, int | float) and 0 <= alpha <= 1 for alpha in grid):
         raise UsageError(f"alphas={list(alphas or ())!r}: expected numbers from 0 to 1")
     bootstrap = bootstrap_of(resamples, seed, confidence)
     parts, by = whole("folds", folds, 2), one_of("alpha_by", alpha_by, tuple(COEFFICIENTS))
-    named = named_runs(runs)
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
     scores = read_quality(path) if isinstance(quality, str | os.PathLike) else _quality(quality)
-    metrics = asked.metrics(CALIBRATED)
-    results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)
-    observed = observe(_scored(asked, list(named), results, scores, path))
+    metrics = call.metrics(CALIBRATED)
+    evaluated = call.evaluate(qrels, named_runs(runs), metrics)
+    observed = observe(_scored(evaluated, scores, path))
     calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts, by)
 
     def charts() -> list[Chart]:
-        notes = asked.small_print(qrels, metrics, results[0].plain)
-        return noted(calibration_charts(calibration), notes)
+        return noted(calibration_charts(calibration), evaluated.small_print())
 
-    signature = asked.signed(metrics, qrels=qrels)
-    return Result(calibration_answer(calibration), charts, tuple(asked.notes.told), signature)
+    answer = calibration_answer(calibration)
+    return Result(answer, charts, evaluated.notes, evaluated.signature())
 
 
 def _scored(
-    asked: Session, paths: Sequence[str], results: Sequence[Evaluation], scores: Quality, file: str
+    runs: Evaluations, scores: Quality, file: str
 ) -> list[tuple[Judged, Mapping[bytes, float]]]:
     """Pair every run with its quality scores; note the queries that have none."""
     scored = []
-    for path, name, result in zip(paths, run_names(paths), results, strict=True):
+    paths = list(runs.by_name)
+    for path, name, result in zip(paths, run_names(paths), runs, strict=True):
         judged = result.plain
         called = [path.encode(), name.encode(), judged.run_id]
         known = [name for name in called if name in scores]
@@ -113,7 +111,7 @@ def _scored(
                 f"{listed(judged.queries, 3)}; scored: {listed(sorted(of_run), 3)})"
             )
         if lacking:
-            asked.notes.note(
+            runs.call.notes.note(
                 f"{len(lacking)} of {len(judged.queries)} queries of {path} have no score "
                 f"in {file} and are left out ({listed(lacking, 3)})"
             )

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, Charts, noted
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.evaluation import Evaluation
 from ragkpi.interface import interface, option
 from ragkpi.library.arguments import (
     Evaluating,
-    OnProblem,
     bootstrap_of,
+    call_of,
     named_runs,
     one_of,
-    session,
     whole,
 )
 from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
 from ragkpi.library.result import Result
-from ragkpi.library.session import Session, Signature, good_ones, problems_of
+from ragkpi.library.session import OnProblem, Signature
 from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.judging import Judging, judging_of, names_needed
 from ragkpi.questions.compare.report import (
@@ -34,11 +32,10 @@ from ragkpi.questions.compare.report import (
     outcome_objects,
 )
 from ragkpi.questions.compare.verdict import beaten_by_best
-from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Report, SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.paired import Family, Procedure, aligned, compare_all
+from ragkpi.statistics.paired import Family, Procedure, compare_all
 from ragkpi.statistics.significance import CorrectionName, TestName
 
 
@@ -59,27 +56,6 @@ def procedure_of(
         whole("trials", trials, 1),
         bootstrap_of(resamples, seed, confidence),
     )
-
-
-def over_common_queries(
-    asked: Session, names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
-) -> Sequence[Evaluation | RagkpiError]:
-    """Restrict scores to the queries of all runs if ``missing="common"``."""
-    good = good_ones(names, outcomes)
-    if asked.settings.missing != "common" or not good:
-        return outcomes
-    first = next(iter(good.values()))
-    shared = aligned(list(good), [evaluation.scores for evaluation in good.values()])
-    if shared[0].queries == first.scores.queries and first.coverage.missing:
-        asked.notes.note(
-            f"compared over {len(shared[0].queries)} queries; "
-            f"{len(first.coverage.missing)} judged are missing"
-        )
-    scores = iter(shared)
-    return [
-        outcome if isinstance(outcome, RagkpiError) else replace(outcome, scores=next(scores))
-        for outcome in outcomes
-    ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,7 +179,7 @@ def compare(
     >>> [round(row["p"], 4) for row in found.rows if row["run"] == "fusion"]
     [0.0078]
     """
-    asked = session(measures, how)
+    call = call_of(measures, how)
     procedure = procedure_of(
         test, correction, family, trials, Bootstrap.resamples, seed, confidence
     )
@@ -217,46 +193,37 @@ def compare(
     if baseline is not None:
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
     labels = labels_of(by)
-    metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
-    evaluator = asked.evaluator(qrels, metrics)
-    depth = names_needed(metrics, asked.settings) if asked.rel_info == "qrels" else 0
-    read = evaluator.read(named.values(), evaluator.needs(metrics, depth))
-    checked = asked.checked(evaluator, named, evaluator.score(read, metrics))
-    outcomes = over_common_queries(asked, named, checked)
-    bad = problems_of(named, outcomes)
-    evaluated = good_ones(named, outcomes)
-    scored = {name: run.scores for name, run in evaluated.items()}
+    metrics = call.metrics(REPORTED if call.rel_info == "qrels" else None)
+    depth = names_needed(metrics, call.settings) if call.rel_info == "qrels" else 0
+    evaluated = call.evaluate(qrels, named, metrics, depth, problems="kept").over_common_queries()
+    scored = dict(zip(evaluated.by_name, evaluated.scores, strict=True))
     lacking = pairs == "baseline" and next(iter(named)) not in scored
     if problems == "raised" or len(scored) < 2 or lacking:
-        interface().refuse(bad)
-    shown = asked.called(list(scored), list(scored.values()))
-    signature = asked.signed(metrics, qrels=qrels, by=by)
-    by_name = dict(zip(named, read, strict=True))
-    hits = [run for name in evaluated if isinstance(run := by_name[name], Hits)]
-    judgements = evaluator.relevance.judgements
-    judging = judging_of(shown, hits, list(evaluated.values()), judgements, asked.settings)
-    of_all, drawn = _compared(pairs, shown, list(scored.values()), procedure, signature, judging)
+        interface().refuse(evaluated.problems)
+    signature = evaluated.signature(by=by)
+    judging = judging_of(evaluated)
+    names = evaluated.names
+    of_all, drawn = _compared(pairs, names, evaluated.scores, procedure, signature, judging)
 
     def of_slice(part: QuerySlice) -> Report:
-        some = [part.of(scores) for scores in scored.values()]
+        some = [part.of(scores) for scores in evaluated.scores]
         judged = judging and judging.of(part)
-        return _compared(pairs, shown, some, procedure, signature, judged)[0]
+        return _compared(pairs, names, some, procedure, signature, judged)[0]
 
     caution = "each slice is tested on its own: of many, some differ by chance"
-    report = with_slices(of_all, labels, queries_of(scored.values()), of_slice, caution)
+    report = with_slices(of_all, labels, queries_of(evaluated.scores), of_slice, caution)
 
     def charts() -> list[Chart]:
-
-        known = signature or asked.signature(metrics, asked.files(qrels=qrels))
-        return noted(drawn(), [known.short()])
+        whole_signature = signature or call.signature(metrics, call.files(qrels=qrels))
+        return noted(drawn(), [whole_signature.short()])
 
     return ComparisonResult(
         report,
         charts,
-        notes=tuple(asked.notes.told),
+        notes=evaluated.notes,
         signature=signature,
-        problems=bad,
-        names=dict(zip(scored, shown, strict=True)),
+        problems=evaluated.problems,
+        names=dict(zip(scored, names, strict=True)),
         scores=scored,
         procedure=procedure,
     )

@@ -12,6 +12,7 @@ import numpy as np
 
 from ragkpi.evaluation import Evaluation
 from ragkpi.library.given import QuerySlice
+from ragkpi.library.session import Evaluations
 from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.holes.study import Swap, depth_needed, find_bounds
@@ -101,22 +102,16 @@ def names_needed(metrics: Sequence[Metric], settings: Settings) -> int:
     return depth if depth <= _DEEPEST and settings.unjudged == "kept" else 0
 
 
-def judging_of(
-    names: Sequence[str],
-    hits: Sequence[Hits],
-    evaluations: Sequence[Evaluation],
-    judgements: Judgements,
-    settings: Settings,
-) -> Judging | None:
+def judging_of(runs: Evaluations) -> Judging | None:
     """Collect the judged shares of runs read down to `names_needed`; None if no qrels say them."""
-    metrics = evaluations[0].scores.metrics
+    metrics, settings = runs.metrics, runs.call.settings
     metric = _deciding(metrics)
     if metric is None or settings.unjudged == "removed":
         return None
     unj = find_metrics([f"unj.{cutoff_of(metric)}"])
     unjudged, bounded = {}, {}
     needed = names_needed(metrics, settings)
-    for name, run, evaluation in zip(names, hits, evaluations, strict=True):
+    for name, run, evaluation in zip(runs.names, runs.hits, runs, strict=True):
         if not isinstance(evaluation.judged, Judged):
             return None
         ranked = replace(evaluation.judged, settings=replace(settings, ties="id"))
@@ -128,4 +123,4 @@ def judging_of(
             own = evaluation.scores.only([evaluation.scores[metric.name]])
             bounded[name] = run, replace(evaluation, scores=own)
         unjudged[name] = scores
-    return Judging(metric, unjudged, bounded, judgements, settings)
+    return Judging(metric, unjudged, bounded, runs.judgements, settings)

@@ -8,19 +8,19 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
-from ragkpi.errors import UsageError
+from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import option, steps
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
+    call_of,
     in_one_order,
     named_runs,
-    session,
     whole,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.session import Session, all_good
+from ragkpi.library.session import Call
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
@@ -105,7 +105,7 @@ def depth(
     >>> print(bm25.rows[0]["bor"])
     12.8874...
     """
-    asked = session((), in_one_order(how))
+    call = call_of((), in_one_order(how))
     numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
     for name, number in {**numbers, "max_tokens": max_tokens}.items():
         if number is not None and number != number:
@@ -138,7 +138,7 @@ def depth(
             )
         if ci:
             raise UsageError(f"{option('ci')}: without a run nothing is estimated; leave it out")
-        judged = [_judged_without_run(asked, qrels, relevant, limits)]
+        judged = [_judged_without_run(call, qrels, relevant, limits)]
         curves = _curves_of_chance(judged[0], depths, limits, answers, published)
     else:
         if published is not None:
@@ -146,17 +146,17 @@ def depth(
                 f"{option('success')} stands in place of runs; expected one or the other"
             )
         curves, judged = _curves_of_runs(
-            asked, qrels, named_runs(runs), depths, limits, answers, resampling, ci
+            call, qrels, named_runs(runs), depths, limits, answers, resampling, ci
         )
     metrics = curves.curves[0].scores.metrics
 
     def charts() -> list[Chart]:
         drawn = every_depth([*curves.depths, *curves.chosen])
         traces = [trace(of_run, drawn, limits.needed) for of_run in judged]
-        return noted(depth_charts(curves, traces), asked.small_print(qrels, metrics, judged[0]))
+        return noted(depth_charts(curves, traces), call.small_print(qrels, metrics, judged[0]))
 
     report = depth_answer(curves, tokens_per_passage)
-    return Result(report, charts, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
+    return Result(report, charts, tuple(call.notes.told), call.signed(metrics, qrels=qrels))
 
 
 def _needed(at_least: int | str) -> Needed:
@@ -212,11 +212,11 @@ _OF_RUNS = ("unjudged", "max_retrieved", "draws", "grade_map")
 _OF_QRELS = ("relevance_level", "only_query", "corpus_sizes")
 
 
-def _refuse_idle(asked: Session, limits: Limits, counts: Sequence[int] | None) -> None:
+def _refuse_idle(call: Call, limits: Limits, counts: Sequence[int] | None) -> None:
     """Raise `UsageError` for settings without effect because there are no runs or no qrels."""
-    settings, default = asked.settings, Settings()
+    settings, default = call.settings, Settings()
     idle = _OF_RUNS if counts is None else (*_OF_QRELS, *_OF_RUNS)
-    given = ["missing"] if asked.missing_said else []
+    given = ["missing"] if call.missing_said else []
     given += [name for name in idle if getattr(settings, name) != getattr(default, name)]
     if limits.plateau != Limits().plateau:
         given.append("plateau")
@@ -230,12 +230,12 @@ def _refuse_idle(asked: Session, limits: Limits, counts: Sequence[int] | None) -
 
 
 def _judged_without_run(
-    asked: Session, qrels: Any, relevant: Sequence[int] | None, limits: Limits
+    call: Call, qrels: Any, relevant: Sequence[int] | None, limits: Limits
 ) -> Judged:
     """Judge an empty run, since chance needs only the numbers of relevant documents."""
     counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
-    settings = asked.settings
-    _refuse_idle(asked, limits, counts)
+    settings = call.settings
+    _refuse_idle(call, limits, counts)
     if counts is not None:
         if settings.corpus_size is None:
             raise UsageError(
@@ -248,10 +248,11 @@ def _judged_without_run(
             "qrels without a run: the number to choose from is missing; give it with "
             f"{option('corpus_size')}, or a run"
         )
-    every = replace(asked, settings=replace(settings, missing="zero", doubts="said"))
+    every = replace(call, settings=replace(settings, missing="zero", doubts="said"))
     metrics = count_values([1], Needed())
-    evaluator = every.evaluator(qrels, metrics)
-    (nothing,) = all_good(["qrels"], evaluator.score([NOTHING_RETRIEVED], metrics))
+    (nothing,) = every.evaluator(qrels, metrics).score([NOTHING_RETRIEVED], metrics)
+    if isinstance(nothing, RagkpiError):
+        raise nothing
     return nothing.plain
 
 
@@ -288,7 +289,7 @@ _ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
 
 
 def _curves_of_runs(
-    asked: Session,
+    call: Call,
     qrels: Any,
     runs: Mapping[str, RunOrPath],
     depths: Sequence[int] | None,
@@ -299,29 +300,26 @@ def _curves_of_runs(
 ) -> tuple[Curves, list[Judged]]:
     """Study runs at the depths asked for, or at the usual ones down to the end of the runs."""
     everywhere = run_values(depths or DEPTHS, limits.needed)
-    evaluator = asked.evaluator(qrels, everywhere)
     # Read first: the default depths depend on the runs, but reading does not depend on depths.
-    read = evaluator.read(runs.values(), evaluator.needs(everywhere))
-    retrieved = [run.num_ret for run in read if isinstance(run, Hits)]
+    read = call.read(qrels, runs, everywhere)
+    retrieved = [run.num_ret for run in read.hits if isinstance(run, Hits)]
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
-    if asked.settings.max_retrieved is not None:
-        deepest = max(1, min(deepest, asked.settings.max_retrieved))
+    if call.settings.max_retrieved is not None:
+        deepest = max(1, min(deepest, call.settings.max_retrieved))
     if depths is None:
         answered = {depth for quality in answers.values() for depth in quality}
         depths = [depth for depth in sorted({*DEPTHS, *answered}) if depth <= deepest]
-    outcomes = evaluator.score(read, run_values(depths, limits.needed))
-    for result in all_good(runs, outcomes):
+    evaluated = read.evaluate(run_values(depths, limits.needed))
+    for result in evaluated:
         _refuse_above(int(corpus_size(result.plain).min()), depths)
-    results = all_good(runs, asked.checked(evaluator, runs, outcomes))
     curves = []
-    names = asked.called(list(runs), [result.scores for result in results])
-    quality = for_runs(answers, names)
-    all_runs = zip(names, runs, results, strict=True)
-    for name, path, result in steps(all_runs, "depths", len(results)):
+    quality = for_runs(answers, evaluated.names)
+    all_runs = zip(evaluated.names, runs, evaluated, strict=True)
+    for name, path, result in steps(all_runs, "depths", len(runs)):
         judged = result.plain
         deepest = int(judged.num_ret.max())
         if depths[-1] > deepest:  # success cannot rise there, but chance does
-            asked.notes.warn(
+            call.notes.warn(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
                 f"give a deeper run, or {option('at')} down to {deepest} ({path})"
             )
@@ -330,7 +328,7 @@ def _curves_of_runs(
         study = decide_depth(judged, depths, limits, resampling)
         curves.append(Curve(name, result.scores, study, bounds, quality.get(name, {})))
     studied = Curves(curves, depths, limits, resampling if ci else None)
-    return studied, [result.plain for result in results]
+    return studied, [result.plain for result in evaluated]
 
 
 def _refuse_above(size: int, depths: Sequence[int]) -> None:

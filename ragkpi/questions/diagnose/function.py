@@ -1,4 +1,4 @@
-"""The public function `diagnose`, which also evaluates the best case of unjudged documents."""
+"""The public function `diagnose`."""
 
 from __future__ import annotations
 
@@ -7,25 +7,21 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from ragkpi.charts.chart import noted
-from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.evaluation import Evaluation, Evaluator
+from ragkpi.errors import UsageError
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
+    call_of,
     in_one_order,
     run_of,
-    session,
     whole,
 )
-from ragkpi.library.given import QuerySlice, labels_of, with_slices
+from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
 from ragkpi.library.result import Result
-from ragkpi.library.session import all_good
-from ragkpi.measures.registry import find_metrics
+from ragkpi.library.session import Evaluations
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
-from ragkpi.questions.diagnose.study import Diagnosis, Thresholds, with_shown_at_their_best
+from ragkpi.questions.diagnose.study import Diagnosis, Thresholds, best_case, metrics_of
 from ragkpi.questions.diagnose.study import diagnose as diagnose_run
-from ragkpi.ranking.reading import Hits
-from ragkpi.ranking.relevance import Qrels
 from ragkpi.reports.layout import Answer
 
 
@@ -73,46 +69,35 @@ def diagnose(
     >>> found.to_dict()["question"]
     'diagnose'
     """
-    asked = session((), in_one_order(how))
-    if asked.pool is None:
+    call = call_of((), in_one_order(how))
+    if call.pool is None:
         raise UsageError("no pool is given; expected pool=, which the run was selected from")
     most = None if worst is None else whole("worst", worst, 0)
     shown, labels = whole("cutoff", cutoff, 1), labels_of(by)
     thresholds = Thresholds(good_proc, good_pct_proc)
     bootstrap = bootstrap_of(resamples, seed, confidence)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
-    metrics = find_metrics([f"pct_proc.{shown}", f"pool_miss.{shown}"])
-    evaluator = asked.evaluator(qrels, metrics)
-    (read,) = evaluator.read(named.values(), evaluator.needs(metrics, shown))
-    (result,) = asked.every(evaluator, named, evaluator.score([read], metrics))
     documents = whole("missed", missed, 0)
+    evaluated = call.evaluate(qrels, named, metrics_of(shown), shown)
 
-    def diagnosed(
-        evaluator: Evaluator, read: Hits | RagkpiError, result: Evaluation
-    ) -> tuple[Answer, Diagnosis]:
-        judgements = evaluator.relevance.judgements
-        diagnosis = diagnose_run(result.plain, judgements, shown, thresholds)
-        if isinstance(read, Hits) and asked.pool != "-":  # which is read again
-            best = with_shown_at_their_best(judgements, read, asked.settings, shown)
-            if best is not None:
-                generous = asked.evaluator(Qrels(best[0]), metrics)
-                (at_best,) = all_good(list(named), generous.score([best[1]], metrics))
-                study = diagnose_run(at_best.plain, best[0], shown, thresholds)
-                diagnosis = replace(diagnosis, best_case=study.mean_shares)
-        ids = judgements.document
+    def diagnosed(some: Evaluations) -> tuple[Answer, Diagnosis]:
+        (result,) = some
+        diagnosis = diagnose_run(result.plain, some.judgements, shown, thresholds)
+        best = best_case(some.evaluator, some.hits[0], shown)
+        if best is not None:
+            study = diagnose_run(best.judged, best.judgements, shown, thresholds)
+            diagnosis = replace(diagnosis, best_case=study.mean_shares)
+        ids = some.judgements.document
         return diagnosis_answer(diagnosis, ids, most, documents, bootstrap), diagnosis
 
     def of_slice(part: QuerySlice) -> Answer:
-        narrowed, view = evaluator.over(part.queries)
-        some = view(read) if isinstance(read, Hits) else read
-        (of_part,) = all_good(list(named), narrowed.score([some], metrics))
-        return diagnosed(narrowed, some, of_part)[0]
+        return diagnosed(evaluated.over(part.queries))[0]
 
-    answer, diagnosis = diagnosed(evaluator, read, result)
+    answer, diagnosis = diagnosed(evaluated)
     chart = diagnosis_chart(diagnosis)
     return Result(
-        with_slices(answer, labels, result.scores.queries, of_slice),
-        lambda: noted([chart], asked.small_print(qrels, metrics, result.plain)),
-        tuple(asked.notes.told),
-        asked.signed(metrics, qrels=qrels, by=by),
+        with_slices(answer, labels, queries_of(evaluated.scores), of_slice),
+        lambda: noted([chart], evaluated.small_print()),
+        evaluated.notes,
+        evaluated.signature(by=by),
     )

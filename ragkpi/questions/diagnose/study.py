@@ -14,13 +14,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.errors import RagkpiError
+from ragkpi.evaluation import Evaluator
 from ragkpi.files.lines import Tokens
 from ragkpi.measures import evidence
+from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.holes.assignments import find_holes
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
+from ragkpi.ranking.relevance import Qrels
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
     Bootstrap,
@@ -262,13 +266,49 @@ def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: i
     return Missed(query[order], rows[order], grade[order], level[order], rank[rows[order]])
 
 
-def with_shown_at_their_best(
+@dataclass(frozen=True, eq=False)
+class BestCase:
+    """A run as if all unjudged documents in its top K had the top grade."""
+
+    judged: Judged
+    judgements: Judgements
+
+
+def metrics_of(cutoff: int) -> list[Metric]:
+    """Return the metrics for which a run is judged with all that `diagnose` needs."""
+    return find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
+
+
+def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> BestCase | None:
+    """Judge a run as if the unjudged documents that it shows had the top grade.
+
+    The run was read with the names of its documents down to the cutoff. None if all shown
+    documents are judged, or if the pool is standard input, which cannot be read again.
+    """
+    if evaluator.pool is None or evaluator.pool == "-":
+        return None
+    best = _with_shown_at_their_best(
+        evaluator.relevance.judgements, run, evaluator.settings, cutoff
+    )
+    if best is None:
+        return None
+    judgements, hits = best
+    generous = Evaluator(
+        Qrels(judgements), evaluator.settings, pool=evaluator.pool, run_format=evaluator.run_format
+    )
+    (evaluation,) = generous.score([hits], metrics_of(cutoff))
+    if isinstance(evaluation, RagkpiError):
+        raise evaluation
+    return BestCase(evaluation.plain, judgements)
+
+
+def _with_shown_at_their_best(
     judgements: Judgements, run: Hits, settings: Settings, cutoff: int
 ) -> tuple[Judgements, Hits] | None:
     """Give every unjudged document of a run's top K the level of the highest grade.
 
-    The run was read with the names of its documents down to the cutoff. Return the judgements with
-    these documents, and the run judged by them; None if all shown documents are judged.
+    Return the judgements with these documents, and the run judged by them; None if all shown
+    documents are judged.
     """
     holes = find_holes(judgements, [run], settings)
     shown = np.flatnonzero(holes.within(cutoff))

@@ -10,22 +10,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
-from ragkpi.evaluation import Evaluation
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.interface import interface, steps
 from ragkpi.library.arguments import (
     Evaluating,
-    OnProblem,
     bootstrap_of,
+    call_of,
     named_run,
     note_files,
     one_of,
     runs_of,
-    session,
     whole,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.session import Hashes, Signature, good_ones, problems_of
+from ragkpi.library.session import Hashes, OnProblem, Signature
 from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
 from ragkpi.measures.measure import Scores
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
@@ -333,8 +331,8 @@ def evaluate(
     Traceback (most recent call last):
     ragkpi.errors.GateFailedError: run: P_1 is 0.5, below 0.8 by 0.3
     """
-    asked = session(measures, how)
-    metrics = asked.metrics()
+    call = call_of(measures, how)
+    metrics = call.metrics()
     labels = None
     if by is not None:
         from ragkpi.library.given import labels_of, queries_of, slices_of, with_slices
@@ -347,24 +345,20 @@ def evaluate(
     runs = named_run(run) if several is None else several
     read = {**runs, **gates.runs(runs)} if gates else runs
     noted = note_files(read.values())
-    outcomes: Sequence[Evaluation | RagkpiError] = asked.evaluate(qrels, read, metrics)
-    if asked.settings.missing == "common":
-        from ragkpi.questions.compare.function import over_common_queries
-
-        outcomes = over_common_queries(asked, read, outcomes)
-    bad = problems_of(read, outcomes)
-    scored = {name: run.scores for name, run in good_ones(read, outcomes).items()}
-    evaluated = [name for name in runs if name in scored]
-    if problems == "raised" or not evaluated:
+    evaluated = call.evaluate(qrels, read, metrics, problems="kept").over_common_queries()
+    bad = list(evaluated.problems)
+    scored = {name: run.scores for name, run in evaluated.by_name.items()}
+    if problems == "raised" or not runs.keys() & scored:
         interface().refuse(bad)
     if zscores is not None:
         from ragkpi.questions.evaluate.zscores import standardized
 
         scored = standardized(zscores, scored)
-    shown = asked.called(evaluated, [scored[name] for name in evaluated])
-    of_runs = {name: scored[given] for name, given in zip(shown, evaluated, strict=True)}
-    files = asked.files(qrels=qrels, zscores=zscores, by=by) if noted.hashed else {}
-    signature = asked.signature(metrics, files) if noted.hashed else None
+    baselines = {name: scored.pop(name) for name in scored.keys() - runs}
+    names = call.names_of({name: evaluated.by_name[name] for name in scored})
+    of_runs = dict(zip(names, scored.values(), strict=True))
+    files = call.files(qrels=qrels, zscores=zscores, by=by) if noted.hashed else {}
+    signature = call.signature(metrics, files) if noted.hashed else None
 
     def reported(some: Mapping[str, Scores]) -> EvaluationReport:
         rows = _rows(some, bootstrap, signature)
@@ -379,10 +373,9 @@ def evaluate(
     verdicts: Sequence[Verdict] = ()
     queries = [] if labels is None else queries_of(of_runs.values())
     if gates:
-        baselines = {name: scores for name, scores in scored.items() if name not in runs}
         slices = [] if labels is None else slices_of(labels, queries)
         verdicts = gates.verdicts(of_runs, baselines, slices)
-        gates.note_other_qrels(asked, qrels)
+        gates.note_other_qrels(call, qrels)
         missed = gates.missed(verdicts)
         if missed and problems == "raised":
             raise GateFailedError("; ".join(map(str, missed)))
@@ -390,10 +383,10 @@ def evaluate(
     report = reported(of_runs)
     return (RunResult if several is None else RunResults)(
         report if labels is None else with_slices(report, labels, queries, of_slice),
-        notes=tuple(asked.notes.told),
+        notes=evaluated.notes,
         signature=signature,
         files=files,
-        paths=[path if isinstance(path := runs[name], str) else None for name in evaluated],
+        paths=[path if isinstance(path := runs[name], str) else None for name in scored],
         verdicts=verdicts,
         problems=bad,
         inputs=noted,

@@ -16,7 +16,7 @@ from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.given import QuerySlice
-from ragkpi.library.session import Session
+from ragkpi.library.session import Call
 from ragkpi.measures.measure import MetricScores, Scores
 from ragkpi.statistics.gates import (
     BaselineGate,
@@ -235,13 +235,13 @@ class Gates:
                 found += stored_verdicts(self.stored, run, self.against)
         return found
 
-    def note_other_qrels(self, asked: Session, qrels: Any) -> None:
+    def note_other_qrels(self, call: Call, qrels: Any) -> None:
         """Add a note if the stored result comes from other qrels."""
         if self.stored is not None and self.stored.qrels:
-            _, digest = asked.files(qrels=qrels).get("qrels", ("", None))
+            _, digest = call.files(qrels=qrels).get("qrels", ("", None))
             if digest not in (None, self.stored.qrels):
                 name = self.stored.name
-                asked.notes.note(f"{name} was evaluated with other qrels (by their SHA-256)")
+                call.notes.note(f"{name} was evaluated with other qrels (by their SHA-256)")
 
     def missed(self, found: Sequence[Verdict]) -> list[GateFailedError]:
         """Return an error per run and value that falls short."""

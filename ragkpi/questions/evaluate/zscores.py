@@ -14,7 +14,7 @@ import numpy as np
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.files.query_files import Norm, Norms, read_zscores
-from ragkpi.library.arguments import Evaluating, named_runs, session
+from ragkpi.library.arguments import Evaluating, call_of, named_runs
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM, MetricScores, Scores
 from ragkpi.reports.layout import Answer, Cell, Column, Table
@@ -166,20 +166,18 @@ def zscores(
     >>> ragkpi.zscores(qrels, runs, "recip_rank").rows
     [{'query': 'q1', 'measure': 'recip_rank', 'mean': 0.75, 'deviation': 0.3535...}]
     """
-    asked = session(measures, {"missing": "intersection", **how})
-    metrics = asked.metrics()
-    named = named_runs(runs)
-    results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)
-    lines = list(zscore_lines([result.scores for result in results]))
+    call = call_of(measures, {"missing": "intersection", **how})
+    evaluated = call.evaluate(qrels, named_runs(runs), call.metrics())
+    lines = list(zscore_lines(evaluated.scores))
     numbers = Column("mean", "decimal"), Column("deviation", "decimal")
     rows = [
         [Cell(query), Cell(measure), Cell(float(mean)), Cell(float(deviation))]
         for query, measure, mean, deviation in map(bytes.split, lines)
     ]
     table = Table([Column("query"), Column("measure"), *numbers], rows)
-    sentence = f"Means and deviations are over {len(named)} runs."
+    sentence = f"Means and deviations are over {len(evaluated.names)} runs."
     answer = Answer("zscores", table, [sentence], {})
-    return ZScores(answer, None, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels), lines)
+    return ZScores(answer, None, evaluated.notes, evaluated.signature(), lines)
 
 
 def standardized(path: str | os.PathLike[str], scored: Mapping[str, Scores]) -> dict[str, Scores]:

@@ -8,12 +8,11 @@ from typing import Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
-from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.interface import option
-from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, one_of, session, whole
+from ragkpi.library.arguments import Evaluating, call_of, in_one_order, named_runs, one_of, whole
 from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
 from ragkpi.library.result import Result
-from ragkpi.library.session import all_good
+from ragkpi.library.session import Evaluations
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import (
     Candidate,
@@ -23,7 +22,6 @@ from ragkpi.questions.holes.assessment import (
     removed_together,
 )
 from ragkpi.questions.holes.study import HoleBounds, Within, depth_needed, find_bounds
-from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Answer
 
 BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")
@@ -77,50 +75,39 @@ def holes(
     by
         Labels of queries, as `evaluate` takes them: the same answer for each slice.
     """
-    asked = session(measures, in_one_order(how))
+    call = call_of(measures, in_one_order(how))
     reach = one_of("within", within, get_args(Within))
     named_first = whole("first", first, 0)
-    named = named_runs(runs)
     labels = labels_of(by)
-    metrics = asked.metrics(BOUNDED)
+    metrics = call.metrics(BOUNDED)
     if any(metric.relevance_level is not None for metric in metrics):
         raise UsageError(
             f"bounds are by one level of relevance; expected {option('relevance_level')} in "
             f"place of rel="
         )
-    evaluator = asked.evaluator(qrels, metrics)
     depth = depth_needed(metrics, reach) or _EVERYTHING
-    read = evaluator.read(named.values(), evaluator.needs(metrics, depth))
-    outcomes = asked.checked(evaluator, named, evaluator.score(read, metrics))
-    results = all_good(named, outcomes)
-    hits = [run for run in read if isinstance(run, Hits)]
-    names = asked.called(list(named), [result.scores for result in results])
+    evaluated = call.evaluate(qrels, named_runs(runs), metrics, depth)
     shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
 
-    def bounded(
-        evaluator: Evaluator, hits: Sequence[Hits], results: Sequence[Evaluation]
-    ) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
-        found = find_bounds(evaluator.relevance.judgements, hits, results, asked.settings, reach)
-        listed = candidates(found)
-        together = removed_together(found, listed[:named_first])
-        return holes_answer(found, names, listed, named_first, shown, together), found, listed
+    def bounded(some: Evaluations) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
+        bounds = find_bounds(some.judgements, some.hits, list(some), call.settings, reach)
+        to_judge = candidates(bounds)
+        together = removed_together(bounds, to_judge[:named_first])
+        answer = holes_answer(bounds, some.names, to_judge, named_first, shown, together)
+        return answer, bounds, to_judge
+
+    answer, bounds, to_judge = bounded(evaluated)
 
     def of_slice(part: QuerySlice) -> Answer:
-        narrowed, view = evaluator.over(part.queries)
-        some = list(map(view, hits))
-        return bounded(narrowed, some, all_good(names, narrowed.score(some, metrics)))[0]
-
-    answer, found, listed = bounded(evaluator, hits, results)
-    queries = queries_of([result.scores for result in results])
+        return bounded(evaluated.over(part.queries))[0]
 
     def charts() -> list[Chart]:
-        notes = asked.small_print(qrels, metrics, results[0].plain)
-        return noted(holes_charts(found, names), notes)
+        return noted(holes_charts(bounds, evaluated.names), evaluated.small_print())
 
     return HolesResult(
-        with_slices(answer, labels, queries, of_slice),
+        with_slices(answer, labels, queries_of(evaluated.scores), of_slice),
         charts,
-        tuple(asked.notes.told),
-        asked.signed(metrics, qrels=qrels, by=by),
-        listed,
+        evaluated.notes,
+        evaluated.signature(by=by),
+        to_judge,
     )

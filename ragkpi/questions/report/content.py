@@ -15,7 +15,7 @@ from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath
 from ragkpi.files.query_files import QueryLabels, Text, read_texts, texts_of_run
 from ragkpi.library.given import query_slices
-from ragkpi.library.session import Signature
+from ragkpi.library.session import Evaluations, Signature
 from ragkpi.library.values import EvaluatedRun, interval_notes, run_object
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, Scores, score
@@ -26,10 +26,11 @@ from ragkpi.questions.depth.resampling import decide_depth
 from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, trace
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import (
+    BestCase,
     Diagnosis,
     Thresholds,
+    best_case,
     diagnose,
-    with_shown_at_their_best,
 )
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import candidates, removed_together
@@ -94,14 +95,6 @@ CUTOFF = 10  # documents that a reader sees, in the parts of the page with a fix
 
 
 @dataclass(frozen=True, eq=False)
-class BestCase:
-    """A run as if all unjudged documents in its top K had the top grade."""
-
-    judged: Judged
-    judgements: Judgements
-
-
-@dataclass(frozen=True, eq=False)
 class ReportedRun:
     """A run of the page, with the scores of the shown measures.
 
@@ -127,20 +120,6 @@ def metrics_needed(shown: Sequence[Metric], pool: bool) -> list[Metric]:
         more += [f"pct_proc.{CUTOFF}", f"pool_miss.{CUTOFF}"]
     known = {metric.name for metric in shown}
     return [*shown, *(metric for metric in find_metrics(more) if metric.name not in known)]
-
-
-def best_case(evaluator: Evaluator, hits: Hits) -> BestCase | None:
-    """Judge the unjudged documents that a run shows as if they had the top grade."""
-    if evaluator.pool is None or evaluator.pool == "-":  # the pool is read a second time
-        return None
-    judgements, settings = evaluator.relevance.judgements, evaluator.settings
-    best = with_shown_at_their_best(judgements, hits, settings, CUTOFF)
-    if best is None:
-        return None
-    generous = Evaluator(Qrels(best[0]), settings, pool=evaluator.pool)
-    metrics = find_metrics([f"pct_proc.{CUTOFF}", f"pool_miss.{CUTOFF}"])
-    (evaluation,) = generous.score([best[1]], metrics)
-    return None if isinstance(evaluation, RagkpiError) else BestCase(evaluation.plain, best[0])
 
 
 def only(scores: Scores, shown: Sequence[Metric]) -> Scores:
@@ -519,34 +498,30 @@ def wanted_of(evaluator: Evaluator, shown: Sequence[Metric], runs: int) -> Wante
 
 
 def report_document(
-    evaluator: Evaluator,
-    runs: Sequence[RunOrPath],
-    names: Sequence[str],
-    hits: Sequence[Hits],
-    evaluations: Sequence[Evaluation],
-    shown: Sequence[Metric],
-    options: ReportOptions,
+    evaluated: Evaluations, shown: Sequence[Metric], options: ReportOptions
 ) -> dict[str, Any]:
     """Collect the data of a page, valid under ``schema.json#/$defs/report``.
 
     The runs were read for `wanted_of` and scored by `metrics_needed`.
     """
-    best = [best_case(evaluator, run) for run in hits]
-    reported = reported_runs(names, evaluations, best, shown)
-    scores, judgements = reported[0].scores, evaluator.relevance.judgements
+    evaluator, hits, names = evaluated.evaluator, evaluated.hits, evaluated.names
+    runs = list(evaluated.read.runs.values())
+    best = [best_case(evaluator, run, CUTOFF) for run in hits]
+    reported = reported_runs(names, list(evaluated), best, shown)
+    scores, judgements = reported[0].scores, evaluated.judgements
     queries, main, pooled = scores.queries, _main(shown, options.main), evaluator.pool is not None
     chosen = telling_queries(reported, main, options.detail_queries)
     small = len(judgements.queries) * len(runs) <= _MOST_CELLS
     details = _details(evaluator, runs, reported, hits if small else None, chosen, options)
     files = [run for run in runs if isinstance(run, str) and run != "-"]
     query_texts, texts = shown_texts(details, set(queries), options, files)
-    holes = _holes(evaluator, hits, evaluations, shown, names) if small else None
+    holes = _holes(evaluated, shown) if small else None
     pairs = len(runs) * (len(runs) - 1) // 2
     many_trials = pairs * len(queries) * options.procedure.trials > _MOST_TRIALS
     procedure = replace(options.procedure, test="t") if many_trials else options.procedure
     slices, left_out = largest_slices(queries, options.labels)
 
-    by_name = dict(zip(names, evaluations, strict=True))
+    by_name = dict(zip(names, evaluated, strict=True))
     notes = [
         *options.compared,
         *concerning({name: run.warnings for name, run in by_name.items()}),
@@ -634,16 +609,11 @@ def _read(evaluator: Evaluator, runs: Sequence[RunOrPath], depth: int) -> list[H
     return hits
 
 
-def _holes(
-    evaluator: Evaluator,
-    hits: Sequence[Hits],
-    evaluations: Sequence[Evaluation],
-    shown: Sequence[Metric],
-    names: Sequence[str],
-) -> dict[str, Any]:
+def _holes(evaluated: Evaluations, shown: Sequence[Metric]) -> dict[str, Any]:
     """Return the answer and the charts of `ragkpi holes`."""
-    some = [replace(run, scores=only(run.scores, shown)) for run in evaluations]
-    bounds = find_bounds(evaluator.relevance.judgements, hits, some, evaluator.settings)
+    some = [replace(run, scores=only(run.scores, shown)) for run in evaluated]
+    settings, names = evaluated.call.settings, evaluated.names
+    bounds = find_bounds(evaluated.judgements, evaluated.hits, some, settings)
     few = len(bounds.holes.query) <= _MOST_HOLES
     listed = candidates(bounds) if few else []
     together = removed_together(bounds, listed[:_FIRST_TO_JUDGE])

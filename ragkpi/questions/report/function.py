@@ -8,15 +8,16 @@ import html
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any, Unpack
 
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
-from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, session, whole
+from ragkpi.library.arguments import Evaluating, call_of, in_one_order, named_runs, whole
 from ragkpi.library.given import labels_of
+from ragkpi.library.session import RunsRead
 from ragkpi.questions.compare.function import procedure_of
 from ragkpi.questions.report.content import (
     Given,
@@ -26,7 +27,6 @@ from ragkpi.questions.report.content import (
     report_document,
     wanted_of,
 )
-from ragkpi.ranking.reading import Hits
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.paired import Family
 from ragkpi.statistics.significance import CorrectionName, TestName
@@ -185,34 +185,29 @@ def report(
     """
     refuse_without_packages()
     named = named_runs(runs)
-    asked = session(measures, in_one_order(how))
-    requests = list(asked.requests) or default_measures(asked.settings, asked.pool)
-    asked = replace(asked, requests=requests)
-    metrics = asked.metrics()
+    call = call_of(measures, in_one_order(how))
+    requests = call.requests or default_measures(call.settings, call.pool)
+    metrics = call.metrics(requests)
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
-    evaluator = asked.evaluator(qrels, metrics)
-    read = evaluator.read(named.values(), wanted_of(evaluator, metrics, len(named)))
-    needed = metrics_needed(metrics, asked.pool is not None)
-    evaluations = asked.every(evaluator, named, evaluator.score(read, needed))
-    names = list(asked.called(list(named), [evaluation.scores for evaluation in evaluations]))
+    evaluator = call.evaluator(qrels, metrics)
+    hits = evaluator.read(named.values(), wanted_of(evaluator, metrics, len(named)))
+    needed = metrics_needed(metrics, call.pool is not None)
+    evaluated = RunsRead(call, qrels, evaluator, named, hits).evaluate(needed)
+    names = evaluated.names
     titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
         title=title or titled,
-        main=asked.requests[0],
+        main=requests[0],
         procedure=procedure,
         query_texts=_texts(queries),
         document_texts=_texts(corpus),
         labels=labels_of(by) or {},
         detail_queries=whole("detail_queries", detail_queries, 0),
         detail_depth=whole("detail_depth", detail_depth, 1),
-        signature=asked.signature(metrics, asked.files(qrels=qrels)),
-        compared=asked.what_is_missing(dict(zip(named, evaluations, strict=True))),
+        signature=call.signature(metrics, call.files(qrels=qrels)),
+        compared=evaluated.missing_notes(),
     )
-    hits = [run for run in read if isinstance(run, Hits)]
-    given = list(named.values())
-    return report_page(
-        report_document(evaluator, given, names, hits, evaluations, metrics, options)
-    )
+    return report_page(report_document(evaluated, metrics, options))
 
 
 def _texts(given: Any) -> Given:
