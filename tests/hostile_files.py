@@ -313,8 +313,19 @@ QRELS = {
         "expected one judgement of each document per query",
         4,
     ),
-    "BEIR": (b"query-id\tcorpus-id\tscore\n1\td\t1.5\n", f"qrels:2: level '1.5'; {FRACTION}", 2),
-    "JSON": (b'{"1": {"d": 0.5}}', f"qrels:1: level '0.5'; {FRACTION}", 2),
+    "gains": (b"query_id,doc_id,gain\n1,d,1.5\n", f"qrels:2: level '1.5'; {FRACTION}", 2),
+    "BEIR": (
+        b"query-id\tcorpus-id\tscore\n1\td\t1.5\n",
+        "qrels:2: score 1.5, where a level is meant; expected judgements "
+        "(--qrels-format flat reads numbers as gains)",
+        2,
+    ),
+    "JSON": (
+        b'{"1": {"d": 0.5}}',
+        "qrels:1: score 0.5, where a level is meant; expected judgements "
+        "(--qrels-format object reads numbers as gains)",
+        2,
+    ),
     "CSV, names alone": (
         b"qid,docno,rel\n",
         "qrels: holds no judgements; expected qrels of at least one",

@@ -352,10 +352,12 @@ def _named(known: Sequence[str], what: Kind) -> list[str]:
                 f"{', '.join(wanted)} among them"
             )
         found.append(name)
-    if what == "qrels" and fields.plain_name(name) == "score":
+    if what == "qrels" and fields.plain_name(found[-1]) == "score":
         other = fields.find(known, (*fields.RANK, *fields.RUN_ID))
         if other is not None:
-            raise UsageError(f"the qrels given hold a run ({name}, {other}); expected judgements")
+            raise UsageError(
+                f"the qrels given hold a run ({found[-1]}, {other}); expected judgements"
+            )
     _refuse_twins(known, found, what)
     return found
 

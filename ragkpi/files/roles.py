@@ -51,14 +51,14 @@ def _shape(place: Place) -> str:
 class RunRole:
     """Looks at the numbers of a run, block by block, for those of judgements.
 
-    These are whole and small, and documents of a query share one, or all of the run do. A rank, a
+    These are whole and small, and documents of a query share one, or all are 0 and 1. A rank, a
     run id or other names than BEIR's say that it is a run.
     """
 
     def __init__(self) -> None:
         self._place = NO_PLACE
         self._levels: set[float] | None = set()
-        self._rows, self._shared = 0, False
+        self._queries, self._shared = 0, False
 
     def look(self, block: RunColumns) -> None:
         if self._levels is None:
@@ -73,14 +73,14 @@ class RunRole:
             return
         levels = block.group() * 100 + score
         self._levels.update(score.tolist())
-        self._rows += len(score)
+        self._queries += len(block.query)
         self._shared = self._shared or len(np.unique(levels)) < len(levels)
 
     @property
     def judgements(self) -> str:
         """Say which levels the judgements have; empty for a ranking."""
         levels = sorted(self._levels or ())
-        if not self._shared and not len(levels) == 1 < self._rows:
+        if not self._shared and (self._queries < 2 or not {0, 1}.issuperset(levels)):
             return ""
         return f"judgements of level {', '.join(f'{level:.0f}' for level in levels)}"
 
