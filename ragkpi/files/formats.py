@@ -191,6 +191,8 @@ def _names(words: list[bytes], columns: Sequence[Sequence[str]]) -> bool:
 
 
 ScoreKind = Literal["similarity", "distance"]
+Role = Literal["checked", "guessed", "given"]
+"""Whether a user says what a file is, by its place among the arguments or by naming its shape."""
 
 
 class Reading(NamedTuple):
@@ -214,7 +216,7 @@ class FileReader(NamedTuple):
     read: Callable[[Source], Any]  # returns the blocks of a run, or qrels
     scores: ScoreKind = "similarity"
     sieve: Sieve | None = None
-    role: Literal["checked", "given"] = "checked"  # "given": the user names the file's shape
+    role: Role = "checked"
     judged: tuple[str, Place] | None = None  # the qrels beside a run, and the place in them
 
     def stream_run(self, source: Source) -> Iterator[RunColumns]:
@@ -233,7 +235,7 @@ class FileReader(NamedTuple):
         warned = self.name == "trec"
         role = RunRole()
         for block in self.read(source):
-            if self.role == "checked":
+            if self.role != "given":
                 role.look(block)
                 if self.judged is not None:
                     refuse_twice(block, *self.judged)
@@ -241,12 +243,12 @@ class FileReader(NamedTuple):
                 block = block._replace(score=-block.score)
             warned = warned or warn_of_contradiction(block)
             yield block
-        role.refuse_judgements(source.name)
+        role.refuse_judgements(source.name, guessed=self.role == "guessed")
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels; the sieve folds passages into documents."""
         columns: QrelsColumns = self.read(source)
-        if self.role == "checked":
+        if self.role != "given":
             refuse_scores(columns)
         return self.sieve.qrels(columns) if self.sieve else columns
 
@@ -282,7 +284,7 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
         return FileReader(name, read, asked.scores, asked.sieve)
-    role: Literal["checked", "given"] = "checked" if shape is None else "given"
+    role: Role = "checked" if shape is None else "given"
     form, read = _registry().other_reader(
         kind, source.name, name, recognise_layout(head), shape, asked.subset
     )

@@ -84,11 +84,13 @@ class RunRole:
             return ""
         return f"judgements of level {', '.join(f'{level:.0f}' for level in levels)}"
 
-    def refuse_judgements(self, file: str) -> None:
+    def refuse_judgements(self, file: str, *, guessed: bool) -> None:
         """Raise `InputError` if the numbers so far are those of judgements."""
         if found := self.judgements:
             shape = option("run_format", _shape(self._place))
             expected = f"expected a run ({shape} reads numbers as scores)"
+            if guessed:
+                expected = f"expected a run, or {option('kind', 'qrels')}"
             raise InputError(file, None, f"holds {found}, not rankings", expected)
 
 

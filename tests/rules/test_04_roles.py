@@ -243,6 +243,14 @@ def test_the_user_may_say_that_levels_are_scores(put, ragkpi):
     assert done.out.endswith(b"1.0000\n")
 
 
+def test_a_conversion_does_not_take_judgements_for_a_run(put, ragkpi):
+    gold = put("gold.json", json.dumps(GOLD))
+    line = refused(ragkpi("convert", gold, "out.run"))
+    assert line.endswith("not rankings; expected a run, or --kind qrels\n")
+    assert ragkpi("convert", "--kind", "qrels", gold, "out.qrels").status == 0
+    assert ragkpi("convert", "--from", "object", gold, "out.run").status == 0
+
+
 def test_nothing_is_said_to_be_swapped_that_is_not(put, ragkpi):
     gold, run = put("gold.json", json.dumps(GOLD)), put("run", RUN_FILES["trec"](RUN))
     qrels = put("q", QRELS_FILES["trec"](GOLD))

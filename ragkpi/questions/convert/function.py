@@ -47,10 +47,18 @@ class Conversion:
     The first bytes decide its kind and format where these are None.
     """
 
-    def __init__(self, source: Source, kind: Kind | None, reading: Reading | str | None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        kind: Kind | None,
+        reading: Reading | str | None,
+        guessed: bool = False,
+    ) -> None:
         self._source = source
         self.kind: Kind = kind or recognise_kind(source.peek(HEAD_LENGTH))
         self._format = reader_of(self.kind, source, reading)
+        if guessed and self._format.role == "checked":
+            self._format = self._format._replace(role="guessed")
 
     def write(self, to: FileFormat, file: BinaryIO) -> None:
         """Write everything to a seekable file, with rankings in trec_eval's order.
@@ -252,7 +260,7 @@ def convert(
         if from_ is not None:
             find_format(conversion.kind, from_, option("from"))
             given = given._replace(format=from_)
-        conversion = Conversion(opened, conversion.kind, given)
+        conversion = Conversion(opened, conversion.kind, given, kind is None)
         format_ = _target_format(conversion.kind, os.fspath(target), to)
         with replacing(os.fspath(target), "OUT", revocable=True) as file:
             conversion.write(format_, file)
