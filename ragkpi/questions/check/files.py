@@ -208,8 +208,8 @@ class CheckedFile:
         self,
         source: Source,
         reading: Reading | str | None = None,
-        judgements: Judgements | None = None,
         block_size: int = BLOCK_SIZE,
+        judgements: Judgements | None = None,
     ) -> None:
         self.name = source.name
         self._source = source

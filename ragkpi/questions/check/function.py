@@ -99,7 +99,7 @@ def check(
     inspections = []
     for file in files:
         with Source(file) as source:
-            checked = CheckedFile(source, of_run, judgements)
+            checked = CheckedFile(source, of_run, judgements=judgements)
             inspection = inspect_file(checked, asked)
             if fix is not None:
                 changes = _mend(checked, inspection, most, os.fspath(fix))
