@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
-from ragkpi.files.column_names import Kind
+from ragkpi.files.column_names import Kind, ScoreKind
 from ragkpi.files.opening import Source
-from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, warn_of_contradiction
+from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns
 
 if TYPE_CHECKING:
     from ragkpi.files.shapes import Shape
@@ -186,9 +186,6 @@ def _names(words: list[bytes], columns: Sequence[Sequence[str]]) -> bool:
     return all(fields.find(names, aliases) is not None for aliases in columns)
 
 
-ScoreKind = Literal["similarity", "distance"]
-
-
 class Reading(NamedTuple):
     """The user's choices for reading a file; format None: by the file's first bytes."""
 
@@ -219,14 +216,8 @@ class FileReader(NamedTuple):
         return self.sieve.folded(blocks)
 
     def stream_columns(self, source: Source) -> Iterator[RunColumns]:
-        """Read all documents of a run; warn if scores contradict ranks."""
-        # trec_eval ignores ranks; 'ragkpi check' compares ranks with scores.
-        warned = self.name == "trec"
-        for block in self.read(source):
-            if self.scores == "distance":
-                block = block._replace(score=-block.score)
-            warned = warned or warn_of_contradiction(block)
-            yield block
+        """Read all documents of a run; errors as in `trec.best_first`."""
+        return trec.best_first(self.read(source), self.scores)
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels; the sieve folds passages into documents."""

@@ -7,12 +7,13 @@ write their own shapes on the command line (``--map-run``, ``--map-qrels``).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ragkpi.errors import InputError, UsageError
+from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files import column_names as fields
-from ragkpi.files.column_names import Kind
+from ragkpi.files.column_names import ORDER, Kind
 from ragkpi.interface import option
 
 ID = "<query id>|metadata.<query id>"
@@ -72,6 +73,23 @@ class Shape(NamedTuple):
     required: tuple[str, ...] = ()
 
     @property
+    def says_order(self) -> bool:
+        """Whether a map says which number, or `ORDER`, ranks the documents."""
+        return not {"score", "scores", "rank"}.isdisjoint(self.required)
+
+    def with_numbers_of(self, map_: Shape | None) -> Shape:
+        """Return this shape with the numbers that a map names."""
+        if map_ is None:
+            return self
+        numbers = {part: getattr(map_, part) for part in _NUMBERS}
+        return self._replace(required=map_.required, **numbers)
+
+    @property
+    def numbers_only(self) -> bool:
+        """Whether a map names numbers alone, so that the rest is recognised."""
+        return bool(self.required) and {*self.required} <= {*_NUMBERS}
+
+    @property
     def specificity(self) -> tuple[int, int]:
         """Return how many keys a file must have by name, and how many parts the shape names.
 
@@ -81,6 +99,9 @@ class Shape(NamedTuple):
         names = len(self.needs) + sum(map(_count_names, paths))
         parts = (self.list, self.score, self.scores, self.rank, self.level)
         return names, sum(map(bool, parts))
+
+
+_NUMBERS = ("score", "scores", "rank", "level")  # parts
 
 
 def find_column(
@@ -107,9 +128,40 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
             file,
             line,
             f"names no {wanted[0]} ({fields.shown_names(names)})",
-            f"expected one of {' '.join(wanted)}, or {option('map_' + shape.kind)} '{part}=…'",
+            f"expected one of {' '.join(wanted[: fields.MOST_NAMES])}, "
+            f"or {option('map_' + shape.kind)} '{part}=…'",
         )
     return name
+
+
+def order_of(
+    shape: Shape, names: Sequence[str], score: str | None, rank: str | None, file: str
+) -> tuple[str, dict[str, str]]:
+    """Return the map that says what orders rows, and other columns that might, with their maps.
+
+    `score` and `rank` are the names of columns. Without both, rows are in order, with a warning.
+    """
+    number = rank if score is None else score
+    if number is None and shape.rank != "@number":
+        warn_of_order(file, names)
+    map_ = ORDER if number is None else map_of(number) if score is None else f"score={number}"
+    if shape.says_order:
+        return map_, {}
+    others = fields.may_order(tuple(names), score)
+    taken = {number, shape.query, shape.doc}
+    return map_, {name: map_of(name) for name in others if name not in taken}
+
+
+def warn_of_order(file: str, names: Sequence[str]) -> None:
+    """Warn that rows have neither scores nor ranks; `names` are their column names."""
+    found = f"{file}: names no score and no rank ({fields.shown_names(names)})"
+    warnings.warn(f"{found}; the order of the rows counts", RagkpiWarning, stacklevel=2)
+
+
+def map_of(name: str) -> str:
+    """Return the map that reads a number of the documents."""
+    is_rank = fields.plain_name(name.rpartition(".")[2]) in fields.RANK
+    return f"rank={name}" if is_rank else f"score={name}"
 
 
 def _count_names(path: str) -> int:
@@ -176,7 +228,7 @@ RUN_SHAPES = (
     (
         "autorag",
         "AutoRAG: {retrieved_ids: […], retrieve_scores: […]}",
-        f"query={ID}|@number, list=retrieved_ids, doc=@value, scores=retrieve_scores|scores",
+        f"query={ID}|@number, list=retrieved_ids, doc=@value, scores=<scores>",
     ),
     (
         "trec-rag",
@@ -341,7 +393,7 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
             f"a map has {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
         )
     # The map wins: a score in the file does not overrule a rank that the map names.
-    if "rank" in paths and "score" not in paths:
-        base = base._replace(score="")
+    if not {"score", "scores", "rank"}.isdisjoint(paths):
+        base = base._replace(score="", rank="")
     parts: dict[str, Any] = dict(paths)
     return base._replace(name="map", repeated="refused", required=tuple(paths), **parts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,7 +16,15 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError
-from ragkpi.files.column_names import shown_names
+from ragkpi.files.column_names import (
+    LEVEL,
+    ORDER,
+    ScoreKind,
+    is_score,
+    meaning,
+    plain_name,
+    shown_names,
+)
 from ragkpi.files.lines import (
     Block,
     LineColumns,
@@ -26,7 +34,6 @@ from ragkpi.files.lines import (
     refuse_invalid,
     scan,
     table_of,
-    within_groups,
 )
 from ragkpi.files.opening import Source
 from ragkpi.interface import option
@@ -41,6 +48,8 @@ RUN_LINE = LineShape(
     "first_word",
     {4: " (qrels have 4; they come first)"},
 )
+_MOST_OTHERS = 5  # in a message
+NONE: Mapping[str, Any] = {}
 _HEAD = 1 << 12  # bytes; enough for the first line, or for its first ten documents
 
 
@@ -56,18 +65,28 @@ class ColumnOrder(NamedTuple):
     score: int | None
     rank: int | None = None
     run_id: int | None = None
+    map: str = "score=score"  # as in `RunColumns`
+    others: Mapping[str, int] = NONE
 
 
-def _unnamed(names: tuple[str, ...], score: int | None, rank: int | None) -> ColumnOrder:
-    """Return the order of query, document and other columns between white space."""
+def _query_document_columns(*names: str) -> ColumnOrder:
+    """Return the order of columns between white space: query, document, perhaps rank and score."""
     line = LineShape(names, "refused", "first_column")
-    return ColumnOrder(partial(scan, shape=line), 0, 1, score, rank)
+    at = {name: number for number, name in enumerate(names)}
+    rank, score = at.get("rank"), at.get("score")
+    # A map numbers the columns of a file without names.
+    ids = f"query={at['query'] + 1}, doc={at['document'] + 1}"
+    others = {} if None in (rank, score) else {f"{ids}, rank={at['rank'] + 1}": at["rank"]}
+    map_ = ORDER if score is None else f"{ids}, score={score + 1}"
+    return ColumnOrder(
+        partial(scan, shape=line), at["query"], at["document"], score, rank, None, map_, others
+    )
 
 
 TREC = ColumnOrder(partial(scan, shape=RUN_LINE), query=0, document=2, score=4, run_id=5)
-MSMARCO = _unnamed(("query", "document", "rank"), None, 2)
-COLBERT = _unnamed(("query", "document", "rank", "score"), 3, 2)
-TEVATRON = _unnamed(("query", "document", "score"), 2, None)
+MSMARCO = _query_document_columns("query", "document", "rank")
+COLBERT = _query_document_columns("query", "document", "rank", "score")
+TEVATRON = _query_document_columns("query", "document", "score")
 
 
 class RunColumns(NamedTuple):
@@ -80,8 +99,11 @@ class RunColumns(NamedTuple):
     score: FloatArray
     line: IntArray  # physical line numbers
     run_id: bytes  # of the last row
-    rank: FloatArray | None = None  # beside scores, in formats whose ranks have a meaning
     by_rank: BoolArray | None = None  # which scores are negative ranks, if any
+    # What the scores are, as a map says it: score=…, scores=…, rank=… or `ORDER`.
+    map: str = "score=score"
+    # Numbers of the documents that are not read, by the map that would read them; NaN for none.
+    others: Mapping[str, FloatArray] = NONE
 
     def group(self) -> IntArray:
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
@@ -94,7 +116,6 @@ class RunColumns(NamedTuple):
         query = Tokens.joined([part.query for part in parts])
         sizes = np.concatenate([np.diff(part.starts) for part in parts])
         first = query.changes()
-        ranks = [part.rank for part in parts if part.rank is not None]
         by_rank = [
             np.zeros(len(part.line), dtype=bool) if part.by_rank is None else part.by_rank
             for part in parts
@@ -107,7 +128,6 @@ class RunColumns(NamedTuple):
             np.concatenate([part.score for part in parts]),
             np.concatenate([part.line for part in parts]),
             parts[-1].run_id,
-            np.concatenate(ranks) if len(ranks) == len(parts) else None,
             None if all(part.by_rank is None for part in parts) else np.concatenate(by_rank),
         )
 
@@ -122,14 +142,14 @@ class RunColumns(NamedTuple):
         return self.with_rows(rows, starts)._replace(query=self.query.take(slice(first, last)))
 
     def with_rows(self, rows: slice | IntArray, starts: IntArray) -> RunColumns:
-        """Keep some rows, with groups starting at `starts`."""
+        """Keep some rows, with groups starting at `starts`; without `others`."""
         return self._replace(
             starts=starts,
             document=self.document.take(rows),
             score=self.score[rows],
             line=self.line[rows],
-            rank=None if self.rank is None else self.rank[rows],
             by_rank=None if self.by_rank is None else self.by_rank[rows],
+            others=NONE,
         )
 
 
@@ -162,14 +182,15 @@ def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[R
         if not len(lines):
             continue
         file, line, rank, score, run_id = block.file, lines.line, None, None, run_id_of(block.file)
-        if layout.rank is not None:
-            rank = parse_ranks(file, lines.column(layout.rank), line)
         if layout.score is not None:
             score = parse_scores(file, lines.column(layout.score), line)
+        elif layout.rank is not None:
+            rank = parse_ranks(file, lines.column(layout.rank), line)
         if layout.run_id is not None:
             run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
         query, document = lines.column(layout.query), lines.column(layout.document)
-        yield run_columns(file, query, document, score, rank, line, run_id)
+        others = {map_: lines.column(other).numbers() for map_, other in layout.others.items()}
+        yield run_columns(file, query, document, score, rank, line, run_id, layout.map, others)
 
 
 def run_columns(
@@ -180,18 +201,20 @@ def run_columns(
     rank: FloatArray | None,
     line: IntArray,
     run_id: bytes,
+    map_: str,
+    others: Mapping[str, FloatArray],
 ) -> RunColumns:
     """Group rows by query; without scores ranks count, without ranks row order."""
     by_rank = None
     if score is None:
         if rank is not None:
             by_rank = np.ones(len(line), dtype=bool)
-        score, rank = -(line.astype(np.float64) if rank is None else rank), None
+        score = -(line.astype(np.float64) if rank is None else rank)
     starts = query.changes()
     query = query.take(starts[:-1])
     refuse_empty(file, document, line, "document id")
     refuse_empty(file, query, line[starts[:-1]], "query id")
-    return RunColumns(file, query, starts, document, score, line, run_id, rank, by_rank)
+    return RunColumns(file, query, starts, document, score, line, run_id, by_rank, map_, others)
 
 
 def whole_queries(parts: Iterable[RunColumns]) -> Iterator[RunColumns]:
@@ -248,7 +271,8 @@ def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
-    refuse_invalid(file, line, text, whole, "rank", "expected a whole number from 1")
+    expected = f"expected a whole number from 1, or {option('map_run')} 'score=…'"
+    refuse_invalid(file, line, text, whole, "rank", expected)
     return rank
 
 
@@ -298,27 +322,114 @@ def ranked_once(columns: RunColumns) -> RunColumns:
     )
 
 
-def warn_of_order(file: str, names: Sequence[str]) -> None:
-    """Warn that rows have neither scores nor ranks; `names` are their column names."""
-    found = f"{file}: names no score and no rank ({shown_names(names)})"
-    warnings.warn(f"{found}; the order of the rows counts", RagkpiWarning, stacklevel=2)
+class _Other(NamedTuple):
+    """What a number that is not read has shown so far: where it did not fall, and did not rise."""
+
+    unlike: tuple[int, bytes] | None = None  # line and query
+    rises_not: bool = False
+    fractional: bool = False
 
 
-def warn_of_contradiction(columns: RunColumns) -> bool:
-    """Warn of a query whose scores contradict its ranks; return whether any does."""
-    if columns.rank is None:
-        return False
-    rises, falls = columns.score[1:] > columns.score[:-1], columns.score[1:] < columns.score[:-1]
-    below, above = columns.rank[1:] > columns.rank[:-1], columns.rank[1:] < columns.rank[:-1]
-    contradict = (rises & below) | (falls & above)
-    wrong = np.flatnonzero(within_groups(columns.starts, contradict))
-    if not len(wrong):
-        return False
-    group = int(np.searchsorted(columns.starts, wrong[0], side="right")) - 1
-    first = f"first for query {named(columns.query[group])}"
-    found = f"{columns.file}: scores and ranks contradict each other ({first})"
-    warnings.warn(f"{found}; the scores count", RagkpiWarning, stacklevel=2)
-    return True
+def best_first(blocks: Iterable[RunColumns], scores: ScoreKind) -> Iterator[RunColumns]:
+    """Negate distances, and refuse a run with numbers that order its documents in another way.
+
+    A number that is not read may agree with the order that counts. If it does not, and it is
+    fractional or has the name of a score, a distance or a rank, nobody knows which of the two
+    counts: `InputError`. Other whole numbers, such as levels, are warned of.
+    """
+    seen: dict[str, _Other] = {}
+    said = False
+    for block in blocks:
+        name = _name(block.map)
+        if block.map.rpartition("=")[0].endswith(("score", "scores")) and (
+            scores == "distance" or meaning(name) == "distance"
+        ):
+            block = block._replace(score=-block.score)
+        refused, warned = [], []
+        for map_, number in block.others.items():
+            sort = meaning(_name(map_))
+            sign = -1 if sort in ("distance", "rank") else 1
+            other = seen[map_] = _with_block(seen.get(map_, _Other()), block, number * sign)
+            if other.unlike is None:
+                continue
+            if other.fractional or _is_strict(_name(map_)):
+                refused.append((map_, other.unlike))
+            elif other.rises_not or sort != "unknown":
+                warned.append((map_, other.unlike))
+        if refused:
+            raise _ambiguous(block, refused)
+        # Of rows without scores the reader has warned.
+        if warned and not said and not (block.map == ORDER and block.by_rank is None):
+            said = True
+            names = _names([block.map, *(map_ for map_, _ in warned)])
+            found = f"{_disagreement(names)} (first for query {named(warned[0][1][1])})"
+            text = f"{block.file}: {found}; {names[0]} counts"
+            warnings.warn(text, RagkpiWarning, stacklevel=2)
+        yield block._replace(others=NONE) if block.others else block
+
+
+def _path(map_: str) -> str:
+    """Return the path to the number that a map reads, or what it is in a file without names."""
+    part, _, path = map_.rpartition("=")
+    return part.split()[-1] if path.isdigit() else path
+
+
+def _name(map_: str) -> str:
+    return _path(map_).rpartition(".")[2]
+
+
+def _is_strict(name: str) -> bool:
+    """Whether whole numbers of this name, too, must agree; levels and positions need not."""
+    plain = plain_name(name)
+    by_name = is_score(name) and not {*plain.split("_")} & {*LEVEL[:-1]}
+    return by_name or plain == "rank"
+
+
+def _with_block(other: _Other, block: RunColumns, number: FloatArray) -> _Other:
+    """Compare a number with the scores of a block, query by query."""
+    rows = np.flatnonzero(~np.isnan(number))
+    number, group, score = number[rows], block.group()[rows], block.score[rows]
+    same = group[1:] == group[:-1]
+    falls, rises_not = [], False
+    for sign in (1, -1):
+        order = np.arange(len(rows))
+        if not (score[1:] < score[:-1])[same].all():
+            order = np.lexsort((-number * sign, -score, group))
+        ranked = number[order] * sign
+        ascents = np.flatnonzero((ranked[1:] > ranked[:-1]) & same)
+        if sign > 0:
+            falls = rows[order[ascents + 1]].tolist()
+        else:
+            rises_not = bool(len(ascents))
+    unlike = other.unlike
+    if falls and unlike is None:
+        of_query = int(np.searchsorted(block.starts, falls[0], side="right")) - 1
+        unlike = int(block.line[falls[0]]), block.query[of_query]
+    fractional = bool((number != np.floor(number)).any())
+    return _Other(unlike, other.rises_not or rises_not, other.fractional or fractional)
+
+
+def _names(maps: Sequence[str]) -> list[str]:
+    paths = ["the order of the file" if map_ == ORDER else _path(map_) for map_ in maps]
+    return [shown_names([path])[1:-1] for path in paths[: _MOST_OTHERS + 1]]
+
+
+def _disagreement(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]} order the documents differently"
+
+
+def _ambiguous(block: RunColumns, others: Sequence[tuple[str, tuple[int, bytes]]]) -> InputError:
+    """Return the error for numbers, one of which must be chosen, with a command for each."""
+    maps = [block.map, *(map_ for map_, _ in others[:_MOST_OTHERS])]
+    commands = [option("map_run", map_) for map_ in maps]
+    commands += [
+        f"{option('scores', 'distance')} {command}"
+        for map_, command in zip(maps[1:], commands[1:], strict=True)
+        if meaning(_name(map_)) == "unknown"
+    ]
+    line, query = others[0][1]
+    found = f"{_disagreement(_names(maps))} (query {named(query)})"
+    return InputError(block.file, line, found, f"expected one of {' or '.join(commands)}")
 
 
 QRELS_LINE = LineShape(
