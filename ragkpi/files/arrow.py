@@ -279,27 +279,27 @@ def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumn
 def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[RunColumns]:
     where = table.names, source.name, None
     query, document = (need_column(shape, part, *where) for part in _IDS)
-    score, rank, run_id = (find_column(shape, part, *where) for part in ("score", "rank", "run_id"))
+    run_id = find_column(shape, "run_id", *where)
     for part in shape.required:
         if getattr(shape, part) != "@number":
             need_column(shape, part, *where)
-    map_, others = order_of(shape, table.names, score, rank, source.name)
+    order = order_of(shape, *where)
     wanted: list[tuple[str, ColumnUse]] = [(query, "ids"), (document, "ids")]
-    number = rank if score is None else score
+    number = order.score or order.rank
     wanted += [] if number is None else [(number, "number")]
     wanted += [] if run_id is None else [(run_id, "ids")]
-    wanted += [(name, "other") for name in others]
+    wanted += [(name, "other") for name in order.others.values()]
     row = 0
     for columns in table.columns(wanted, _ROWS_OF_PIECE):
         queries, documents, *rest = cast(list[Any], columns)
         line = np.arange(row + 1, row + 1 + len(queries))
         row += len(queries)
         numbers = None if number is None else rest.pop(0)
-        scores, ranks = (None, numbers) if score is None else (numbers, None)
+        scores, ranks = (numbers, None) if order.score else (None, numbers)
         run_ids = None if run_id is None else rest.pop(0)
-        maps = dict(zip(others.values(), rest, strict=True))
         name = run_id_of(source.name) if run_ids is None else run_ids[len(queries) - 1]
-        yield run_columns(source.name, queries, documents, scores, ranks, line, name, map_, maps)
+        ids, others = (queries, documents), dict(zip(order.others, rest, strict=True))
+        yield run_columns(source.name, *ids, scores, ranks, line, name, order.map, others)
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:

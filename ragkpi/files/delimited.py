@@ -51,27 +51,22 @@ class _DelimitedFile:
         self._source, self._separator, self._shape = source, separator, shape
         self._blocks = blocks(source)
         self._header = self._take_header()
-        self._numbers = {name: self._number(name) for name in ("query", "doc", "score", "rank")}
         for part in shape.required:
             if getattr(shape, part) != "@number":
                 self._needed(part)
 
     def run(self) -> Iterator[RunColumns]:
-        names, numbers = self._header.names, self._numbers
-        score, rank = (
-            None if column is None else names[column]
-            for column in (numbers["score"], numbers["rank"])
-        )
-        map_, others = order_of(self._shape, names, score, rank, self._source.name)
+        names, line = self._header.names, self._header.line or None
+        order = order_of(self._shape, names, self._source.name, line)
         layout = ColumnOrder(
             self._scan,
             self._needed("query"),
             self._needed("doc"),
-            numbers["score"],
-            numbers["rank"],
+            None if order.score is None else names.index(order.score),
+            None if order.rank is None else names.index(order.rank),
             self._number("run_id"),
-            map_,
-            {other: names.index(name) for name, other in others.items()},
+            order.map,
+            {map_: names.index(name) for map_, name in order.others.items()},
         )
         try:
             yield from columns_of_blocks(self._blocks, layout)

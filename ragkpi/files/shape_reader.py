@@ -268,6 +268,8 @@ class ShapeReader:
         # The keys of the first record's score and rank, in files with one document per record.
         self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
+        # Whether numbers that are not read must agree with those that are.
+        self._compares = shape.kind == "run" and not shape.says_order and not self._objects
 
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
         """Whether a record's keys and lists have this shape; "empty" if its list is empty."""
@@ -361,68 +363,53 @@ class ShapeReader:
         ):
             return [self.listed(record) for record in records]
         queries, documents, numbers = (column or [] for column in columns)
-        others = {
-            map_: [_decimal(value[name]) for value in values]
-            for name, map_ in self._maps(layout, number).items()
-        }
+        names = fields.may_order(layout, number) if self._compares else ()
+        others = {map_of(name): [_decimal(value[name]) for value in values] for name in names}
         listed, start = [], 0
         for query, same in groupby(queries):
             part = slice(start, start + len(list(same)))
             lines = [record.line for record in records[part]]
             some = {map_: texts[part] for map_, texts in others.items()}
-            listed.append(
-                Listed(
-                    lines, query, documents[part], numbers[part], map=f"score={number}", others=some
-                )
-            )
+            numbered = documents[part], numbers[part], b"", False, f"score={number}", some
+            listed.append(Listed(lines, query, *numbered))
             start = part.stop
         return listed
-
-    def _maps(self, keys: Keys, scored: str | None) -> dict[str, str]:
-        """Return the map that would read each field of a document that could order it."""
-        if self.shape.kind == "qrels" or self.shape.says_order:
-            return {}
-        own = {self.shape.query, self.shape.doc}
-        return {name: map_of(name) for name in fields.may_order(keys, scored) if name not in own}
 
     def _others(
         self, record: Record, items: Items, layout: Keys | None, map_: str
     ) -> dict[str, list[bytes]]:
         """Return the texts of the numbers that are not read but could order the documents."""
-        scored = None if map_ == ORDER or map_.startswith("rank=") else map_.partition("=")[2]
-        if self.shape.kind == "qrels" or self.shape.says_order or self._objects:
+        part, _, scored = map_.rpartition("=")
+        read = scored if part == "score" else None
+        alike = layout is not None and read in layout
+        if not self._compares or (alike and not fields.may_order(layout or (), read)):
             return {}
-        if layout is not None and scored is not None and "." not in scored:
-            names = self._maps(layout, scored)
-            return {
-                map_: [_decimal(item[name]) for _, item in items] for name, map_ in names.items()
-            }
         others: dict[str, list[bytes]] = {}
         for place, (_, item) in enumerate(items):
-            for path, value in self._fields(item, scored, ""):
+            for path, value in self._fields(item, read, ""):
                 text = _decimal(value)
                 if text and (path in others or len(others) < _MOST_OTHERS):
                     others.setdefault(path, [b""] * len(items))[place] = text
-        if scored is None and self.shape.list and isinstance(record.value, dict):
-            for name, values in record.value.items() if isinstance(record.value, dict) else ():
-                if isinstance(values, list) and len(values) == len(items) and is_score(name):
-                    others[f"scores={name}"] = list(map(_decimal, values))
+        beside = record.value.items() if map_ == ORDER and self.shape.list else ()
+        for name, values in beside:
+            if isinstance(values, list) and len(values) == len(items) and is_score(name):
+                others[f"scores={name}"] = list(map(_decimal, values))
         return others
 
-    def _fields(self, item: Any, scored: str | None, above: str) -> Iterator[tuple[str, Any]]:
+    def _fields(self, item: Any, read: str | None, above: str) -> Iterator[tuple[str, Any]]:
         """Yield the map and the value of each field of a document that could order it.
 
         Beside a score these are the fields next to it, without any also scores further inside.
         """
         if not isinstance(item, dict) or above.count(".") > _DEEPEST:
             return
-        names = self._maps(tuple(item), scored and scored.removeprefix(above))
+        names = fields.may_order(tuple(item), read and read.removeprefix(above))
         for name, value in item.items():
             path = f"{above}{name}"
             if isinstance(value, dict):
-                if scored is None or scored.startswith(f"{path}."):
-                    yield from self._fields(value, scored, f"{path}.")
-            elif name in names and path != scored and (not above or is_score(path)):
+                if read is None or read.startswith(f"{path}."):
+                    yield from self._fields(value, read, f"{path}.")
+            elif name in names and (not above or is_score(path)) and path != self.shape.doc:
                 yield map_of(path), value
 
     def _query_of(self, record: Record) -> bytes:
@@ -532,7 +519,7 @@ class ShapeReader:
         if beside is not None:
             return scores, False, f"scores={beside[0]}"
         if scores:
-            return scores, False, map_of(_dotted_keys(self._value, items))
+            return scores, False, f"score={_dotted_keys(self._value, items)}"
         if ranks:
             descents = [descending(file, line, rank) for rank in ranks]
             return descents, True, f"rank={_dotted_keys(self._rank, items)}"

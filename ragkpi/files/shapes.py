@@ -134,22 +134,26 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
     return name
 
 
-def order_of(
-    shape: Shape, names: Sequence[str], score: str | None, rank: str | None, file: str
-) -> tuple[str, dict[str, str]]:
-    """Return the map that says what orders rows, and other columns that might, with their maps.
+class RowOrder(NamedTuple):
+    """The column that orders rows, and as in `RunColumns` its map and those of other columns."""
 
-    `score` and `rank` are the names of columns. Without both, rows are in order, with a warning.
-    """
-    number = rank if score is None else score
+    score: str | None
+    rank: str | None
+    map: str
+    others: Mapping[str, str]  # from map to column
+
+
+def order_of(shape: Shape, names: Sequence[str], file: str, line: int | None) -> RowOrder:
+    """Find what orders rows: a score, else a rank; without both their order, with a warning."""
+    score = find_column(shape, "score", names, file, line)
+    rank = None if score else find_column(shape, "rank", names, file, line)
+    number = score or rank
     if number is None and shape.rank != "@number":
         warn_of_order(file, names)
-    map_ = ORDER if number is None else map_of(number) if score is None else f"score={number}"
-    if shape.says_order:
-        return map_, {}
-    others = fields.may_order(tuple(names), score)
+    map_ = f"score={score}" if score else f"rank={rank}" if rank else ORDER
+    others = () if shape.says_order else fields.may_order(tuple(names), score)
     taken = {number, shape.query, shape.doc}
-    return map_, {name: map_of(name) for name in others if name not in taken}
+    return RowOrder(score, rank, map_, {map_of(name): name for name in others if name not in taken})
 
 
 def warn_of_order(file: str, names: Sequence[str]) -> None:

@@ -73,13 +73,21 @@ def _query_document_columns(*names: str) -> ColumnOrder:
     """Return the order of columns between white space: query, document, perhaps rank and score."""
     line = LineShape(names, "refused", "first_column")
     at = {name: number for number, name in enumerate(names)}
-    rank, score = at.get("rank"), at.get("score")
     # A map numbers the columns of a file without names.
-    ids = f"query={at['query'] + 1}, doc={at['document'] + 1}"
-    others = {} if None in (rank, score) else {f"{ids}, rank={at['rank'] + 1}": at["rank"]}
-    map_ = ORDER if score is None else f"{ids}, score={score + 1}"
+    maps = {
+        name: f"query={at['query'] + 1}, doc={at['document'] + 1}, {name}={at[name] + 1}"
+        for name in ("score", "rank")
+        if name in at
+    }
+    first, *others = maps
     return ColumnOrder(
-        partial(scan, shape=line), at["query"], at["document"], score, rank, None, map_, others
+        partial(scan, shape=line),
+        at["query"],
+        at["document"],
+        at.get("score"),
+        at.get("rank"),
+        map=maps[first],
+        others={maps[name]: at[name] for name in others},
     )
 
 
@@ -323,47 +331,49 @@ def ranked_once(columns: RunColumns) -> RunColumns:
 
 
 class _Other(NamedTuple):
-    """What a number that is not read has shown so far: where it did not fall, and did not rise."""
+    """What a number that is not read has shown so far."""
 
-    unlike: tuple[int, bytes] | None = None  # line and query
-    rises_not: bool = False
+    against: tuple[int, str] | None = None  # the first line where it does not fall, and its query
+    rises: bool = True
     fractional: bool = False
 
 
 def best_first(blocks: Iterable[RunColumns], scores: ScoreKind) -> Iterator[RunColumns]:
-    """Negate distances, and refuse a run with numbers that order its documents in another way.
+    """Negate distances, and compare the numbers that are not read with the order that counts.
 
-    A number that is not read may agree with the order that counts. If it does not, and it is
-    fractional or has the name of a score, a distance or a rank, nobody knows which of the two
-    counts: `InputError`. Other whole numbers, such as levels, are warned of.
+    If they disagree, nobody knows which of them counts: `InputError`, or a warning for whole
+    numbers of unknown meaning, levels and positions.
     """
     seen: dict[str, _Other] = {}
     said = False
     for block in blocks:
-        name = _name(block.map)
-        if block.map.rpartition("=")[0].endswith(("score", "scores")) and (
-            scores == "distance" or meaning(name) == "distance"
-        ):
+        name = _path(block.map)
+        is_score_map = block.map.rpartition("=")[0].endswith(("score", "scores"))
+        if is_score_map and (scores == "distance" or meaning(name) == "distance"):
             block = block._replace(score=-block.score)
         refused, warned = [], []
         for map_, number in block.others.items():
-            sort = meaning(_name(map_))
-            sign = -1 if sort in ("distance", "rank") else 1
-            other = seen[map_] = _with_block(seen.get(map_, _Other()), block, number * sign)
-            if other.unlike is None:
-                continue
-            if other.fractional or _is_strict(_name(map_)):
-                refused.append((map_, other.unlike))
-            elif other.rises_not or sort != "unknown":
-                warned.append((map_, other.unlike))
-        if refused:
-            raise _ambiguous(block, refused)
+            sort = meaning(_path(map_))
+            number = -number if sort in ("distance", "rank") else number
+            other = seen[map_] = _compared(seen.get(map_, _Other()), block, number)
+            if other.against and (other.fractional or _must_agree(_path(map_))):
+                refused.append(map_)
+            elif other.against and not (other.rises and sort == "unknown"):
+                warned.append(map_)
         # Of rows without scores the reader has warned.
-        if warned and not said and not (block.map == ORDER and block.by_rank is None):
+        said = said or (block.map == ORDER and block.by_rank is None)
+        if refused or (warned and not said):
+            maps = [block.map, *(refused or warned)][: _MOST_OTHERS + 1]
+            names = [
+                "the order of the file" if map_ == ORDER else shown_names([_path(map_)])[1:-1]
+                for map_ in maps
+            ]
+            line, query = seen[maps[1]].against or (0, "")
+            found = f"{', '.join(names[:-1])} and {names[-1]} order query {query} differently"
+            if refused:
+                raise InputError(block.file, line, found, _choices(maps))
             said = True
-            names = _names([block.map, *(map_ for map_, _ in warned)])
-            found = f"{_disagreement(names)} (first for query {named(warned[0][1][1])})"
-            text = f"{block.file}: {found}; {names[0]} counts"
+            text = f"{block.file}:{line}: {found}; {names[0]} counts"
             warnings.warn(text, RagkpiWarning, stacklevel=2)
         yield block._replace(others=NONE) if block.others else block
 
@@ -374,62 +384,39 @@ def _path(map_: str) -> str:
     return part.split()[-1] if path.isdigit() else path
 
 
-def _name(map_: str) -> str:
-    return _path(map_).rpartition(".")[2]
+def _must_agree(name: str) -> bool:
+    """Whether whole numbers of this name must agree, too; levels and positions need not."""
+    words = {*plain_name(name).split("_")}
+    return (is_score(name) and words.isdisjoint(LEVEL[:-1])) or words == {"rank"}
 
 
-def _is_strict(name: str) -> bool:
-    """Whether whole numbers of this name, too, must agree; levels and positions need not."""
-    plain = plain_name(name)
-    by_name = is_score(name) and not {*plain.split("_")} & {*LEVEL[:-1]}
-    return by_name or plain == "rank"
-
-
-def _with_block(other: _Other, block: RunColumns, number: FloatArray) -> _Other:
+def _compared(other: _Other, block: RunColumns, number: FloatArray) -> _Other:
     """Compare a number with the scores of a block, query by query."""
     rows = np.flatnonzero(~np.isnan(number))
     number, group, score = number[rows], block.group()[rows], block.score[rows]
-    same = group[1:] == group[:-1]
-    falls, rises_not = [], False
-    for sign in (1, -1):
-        order = np.arange(len(rows))
-        if not (score[1:] < score[:-1])[same].all():
-            order = np.lexsort((-number * sign, -score, group))
-        ranked = number[order] * sign
-        ascents = np.flatnonzero((ranked[1:] > ranked[:-1]) & same)
-        if sign > 0:
-            falls = rows[order[ascents + 1]].tolist()
-        else:
-            rises_not = bool(len(ascents))
-    unlike = other.unlike
-    if falls and unlike is None:
-        of_query = int(np.searchsorted(block.starts, falls[0], side="right")) - 1
-        unlike = int(block.line[falls[0]]), block.query[of_query]
-    fractional = bool((number != np.floor(number)).any())
-    return _Other(unlike, other.rises_not or rises_not, other.fractional or fractional)
+
+    def ascents(number: FloatArray) -> IntArray:
+        order = np.lexsort((-number, -score, group))
+        rises = (number[order[1:]] > number[order[:-1]]) & (group[1:] == group[:-1])
+        return np.asarray(rows[order[1:][rises]])
+
+    against, wrong = other.against, ascents(number)
+    if len(wrong) and against is None:
+        query = block.query[int(np.searchsorted(block.starts, wrong[0], side="right")) - 1]
+        against = int(block.line[wrong[0]]), named(query)
+    fractional = other.fractional or bool((number != np.floor(number)).any())
+    return _Other(against, other.rises and not len(ascents(-number)), fractional)
 
 
-def _names(maps: Sequence[str]) -> list[str]:
-    paths = ["the order of the file" if map_ == ORDER else _path(map_) for map_ in maps]
-    return [shown_names([path])[1:-1] for path in paths[: _MOST_OTHERS + 1]]
-
-
-def _disagreement(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]} order the documents differently"
-
-
-def _ambiguous(block: RunColumns, others: Sequence[tuple[str, tuple[int, bytes]]]) -> InputError:
-    """Return the error for numbers, one of which must be chosen, with a command for each."""
-    maps = [block.map, *(map_ for map_, _ in others[:_MOST_OTHERS])]
+def _choices(maps: Sequence[str]) -> str:
+    """Return a command for each number that may be the one that counts."""
     commands = [option("map_run", map_) for map_ in maps]
     commands += [
-        f"{option('scores', 'distance')} {command}"
-        for map_, command in zip(maps[1:], commands[1:], strict=True)
-        if meaning(_name(map_)) == "unknown"
+        f"{option('scores', 'distance')} {option('map_run', map_)}"
+        for map_ in maps[1:]
+        if meaning(_path(map_)) == "unknown"
     ]
-    line, query = others[0][1]
-    found = f"{_disagreement(_names(maps))} (query {named(query)})"
-    return InputError(block.file, line, found, f"expected one of {' or '.join(commands)}")
+    return f"expected one of {' or '.join(commands)}"
 
 
 QRELS_LINE = LineShape(

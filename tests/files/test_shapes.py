@@ -348,7 +348,7 @@ def test_distances_are_turned(tmp_path):
 )  # fmt: skip
 def test_scores_that_contradict_ranks_are_refused_until_a_map_says_which_counts(text, tmp_path):
     path = put(tmp_path, text)
-    with pytest.raises(InputError, match="score and rank order the documents differently"):
+    with pytest.raises(InputError, match="score and rank order query 1 differently"):
         rows(path)
     by_score, by_rank = (
         rows(path, reading_for("run", map_=map_)) for map_ in ("score=score", "rank=rank")

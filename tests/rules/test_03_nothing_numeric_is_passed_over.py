@@ -173,8 +173,8 @@ def test_numbers_of_unknown_names(evaluated):
     whole = evaluated(FORMS["lists.json"](hits("stock", (4, 2, 9, 1))))
     assert value(whole) == 0.3333
     assert whole.err == (
-        b"ragkpi: warning: run: the order of the file and stock order the documents differently "
-        b"(first for query q); the order of the file counts\n"
+        b"ragkpi: warning: run:1: the order of the file and stock order query q differently; "
+        b"the order of the file counts\n"
     )
     falling = evaluated(FORMS["lists.json"](hits("relevanz", (0.9, 0.4, 0.4, 0.1))))
     assert (value(falling), falling.err) == (0.3333, b"")
@@ -187,7 +187,7 @@ def test_levels_beside_scores_are_warned_of(evaluated):
     some = [{**hit, "relevance": int(hit["doc_id"] == BEST)} for hit in hits("score", (4, 3, 2, 1))]
     outcome = evaluated(FORMS["lists.json"](some))
     assert value(outcome) == 0.3333
-    assert b"score and relevance order the documents differently" in outcome.err
+    assert b"score and relevance order query q differently" in outcome.err
 
 
 NESTED = {
@@ -279,7 +279,7 @@ def test_frames_and_tables(tmp_path):
     nested = pyarrow.Table.from_pylist([{"query_id": "q", "hits": hits("rerank_score")}])
     parquet.write_table(nested, tmp_path / "nested.parquet")
     for run in (both, pandas.DataFrame(both), table, tmp_path / "run.parquet"):
-        with pytest.raises(InputError, match="score and rerank_score order the documents diff"):
+        with pytest.raises(InputError, match="score and rerank_score order query q differently"):
             library.evaluate(QRELS, run, "recip_rank")
         for name, right in (("score", 1 / 3), ("rerank_score", 1)):
             result = library.evaluate(QRELS, run, "recip_rank", map_run=f"score={name}")
@@ -328,5 +328,5 @@ def test_columns_between_white_space_are_found_by_their_names():
 def test_columns_between_white_space_agree(evaluated):
     text = "q first 1 0.1\nq third 2 0.9\n".replace(" ", "\t")
     outcome = evaluated(text)
-    assert b"score and rank order the documents differently" in outcome.err
+    assert b"score and rank order query q differently" in outcome.err
     assert [value(evaluated(text, *options)) for options in commands(outcome)] == [1, 0.5]
