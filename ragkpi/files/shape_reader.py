@@ -365,12 +365,19 @@ class ShapeReader:
         queries, documents, numbers = (column or [] for column in columns)
         names = fields.may_order(layout, number) if self._compares else ()
         others = {map_of(name): [_decimal(value[name]) for value in values] for name in names}
-        listed, start = [], 0
+        map_, listed, start = self.shape.score_map(number), [], 0
         for query, same in groupby(queries):
             part = slice(start, start + len(list(same)))
             lines = [record.line for record in records[part]]
             some = {map_: texts[part] for map_, texts in others.items()}
-            numbered = documents[part], numbers[part], b"", False, f"score={number}", some
+            numbered = (
+                documents[part],
+                numbers[part],
+                b"",
+                False,
+                self.shape.score_map(number),
+                some,
+            )
             listed.append(Listed(lines, query, *numbered))
             start = part.stop
         return listed
@@ -380,7 +387,7 @@ class ShapeReader:
     ) -> dict[str, list[bytes]]:
         """Return the texts of the numbers that are not read but could order the documents."""
         part, _, scored = map_.rpartition("=")
-        read = scored if part == "score" else None
+        read = scored if part in ("score", "distance") else None
         alike = layout is not None and read in layout
         if not self._compares or (alike and not fields.may_order(layout or (), read)):
             return {}
@@ -507,7 +514,7 @@ class ShapeReader:
                 octets_of(value, file, record.line_of(number), "number")
                 for number, value in enumerate(values)
             ]
-            return scores, False, "score=@value"
+            return scores, False, self.shape.score_map("@value")
         else:
             scores = self._all_or_none(record, self._value, items, layout, "score")
         ranks: list[bytes] = []
@@ -519,7 +526,7 @@ class ShapeReader:
         if beside is not None:
             return scores, False, f"scores={beside[0]}"
         if scores:
-            return scores, False, f"score={_dotted_keys(self._value, items)}"
+            return scores, False, self.shape.score_map(_dotted_keys(self._value, items))
         if ranks:
             descents = [descending(file, line, rank) for rank in ranks]
             return descents, True, f"rank={_dotted_keys(self._rank, items)}"

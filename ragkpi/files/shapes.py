@@ -54,6 +54,8 @@ class Shape(NamedTuple):
         level it is always refused.
     required
         The parts that a map names: a record must have them all.
+    better
+        Whether large scores rank first; the name of a distance says that itself.
     """
 
     name: str
@@ -71,6 +73,11 @@ class Shape(NamedTuple):
     repeated: Literal["refused", "dropped"] = "refused"
     run_id: str = RUN
     required: tuple[str, ...] = ()
+    better: Literal["higher", "lower"] = "higher"
+
+    def score_map(self, name: str) -> str:
+        """Return the map that reads these scores as this shape does."""
+        return f"{'score' if self.better == 'higher' else 'distance'}={name}"
 
     @property
     def says_order(self) -> bool:
@@ -101,7 +108,7 @@ class Shape(NamedTuple):
         return names, sum(map(bool, parts))
 
 
-_NUMBERS = ("score", "scores", "rank", "level")  # parts
+_NUMBERS = ("score", "scores", "rank", "level", "better")
 
 
 def find_column(
@@ -150,7 +157,7 @@ def order_of(shape: Shape, names: Sequence[str], file: str, line: int | None) ->
     number = score or rank
     if number is None and shape.rank != "@number":
         warn_of_order(file, names)
-    map_ = f"score={score}" if score else f"rank={rank}" if rank else ORDER
+    map_ = shape.score_map(score) if score else f"rank={rank}" if rank else ORDER
     others = () if shape.says_order else fields.may_order(tuple(names), score)
     taken = {number, shape.query, shape.doc}
     return RowOrder(score, rank, map_, {map_of(name): name for name in others if name not in taken})
@@ -356,7 +363,7 @@ def most_specific_first(kind: Kind) -> list[Shape]:
 
 
 _PARTS = {
-    "run": ("records", "query", "list", "doc", "score", "scores", "rank"),
+    "run": ("records", "query", "list", "doc", "score", "distance", "scores", "rank"),
     "qrels": ("records", "query", "list", "doc", "level"),
 }
 
@@ -396,8 +403,11 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
         raise UsageError(
             f"a map has {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
         )
+    if "distance" in paths:
+        paths = {"score": paths["distance"], **paths}
+        base = base._replace(better="lower")
     # The map wins: a score in the file does not overrule a rank that the map names.
     if not {"score", "scores", "rank"}.isdisjoint(paths):
         base = base._replace(score="", rank="")
-    parts: dict[str, Any] = dict(paths)
-    return base._replace(name="map", repeated="refused", required=tuple(paths), **parts)
+    parts: dict[str, Any] = {part: path for part, path in paths.items() if part != "distance"}
+    return base._replace(name="map", repeated="refused", required=tuple(parts), **parts)

@@ -108,7 +108,7 @@ class RunColumns(NamedTuple):
     line: IntArray  # physical line numbers
     run_id: bytes  # of the last row
     by_rank: BoolArray | None = None  # which scores are negative ranks, if any
-    # What the scores are, as a map says it: score=…, scores=…, rank=… or `ORDER`.
+    # What the scores are, as a map says it: score=…, distance=…, scores=…, rank=… or `ORDER`.
     map: str = "score=score"
     # Numbers of the documents that are not read, by the map that would read them; NaN for none.
     others: Mapping[str, FloatArray] = NONE
@@ -347,9 +347,9 @@ def best_first(blocks: Iterable[RunColumns], scores: ScoreKind) -> Iterator[RunC
     seen: dict[str, _Other] = {}
     said = False
     for block in blocks:
-        name = _path(block.map)
-        is_score_map = block.map.rpartition("=")[0].endswith(("score", "scores"))
-        if is_score_map and (scores == "distance" or meaning(name) == "distance"):
+        words = block.map.rpartition("=")[0].split()
+        by_name = meaning(_path(block.map)) == "distance" or scores == "distance"
+        if words[-1] == "distance" or (words[-1] in ("score", "scores") and by_name):
             block = block._replace(score=-block.score)
         refused, warned = [], []
         for map_, number in block.others.items():
@@ -412,7 +412,7 @@ def _choices(maps: Sequence[str]) -> str:
     """Return a command for each number that may be the one that counts."""
     commands = [option("map_run", map_) for map_ in maps]
     commands += [
-        f"{option('scores', 'distance')} {option('map_run', map_)}"
+        option("map_run", f"distance={_path(map_)}")
         for map_ in maps[1:]
         if meaning(_path(map_)) == "unknown"
     ]

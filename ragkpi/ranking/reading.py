@@ -221,7 +221,8 @@ class RunInMemory:
             return self.blocks
         blocks = _blocks_of(self.given, reading.shape)
         if reading.shape.score:
-            return [part._replace(map=f"score={reading.shape.score}") for part in blocks]
+            map_ = reading.shape.score_map(reading.shape.score)
+            return [part._replace(map=map_) for part in blocks]
         run = RunColumns.joined(blocks)  # its numbers are ranks
         by_rank = np.ones(len(run.score), dtype=bool)
         run = run._replace(score=-run.score, by_rank=by_rank, map=f"rank={reading.shape.rank}")

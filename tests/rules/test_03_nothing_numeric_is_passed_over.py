@@ -247,7 +247,27 @@ def test_a_distance_is_reversed_once(form, evaluated):
     text = FORMS[form](hits("distance", (0.8, 0.9, 0.1, 0.6)))
     assert value(evaluated(text)) == 1
     assert value(evaluated(text, "--scores", "distance")) == 1
-    assert value(evaluated(text, "--map-run", "score=distance", "--scores", "distance")) == 1
+    for options in (["score=distance", "--scores", "distance"], ["distance=distance"]):
+        assert value(evaluated(text, "--map-run", *options)) == 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_map_says_that_small_numbers_are_better(form, evaluated):
+    text = FORMS[form](hits("score", (0.8, 0.9, 0.1, 0.6)))
+    assert value(evaluated(text)) == 0.25
+    assert value(evaluated(text, "--map-run", "distance=score")) == 1
+
+
+def test_a_shape_says_that_small_numbers_are_better():
+    from ragkpi.files.shape_reader import Record, ShapeReader, stream_listed
+    from ragkpi.files.shapes import _shape
+    from ragkpi.files.trec import best_first
+
+    shape = _shape("run", "made", "", "query=q, list=l, doc=id, score=s, better=lower")
+    record = {"q": "1", "l": [{"id": "a", "s": "0.25"}, {"id": "b", "s": "4"}]}
+    listed = ShapeReader(shape, "file").listed(Record(1, 1, record))
+    (block,) = best_first(stream_listed("file", [listed]), "similarity")
+    assert block.score.tolist() == [-0.25, -4]
 
 
 @pytest.mark.parametrize("form", FORMS)

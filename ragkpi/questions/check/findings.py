@@ -775,7 +775,10 @@ REFUSALS = (
     Refusal("score …; expected a decimal number", 2, "a score that is no number, or NaN"),
     Refusal("level …; expected a whole number such as 0, 1, 2 or -1", 2, "x, 10^19"),
     Refusal("level …; expected a whole number such as 0, 1, 2 or -1; …", 2, "1.5 is a gain"),
-    Refusal("rank …; expected a whole number from 1", 2, "MS MARCO runs, tables without scores"),
+    Refusal("… and … order query … differently; expected one of …", 2, "which number counts?"),
+    Refusal(
+        "rank …; expected a whole number from 1, or …", 2, "MS MARCO runs, tables without scores"
+    ),
     Refusal("names no … (…); expected one of …", 2, "a column or key that must be there"),
     Refusal("no CSV (…); expected values separated by commas", 2, "an unclosed quote"),
     Refusal("no JSON (…); expected …", 2, "damaged JSON"),
@@ -784,6 +787,7 @@ REFUSALS = (
     Refusal("no list of documents (keys: …); expected one of …", 2, "JSON"),
     Refusal("no query id (keys: …); expected one of …", 2, "JSON"),
     Refusal("a document without an id (keys: …); expected one of …", 2, "JSON"),
+    Refusal("… is …; expected … there, or …", 2, "JSON: a key that must be there has no value"),
     Refusal("key … twice; expected each key once", 2, "JSON"),
     Refusal("… separate rankings of the queries (…); expected one of them, such as …", 2, "MTEB"),
     Refusal("no subset … (subsets: …); expected …", 2, "--subset"),
