@@ -370,14 +370,7 @@ class ShapeReader:
             part = slice(start, start + len(list(same)))
             lines = [record.line for record in records[part]]
             some = {map_: texts[part] for map_, texts in others.items()}
-            numbered = (
-                documents[part],
-                numbers[part],
-                b"",
-                False,
-                self.shape.score_map(number),
-                some,
-            )
+            numbered = documents[part], numbers[part], b"", False, map_, some
             listed.append(Listed(lines, query, *numbered))
             start = part.stop
         return listed
@@ -397,8 +390,8 @@ class ShapeReader:
                 text = _decimal(value)
                 if text and (path in others or len(others) < _MOST_OTHERS):
                     others.setdefault(path, [b""] * len(items))[place] = text
-        beside = record.value.items() if map_ == ORDER and self.shape.list else ()
-        for name, values in beside:
+        beside = record.value if map_ == ORDER and isinstance(record.value, dict) else {}
+        for name, values in beside.items() if self.shape.list else ():
             if isinstance(values, list) and len(values) == len(items) and is_score(name):
                 others[f"scores={name}"] = list(map(_decimal, values))
         return others
