@@ -231,7 +231,7 @@ def lacking(
     path = getattr(shape, part)
     advice = f"or {option('map_' + shape.kind)} '{part}=…'"
     value, at = Path(path.removeprefix("@value|")).first(record.value, record.key)
-    if at:  # the key is there
+    if at and (part == "list" or not isinstance(value, str)):  # the key is there
         wanted = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
         expected = f"expected {wanted} there, {advice}"
         return InputError(file, record.line, f"{_dotted(at)} is {kind_of(value)}", expected)

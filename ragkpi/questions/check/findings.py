@@ -810,6 +810,7 @@ REFUSALS = (
     Refusal("… is …; expected a string or a number", 2, "an id or a number in JSON"),
     Refusal("… expected Unicode text", 2, "half of a surrogate pair in JSON"),
     Refusal("document … of the list has …; expected a … for all of them or for none", 2, ""),
+    Refusal("document … of the list has …; expected a … for all … or for none; …", 2, "scores"),
     Refusal("no table (…); expected a complete parquet or Arrow table", 2, "a damaged table"),
     Refusal("the … reader crashed (…), so that the file is damaged; expected …", 2, "parquet"),
     Refusal("the … reader was killed (…), perhaps short of memory; expected …", 2, "parquet"),
