@@ -37,7 +37,7 @@ RUNS = {
     "named qrels in the place of a run": (
         b"query_id,doc_id,relevance\n1,d,1\n",
         "run: holds judgements ('relevance'), without score and rank; expected a run, or "
-        "--map-run 'score=…'",
+        "one of --map-run score=relevance or --map-run rank=@number",
         2,
     ),
     "four columns further down": (
@@ -80,7 +80,7 @@ RUNS = {
     "truncated xz": (lzma.compress(ROWS)[:-20], f"run: broken xz data (…); {PARTS}", 2),
     "MS MARCO, no rank": (
         b"1 d 1\n1 e 2\n2 d 1\n2 e x\n",
-        "run:4: rank 'x'; expected a whole number from 1",
+        "run:4: rank 'x'; expected a whole number from 1, or --map-run 'score=…'",
         2,
     ),
     "MS MARCO, two columns": (
@@ -101,7 +101,7 @@ RUNS = {
     "CSV, NaN": (b"qid,docno,score\n1,d,nan", "run:2: score 'nan'; expected a decimal number", 2),
     "CSV, rank": (
         b"qid,docno,rank\n1,d,1.5\n",
-        "run:2: rank '1.5'; expected a whole number from 1",
+        "run:2: rank '1.5'; expected a whole number from 1, or --map-run 'score=…'",
         2,
     ),
     "CSV, NUL": (b"qid,docno,score\n1,d\0,2\n", "run:2: a NUL byte; expected text", 2),
@@ -161,13 +161,15 @@ RUNS = {
     "JSON Lines, half scored": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 1}, {"docid": "e"}]}',
         "run:1: document 2 of the list has no score and others have one; "
-        "expected a score for all of them or for none",
+        "expected a score for all of them or for none; "
+        "--map-run rank=@number takes the order of the list",
         2,
     ),
     "JSON Lines, later scored": (
         b'{"qid": 1, "hits": ["d", {"docid": "e", "score": 1}]}',
         "run:1: document 2 of the list has a score and others have none; "
-        "expected a score for all of them or for none",
+        "expected a score for all of them or for none; "
+        "--map-run rank=@number takes the order of the list",
         2,
     ),
     "JSON Lines, key": (
@@ -264,7 +266,7 @@ RUNS = {
     ),
     "a rank of 1.5": (
         b'{"qid": 1, "hits": [{"docid": "d", "rank": 1.5}]}',
-        "run:1: rank '1.5'; expected a whole number from 1",
+        "run:1: rank '1.5'; expected a whole number from 1, or --map-run 'score=…'",
         2,
     ),
     "MTEB without predictions": (

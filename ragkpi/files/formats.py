@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ragkpi.errors import InputError, RagkpiError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
-from ragkpi.files.column_names import Kind
+from ragkpi.files.column_names import Kind, ScoreKind
 from ragkpi.files.opening import Source, inputs
 from ragkpi.files.roles import RunRole, refuse_scores, refuse_twice
-from ragkpi.files.trec import Numbers, Place, QrelsColumns, RunColumns, warn_of_contradiction
+from ragkpi.files.trec import Numbers, Place, QrelsColumns, RunColumns
 
 if TYPE_CHECKING:
     from ragkpi.files.shapes import Shape
@@ -190,7 +190,6 @@ def _names(words: list[bytes], columns: Sequence[Sequence[str]]) -> bool:
     return all(fields.find(names, aliases) is not None for aliases in columns)
 
 
-ScoreKind = Literal["similarity", "distance"]
 Role = Literal["checked", "guessed", "given"]
 """Whether a user says what a file is, by its place among the arguments or by naming its shape."""
 
@@ -227,21 +226,19 @@ class FileReader(NamedTuple):
         return self.sieve.folded(blocks)
 
     def stream_columns(self, source: Source) -> Iterator[RunColumns]:
-        """Read all documents of a run; warn if scores contradict ranks.
+        """Read all documents of a run; `InputError` at the end if they are judgements.
 
-        `InputError` at the end if they are judgements.
+        Other errors as in `trec.best_first`.
         """
-        # trec_eval ignores ranks; 'ragkpi check' compares ranks with scores.
-        warned = self.name == "trec"
+        return trec.best_first(self._of_run(source), self.scores)
+
+    def _of_run(self, source: Source) -> Iterator[RunColumns]:
         role = RunRole()
         for block in self.read(source):
             if self.role != "given":
                 role.look(block)
                 if self.judged is not None:
                     refuse_twice(block, *self.judged)
-            if self.scores == "distance":
-                block = block._replace(score=-block.score)
-            warned = warned or warn_of_contradiction(block)
             yield block
         role.refuse_judgements(source.name, guessed=self.role == "guessed")
 

@@ -22,15 +22,15 @@ from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.roles import BARE
-from ragkpi.files.shapes import Shape
-from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
+from ragkpi.files.shapes import Shape, map_of
+from ragkpi.files.trec import NONE, Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
 from ragkpi.wording import named, octets
 
 _IDS_AT_ONCE = 1 << 16
 ROWS_OF_BLOCK = 1 << 14  # of a mapping
 # The names of the number; by length of row, the positions of query, document and number.
 _ROWS: Mapping[Kind, tuple[Sequence[str], Mapping[int, Sequence[int]]]] = {
-    "run": (fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}),
+    "run": (fields.NAMES["<score>"], {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}),
     "qrels": (fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)}),
 }
 # Types of Arrow.
@@ -41,13 +41,16 @@ _NUMBERS = re.compile(r"u?int\d+|halffloat|float|double")
 class GivenColumns(NamedTuple):
     """A caller's n rows in groups: the query of each group, and the starts of groups.
 
-    `number` holds the scores or levels unchanged: a list, or an array of numbers.
+    `number` holds the scores or levels unchanged: a list, or an array of numbers. `map` and
+    `others` are as in `RunColumns`.
     """
 
     query: Tokens
     starts: IntArray
     document: Tokens
     number: Sequence[Any]
+    map: str = "score=score"
+    others: Mapping[str, FloatArray] = NONE
 
     def scores(self) -> FloatArray:
         """Return scores, (n,); `UsageError`, with query and document, for a non-number."""
@@ -242,6 +245,8 @@ def run_blocks(data: Any) -> list[RunColumns]:
             line=np.arange(rows + 1, rows + len(part.document) + 1),
             run_id=b"run",
             place=(BARE, ""),
+            map=part.map,
+            others=part.others,
         )
         for part, rows in zip(parts, before, strict=False)
     ]
@@ -257,8 +262,11 @@ def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
             "expected it collected, e.g. .collect()"
         )
     elif hasattr(data, "column_names") or hasattr(data, "columns"):
-        query, document, number = (data[name] for name in _named(_names_of(data), what))
-        parts = [_grouped(tokens(query), tokens(document), numbers(number))]
+        known = _names_of(data)
+        names = _named(known, what)
+        query, document, number = (data[name] for name in names)
+        others = {name: numbers(data[name]) for name in _others(known, names, what)}
+        parts = [_grouped(tokens(query), tokens(document), numbers(number), names[2], others)]
     else:
         parts = [_of_rows(data, what)]
     if not any(len(part.document) for part in parts):
@@ -308,7 +316,22 @@ def _of_rows(rows: Any, what: Kind) -> GivenColumns:
         raise UsageError(
             f"the {what} given holds {_brief(row)}; expected rows like its first one"
         ) from None
-    return _grouped(tokens_of(query), tokens_of(document), number)
+    first: Any = rows[0] if rows else ()
+    of_mapping = isinstance(first, Mapping)
+    names = list(first if of_mapping else getattr(first, "_fields", ()))
+    places = dict(zip(names, names if of_mapping else range(len(names)), strict=True))
+    name = next((str(name) for name, key in places.items() if key == keys[2]), "score")
+    others = {
+        other: [row[places[other]] if _has(row, [places[other]]) else None for row in rows]
+        for other in _others(names, [name], what)
+    }
+    return _grouped(tokens_of(query), tokens_of(document), number, name, others)
+
+
+def _others(known: Sequence[str], names: Sequence[str], what: Kind) -> list[str]:
+    """Return the names of the numbers beside the score that could order the documents."""
+    others = fields.may_order(tuple(map(str, known)), names[-1]) if what == "run" else ()
+    return [name for name in others if name not in names]
 
 
 def _keys(first: Any, what: Kind) -> Sequence[Any]:
@@ -349,7 +372,7 @@ def _named(known: Sequence[str], what: Kind) -> list[str]:
         if name is None:
             raise UsageError(
                 f"the {what} given has columns {', '.join(map(str, known))}; expected one of "
-                f"{', '.join(wanted)} among them"
+                f"{', '.join(wanted[: fields.MOST_NAMES])} among them"
             )
         found.append(name)
     if what == "qrels" and fields.plain_name(found[-1]) == "score":
@@ -370,6 +393,13 @@ def _refuse_twins(known: Sequence[str], names: Sequence[str | None], what: str) 
             )
 
 
-def _grouped(query: Tokens, document: Tokens, number: Sequence[Any]) -> GivenColumns:
+def _grouped(
+    query: Tokens,
+    document: Tokens,
+    number: Sequence[Any],
+    name: str = "score",
+    others: Mapping[str, Sequence[Any]] = NONE,
+) -> GivenColumns:
     starts = query.changes()
-    return GivenColumns(query.take(starts[:-1]), starts, document, number)
+    read = {map_of(other): _numbers(values).astype(np.float64) for other, values in others.items()}
+    return GivenColumns(query.take(starts[:-1]), starts, document, number, map_of(name), read)

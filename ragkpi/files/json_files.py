@@ -59,7 +59,10 @@ def _read_whole(
 ) -> tuple[ShapeReader, Iterator[Record]]:
     """Return the reader and the records of a JSON text; without a shape, use one that fits."""
     text = _whole_text(source)
-    reader = _recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
+    if shape is None or shape.numbers_only:
+        reader = ShapeReader(_recognised(text, kind).shape.with_numbers_of(shape), text.file)
+    else:
+        reader = ShapeReader(shape, text.file)
     refuse_subset(text.file, reader.shape, subset)
     return reader, _records([text], reader.shape, subset)
 
@@ -276,12 +279,13 @@ def _read_lines(
                 raise no_object(file, line)
             yield value
 
-    if shape is None:
+    if shape is None or shape.numbers_only:
         reader = choose_shape(kind, first_records(), file)
         if reader is None:
             first = _value_of(file, *ahead[0])
             reader = object_shape(kind, list(first.items()), file)
             reader = reader or likely_shape(kind, first, file)
+        reader = ShapeReader(reader.shape.with_numbers_of(shape), file)
     else:
         reader = ShapeReader(shape, file)
     refuse_subset(file, reader.shape, subset)

@@ -116,13 +116,6 @@ def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def within_groups(starts: IntArray, holds: BoolArray) -> BoolArray:
-    """Clear the elements of `holds`, (n-1,), that compare rows of different groups."""
-    inner = starts[(starts > 0) & (starts <= len(holds))]
-    holds[inner - 1] = False
-    return holds
-
-
 def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
     """Return the rows of some groups, group by group, and where each group starts."""
     sizes = np.diff(starts)[groups]

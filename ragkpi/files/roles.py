@@ -65,7 +65,7 @@ class RunRole:
             return
         score, self._place = block.score, block.place
         beir = tuple(map(plain_name, block.place)) == ("corpus_id", "score")
-        ranked = block.rank is not None or block.by_rank is not None
+        ranked = block.by_rank is not None or any(map_.startswith("rank=") for map_ in block.others)
         whole = (score >= _LEVELS[0]) & (score <= _LEVELS[1]) & (score == np.floor(score))
         named_run = ranked or block.run_id != run_id_of(block.file)
         if named_run or not (beir or block.place[0] == BARE) or not whole.all():

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypedDict, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
-from ragkpi.files.formats import Reading, ScoreKind, reading_for, sieve_for
+from ragkpi.files.column_names import ScoreKind
+from ragkpi.files.formats import Reading, reading_for, sieve_for
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.ranking.judged import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,6 +24,7 @@ from ragkpi.files.roles import RunRole
 from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import (
     RunColumns,
+    best_first,
     no_results,
     ranked_once,
     refuse_carriage_returns,
@@ -206,17 +207,15 @@ class RunInMemory:
     def _hits(self, judgements: Judgements, wanted: Wanted, reading: Reading, held: bool) -> Hits:
         sieve = reading.sieve
         treatment = sieve.treatment if sieve else {}
-        if reading.scores == "distance":
-            treatment["distance"] = True
         by_row = (sieve and not sieve.in_kernel) or reading.shape or reading.subset is not None
         if type(self.given) is dict:  # the kernel's way passes over empty rankings
             by_row = by_row or any(type(of) is dict and not of for of in self.given.values())
-        run = run_for(judgements, wanted, held, **treatment)
+        run = run_for(judgements, wanted, held, distance=reading.scores == "distance", **treatment)
         with refusals("run"):
             if by_row or not run.mapping(self.given):
                 # Anything but a plain mapping is read row by row, and refused there.
                 run = run_for(judgements, wanted, held, **treatment)
-                blocks: Iterable[RunColumns] = self._blocks_as(reading)
+                blocks = best_first(self._blocks_as(reading), reading.scores)
                 for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
                     run.add(*part.for_kernel)
             found = run.finish()
@@ -234,9 +233,11 @@ class RunInMemory:
             return self.blocks
         blocks = _blocks_of(self.given, reading.shape)
         if reading.shape.score:
-            return blocks
+            map_ = reading.shape.score_map(reading.shape.score)
+            return [part._replace(map=map_) for part in blocks]
         run = RunColumns.joined(blocks)  # its numbers are ranks
-        run = run._replace(score=-run.score, by_rank=np.ones(len(run.score), dtype=bool))
+        by_rank = np.ones(len(run.score), dtype=bool)
+        run = run._replace(score=-run.score, by_rank=by_rank, map=f"rank={reading.shape.rank}")
         return [ranked_once(regrouped(run))]
 
 

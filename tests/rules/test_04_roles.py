@@ -107,8 +107,8 @@ def test_right_is_read_and_swapped_is_refused(judged, ranked, put, ragkpi):
     assert ragkpi(*command).out == read.out  # the command to paste works
 
 
-@pytest.mark.parametrize("judged", set(QRELS_FILES) - {"trec"})
-@pytest.mark.parametrize("ranked", set(RUN_FILES) - {"trec"})
+@pytest.mark.parametrize("judged", [name for name in QRELS_FILES if name != "trec"])
+@pytest.mark.parametrize("ranked", [name for name in RUN_FILES if name != "trec"])
 def test_whole_scores_hide_nothing(judged, ranked, put, ragkpi):
     qrels = put(f"gold-{judged}", QRELS_FILES[judged](GOLD))
     run = put(f"run-{ranked}", RUN_FILES[ranked](WHOLE))
