@@ -141,7 +141,7 @@ class Verdict:
             found, limit, by = _alike(numbers[-1], *numbers)
             limit += f" ({self.against})"
         if self.found == self.limit:
-            return f"{self.run}: {self.name} is {found}, as {limit}"
+            return f"{self.run}: {self.name} is {found}, at the limit {limit}"
         side = "below" if self.found < self.limit else "above"
         return f"{self.run}: {self.name} is {found}, {side} {limit} by {by}"
 

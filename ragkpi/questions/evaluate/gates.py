@@ -69,6 +69,8 @@ class StoredResult:
 
 def baseline_of(path: str) -> StoredResult | RunOrPath:
     """Open a baseline once: a stored result, whatever the order of its keys, or else a run."""
+    if path != "-" and not os.path.exists(path):
+        return path  # refused where runs are read
     source = Source(path)
     try:
         if source.peek(_HEAD).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"{":
@@ -81,7 +83,7 @@ def baseline_of(path: str) -> StoredResult | RunOrPath:
     except BaseException:
         source.close()
         raise
-    if path != "-" and os.path.isfile(path):
+    if os.path.isfile(path) or os.path.isdir(path):
         source.close()
         return path
     return source
