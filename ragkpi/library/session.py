@@ -89,13 +89,10 @@ def ground_of(stored: Mapping[str, Any]) -> dict[str, str]:
         return {}
     queries = f"{stored.get('queries')}, sha256:{stored['queries_sha256']}"
     versions = fields.pop("ragkpi", ""), str(stored.get("ragkpi", __version__))
-    version = next((one for one in versions if not _computes_as_here(one)), versions[0])
+    own = __version__.split(".")[:2]
+    version = next((one for one in versions if one.split(".")[:2] != own), __version__)
     chosen = {name: text for name, text in fields.items() if name not in _IMPLIED}
     return {"version": version, "queries": queries, **chosen}
-
-
-def _computes_as_here(version: str) -> bool:
-    return version.split(".")[:2] == __version__.split(".")[:2]
 
 
 def differences(
@@ -108,7 +105,6 @@ def differences(
         name: (cut(there.get(name, "none")), cut(here.get(name, "none")))
         for name in dict.fromkeys([*there, *here])
         if there.get(name) != here.get(name) and name not in unneeded
-        if not (name == "version" and all(map(_computes_as_here, (there[name], here[name]))))
     }
 
 

@@ -211,13 +211,8 @@ def verdicts(
         if not column.metric.is_comparable:
             raise UsageError(f"{asked}: no value of {column.name} is better than another")
         low, high = measure.range
-        idle = (
-            "miss"
-            if _is_worst(gate.limit, measure)
-            else ""
-            if low <= gate.limit <= high
-            else "keep"
-        )
+        idle = "" if low <= gate.limit <= high else "keep"
+        idle = "miss" if _is_worst(gate.limit, measure) else idle
         if idle and values == "measured":
             between = f"{measure.name} lies between {low:g} and {high:g}"
             raise UsageError(f"{asked}: no run can {idle} this limit; {between}")
@@ -244,8 +239,6 @@ def baseline_verdicts(
     (name, limits), (of_run, tested) = baseline, run
     refuse_other_grounds([name, of_run], [limits, tested])
     comparable = [column for column in limits.columns if column.metric.is_comparable]
-    if not comparable:
-        raise UsageError(f"{name}: no value of this evaluation is better than another; ask with -m")
     differences: dict[str, Difference] = {}
     too_few = ""
     if gate.decided_by != "value":
@@ -305,17 +298,13 @@ def value_verdict(
 
 
 def nothing_refused(found: Sequence[Verdict], run: Scores) -> list[Verdict]:
-    """Fail the verdicts of a comparison if run and baseline are as bad as can be in all values."""
-    measures = [run[verdict.name].metric.measure for verdict in found]
-    pairs = [(v, m) for v, m in zip(found, measures, strict=True) if m.better == "higher"]
-    if not pairs or any(
-        v.found != v.baseline or (v.found and not _is_worst(v.found, m)) for v, m in pairs
-    ):
+    """Fail the verdicts of a comparison in which neither run nor baseline has any success."""
+    gains = [(v, m) for v in found if (m := run[v.name].metric.measure).better == "higher"]
+    worst = [v.found == v.baseline and (not v.found or _is_worst(v.found, m)) for v, m in gains]
+    if not worst or not all(worst):
         return list(found)
-    doubt = f"run and baseline have {found[0].found:g} for every query"
-    return [
-        replace(verdict, passed=False, undecided=verdict.undecided or doubt) for verdict in found
-    ]
+    doubt = "no query of run or baseline has any success"
+    return [replace(one, passed=False, undecided=one.undecided or doubt) for one in found]
 
 
 def unmet(found: Sequence[Verdict]) -> list[Verdict]:

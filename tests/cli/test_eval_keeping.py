@@ -55,7 +55,7 @@ def test_the_pool_is_part_of_the_record(evaluate, tmp_path):
 @pytest.fixture
 def log(evaluate, ragkpi, tmp_path):
     for run, index in ((BM25, "old"), (FUSION, "old"), (DENSE, "new")):
-        evaluate("-m", "map", "--log", tmp_path / "log", "--meta", f"i={index}", "qrels.txt", run)
+        evaluate("-cm", "map", "--log", tmp_path / "log", "--meta", f"i={index}", "qrels.txt", run)
 
     def show(*arguments):
         found = ragkpi("log", "--format", "csv", tmp_path / "log", *arguments)

@@ -37,7 +37,7 @@ from ragkpi.statistics.gates import (
     value_verdict,
     verdicts,
 )
-from ragkpi.wording import visible
+from ragkpi.wording import listed, visible
 
 _HEAD = 1 << 12
 
@@ -247,8 +247,17 @@ class Gates:
         """
         of_all = [gate for gate in self.limits if gate.name == gate.metric]
         of_slices = [gate for gate in self.limits if gate not in of_all]
+        queries = {query for scores in runs.values() for query in scores.queries}
         for gate in of_slices:
-            if not any(gate.is_of(part.by, part.label) for part in slices):
+            own = [part for part in slices if gate.is_of(part.by, part.label)]
+            of_kind = [part.queries for part in slices if own and part.by == own[0].by]
+            if own and (lacking := queries.difference(*of_kind)):
+                raise DataError(
+                    f"{option('fail_under')} {visible(gate.name)}: {len(lacking)} of {len(queries)} "
+                    f"queries have no {visible(own[0].by)} ({listed(sorted(lacking), 3)}); label "
+                    "them, too"
+                )
+            if not own:
                 known = ", ".join(visible(part.name) for part in slices[:10])
                 raise UsageError(
                     f"{option('fail_under')} {visible(gate.name)}: no such slice of the "
@@ -257,6 +266,9 @@ class Gates:
                 )
         found: list[Verdict] = []
         for run in runs.items():
+            if (baselines or self.stored) and not any(m.is_comparable for m in run[1].metrics):
+                gate = option("fail_under_baseline")
+                raise UsageError(f"{gate}: no value of this evaluation is better than another")
             found += verdicts(*run, of_all, self.values)
             for part in slices:
                 found += _of_slice(run, part, of_slices, self.values)
