@@ -182,14 +182,15 @@ def test_a_run_that_ranks_alike_passes(evaluate, tmp_path, by, measure):
 def test_what_passed_gates_say(evaluate):
     """By hand: six of twelve queries rise by 1/2, six by 1/4; the spread is 0.1306.
 
-    So the interval reaches t * 0.1306 / sqrt(12) to both sides. The quantile of t with 11 degrees of freedom is 2.2010: 0.0830. All differ in one direction, so
-    p is 2 / 2 ** 12 = 0.0005.
+    The quantile of t with 11 degrees of freedom is 2.2010, so the interval reaches 2.2010 * 0.1306
+    / sqrt(12) = 0.0830 to both sides. All rise, so p is 2 / 2 ** 12 = 0.0005.
     """
     found = evaluate(*baseline("bad.run"), "good.run")
     assert found.status == 0
     assert found.err.decode() == (
         "ragkpi: note: gate passed: good: recip_rank 0.7500 is not shown to be worse than "
-        "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p = 0.0005 (limit: 0 at 95 %), over 12 queries\n"
+        "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p = 0.0005 (limit: 0 at 95 %), over 12 "
+        "queries\n"
     )
     found = evaluate(*limit("recip_rank=0.5"), "good.run")
     assert found.err.decode() == (

@@ -32,7 +32,8 @@ def gates(
     fail_under_baseline: list[str] = option(
         "--fail-under-baseline RUN",
         "Exit with status 3 if any value is shown to be worse than that of RUN, or of a "
-        "result that ragkpi stored (-q --format json, jsonl or --log).",
+        "result that ragkpi stored (-q --format json, jsonl or --log) over the same queries, with "
+        "the same qrels and settings.",
     ),
     margin: str | None = option(
         "--margin AMOUNT", "How much worse than the baseline is still good, e.g. 0.01 or 2%."
@@ -241,11 +242,15 @@ def log(
     where: list[str] = option(
         "--where CONDITION",
         "Only evaluations with NAME=TEXT or NAME>=NUMBER (!=, <=, <, >), where NAME is a "
-        "value, a key of --meta, run, run_id, time or signature; repeatable.",
+        "value, a key of --meta, run, run_id, time, signature or a part of it (N, l, qrels); "
+        "repeatable.",
         use="common",
     ),
     sort: str | None = option(
-        "--sort NAME", "The best value first. Default: as they were logged.", use="common"
+        "--sort NAME",
+        "The best value first, of runs over the same queries, qrels and settings. Default: as "
+        "they were logged.",
+        use="common",
     ),
 ) -> None:
     """Show logged evaluations: a row per run, the oldest first.

@@ -253,9 +253,9 @@ class Gates:
             of_kind = [part.queries for part in slices if own and part.by == own[0].by]
             if own and (lacking := queries.difference(*of_kind)):
                 raise DataError(
-                    f"{option('fail_under')} {visible(gate.name)}: {len(lacking)} of {len(queries)} "
-                    f"queries have no {visible(own[0].by)} ({listed(sorted(lacking), 3)}); label "
-                    "them, too"
+                    f"{option('fail_under')} {visible(gate.name)}: {len(lacking)} of "
+                    f"{len(queries)} queries have no {visible(own[0].by)} "
+                    f"({listed(sorted(lacking), 3)}); label them, too"
                 )
             if not own:
                 known = ", ".join(visible(part.name) for part in slices[:10])
