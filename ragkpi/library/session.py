@@ -321,7 +321,7 @@ class Session:
         digests = {role: digest for role, (_, digest) in files.items()}
         mapped = self.qrels_format is not None and self.qrels_format.shape is not None
         if judgements is not None and (mapped or not digests.get("qrels")):
-            digests = {**digests, "qrels": judgements.sha256()}
+            digests = {**digests, "qrels": judgements.sha256}
         sieve = self.run_format.sieve if self.run_format else None
         return signature_of(self.settings, metrics, digests, seen, sieve.said if sieve else "")
 

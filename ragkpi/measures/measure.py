@@ -147,9 +147,6 @@ Question = Literal[
     "counts", "early", "found", "gain", "incomplete", "chance", "evidence", "tradeoff", "assessors"
 ]
 
-# As the measure has them, or as z-scores, which have no range.
-Values = Literal["measured", "standardized"]
-
 QUESTIONS: Mapping[Question, str] = {
     "counts": "What was evaluated, and how much of it?",
     "early": "Do relevant documents come early?",

@@ -45,8 +45,9 @@ class Judgements:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "documents"}
 
+    @cached_property
     def sha256(self) -> str:
-        """Return a hash of queries, documents and levels, for qrels that are no file."""
+        """A hash of queries, documents and levels, for qrels that are no file."""
         digest = new_sha256()
         worth = self.level if self.gain is None else self.gain
         ids = b"\n".join(self.queries), b"\n".join(self.document)

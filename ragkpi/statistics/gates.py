@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import option
-from ragkpi.measures.measure import Measure, MetricScores, Scores, Values
+from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
 from ragkpi.statistics.paired import Difference, Procedure, compare, refuse_other_grounds
@@ -191,33 +191,27 @@ def parse_margin(text: str) -> Margin:
     return Margin(amount / 100, relative=True) if text.endswith("%") else Margin(amount)
 
 
-def verdicts(
-    run: str,
-    scores: Scores,
-    gates: Iterable[Gate],
-    values: Values = "measured",
-) -> list[Verdict]:
+def refuse_idle(gate: Gate, metrics: Iterable[Metric], ranges: Literal["bind", "ignored"]) -> None:
+    """Raise `UsageError` for a limit that no value can miss or keep, or on what has no better."""
+    metric = _named(gate.metric, {metric.name: metric for metric in metrics})
+    measure, asked = metric.measure, f"{option('fail_under')} {gate.name}={gate.limit:g}"
+    if not metric.is_comparable:
+        raise UsageError(f"{asked}: no value of {metric.name} is better than another")
+    low, high = measure.range
+    idle = "" if low <= gate.limit <= high else "keep"
+    idle = "miss" if _is_worst(gate.limit, measure) else idle
+    if idle and ranges == "bind":
+        between = f"{measure.name} lies between {low:g} and {high:g}"
+        raise UsageError(f"{asked}: no run can {idle} this limit; {between}")
+
+
+def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
     """Compare a run with gates; NA misses every gate.
 
     Gates name metrics as printed (``ndcg_cut_10``) or as in ``-m`` (``ndcg_cut.10``).
-    `UsageError` for a limit that no value can miss, or none can keep: standardized values have no
-    range.
     """
-    numbers = {c.name: c for c in scores.printed("summary") if c.metric.measure.numeric}
-    found = []
-    for gate in gates:
-        column = _column(gate.name, numbers)
-        measure, asked = column.metric.measure, f"{option('fail_under')} {gate.name}={gate.limit:g}"
-        if not column.metric.is_comparable:
-            raise UsageError(f"{asked}: no value of {column.name} is better than another")
-        low, high = measure.range
-        idle = "" if low <= gate.limit <= high else "keep"
-        idle = "miss" if _is_worst(gate.limit, measure) else idle
-        if idle and values == "measured":
-            between = f"{measure.name} lies between {low:g} and {high:g}"
-            raise UsageError(f"{asked}: no run can {idle} this limit; {between}")
-        found.append(_verdict(run, column, gate.limit))
-    return found
+    metrics = {metric.name: metric for metric in scores.metrics}
+    return [_verdict(run, scores[_named(gate.name, metrics).name], gate.limit) for gate in gates]
 
 
 def _is_worst(value: float, measure: Measure) -> bool:
@@ -316,19 +310,20 @@ def unmet(found: Sequence[Verdict]) -> list[Verdict]:
     return [max(of_one, key=lambda v: abs(v.limit - v.found)) for of_one in missed.values()]
 
 
-def _column(name: str, numbers: Mapping[str, MetricScores]) -> MetricScores:
-    if name in numbers:
-        return numbers[name]
-    try:
-        metrics = [metric.name for metric in find_metrics([name])]
-    except UsageError:
-        metrics = []
-    if len(metrics) != 1 or metrics[0] not in numbers:
+def _named(asked: str, metrics: Mapping[str, Metric]) -> Metric:
+    name = asked
+    numbers = {n: m for n, m in metrics.items() if m.measure.numeric and m.is_printed("summary")}
+    if name not in numbers:
+        try:
+            (name,) = (metric.name for metric in find_metrics([name]))
+        except (UsageError, ValueError):
+            name = ""
+    if name not in numbers:
         raise UsageError(
-            f"{option('fail_under')} {name}: not among the numbers of this evaluation "
+            f"{option('fail_under')} {asked}: not among the numbers of this evaluation "
             f"({', '.join(numbers) or 'none'}); ask for it with -m"
         )
-    return numbers[metrics[0]]
+    return numbers[name]
 
 
 def _verdict(run: str, column: MetricScores, limit: float) -> Verdict:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
-from ragkpi.evaluation import Evaluation, refuse_unjudged_runs
+from ragkpi.evaluation import Evaluation, RunOrPath, refuse_unjudged_runs
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.interface import interface, option, steps
 from ragkpi.library.arguments import (
@@ -26,7 +26,7 @@ from ragkpi.library.arguments import (
 from ragkpi.library.result import Result
 from ragkpi.library.session import Hashes, Signature, good_ones, problems_of
 from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
-from ragkpi.measures.measure import Scores, Values
+from ragkpi.measures.measure import Scores
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
@@ -151,7 +151,7 @@ class RunResult(EvaluationResult):
     def trec_lines(
         self,
         signature: Literal["none", "short", "long"] = "none",
-        values: Values = "measured",
+        values: Literal["measured", "standardized"] = "measured",
         **how: Any,
     ) -> Iterator[bytes]:
         """Yield the lines of ``ragkpi eval``, which are trec_eval's.
@@ -347,9 +347,9 @@ def evaluate(
     one_of("problems", problems, get_args(OnProblem))
     several = runs_of(run)
     runs = named_run(run) if several is None else several
-    values: Values = "measured" if zscores is None else "standardized"
-    of_baseline = fail_under_baseline, margin, gate_by, gate_confidence
-    gates = _gates(fail_under, *of_baseline, runs, values)
+    gates = _gates(runs, fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
+    if gates:
+        gates.refuse_idle(metrics, "bind" if zscores is None else "ignored")
     read = {**runs, **gates.runs(runs)} if gates else runs
     noted = note_files([*read.values(), *([gates.stored.path] if gates and gates.stored else [])])
     evaluator = asked.evaluator(qrels, metrics)
@@ -420,13 +420,15 @@ def evaluate(
     )
 
 
-def _gates(fail_under: GateLimits, *of_baseline: Any) -> Gates | None:
+def _gates(
+    runs: Mapping[str, RunOrPath], fail_under: GateLimits, *of_baseline: Any
+) -> Gates | None:
     """Return the gates that runs must pass; without any, return None and import nothing."""
     if not fail_under and all(given is None for given in of_baseline):
         return None
     from ragkpi.questions.evaluate.gates import gates_of
 
-    return gates_of(fail_under, *of_baseline)
+    return gates_of(runs, fail_under, *of_baseline)
 
 
 def _rows(

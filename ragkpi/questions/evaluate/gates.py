@@ -21,7 +21,7 @@ from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.given import QuerySlice
 from ragkpi.library.session import Signature, differences, ground_of, ids_sha256
 from ragkpi.library.values import EvaluatedRun, run_object
-from ragkpi.measures.measure import MetricScores, Scores, Values
+from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.reports.layout import Layout
 from ragkpi.statistics.gates import (
     BaselineGate,
@@ -33,6 +33,7 @@ from ragkpi.statistics.gates import (
     nothing_refused,
     parse_gate,
     parse_margin,
+    refuse_idle,
     unmet,
     value_verdict,
     verdicts,
@@ -48,10 +49,6 @@ class StoredResult:
 
     Attributes
     ----------
-    path
-        The file, and for a log the line.
-    name
-        The run, and where it was stored.
     ground
         What its values rest on: `ragkpi.library.session.ground_of`.
     values
@@ -221,14 +218,22 @@ class Gates:
     baseline: RunOrPath | None = None
     stored: StoredResult | None = None
     against: BaselineGate = field(default_factory=BaselineGate)
-    values: Values = "measured"
+
+    def refuse_idle(self, metrics: Sequence[Metric], ranges: Literal["bind", "ignored"]) -> None:
+        """Raise `UsageError` for gates that no run can miss, or keep."""
+        for gate in self.limits:
+            refuse_idle(gate, metrics, ranges)
+        against = self.baseline is not None or self.stored is not None
+        if against and not any(metric.is_comparable for metric in metrics):
+            gate_name = option("fail_under_baseline")
+            raise UsageError(f"{gate_name}: no value of this evaluation is better than another")
 
     def runs(self, others: Iterable[str]) -> dict[str, RunOrPath]:
         """Return the baseline, if it is a run, under a unique name."""
         if self.baseline is None:
             return {}
-        name = self.baseline if isinstance(self.baseline, str) else "baseline"
-        name = self.baseline.name if isinstance(self.baseline, Source) else name
+        name = getattr(self.baseline, "name", "baseline")
+        name = self.baseline if isinstance(self.baseline, str) else name
         while name in others:
             name += "#baseline"
         return {name: self.baseline}
@@ -266,12 +271,9 @@ class Gates:
                 )
         found: list[Verdict] = []
         for run in runs.items():
-            if (baselines or self.stored) and not any(m.is_comparable for m in run[1].metrics):
-                gate = option("fail_under_baseline")
-                raise UsageError(f"{gate}: no value of this evaluation is better than another")
-            found += verdicts(*run, of_all, self.values)
+            found += verdicts(*run, of_all)
             for part in slices:
-                found += _of_slice(run, part, of_slices, self.values)
+                found += _of_slice(run, part, of_slices)
             for baseline in baselines.items():
                 rankings: Literal["differ", "equal"] = "equal" if run[0] in twins else "differ"
                 against = baseline_verdicts(baseline, run, self.against, rankings)
@@ -310,27 +312,23 @@ class Gates:
 
 
 def _of_slice(
-    run: tuple[str, Scores],
-    part: QuerySlice,
-    limits: Sequence[Gate],
-    values: Values,
+    run: tuple[str, Scores], part: QuerySlice, limits: Sequence[Gate]
 ) -> Iterator[Verdict]:
     """Test a slice of a run against the limits that name it."""
     own = [replace(gate, name=gate.metric) for gate in limits if gate.is_of(part.by, part.label)]
-    for verdict in verdicts(run[0], part.of(run[1]), own, values):
+    for verdict in verdicts(run[0], part.of(run[1]), own):
         yield replace(verdict, name=f"{visible(part.name)}:{verdict.name}")
 
 
 def gates_of(
+    runs: Mapping[str, RunOrPath],
     fail_under: GateLimits,
     baseline: Any,
     margin: float | str | None,
     gate_by: DecidedBy | None,
     gate_confidence: float | None,
-    runs: Mapping[str, RunOrPath],
-    values: Values,
 ) -> Gates:
-    """Return the gates of a call, or refuse wrong arguments."""
+    """Return the gates of a call on these runs, or refuse wrong arguments."""
     given = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
     for name, value in given.items():
         if value is not None and baseline is None:
@@ -343,7 +341,7 @@ def gates_of(
         for limit in (fail_under.items() if isinstance(fail_under, Mapping) else fail_under)
     ]
     if baseline is None:
-        return Gates(limits, values=values)
+        return Gates(limits)
     if gate_confidence is not None and not 0 < gate_confidence < 1:
         raise UsageError(
             f"{option('gate_confidence')} {gate_confidence:g}: expected a share such as 0.95"
@@ -354,7 +352,7 @@ def gates_of(
         gate_confidence or 0.95,
     )
     if not isinstance(baseline, str | os.PathLike):
-        return Gates(limits, run_of(baseline), None, against, values)
+        return Gates(limits, run_of(baseline), None, against)
     path = os.fspath(baseline)
     for run in runs.values():
         with suppress(OSError, ValueError):
@@ -365,5 +363,5 @@ def gates_of(
                 )
     of_path = baseline_of(path)
     if isinstance(of_path, StoredResult):
-        return Gates(limits, None, of_path, against, values)
-    return Gates(limits, of_path, None, against, values)
+        return Gates(limits, None, of_path, against)
+    return Gates(limits, of_path, None, against)
