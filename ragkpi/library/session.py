@@ -98,13 +98,16 @@ def ground_of(stored: Mapping[str, Any]) -> dict[str, str]:
 def differences(
     there: Mapping[str, str], here: Mapping[str, str], metrics: Iterable[Metric]
 ) -> dict[str, tuple[str, str]]:
-    """Return the fields in which two grounds differ, as far as these metrics depend on them."""
+    """Return the fields in which two grounds differ, as far as these metrics depend on them.
+
+    A file that has no hash is never the same.
+    """
     needs = {need for metric in metrics for need in metric.measure.needs}
     unneeded = {name for name, need in _NEEDED.items() if need not in needs}
     return {
         name: (cut(there.get(name, "none")), cut(here.get(name, "none")))
         for name in dict.fromkeys([*there, *here])
-        if there.get(name) != here.get(name) and name not in unneeded
+        if (there.get(name) != here.get(name) or here[name] == "given") and name not in unneeded
     }
 
 
@@ -322,6 +325,8 @@ class Session:
         mapped = self.qrels_format is not None and self.qrels_format.shape is not None
         if judgements is not None and (mapped or not digests.get("qrels")):
             digests = {**digests, "qrels": judgements.sha256}
+        if self.pool is not None:
+            digests.setdefault("pool", None)
         sieve = self.run_format.sieve if self.run_format else None
         return signature_of(self.settings, metrics, digests, seen, sieve.said if sieve else "")
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import option
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores
@@ -257,6 +259,8 @@ def baseline_verdicts(
                 found = replace(found, interval=Interval(0.0, 0.0))
             untested = "no test of the difference is valid" if found.decision == "untested" else ""
             doubt = (too_few or untested) if gate.decided_by == "worse" else ""
+            if not np.array_equal(column.known, tested[column.name].known):
+                doubt = "it is NA for other queries of the baseline"
             verdict = replace(
                 verdict,
                 passed=gate.passes(found) and not doubt,

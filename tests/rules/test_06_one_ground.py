@@ -159,7 +159,25 @@ def test_records_that_differ_in_what_the_value_needs_not(ragkpi, evaluate, tmp_p
     assert sorted_by("recip_rank").status == 0
     found = sorted_by("bor_1")
     assert found.status == 4
-    assert b"N is 500 of one, 900 of the other; choose one: --where 'N=500'" in found.err
+    assert b"N is 500 of one, 900 of the other; choose: --where 'N=500'" in found.err
+
+
+def test_records_without_a_ground_are_not_ranked(ragkpi, evaluate, tmp_path):
+    evaluate("-cm", "recip_rank", "--log", "log", "qrels", "good.run")
+    (record,) = (json.loads(line) for line in (tmp_path / "log").read_text().splitlines())
+    old = {name: text for name, text in record.items() if name != "signature"}
+    lines = [json.dumps({**old, "name": name}) for name in ("old", "older")]
+    with (tmp_path / "log").open("a") as file:
+        file.write("\n".join(lines) + "\n")
+    command = ("log", "log", "--format", "csv", "--sort", "recip_rank")
+    found = ragkpi(*command, folder=tmp_path)
+    assert found.status == 4
+    assert b"qrels is not said of one, not said of the other" in found.err
+    assert b"--where 'qrels!=none'" in found.err
+    chosen = ragkpi(*command, "--where", "qrels!=none", folder=tmp_path)
+    assert [row.split(b",")[1] for row in chosen.out.splitlines()] == [b"run", b"good"]
+    (tmp_path / "log").write_text("\n".join(lines) + "\n")
+    assert ragkpi(*command, folder=tmp_path).status == 4
 
 
 def test_qrels_in_memory_have_a_hash(tmp_path):

@@ -5,6 +5,8 @@ import json
 import pytest
 
 import ragkpi
+from ragkpi.statistics.gates import BaselineGate, baseline_verdicts
+from tests.made_scores import MAP, scores
 from tests.published_schema import valid_document, valid_lines
 from tests.rules.made import edit, write_files
 
@@ -156,6 +158,17 @@ def test_a_stored_result_that_decides_nothing(evaluate, tmp_path, change, how, s
     edit(tmp_path / "base.json", change)
     found = evaluate("-m", "recip_rank", *STORED, *how, "qrels", "good.run")
     assert (found.status, says in found.err.decode()) == (status, True), found.err.decode()
+
+
+def test_what_is_na_for_other_queries_is_not_decided(tmp_path):
+    """The one query that the run lost is NA for the baseline alone."""
+    nan = float("nan")
+    old, new = ([nan, *[0.5] * 11], [0.5, nan, *[0.5] * 10])
+    runs = [("old", scores([(MAP, old)])), ("new", scores([(MAP, new)]))]
+    for by in ("worse", "noninferior"):
+        (verdict,) = baseline_verdicts(*runs, BaselineGate(decided_by=by))
+        assert not verdict.passed
+        assert "NA for other queries" in str(verdict)
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "-1e400"])

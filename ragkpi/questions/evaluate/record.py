@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
 from ragkpi.files.json_text import text_of
-from ragkpi.files.opening import Source, inputs
+from ragkpi.files.opening import Source
 from ragkpi.interface import interface, option
 from ragkpi.library.result import Result
 from ragkpi.library.session import cut, differences, ground_of
@@ -86,7 +86,6 @@ def parse_meta(texts: Iterable[str]) -> dict[str, str]:
 def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     """Append all records or none, one per line; other processes may append at the same time."""
     text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
-    inputs().refuse_replacing(path, option("log"))
     try:
         with _locked(path) as (file, size):
             if size is None:  # a pipe or a device
@@ -265,12 +264,15 @@ class History:
         ranked = [one for one in self.records if one["values"].get(name) is not None]
         grounds = [ground_of(record) for record in ranked]
         for record, ground in zip(ranked, grounds, strict=True):
+            said = bool(ground and grounds[0])
             apart = differences(grounds[0], ground, [metric] if metric else [])
+            apart = apart if said else {"qrels": ("not said", "not said")}
             for field, (one, other) in list(apart.items())[:1]:
+                choice = f"{field}={one}" if said else "qrels!=none"
                 raise DataError(
                     f"{option('sort')} {name}: {visible(ranked[0].get('name', '?'))} and "
                     f"{visible(record.get('name', '?'))} are not comparable: {field} is {one} of "
-                    f"one, {other} of the other; choose one: {option('where')} '{field}={one}'"
+                    f"one, {other} of the other; choose: {option('where')} '{choice}'"
                 )
         descending = metric is None or metric.measure.better != "lower"
 
@@ -288,7 +290,8 @@ class History:
         """Lay out a row per record: the time, the run, the user's notes, its values."""
         metas = _union(record.get("meta", {}) for record in self.records)
         metrics = [_column(name) for name in _union(record["values"] for record in self.records)]
-        signatures = _what_differs([ground_of(record) for record in self.records])
+        grounds = [ground_of(record) for record in self.records]
+        signatures = _what_differs(grounds)
         columns = [*map(Column, ("time", "run", *metas)), *metrics]
         rows = []
         for record in self.records:
@@ -296,7 +299,7 @@ class History:
             texts = map(Cell, (record.get("time"), record.get("name"), *notes))
             rows.append([*texts, *(_cell(record["values"], column) for column in metrics)])
         if not any(signatures):
-            return Table(columns, with_best_marked(columns, rows))
+            return Table(columns, with_best_marked(columns, rows) if all(grounds) else rows)
         # Values on different grounds are not comparable.
         signed = [[*row, Cell(text)] for row, text in zip(rows, signatures, strict=True)]
         return Table([*columns, Column("signature")], signed)
