@@ -11,13 +11,15 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from shlex import join
 from typing import Any
 
 from ragkpi.cli.commands import COMMANDS, command_of
 from ragkpi.cli.options import values_of
 from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, held_notes, hold, tell
 from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, Stopped, UsageError
+from ragkpi.files.column_names import Kind
 from ragkpi.files.opening import noted_inputs
 from ragkpi.interface import using
 
@@ -210,7 +212,7 @@ def _page(words: Sequence[str]) -> str | None:
 
 
 def _run(arguments: list[str]) -> int:
-    with noted_inputs(), using(CommandLine()), warnings.catch_warnings():
+    with noted_inputs() as inputs, using(CommandLine()), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:
@@ -218,9 +220,35 @@ def _run(arguments: list[str]) -> int:
                 return run_command(arguments)
         except Finished as end:
             return end.status
+        except InputError as problem:
+            raise _advised(problem, arguments, inputs.roles) from None
         finally:
             for text in held_notes():
                 tell(text)
+
+
+def _advised(
+    problem: InputError, arguments: Sequence[str], roles: Mapping[str, Kind]
+) -> InputError:
+    """Add the command with two files exchanged, where each holds what the other was given as."""
+    from ragkpi.files.formats import reads_as
+
+    role, file = roles.get(problem.file), problem.file
+    opposite: Kind = "run" if role == "qrels" else "qrels"
+    if role is None or file not in arguments or not os.path.isfile(file):
+        return problem
+    for other in arguments[1:]:
+        unread = opposite if role == "qrels" else None
+        if other == file or not os.path.isfile(other) or roles.get(other, unread) != opposite:
+            continue
+        with warnings.catch_warnings(action="ignore"):
+            if not (reads_as(opposite, file) and reads_as(role, other)):
+                continue
+        exchanged = {file: other, other: file}
+        command = join(["ragkpi", *(exchanged.get(word, word) for word in arguments)])
+        swapped = f"{file} and {other} seem to be swapped: {command}"
+        return InputError(file, problem.line, problem.found, swapped)
+    return problem
 
 
 def run_command(arguments: Sequence[str]) -> int:

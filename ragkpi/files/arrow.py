@@ -283,7 +283,7 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
     for part in shape.required:
         need_column(shape, part, *where)
     if score is None and rank is None:
-        warn_of_order(source.name, table.names)
+        warn_of_order(source.name, table.names, shape)
     wanted: list[tuple[str, ColumnUse]] = [(query, "ids"), (document, "ids")]
     wanted += [(name, "number") for name in (score, rank) if name is not None]
     wanted += [] if run_id is None else [(run_id, "ids")]
@@ -296,7 +296,8 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
         ranks = None if rank is None else rest.pop(0)
         run_ids = None if run_id is None else rest.pop(0)
         name = run_id_of(source.name) if run_ids is None else run_ids[len(queries) - 1]
-        yield run_columns(source.name, queries, documents, scores, ranks, line, name)
+        block = run_columns(source.name, queries, documents, scores, ranks, line, name)
+        yield block._replace(place=(document, score or ""))
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
@@ -321,7 +322,8 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     line = np.arange(1, len(query) + 1)
     refuse_empty(source.name, query, line, "query id")
     refuse_empty(source.name, document, line, "document id")
-    return plain_qrels(source.name, query, document, level, line, gain)
+    columns = plain_qrels(source.name, query, document, level, line, gain)
+    return columns._replace(place=(names[1], names[-1]))
 
 
 def _is_nested(table: ArrowTable, shape: Shape | None, shapes: Mapping[str, Shape]) -> bool:

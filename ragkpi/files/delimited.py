@@ -19,6 +19,7 @@ from ragkpi.files.shape_reader import Listed, collect_qrels, stream_listed
 from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column
 from ragkpi.files.trec import (
     ColumnOrder,
+    Place,
     QrelsColumns,
     RunColumns,
     columns_of_blocks,
@@ -59,7 +60,7 @@ class _DelimitedFile:
     def run(self) -> Iterator[RunColumns]:
         numbers = self._numbers
         if numbers["score"] is None and numbers["rank"] is None:
-            warn_of_order(self._source.name, self._header.names)
+            warn_of_order(self._source.name, self._header.names, self._shape)
         ids = self._needed("query"), self._needed("doc")
         others = numbers["score"], numbers["rank"], self._number("run_id")
         layout = ColumnOrder(self._scan, *ids, *others)
@@ -121,6 +122,10 @@ class _DelimitedFile:
         names, line = self._header.names, self._header.line or None
         name = find_column(self._shape, part, names, self._source.name, line)
         return None if name is None else names.index(name)
+
+    def place(self, part: str) -> Place:
+        number, names = self._number(part), self._header.names
+        return names[self._needed("doc")], "" if number is None else names[number]
 
     def _needed(self, part: str) -> int:
         names, line = self._header.names, self._header.line or 1
@@ -213,11 +218,13 @@ def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
 def _stream_run(
     source: Source, shape: Shape | None = None, *, separator: bytes
 ) -> Iterator[RunColumns]:
-    yield from _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"]).run()
+    file = _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"])
+    yield from (block._replace(place=file.place("score")) for block in file.run())
 
 
 def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
-    return _DelimitedFile(source, separator, shape or SHAPES["qrels"]["flat"]).qrels()
+    file = _DelimitedFile(source, separator, shape or SHAPES["qrels"]["flat"])
+    return file.qrels()._replace(place=file.place("level"))
 
 
 stream_csv = partial(_stream_run, separator=b",")

@@ -21,6 +21,7 @@ from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens, spans
+from ragkpi.files.roles import BARE
 from ragkpi.files.shapes import Shape
 from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
 from ragkpi.wording import named, octets
@@ -240,6 +241,7 @@ def run_blocks(data: Any) -> list[RunColumns]:
             score=part.scores(),
             line=np.arange(rows + 1, rows + len(part.document) + 1),
             run_id=b"run",
+            place=(BARE, ""),
         )
         for part, rows in zip(parts, before, strict=False)
     ]
@@ -267,16 +269,16 @@ def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
 def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[GivenColumns]:
     """Cut a mapping into columns of whole queries that fit the processor's cache."""
     for query, documents in data.items():
-        if not isinstance(documents, Mapping):
+        if not isinstance(documents, Mapping) and documents != []:
             raise UsageError(
                 f"the {what} given maps {query!r} to {type(documents).__name__}; expected "
                 "{query: {document: number}}"
             )
-    queries = [query for query, documents in data.items() if documents]
+    queries = list(data)
     sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))
     starts = np.concatenate([[0], np.cumsum(sizes)])
     for first, last in spans(starts, most):
-        rankings = [data[query] for query in queries[first:last]]
+        rankings = [data[query] or {} for query in queries[first:last]]
         yield GivenColumns(
             query=tokens_of(queries[first:last]),
             starts=starts[first : last + 1] - starts[first],
@@ -350,6 +352,12 @@ def _named(known: Sequence[str], what: Kind) -> list[str]:
                 f"{', '.join(wanted)} among them"
             )
         found.append(name)
+    if what == "qrels" and fields.plain_name(found[-1]) == "score":
+        other = fields.find(known, (*fields.RANK, *fields.RUN_ID))
+        if other is not None:
+            raise UsageError(
+                f"the qrels given hold a run ({found[-1]}, {other}); expected judgements"
+            )
     _refuse_twins(known, found, what)
     return found
 

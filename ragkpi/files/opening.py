@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, cast
 
 from ragkpi import interface as progress
 from ragkpi.errors import InputError, UsageError
+from ragkpi.files.column_names import Kind
 
 UNTOUCHED = "expected a file that nobody writes to"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -28,6 +29,7 @@ class Inputs:
 
     def __init__(self, hashed: bool) -> None:
         self.hashed = hashed
+        self.roles: dict[str, Kind] = {}  # what the files were given as
         self._states: dict[str, os.stat_result] = {}
         self._hashes: dict[str, str] = {}
 

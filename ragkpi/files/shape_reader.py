@@ -24,8 +24,10 @@ from ragkpi.files.json_text import (
     octets_of,
 )
 from ragkpi.files.lines import Tokens
-from ragkpi.files.shapes import SHAPES, Shape, most_specific_first
+from ragkpi.files.shapes import SHAPES, Shape, find_column, most_specific_first
 from ragkpi.files.trec import (
+    NO_PLACE,
+    Place,
     QrelsColumns,
     RunColumns,
     descending,
@@ -66,6 +68,7 @@ class Listed(NamedTuple):
     ranks: list[bytes] = []  # noqa: RUF012 - never changed
     run_id: bytes = b""
     by_rank: bool = False
+    place: Place = NO_PLACE
 
 
 class _RecordColumns(NamedTuple):
@@ -79,7 +82,7 @@ class _RecordColumns(NamedTuple):
 
 
 def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
-    """Gather records with at least one document; refuse empty ids."""
+    """Gather records; refuse empty ids."""
     counts = [len(record.documents) for record in records]
     lines = (
         record.lines if isinstance(record.lines, list) else [record.lines] * count
@@ -91,23 +94,21 @@ def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
     value = Tokens.from_strings(chain.from_iterable(record.values for record in records))
     refuse_empty(file, document, line, "document id")
     first = np.cumsum(counts) - counts
-    refuse_empty(file, query, line[np.minimum(first, len(line) - 1)], "query id")
+    refuse_empty(file, query, np.append(line, 0)[np.minimum(first, len(line) - 1)], "query id")
     return _RecordColumns(query, counts, document, value, line)
 
 
 def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
-    """Gather records into blocks of a run."""
+    """Gather records into blocks of a run; without a single document there is no block."""
     batch: list[Listed] = []
-    rows = 0
+    rows = last = 0
     for record in records:
-        if not record.documents:
-            continue
         if rows >= _ROWS_OF_A_BATCH:
             yield _run_columns(file, batch)
-            batch, rows = [], 0
+            batch, rows, last = [], 0, rows
         batch.append(record)
         rows += len(record.documents)
-    if batch:
+    if rows or (last and batch):
         yield _run_columns(file, batch)
 
 
@@ -127,6 +128,7 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
         run_id=next(run_ids, b"") or run_id_of(file),
         rank=parse_ranks(file, ranks, line) if len(ranks) == len(line) else None,
         by_rank=np.repeat(by_rank, counts) if any(by_rank) else None,
+        place=next((record.place for record in records if record.documents), NO_PLACE),
     )
 
 
@@ -138,7 +140,8 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
     query, counts, document, value, line = _columns_of(file, judged)
     level, gain = parse_numbers(file, value, line, truth=True)
     query = query.take(np.repeat(np.arange(len(query)), counts))
-    return plain_qrels(file, query, document, level, line, gain)
+    place = next(record.place for record in judged if record.documents)
+    return plain_qrels(file, query, document, level, line, gain)._replace(place=place)
 
 
 class Record(NamedTuple):
@@ -221,6 +224,7 @@ class ShapeReader:
         self._value = Path(shape.score or shape.level)
         self._rank, self._scores = Path(shape.rank), Path(shape.scores)
         self._warned = False
+        self._place = NO_PLACE
         # The keys of the first record's score and rank, in files with one document per record.
         self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
@@ -270,7 +274,13 @@ class ShapeReader:
         tag = None if self._objects else self._run.scalar(value)
         run_id = b"" if tag is None else octets_of(tag, file, line, "run id")
         lines = list(record.lines) if len(record.lines) == len(items) else line
-        listed = Listed(lines, query, documents, values, ranks, run_id, by_rank)
+        if self._place is NO_PLACE and items:
+            if self.shape.name == "flat":
+                find_column(self.shape, "level", list(value), file, line)
+            item = items[0][::-1]
+            name, of = (".".join(path.first(*item)[1] or ()) for path in (self._value, self._doc))
+            self._place = self.shape.records + self.shape.list or of, name
+        listed = Listed(lines, query, documents, values, ranks, run_id, by_rank, self._place)
         return listed if self.shape.repeated == "refused" else self._without_repetitions(listed)
 
     def _items(self, record: Record) -> tuple[str, Items]:
@@ -319,7 +329,9 @@ class ShapeReader:
             part = slice(start, start + len(list(same)))
             lines = [record.line for record in records[part]]
             some_ranks = ranks[0][part] if ranks else []
-            listed.append(Listed(lines, query, documents[part], numbers[part], some_ranks))
+            listed.append(
+                Listed(lines, query, documents[part], numbers[part], some_ranks, place=self._place)
+            )
             start = part.stop
         return listed
 
@@ -432,7 +444,8 @@ class ShapeReader:
         if not self.shape.list:  # one document per record: file order
             if not self._warned:
                 self._warned = True
-                warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
+                names = list(record.value) if isinstance(record.value, dict) else []
+                warn_of_order(file, names, self.shape)
             return [b"-%d" % record.number], [], False
         return [b"-%d" % place for place in range(1, len(items) + 1)], [], True
 

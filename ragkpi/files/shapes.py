@@ -86,12 +86,20 @@ class Shape(NamedTuple):
 def find_column(
     shape: Shape, part: str, names: Sequence[str], file: str, line: int | None
 ) -> str | None:
-    """Return the name of the column that holds a part, or None; `InputError` if ambiguous."""
+    """Return the name of the column that holds a part, or None.
+
+    `InputError` if it is ambiguous, and if a ``score`` beside a rank or a run id is to be a level.
+    """
     for path in filter(None, str(getattr(shape, part)).split("|")):
         if path in names:
             return path
         wanted = fields.NAMES.get(path, (fields.plain_name(path),))
         name = fields.find_one(file, line, names, wanted)
+        if part == "level" and name is not None and fields.plain_name(name) == "score":
+            other = fields.find(names, (*fields.RANK, *fields.RUN_ID))
+            if other is not None:
+                found = f"holds a run ({fields.shown_names([name, other])})"
+                raise InputError(file, line, found, "expected judgements")
         if name is not None:
             return name
     return None

@@ -10,13 +10,13 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError
-from ragkpi.files.column_names import shown_names
+from ragkpi.files.column_names import LEVEL, find, shown_names
 from ragkpi.files.lines import (
     Block,
     LineColumns,
@@ -70,6 +70,12 @@ COLBERT = _unnamed(("query", "document", "rank", "score"), 3, 2)
 TEVATRON = _unnamed(("query", "document", "score"), 2, None)
 
 
+Place: TypeAlias = "tuple[str, str]"
+"""Where a file without fixed columns has its numbers: the path to a list, or the column of
+documents; and a key or column."""
+NO_PLACE = ("", "")
+
+
 class RunColumns(NamedTuple):
     """Lines of a run as columns of n rows, in file order, grouped by query."""
 
@@ -82,6 +88,7 @@ class RunColumns(NamedTuple):
     run_id: bytes  # of the last row
     rank: FloatArray | None = None  # beside scores, in formats whose ranks have a meaning
     by_rank: BoolArray | None = None  # which scores are negative ranks, if any
+    place: Place = NO_PLACE
 
     def group(self) -> IntArray:
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
@@ -109,6 +116,7 @@ class RunColumns(NamedTuple):
             parts[-1].run_id,
             np.concatenate(ranks) if len(ranks) == len(parts) else None,
             None if all(part.by_rank is None for part in parts) else np.concatenate(by_rank),
+            parts[0].place,
         )
 
     @property
@@ -298,8 +306,15 @@ def ranked_once(columns: RunColumns) -> RunColumns:
     )
 
 
-def warn_of_order(file: str, names: Sequence[str]) -> None:
-    """Warn that rows have neither scores nor ranks; `names` are their column names."""
+def warn_of_order(file: str, names: Sequence[str], shape: Shape) -> None:
+    """Warn that rows have neither scores nor ranks; `InputError` if they have levels instead.
+
+    `names` are their column names. A map of the user may pass over a level.
+    """
+    level = None if shape.required else find(names, LEVEL[:-1])
+    if level is not None:
+        found = f"holds judgements ({shown_names([level])}), without score and rank"
+        raise InputError(file, None, found, f"expected a run, or {option('map_run')} 'score=…'")
     found = f"{file}: names no score and no rank ({shown_names(names)})"
     warnings.warn(f"{found}; the order of the rows counts", RagkpiWarning, stacklevel=2)
 
@@ -351,6 +366,7 @@ class QrelsColumns(NamedTuple):
     level: IntArray  # negative: in the pool but unjudged
     line: IntArray
     gain: FloatArray | None = None
+    place: Place = NO_PLACE
 
     def read_as(self, numbers: Numbers) -> QrelsColumns:
         """Return these qrels; `InputError` for a fractional number if levels are expected."""

@@ -20,6 +20,7 @@ from ragkpi.files import lines, opening
 from ragkpi.files.formats import FileReader, Reading, run_format
 from ragkpi.files.lines import BLOCK_SIZE, HashArray, Tokens, WrongLine, wrong_columns
 from ragkpi.files.opening import Source
+from ragkpi.files.roles import RunRole
 from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import (
     RunColumns,
@@ -188,6 +189,15 @@ class RunInMemory:
     ) -> Hits:
         """Judge the run; errors as in `run_blocks`, and for a repeated document."""
         reading = reading or Reading()
+        if judgements.gain is not None and judgements.file == "qrels":
+            role = RunRole()
+            for block in self.blocks:
+                role.look(block)
+            if role.judgements:
+                raise UsageError(
+                    f"the run given holds {role.judgements} and the qrels given fractions: they "
+                    "seem to be swapped; expected evaluate(qrels, run)"
+                )
         try:
             return self._hits(judgements, wanted, reading, held=False)
         except ScatteredQueryError:
@@ -199,6 +209,8 @@ class RunInMemory:
         if reading.scores == "distance":
             treatment["distance"] = True
         by_row = (sieve and not sieve.in_kernel) or reading.shape or reading.subset is not None
+        if type(self.given) is dict:  # the kernel's way passes over empty rankings
+            by_row = by_row or any(type(of) is dict and not of for of in self.given.values())
         run = run_for(judgements, wanted, held, **treatment)
         with refusals("run"):
             if by_row or not run.mapping(self.given):
@@ -243,7 +255,7 @@ def read_run(
     if isinstance(run, RunInMemory):
         return run.hits(judgements, wanted, reading)
     with run if isinstance(run, Source) else Source(run) as source:
-        reader = run_format(source, reading)
+        reader = run_format(source, reading)._replace(judged=(judgements.file, judgements.place))
         source.keep_copy()
         try:
             hits = _judged(source, reader, judgements, wanted, held=False)

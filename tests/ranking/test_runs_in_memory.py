@@ -73,7 +73,8 @@ def test_rows_have_the_hits_of_the_mapping_whatever_their_order(qrels, run, data
     judgements = judgements_of(qrels, "descending")
     rows = data.draw(st.permutations(rows))
     found = facts(RunInMemory(rows).hits(judgements))
-    expected = facts(RunInMemory(run).hits(judgements))
+    filled = {query: documents for query, documents in run.items() if documents}
+    expected = facts(RunInMemory(filled).hits(judgements))  # rows say nothing of empty rankings
     assert found[3] == expected[3]
     assert sorted(zip(*found[:3], strict=True)) == sorted(zip(*expected[:3], strict=True))
 

@@ -1,1 +1,1 @@
-"""One file a rule: what holds of every number, and the ways in which it was broken."""
+"""One file a rule: what holds everywhere, tried in every way to break it."""

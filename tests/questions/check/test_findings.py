@@ -124,7 +124,7 @@ def test_places_can_be_clicked_on(ragkpi, tmp_path):
 
 
 def test_other_formats_are_checked(ragkpi, tmp_path):
-    (tmp_path / "run").write_bytes(b'{"1": {"d1": 1,\n" D2": 1}, "2": {"d1": 0}}')
+    (tmp_path / "run").write_bytes(b'{"1": {"d1": 1.5,\n" D2": 1.5}, "2": {"d1": 0}}')
     (tmp_path / "qrels").write_bytes(QRELS)
     files = ("qrels", "run", "-m", "P.1", "--format", "tsv")
     out = ragkpi("check", *files, folder=tmp_path).out.decode()
