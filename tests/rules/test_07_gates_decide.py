@@ -271,3 +271,7 @@ def test_a_log_offers_the_last_run_that_passed(evaluate, tmp_path):
     found = evaluate(*by_value, "qrels", "bad.run")
     assert found.status == 3
     assert b"below 0.7500 (good of rec.jsonl)" in found.err
+    (tmp_path / "rec.jsonl").write_text(json.dumps(lines[1]) + "\n")
+    found = evaluate(*by_value, "qrels", "bad.run")
+    assert found.status == 1
+    assert b"rec.jsonl: it holds no run that passed its gates" in found.err

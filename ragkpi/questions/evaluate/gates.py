@@ -119,8 +119,9 @@ def _stored(path: str, objects: Sequence[Any]) -> StoredResult:
         if all("time" in run for run in runs):  # a log
             runs = [run for run in runs if all(v["passed"] for v in run.get("gates", ()))][-1:]
         if len(runs) != 1:
-            names = ", ".join(visible(str(run["name"])) for run in runs) or "that passed its gates"
-            raise UsageError(f"{path}: it holds {len(runs)} runs ({names}); store one")
+            names = ", ".join(visible(str(run["name"])) for run in runs)
+            found = f"{len(runs)} runs ({names})" if runs else "no run that passed its gates"
+            raise UsageError(f"{path}: it holds {found}; store one")
         (run,) = runs
         of_lines = {line["query"]: line["values"] for line in lines if line.get("kind") == "query"}
         per_query = {
