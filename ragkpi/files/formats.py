@@ -15,7 +15,7 @@ from ragkpi.errors import InputError, RagkpiError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import Kind, ScoreKind
-from ragkpi.files.opening import Source, inputs
+from ragkpi.files.opening import BYTE_ORDER_MARK, Source, inputs
 from ragkpi.files.roles import RunRole, refuse_scores, refuse_twice
 from ragkpi.files.trec import Numbers, Place, QrelsColumns, RunColumns
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 HEAD_LENGTH = 1 << 13
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
 
@@ -112,7 +111,7 @@ def _by_magic(head: bytes) -> str | None:
 
 def _json_layout(head: bytes) -> str | None:
     """Return "jsonl" for one object per line, "json" for other JSON; the reader checks the rest."""
-    text = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
+    text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if text.startswith(b"["):
         # "[1 Q0 d1 1 2.5 me" is TREC, which was ruled out before.
         return "json"
@@ -128,7 +127,7 @@ def _json_layout(head: bytes) -> str | None:
 
 def _data_lines(head: bytes) -> Iterator[bytes]:
     """Yield the complete lines that are neither blank nor comments."""
-    lines = head.removeprefix(_BYTE_ORDER_MARK).split(b"\n")
+    lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     if len(head) >= HEAD_LENGTH:
         lines = lines[:-1] or lines
     return (line for line in lines if line.strip() and not line.startswith(b"#"))

@@ -17,7 +17,7 @@ from ragkpi import kernel
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import InputError
 from ragkpi.files import opening
-from ragkpi.files.opening import Source
+from ragkpi.files.opening import BYTE_ORDER_MARK, Source
 from ragkpi.wording import shown
 
 ByteArray: TypeAlias = "npt.NDArray[np.uint8]"
@@ -125,7 +125,6 @@ def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
 
 
 BLOCK_SIZE = 1 << 20
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The longest line of any format, since memory holds a line whole.
 LONGEST_LINE = 1 << 26
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -376,6 +377,13 @@ class Measure:
     def help(self) -> str:
         """The docstring, unindented."""
         return inspect.getdoc(self.function) or ""
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value, where its help gives them as numbers."""
+        said = re.search(r"^Range: +(-?[\d.]+)?(?:.*? (?:to|or) ([\d.]+)(?=;|$))?", self.help, re.M)
+        least, most = (said[1], said[2]) if said else (None, None)
+        return float(least or -math.inf), float(most or math.inf)
 
     @property
     def in_short(self) -> str:

@@ -13,6 +13,7 @@ from ragkpi import kernel
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.files.lines import Tokens, rows_of
+from ragkpi.files.opening import new_sha256
 from ragkpi.files.trec import NO_PLACE, Place, QrelsColumns, fractional
 from ragkpi.wording import named
 
@@ -44,6 +45,16 @@ class Judgements:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "documents"}
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of queries, documents and levels, for qrels that are no file."""
+        digest = new_sha256()
+        worth = self.level if self.gain is None else self.gain
+        ids = b"\n".join(self.queries), b"\n".join(self.document)
+        for octets in (*ids, self.starts.tobytes(), worth.tobytes()):
+            digest.update(b"%d\n%b" % (len(octets), octets))
+        return str(digest.hexdigest())
 
     def refuse_gains(self, who: str) -> None:
         """Raise `InputError` if gains replace the levels, which `who` needs."""

@@ -242,20 +242,20 @@ class RunInMemory:
 
 
 def read_run(
-    run: str | RunInMemory,
+    run: str | Source | RunInMemory,
     judgements: Judgements,
     wanted: Wanted = JUDGED_ONLY,
     reading: Reading | None = None,
 ) -> Hits:
-    """Judge a run: one in memory, or the file at a path (``-`` for standard input).
+    """Judge a run: in memory, opened, or the file at a path (``-`` for standard input).
 
     Without `reading`, the first bytes of a file reveal its format. Raises `InputError` or
     `DataError`, with the line, for anything but a run, for a repeated document in a query, and for
     a run without results.
     """
-    if not isinstance(run, str):
+    if isinstance(run, RunInMemory):
         return run.hits(judgements, wanted, reading)
-    with Source(run) as source:
+    with run if isinstance(run, Source) else Source(run) as source:
         reader = run_format(source, reading)._replace(judged=(judgements.file, judgements.place))
         source.keep_copy()
         try:
@@ -264,7 +264,7 @@ def read_run(
             source.restart()
             hits = _judged(source, reader, judgements, wanted, held=True)
     if not hits.queries:
-        raise no_results(run)
+        raise no_results(source.name)
     return hits
 
 
@@ -351,7 +351,7 @@ def available_workers() -> int:
 
 
 def read_runs(
-    runs: Sequence[str | RunInMemory],
+    runs: Sequence[str | Source | RunInMemory],
     judgements: Judgements,
     wanted: Wanted = JUDGED_ONLY,
     reading: Reading | None = None,
@@ -362,7 +362,7 @@ def read_runs(
     An unreadable run becomes an error in the list.
     """
 
-    def read(run: str | RunInMemory) -> Hits | RagkpiError:
+    def read(run: str | Source | RunInMemory) -> Hits | RagkpiError:
         try:
             return read_run(run, judgements, wanted, reading)
         except RagkpiError as problem:

@@ -19,7 +19,6 @@ from ragkpi.files.opening import inputs
 from ragkpi.reports.output_files import opened
 from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.version import __version__
-from ragkpi.wording import counted, visible
 
 
 @option_group("Gates")
@@ -30,10 +29,11 @@ def gates(
         "slice, lang=de:ndcg_cut_10=0.4 with --by; repeatable.",
         use="common",
     ),
-    fail_under_baseline: str | None = option(
+    fail_under_baseline: list[str] = option(
         "--fail-under-baseline RUN",
         "Exit with status 3 if any value is shown to be worse than that of RUN, or of a "
-        "result that ragkpi stored (-q --format json, jsonl or --log).",
+        "result that ragkpi stored (-q --format json, jsonl or --log) over the same queries, with "
+        "the same qrels and settings.",
     ),
     margin: str | None = option(
         "--margin AMOUNT", "How much worse than the baseline is still good, e.g. 0.01 or 2%."
@@ -50,7 +50,13 @@ def gates(
     ),
 ) -> Arguments:
     """Return the gates that runs must pass."""
-    return locals()
+    given = locals()
+    if len(fail_under_baseline) > 1:
+        raise UsageError(
+            f"--fail-under-baseline {' and '.join(fail_under_baseline)}: expected one; call "
+            "'ragkpi eval' for each"
+        )
+    return {**given, "fail_under_baseline": next(iter(fail_under_baseline), None)}
 
 
 @option_group("Record")
@@ -168,7 +174,7 @@ def eval(
             f"--format trec: its lines do not say which of {several} they are of; expected "
             + ", ".join(REPORT_FORMATS)
         )
-    inputs().hashed = bool(record) or output.is_signed(signature)
+    inputs().hashed = bool(record or baseline) or output.is_signed(signature)
     if as_lines and baseline is None and not gates["fail_under"]:
         asked = {"missing": "intersection", **asked}  # trec_eval's rule
     result = ragkpi.evaluate(
@@ -183,6 +189,8 @@ def eval(
         problems="kept",
         **asked,
     )
+    if record:
+        inputs().refuse_replacing(record["path"], "--log")
     lines: Arguments = {
         "per_query": "shown" if per_query or worst is not None else "hidden",
         "summary": "hidden" if no_summary else "shown",
@@ -190,9 +198,8 @@ def eval(
     if as_lines:
         assert isinstance(result, ragkpi.RunResult)
         with opened(output.path) as file:
-            values: Literal["measured", "standardized"] = (
-                "measured" if zscores is None else "standardized"
-            )
+            values: Literal["measured", "standardized"]
+            values = "measured" if zscores is None else "standardized"
             file.writelines(result.trec_lines(signature, values, digits=output.digits, **lines))
         for note in result.evaluation.interval_notes():
             tell(f"note: {note}")
@@ -200,8 +207,9 @@ def eval(
         output.write(result.report, signature=signature, **lines)
     if record:
         result.log(**record)
-    for run, number in result.passed.items():
-        tell(f"note: {visible(run)}: passed {counted(number, 'gate')}")
+    for told in result.passed.values():
+        for sentence in told:
+            tell(f"note: {sentence}")
     exit_with(result.problems)
 
 
@@ -234,11 +242,15 @@ def log(
     where: list[str] = option(
         "--where CONDITION",
         "Only evaluations with NAME=TEXT or NAME>=NUMBER (!=, <=, <, >), where NAME is a "
-        "value, a key of --meta, run, run_id, time or signature; repeatable.",
+        "value, a key of --meta, run, run_id, time, signature or a part of it (N, l, qrels); "
+        "repeatable.",
         use="common",
     ),
     sort: str | None = option(
-        "--sort NAME", "The best value first. Default: as they were logged.", use="common"
+        "--sort NAME",
+        "The best value first, of runs over the same queries, qrels and settings. Default: as "
+        "they were logged.",
+        use="common",
     ),
 ) -> None:
     """Show logged evaluations: a row per run, the oldest first.

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
-from ragkpi.evaluation import Evaluation
+from ragkpi.evaluation import Evaluation, RunOrPath, refuse_unjudged_runs
 from ragkpi.files.opening import Inputs, inputs
-from ragkpi.interface import interface, steps
+from ragkpi.interface import interface, option, steps
 from ragkpi.library.arguments import (
     Evaluating,
     OnProblem,
@@ -56,7 +55,7 @@ class EvaluationResult(Result):
     paths
         The paths of the runs, in the order of the report; None for runs in memory.
     verdicts
-        The verdict of each gate on each run.
+        The verdict of each gate on each run: both values, the difference, whether it is passed.
     problems
         The errors of runs that the report lacks, and the missed limits; empty unless the call had
         ``problems="kept"``.
@@ -76,11 +75,14 @@ class EvaluationResult(Result):
         return report
 
     @property
-    def passed(self) -> dict[str, int]:
-        """The number of limits of each run that passes all of them."""
+    def passed(self) -> dict[str, list[str]]:
+        """What was seen of each run that passes all its gates, a sentence per gate."""
         missing = {verdict.run for verdict in self.verdicts if not verdict.passed}
-        held = Counter(verdict.run for verdict in self.verdicts)
-        return {run: number for run, number in held.items() if run not in missing}
+        told: dict[str, list[str]] = {}
+        for verdict in self.verdicts:
+            if verdict.run not in missing:
+                told.setdefault(verdict.run, []).append(verdict.told)
+        return told
 
     def plot(self) -> Any:
         """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
@@ -107,6 +109,7 @@ class EvaluationResult(Result):
         """
         from ragkpi.questions.evaluate.record import append, record
 
+        self.inputs.refuse_replacing(path, option("log"))
         records = []
         for run, of_run in zip(self.evaluation.runs, self.paths, strict=True):
             own = {} if of_run is None else {"run": (of_run, self.inputs.sha256(of_run))}
@@ -341,19 +344,25 @@ def evaluate(
 
         labels = labels_of(by)
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
-    gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
     one_of("problems", problems, get_args(OnProblem))
     several = runs_of(run)
     runs = named_run(run) if several is None else several
+    gates = _gates(runs, fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
+    if gates:
+        gates.refuse_idle(metrics, "bind" if zscores is None else "ignored")
     read = {**runs, **gates.runs(runs)} if gates else runs
-    noted = note_files(read.values())
-    outcomes: Sequence[Evaluation | RagkpiError] = asked.evaluate(qrels, read, metrics)
+    noted = note_files([*read.values(), *([gates.stored.path] if gates and gates.stored else [])])
+    evaluator = asked.evaluator(qrels, metrics)
+    outcomes: Sequence[Evaluation | RagkpiError] = asked.evaluate(evaluator, read, metrics)
+    if gates and asked.settings.missing == "zero":
+        outcomes = refuse_unjudged_runs(outcomes, evaluator.relevance.judgements.file)
     if asked.settings.missing == "common":
         from ragkpi.questions.compare.function import over_common_queries
 
         outcomes = over_common_queries(asked, read, outcomes)
     bad = problems_of(read, outcomes)
-    scored = {name: run.scores for name, run in good_ones(read, outcomes).items()}
+    good = good_ones(read, outcomes)
+    scored = {name: run.scores for name, run in good.items()}
     evaluated = [name for name in runs if name in scored]
     if problems == "raised" or not evaluated:
         interface().refuse(bad)
@@ -364,10 +373,14 @@ def evaluate(
     shown = asked.called(evaluated, [scored[name] for name in evaluated])
     of_runs = {name: scored[given] for name, given in zip(shown, evaluated, strict=True)}
     files = asked.files(qrels=qrels, zscores=zscores, by=by) if noted.hashed else {}
-    signature = asked.signature(metrics, files) if noted.hashed else None
+    signature = None
+    if noted.hashed:
+        sizes = [getattr(run.judged, "corpus_size", None) for run in good.values()]
+        seen = max((int(size.max(initial=0)) for size in sizes if size is not None), default=None)
+        signature = asked.signature(metrics, files, evaluator.relevance.judgements, seen)
 
     def reported(some: Mapping[str, Scores]) -> EvaluationReport:
-        rows = _rows(some, bootstrap, signature)
+        rows = _rows(some, bootstrap, signature, verdicts if some is of_runs else ())
         if worst is None and sort is None:
             return EvaluationReport(rows, bootstrap)
         most = None if worst is None else whole("worst", worst, 1)
@@ -381,8 +394,15 @@ def evaluate(
     if gates:
         baselines = {name: scores for name, scores in scored.items() if name not in runs}
         slices = [] if labels is None else slices_of(labels, queries)
-        verdicts = gates.verdicts(of_runs, baselines, slices)
-        gates.note_other_qrels(asked, qrels)
+        if gates.stored is not None:
+            assert signature is not None
+            gates.refuse_other_ground(of_runs, signature, evaluator.relevance.judgements.file)
+        twins = [
+            name
+            for name, given in zip(shown, evaluated, strict=True)
+            if all(good[given].ranks_like(good[other]) for other in baselines)
+        ]
+        verdicts = gates.verdicts(of_runs, baselines, slices, twins)
         missed = gates.missed(verdicts)
         if missed and problems == "raised":
             raise GateFailedError("; ".join(map(str, missed)))
@@ -400,22 +420,31 @@ def evaluate(
     )
 
 
-def _gates(fail_under: GateLimits, *of_baseline: Any) -> Gates | None:
+def _gates(
+    runs: Mapping[str, RunOrPath], fail_under: GateLimits, *of_baseline: Any
+) -> Gates | None:
     """Return the gates that runs must pass; without any, return None and import nothing."""
     if not fail_under and all(given is None for given in of_baseline):
         return None
     from ragkpi.questions.evaluate.gates import gates_of
 
-    return gates_of(fail_under, *of_baseline)
+    return gates_of(runs, fail_under, *of_baseline)
 
 
 def _rows(
-    scored: Mapping[str, Scores], bootstrap: Bootstrap | None, signature: Signature | None
+    scored: Mapping[str, Scores],
+    bootstrap: Bootstrap | None,
+    signature: Signature | None,
+    verdicts: Sequence[Verdict],
 ) -> list[EvaluatedRun]:
     """Return a row per run, with intervals if there is a bootstrap."""
-    if bootstrap is None:
-        return [EvaluatedRun(name, scores, {}, signature) for name, scores in scored.items()]
     return [
-        EvaluatedRun(name, scores, intervals(scores, bootstrap), signature)
+        EvaluatedRun(
+            name,
+            scores,
+            intervals(scores, bootstrap) if bootstrap else {},
+            signature,
+            [verdict for verdict in verdicts if verdict.run == name],
+        )
         for name, scores in steps(scored.items(), "intervals", len(scored))
     ]
