@@ -178,9 +178,10 @@ def gains_of(
     return RealGains(np.where(judgements.level >= 0, worth, 0.0)[hits], starts, worth[rows])
 
 
-Missing = Literal["intersection", "zero", "error", "common"]
+Missing = Literal["intersection", "zero", "error", "common", "trec_eval"]
 """Judged queries that the run lacks are left out, evaluated as empty rankings (-c), an error
-(--strict), or left out if any of several runs lacks them (--common)."""
+(--strict), left out if any of several runs lacks them (--common), or left out of one TREC file, and
+empty rankings in all else."""
 Unjudged = Literal["kept", "removed"]
 """Unjudged documents stay and count as nonrelevant, or are removed from the ranking (-J)."""
 TieOrder = Literal["id", "expected"]

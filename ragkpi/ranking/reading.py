@@ -100,6 +100,7 @@ class Hits:
     top: TopDocuments = NO_NAMES
     beginning: Beginning = NO_BEGINNING
     tied: TiedRanks | None = None
+    format: str = ""  # of the file
 
     def rows_of_top(self, judgements: Judgements) -> IntArray:
         """Return the row of each hit in `top`, or -1 for a deeper hit, (H,)."""
@@ -127,7 +128,7 @@ def run_for(judgements: Judgements, wanted: Wanted, held: bool, **treatment: Any
     )
 
 
-def hits_of(run: kernel.Run, found: Found, run_id: bytes) -> Hits:
+def hits_of(run: kernel.Run, found: Found, run_id: bytes, format_: str = "") -> Hits:
     """Return the hits of a run that the kernel has finished."""
     of_sample = np.frombuffer(found["sample_query"], np.int64).tolist()
     ties = (np.frombuffer(found[end], np.int64) for end in ("tied_first", "tied_last"))
@@ -143,6 +144,7 @@ def hits_of(run: kernel.Run, found: Found, run_id: bytes) -> Hits:
         top=_top(run.take_names()),
         beginning=Beginning(list(zip(of_sample, found["sample"], strict=True)), *found["slopes"]),
         tied=TiedRanks(*ties) if found["tied_first"] else None,
+        format=format_,
     )
 
 
@@ -264,7 +266,7 @@ def _judged(
         found = run.finish()
     if reader.sieve is not None:
         reader.sieve.say(source.name, found["left_out"])
-    return hits_of(run, found, run_id)
+    return hits_of(run, found, run_id, reader.name)
 
 
 def _ranked_once(reader: FileReader, source: Source, held: bool) -> Iterator[RunColumns]:

@@ -600,7 +600,7 @@ class _Queries(Finding):
 
 
 class MissingQueries(_Queries):
-    """Judged queries that the run lacks. 'ragkpi eval' leaves them out, with -c they count as 0."""
+    """Judged queries that the run lacks: 0 in every command but trec_eval's lines of one run."""
 
     words = "judged query is", "judged queries are", "missing from the run"
 
@@ -615,6 +615,22 @@ class UnknownQueries(_Queries):
 
     def differing(self) -> Sequence[bytes]:
         return sorted(self.retrieved - set(self.judged))
+
+
+class Unanswerable(_Queries):
+    """Judged queries without a relevant document: recall, nDCG and success are 0 there.
+
+    Sets for RAG hold questions without an answer on purpose; in an average they cost every run.
+    """
+
+    words = "judged query has", "judged queries have", "no relevant document"
+
+    def differing(self) -> Sequence[bytes]:
+        judgements, least = self.asked.judgements, self.asked.settings.relevance_level
+        assert judgements is not None
+        answered = set(judgements.query[judgements.level >= least].tolist())
+        lacking = [id_ for number, id_ in enumerate(self.judged) if number not in answered]
+        return lacking if answered else []  # without any it is `NothingRelevant`
 
 
 class QuerySpelling(Finding):
@@ -731,6 +747,7 @@ CHECKS = (
     Check("query-spelling", "warning", QuerySpelling),
     Check("document-spelling", "warning", DocumentSpelling),
     Check("nothing-judged", "warning", NothingJudged),
+    Check("unanswerable", "note", Unanswerable),
     Check("ties", "note", TiedDocuments),
     Check("scattered", "note", Scattered),
     Check("judged", "note", JudgedShare),

@@ -113,9 +113,9 @@ def eval(
 ) -> None:
     """Evaluate runs against qrels.
 
-    One run prints trec_eval's lines: name, query or all, value, over the queries that the run
-    has, or with -c over all judged ones. Everything else, so also a gate, is over all judged
-    queries. Several runs print a table: a row per run, a column per value. So does --by, with
+    One run prints trec_eval's lines: name, query or all, value, over the queries that a TREC run
+    has, or with -c over all judged ones. All else is over all judged queries: several runs, other
+    formats, and what is stored, logged or a gate. Several runs print a table: a row per run, a column per value. So does --by, with
     rows for all queries and for those of each label. With --ci the lines have the bounds in two
     more columns, and with --signature there is one more line.
 
@@ -169,8 +169,8 @@ def eval(
             + ", ".join(REPORT_FORMATS)
         )
     inputs().hashed = bool(record) or output.is_signed(signature)
-    if as_lines and baseline is None and not gates["fail_under"]:
-        asked = {"missing": "intersection", **asked}  # trec_eval's rule
+    if as_lines and not record and baseline is None and not gates["fail_under"]:
+        asked = {"missing": "trec_eval", **asked}
     result = ragkpi.evaluate(
         qrels,
         by_path(paths) if len(paths) > 1 else paths[0],

@@ -347,7 +347,12 @@ def evaluate(
     runs = named_run(run) if several is None else several
     read = {**runs, **gates.runs(runs)} if gates else runs
     noted = note_files(read.values())
-    outcomes: Sequence[Evaluation | RagkpiError] = asked.evaluate(qrels, read, metrics)
+    evaluator = asked.evaluator(qrels, metrics)
+    hits = evaluator.read(read.values(), evaluator.needs(metrics))
+    asked = asked.following_trec_eval(hits)
+    evaluator.settings = asked.settings
+    outcomes: Sequence[Evaluation | RagkpiError]
+    outcomes = asked.checked(evaluator, read, evaluator.score(hits, metrics))
     if asked.settings.missing == "common":
         from ragkpi.questions.compare.function import over_common_queries
 
