@@ -28,7 +28,7 @@ from ragkpi.ranking.reading import Hits
 from ragkpi.ranking.relevance import Qrels, Relevance
 from ragkpi.reports.names import run_names
 from ragkpi.version import __version__
-from ragkpi.wording import counted
+from ragkpi.wording import counted, joined
 
 SHORT_HASH = 8
 
@@ -173,6 +173,14 @@ class Session:
         return Evaluator(
             given, self.settings, self.rel_info, self.pool, self.qrels_format, self.run_format
         )
+
+    def with_grades(self, evaluator: Evaluator, metrics: Sequence[Metric]) -> list[Metric]:
+        """Leave out metrics that nobody asked for and that the grade map cannot serve; say so."""
+        graded = dict.fromkeys(m.measure.name for m in metrics if m.is_graded)
+        if not graded or not evaluator.lacking_grade:
+            return list(metrics)
+        self.notes.note(f"without {joined(list(graded))}: {evaluator.lacking_grade}")
+        return [metric for metric in metrics if not metric.is_graded]
 
     @property
     def fills_missing(self) -> bool:

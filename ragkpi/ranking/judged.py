@@ -38,15 +38,15 @@ class GradeMap:
     def __hash__(self) -> int:
         return hash((self.name, tuple(sorted(self.rubric.items()))))
 
-    def refuse_unknown(self, levels: Iterable[int]) -> None:
-        """Raise `UsageError`, with the presets that would fit, if the map lacks a level."""
-        present = {level for level in levels if level >= 0}
+    def lacks(self, levels: IntArray) -> str:
+        """Say which level the map lacks, and which presets would fit; empty if it has them all."""
+        present = set(levels[levels >= 0].tolist())
         unknown = sorted(present - set(self.rubric))
         if not unknown:
-            return
+            return ""
         fitting = [name for name, map_ in GRADE_MAPS.items() if present <= set(map_.rubric)]
         advice = " or ".join(f"{option('grade_map')} {name}" for name in fitting)
-        raise UsageError(
+        return (
             f"judged level {unknown[0]} is not in the grade map '{self.name}' "
             f"({self}); give " + (advice or f"{option('grade_map')} 0=1,1=3,… with every level")
         )

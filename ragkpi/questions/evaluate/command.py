@@ -115,9 +115,9 @@ def eval(
 
     One run prints trec_eval's lines: name, query or all, value, over the queries that a TREC run
     has, or with -c over all judged ones. All else is over all judged queries: several runs, other
-    formats, and what is stored, logged or a gate. Several runs print a table: a row per run, a column per value. So does --by, with
-    rows for all queries and for those of each label. With --ci the lines have the bounds in two
-    more columns, and with --signature there is one more line.
+    formats, and what is stored, logged or a gate. Several runs print a table: a row per run, a
+    column per value. So does --by, with rows for all queries and for those of each label. With --ci
+    the lines have the bounds in two more columns, and with --signature there is one more line.
 
     Options and files may come in any order; short options may be joined (-qcm map) and long
     ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves.
