@@ -45,6 +45,10 @@ _VARIANTS: Mapping[tuple[str, str, str], str | None] = {
 _RENAMED = {("setf", "beta"), ("iprec", "recall")}
 
 
+# What NAME@K is in other tools, and the measure with that meaning here, where NAME.K is another.
+_ELSEWHERE: Mapping[str, tuple[str, str]] = {"accuracy": ("the hit rate", "success")}
+
+
 # A request, and the lowest relevant level for it; None for the level of -l.
 _Leveled: TypeAlias = tuple[str, int | None]
 
@@ -148,6 +152,11 @@ class _Parser:
         if split is None and (translation := self._meant(text)) is not None:
             plain, level = translation
             split = _split(plain, self.measures)
+        own, at, behind = plain.partition("@")
+        if split is None and at:
+            if own.casefold() in _ELSEWHERE:
+                raise bad_request(text, None, _other_meaning(own.casefold(), behind))
+            split = (own, ".", behind) if own in self.measures or own in NICKNAMES else None
         name, dot, parameters = split or self._refuse(text)
         if level is not None and not (
             name in self.measures and _depends_on_level(self.measures[name])
@@ -178,6 +187,12 @@ class _Parser:
         elif near := _near(name, [*self.measures, *NICKNAMES]):
             advice = f"did you mean {' or '.join(near)}?"
         raise bad_request(text, None, f"no measure is named '{name}'; {advice}")
+
+
+def _other_meaning(name: str, cutoff: str) -> str:
+    what, meant = _ELSEWHERE[name]
+    here, there = request_text(name, cutoff), request_text(meant, cutoff)
+    return f"elsewhere that is {what}, {there}; the measure of that name here is {here}"
 
 
 def _with_counts(measures: Mapping[str, Measure]) -> Mapping[str, Measure]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Thread, local
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -377,8 +379,18 @@ def _read_in_threads(
     """Read files in threads.
 
     On interruption, a thread pool would wait for its threads, and a thread may wait for a pipe
-    that never ends.
+    that never ends. Warnings wait for all runs and come in the order of the runs.
     """
+    current, show = local(), warnings.showwarning
+    held: list[list[tuple[Any, ...]]] = [[] for _ in runs]
+
+    def hold(*warning: Any) -> None:
+        number = getattr(current, "number", None)
+        if number is None:
+            show(*warning)
+        else:
+            held[number].append(warning)
+
     waiting: SimpleQueue[int] = SimpleQueue()
     done: SimpleQueue[tuple[int, Hits | BaseException]] = SimpleQueue()
     for number in range(len(runs)):
@@ -390,12 +402,14 @@ def _read_in_threads(
                 number = waiting.get_nowait()
             except Empty:
                 return
+            current.number = number
             try:
                 done.put((number, read(runs[number])))
             except BaseException as problem:
                 done.put((number, problem))
 
     outcomes: dict[int, Hits | RagkpiError] = {}
+    warnings.showwarning = hold
     try:
         try:
             for _ in range(workers):
@@ -412,4 +426,7 @@ def _read_in_threads(
         with suppress(Empty):
             while True:
                 waiting.get_nowait()  # so no thread starts another run
+        warnings.showwarning = show
+        for warning in chain(*held):
+            show(*warning)
     return [outcomes[number] for number in range(len(runs))]

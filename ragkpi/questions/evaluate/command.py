@@ -58,7 +58,7 @@ def record(
     log: str | None = option(
         "--log FILE",
         "Append a line of JSON per run to FILE: files and their hashes, signature, time, "
-        "values. 'ragkpi log FILE' shows it.",
+        "values, those of queries with -q. 'ragkpi log FILE' shows it.",
     ),
     meta: list[str] = option(
         "--meta KEY=VALUE", "Say it in the record, e.g. index=2026-11-01; repeatable."
@@ -199,7 +199,7 @@ def eval(
     else:
         output.write(result.report, signature=signature, **lines)
     if record:
-        result.log(**record)
+        result.log(**record, per_query="shown" if per_query else "hidden")
     for run, number in result.passed.items():
         tell(f"note: {visible(run)}: passed {counted(number, 'gate')}")
     exit_with(result.problems)

@@ -30,7 +30,7 @@ from ragkpi.ranking.reading import Hits
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.paired import Family
 from ragkpi.statistics.significance import CorrectionName, TestName
-from ragkpi.wording import octets
+from ragkpi.wording import octets, visible
 
 try:
     import jinja2
@@ -203,7 +203,7 @@ def report(
     names = list(asked.called(list(named), [evaluation.scores for evaluation in evaluations]))
     titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
-        title=title or titled,
+        title=visible(title or titled),
         main=asked.requests[0] if asked.requests else "",
         procedure=procedure,
         query_texts=_texts(queries),
