@@ -45,8 +45,10 @@ _VARIANTS: Mapping[tuple[str, str, str], str | None] = {
 _RENAMED = {("setf", "beta"), ("iprec", "recall")}
 
 
-# What NAME@K is in other tools, and the measure with that meaning here, where NAME.K is another.
-_ELSEWHERE: Mapping[str, tuple[str, str]] = {"accuracy": ("the hit rate", "success")}
+# Names that mean another measure in other tools: what they mean there, its name here, and the
+# measure that might be meant here, with its formula.
+_ACCURACY = ("the hit rate", "success", "accuracy", "(TP + TN) / N")
+_ELSEWHERE: Mapping[str, tuple[str, str, str, str]] = {"accuracy": _ACCURACY, "acc": _ACCURACY}
 
 
 # A request, and the lowest relevant level for it; None for the level of -l.
@@ -190,9 +192,9 @@ class _Parser:
 
 
 def _other_meaning(name: str, cutoff: str) -> str:
-    what, meant = _ELSEWHERE[name]
-    here, there = request_text(name, cutoff), request_text(meant, cutoff)
-    return f"elsewhere that is {what}, {there}; the measure of that name here is {here}"
+    what, meant, name, formula = _ELSEWHERE[name]
+    there, here = request_text(meant, cutoff), request_text(name, cutoff)
+    return f"elsewhere that is {what}, {there}; {formula} is {here}"
 
 
 def _with_counts(measures: Mapping[str, Measure]) -> Mapping[str, Measure]:

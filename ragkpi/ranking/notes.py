@@ -68,6 +68,11 @@ def doubts(
             f"{counted(seen.ordered, 'ranking')}: are they distances? The highest ranks first; "
             f"{option('scores', 'distance')} reverses that"
         )
+    if 2 * seen.flat > seen.several:
+        yield (
+            f"all documents have one score in {seen.flat} of the first "
+            f"{counted(seen.several, 'ranking')}: their ids alone decide the order"
+        )
     yield from _outside_pool(judged, top)
 
 

@@ -83,9 +83,11 @@ class Beginning(NamedTuple):
     documents: list[tuple[int, bytes]]  # of judged queries: the number of the query, and an id
     rising: int  # the number of rankings whose scores only rise
     ordered: int  # the number of rankings with different scores
+    flat: int  # the number of rankings whose documents all have one score
+    several: int  # the number of rankings of two documents or more
 
 
-NO_BEGINNING = Beginning([], 0, 0)
+NO_BEGINNING = Beginning([], 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +146,9 @@ def hits_of(run: kernel.Run, found: Found, run_id: bytes, format_: str = "") -> 
         run_id=run_id,
         documents=np.sort(np.frombuffer(hashes, np.uint64)) if hashes else _NO_HASHES,
         top=_top(run.take_names()),
-        beginning=Beginning(list(zip(of_sample, found["sample"], strict=True)), *found["slopes"]),
+        beginning=Beginning(
+            list(zip(of_sample, found["sample"], strict=True)), *found["slopes"], *found["flat"]
+        ),
         tied=TiedRanks(*ties) if found["tied_first"] else None,
         format=format_,
     )

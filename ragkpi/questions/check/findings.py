@@ -502,6 +502,25 @@ class Ascending(Finding):
         )
 
 
+class OneScore(Finding):
+    """Most queries give all of their documents one score, so that ids alone decide the order.
+
+    Often the scores were lost on the way: write them, or the ranks as scores.
+    """
+
+    words = "query gives", "queries give", "all documents one score: their ids decide the order"
+
+    def see(self, part: Part) -> None:
+        run = part.run
+        sizes, tied = np.diff(run.starts), np.append(0, np.cumsum(run.tied_with_above))
+        self.queries += int(np.count_nonzero(sizes > 1))
+        flat = np.flatnonzero((sizes > 1) & (np.diff(tied[run.starts]) == sizes - 1))
+        self.note(run, run.first_row[flat], lambda row: f"query {run.name_of_query(row)}")
+
+    def found(self) -> Found | None:
+        return super().found() if 2 * self.count > self.queries else None
+
+
 class TiedDocuments(Finding):
     """Documents with the score of another one of their query; the id decides, as for trec_eval.
 
@@ -739,6 +758,7 @@ CHECKS = (
     Check("run-ids", "warning", RunIds),
     Check("own-query", "warning", OwnQuery),
     Check("ascending", "warning", Ascending),
+    Check("one-score", "warning", OneScore),
     Check("ranks", "warning", Ranks),
     Check("nothing-relevant", "warning", NothingRelevant),
     Check("missing-queries", "warning", MissingQueries),
