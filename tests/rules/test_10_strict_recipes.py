@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ragkpi as package
-from tests.published_schema import valid_document
+from tests.published_schema import valid_lines
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -113,7 +113,7 @@ def folder(tmp_path):
 def test_q_keeps_the_values_of_queries_in_the_log(ragkpi, folder, output):
     record = logged(ragkpi, folder, "-q", *output)
     assert record["per_query"] == {q: {"P_1": 1.0, "num_ret": 3} for q in QUERIES}
-    valid_document(record, "line")
+    assert valid_lines((folder / "log.jsonl").read_text()) == [record]
 
 
 @pytest.mark.parametrize("options", [(), ("--format", "json"), ("--worst", "3")])
@@ -122,7 +122,8 @@ def test_without_q_the_log_stays_short(ragkpi, folder, options):
 
 
 def test_several_runs_have_the_values_of_theirs(ragkpi, folder):
-    logged(ragkpi, folder, "-q", "bad")
+    command = ("eval", "-q", "-m", "P.1", "--log", "log.jsonl", "qrels", "bad", "run")
+    assert ragkpi(*command, folder=folder).status == 0
     records = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     assert [record["per_query"]["q01"]["P_1"] for record in records] == [0.0, 1.0]
 
