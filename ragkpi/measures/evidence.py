@@ -207,7 +207,7 @@ def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
 
     With one useful grade, as in binary judgements, its weight cancels.
     """
-    useful = labelled(judged)[:, 3:].any(axis=0)
+    useful = labelled(judged)[:, 3:].sum(axis=0)
     if np.count_nonzero(useful) == 1:
         metrics = [metric for metric in metrics if "fallback3" not in metric.arguments]
     if metrics and judged.queries and not useful[-1]:

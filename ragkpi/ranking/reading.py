@@ -413,7 +413,7 @@ def _read_in_threads(
                 done.put((number, problem))
 
     outcomes: dict[int, Hits | RagkpiError] = {}
-    warnings.showwarning = hold
+    warnings.showwarning = hold  # type: ignore[assignment]
     try:
         try:
             for _ in range(workers):
