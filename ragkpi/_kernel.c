@@ -528,7 +528,7 @@ typedef struct {
     HashSet documents;
     int64_t identical_rows, excluded_rows, rows_before, rows_after;
     /* a look at the beginning */
-    int64_t looked_at, sampled_queries, rising, ordered;
+    int64_t looked_at, sampled_queries, rising, ordered, several, flat;
     Bytes sample_query;
     Strings sample;
     /* scratch */
@@ -952,6 +952,8 @@ static int look_at(Run *run, const Rows *rows, int64_t query)
     }
     run->rising += rises > 1 && drops == 0;
     run->ordered += rises + drops > 1;
+    run->several += count > 1;
+    run->flat += count > 1 && rises + drops == 0;
     if (query < 0 || run->sampled_queries++ >= LOOKED_AT_QUERIES)
         return 0;
     for (size_t row = 0; row < count && row < LOOKED_AT_DOCUMENTS; row++)
@@ -1555,6 +1557,7 @@ static PyObject *run_finish(PyObject *self, PyObject *unused)
     put(&found, "sample_query", bytearray_of(&run->sample_query));
     put(&found, "sample", list_of(&run->sample));
     put(&found, "slopes", Py_BuildValue("LL", (long long)run->rising, (long long)run->ordered));
+    put(&found, "flat", Py_BuildValue("LL", (long long)run->flat, (long long)run->several));
     put(&found, "left_out",
         Py_BuildValue("LLLL", (long long)run->identical_rows, (long long)run->excluded_rows,
                       (long long)run->rows_before, (long long)run->rows_after));

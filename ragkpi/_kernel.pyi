@@ -25,6 +25,7 @@ class Found(TypedDict):
     sample_query: bytearray
     sample: list[bytes]
     slopes: tuple[int, int]
+    flat: tuple[int, int]
     left_out: tuple[int, int, int, int]
 
 class RefusedError(ValueError): ...

@@ -111,6 +111,11 @@ class Evaluator:
             evaluator._pool_hits = part.hits(self._pool_hits)
         return evaluator, part.hits
 
+    @property
+    def lacking_grade(self) -> str:
+        """Say which judged level the grade map lacks, and what to give; empty for none."""
+        return self.settings.grade_map.lacks(np.unique(self.relevance.judgements.level))
+
     def needs(self, metrics: Sequence[Metric], depth: int = 0) -> Wanted:
         """Return the parts of a run to keep: for `metrics`, and documents down to `depth`.
 
@@ -118,6 +123,8 @@ class Evaluator:
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
+        if any(metric.is_graded for metric in metrics) and self.lacking_grade:
+            raise UsageError(self.lacking_grade)
         if self.pool is not None:
             of_pool = [metric for metric in metrics if "outside_pool" in metric.measure.needs]
             depth = max(depth, *(metric.arguments["cutoff"] for metric in of_pool), 0)

@@ -157,6 +157,7 @@ class Run:
         self._documents: set[int] = set()
         self._left_out = [0, 0, 0, 0]
         self._looked_at = self._sampled = self._rising = self._ordered = 0
+        self._several = self._flat = 0
         self._sample: list[tuple[int, bytes]] = []
 
     def feed(self, block: Buffer) -> None:
@@ -370,6 +371,8 @@ class Run:
         drops = sum(below < above for above, below in pairwise(values))
         self._rising += rises > 1 and not drops
         self._ordered += rises + drops > 1
+        self._several += len(values) > 1
+        self._flat += len(values) > 1 and not rises + drops
         if number >= 0 and self._sampled < _LOOKED_AT_QUERIES:
             self._sampled += 1
             self._sample += [(number, id_) for id_ in list(scores)[:_LOOKED_AT_DOCUMENTS]]
@@ -424,6 +427,7 @@ class Run:
             "sample_query": _ints(number for number, _ in self._sample),
             "sample": [document for _, document in self._sample],
             "slopes": (self._rising, self._ordered),
+            "flat": (self._flat, self._several),
             "left_out": tuple(self._left_out),
         }
 

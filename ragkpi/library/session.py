@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote
@@ -24,10 +24,11 @@ from ragkpi.measures.registry import (
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.notes import concerning, missing_notes
+from ragkpi.ranking.reading import Hits
 from ragkpi.ranking.relevance import Qrels, Relevance
 from ragkpi.reports.names import run_names
 from ragkpi.version import __version__
-from ragkpi.wording import counted
+from ragkpi.wording import counted, joined
 
 SHORT_HASH = 8
 
@@ -243,17 +244,28 @@ class Session:
             given, self.settings, self.rel_info, self.pool, self.qrels_format, self.run_format
         )
 
+    def with_grades(self, evaluator: Evaluator, metrics: Sequence[Metric]) -> list[Metric]:
+        """Leave out metrics that nobody asked for and that the grade map cannot serve; say so."""
+        graded = dict.fromkeys(m.measure.name for m in metrics if m.is_graded)
+        if not graded or not evaluator.lacking_grade:
+            return list(metrics)
+        self.notes.note(f"without {joined(list(graded))}: {evaluator.lacking_grade}")
+        return [metric for metric in metrics if not metric.is_graded]
+
     @property
     def fills_missing(self) -> bool:
         """Whether missing queries count as empty rankings though the user did not say so."""
         return not self.missing_said and self.settings.missing == "zero"
 
-    def evaluate(
-        self, evaluator: Evaluator, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric]
-    ) -> list[Evaluation | RagkpiError]:
-        """Read and evaluate runs; issue their notes and warnings."""
-        read = evaluator.read(runs.values(), evaluator.needs(metrics))
-        return self.checked(evaluator, runs, evaluator.score(read, metrics))
+    def following_trec_eval(self, read: Sequence[Hits | RagkpiError]) -> Session:
+        """Settle ``missing="trec_eval"`` by what was read: only one TREC file follows its rule."""
+        if self.settings.missing != "trec_eval":
+            return self
+        (run,) = read if len(read) == 1 else (None,)
+        follows = isinstance(run, Hits) and run.format == "trec"
+        follows |= self.settings.only_query is not None  # without that query there is no value
+        settings = replace(self.settings, missing="intersection" if follows else "zero")
+        return replace(self, settings=settings, missing_said=False)
 
     def evaluate_every(
         self, evaluator: Evaluator, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric]

@@ -412,6 +412,10 @@ class Metric:
         cutoff = self.arguments["cutoff"]
         return cutoff if isinstance(cutoff, tuple) else (cutoff,)
 
+    @property
+    def is_graded(self) -> bool:
+        return "grade_map" in self.measure.needs
+
     def at_own_level(self, judged: AnyJudged) -> AnyJudged:
         """Return a judged run with the relevance level of this metric."""
         if self.relevance_level is None or not isinstance(judged, Judged):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Thread, local
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -83,9 +85,11 @@ class Beginning(NamedTuple):
     documents: list[tuple[int, bytes]]  # of judged queries: the number of the query, and an id
     rising: int  # the number of rankings whose scores only rise
     ordered: int  # the number of rankings with different scores
+    flat: int  # the number of rankings whose documents all have one score
+    several: int  # the number of rankings of two documents or more
 
 
-NO_BEGINNING = Beginning([], 0, 0)
+NO_BEGINNING = Beginning([], 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +106,7 @@ class Hits:
     top: TopDocuments = NO_NAMES
     beginning: Beginning = NO_BEGINNING
     tied: TiedRanks | None = None
+    format: str = ""  # of the file
 
     def rows_of_top(self, judgements: Judgements) -> IntArray:
         """Return the row of each hit in `top`, or -1 for a deeper hit, (H,)."""
@@ -129,7 +134,7 @@ def run_for(judgements: Judgements, wanted: Wanted, held: bool, **treatment: Any
     )
 
 
-def hits_of(run: kernel.Run, found: Found, run_id: bytes) -> Hits:
+def hits_of(run: kernel.Run, found: Found, run_id: bytes, format_: str = "") -> Hits:
     """Return the hits of a run that the kernel has finished."""
     of_sample = np.frombuffer(found["sample_query"], np.int64).tolist()
     ties = (np.frombuffer(found[end], np.int64) for end in ("tied_first", "tied_last"))
@@ -143,8 +148,11 @@ def hits_of(run: kernel.Run, found: Found, run_id: bytes) -> Hits:
         run_id=run_id,
         documents=np.sort(np.frombuffer(hashes, np.uint64)) if hashes else _NO_HASHES,
         top=_top(run.take_names()),
-        beginning=Beginning(list(zip(of_sample, found["sample"], strict=True)), *found["slopes"]),
+        beginning=Beginning(
+            list(zip(of_sample, found["sample"], strict=True)), *found["slopes"], *found["flat"]
+        ),
         tied=TiedRanks(*ties) if found["tied_first"] else None,
+        format=format_,
     )
 
 
@@ -277,7 +285,7 @@ def _judged(
         found = run.finish()
     if reader.sieve is not None:
         reader.sieve.say(source.name, found["left_out"])
-    return hits_of(run, found, run_id)
+    return hits_of(run, found, run_id, reader.name)
 
 
 def _ranked_once(reader: FileReader, source: Source, held: bool) -> Iterator[RunColumns]:
@@ -388,8 +396,18 @@ def _read_in_threads(
     """Read files in threads.
 
     On interruption, a thread pool would wait for its threads, and a thread may wait for a pipe
-    that never ends.
+    that never ends. Warnings wait for all runs and come in the order of the runs.
     """
+    current, show = local(), warnings.showwarning
+    held: list[list[tuple[Any, ...]]] = [[] for _ in runs]
+
+    def hold(*warning: Any) -> None:
+        number = getattr(current, "number", None)
+        if number is None:
+            show(*warning)
+        else:
+            held[number].append(warning)
+
     waiting: SimpleQueue[int] = SimpleQueue()
     done: SimpleQueue[tuple[int, Hits | BaseException]] = SimpleQueue()
     for number in range(len(runs)):
@@ -401,12 +419,14 @@ def _read_in_threads(
                 number = waiting.get_nowait()
             except Empty:
                 return
+            current.number = number
             try:
                 done.put((number, read(runs[number])))
             except BaseException as problem:
                 done.put((number, problem))
 
     outcomes: dict[int, Hits | RagkpiError] = {}
+    warnings.showwarning = hold  # type: ignore[assignment]
     try:
         try:
             for _ in range(workers):
@@ -423,4 +443,7 @@ def _read_in_threads(
         with suppress(Empty):
             while True:
                 waiting.get_nowait()  # so no thread starts another run
+        warnings.showwarning = show
+        for warning in chain(*held):
+            show(*warning)
     return [outcomes[number] for number in range(len(runs))]

@@ -502,6 +502,25 @@ class Ascending(Finding):
         )
 
 
+class OneScore(Finding):
+    """Most queries give all of their documents one score, so that ids alone decide the order.
+
+    Often the scores were lost on the way: write them, or the ranks as scores.
+    """
+
+    words = "query gives", "queries give", "all documents one score: their ids decide the order"
+
+    def see(self, part: Part) -> None:
+        run = part.run
+        sizes, tied = np.diff(run.starts), np.append(0, np.cumsum(run.tied_with_above))
+        self.queries += int(np.count_nonzero(sizes > 1))
+        flat = np.flatnonzero((sizes > 1) & (np.diff(tied[run.starts]) == sizes - 1))
+        self.note(run, run.first_row[flat], lambda row: f"query {run.name_of_query(row)}")
+
+    def found(self) -> Found | None:
+        return super().found() if 2 * self.count > self.queries else None
+
+
 class TiedDocuments(Finding):
     """Documents with the score of another one of their query; the id decides, as for trec_eval.
 
@@ -600,7 +619,7 @@ class _Queries(Finding):
 
 
 class MissingQueries(_Queries):
-    """Judged queries that the run lacks. 'ragkpi eval' leaves them out, with -c they count as 0."""
+    """Judged queries that the run lacks: 0 in every command but trec_eval's lines of one run."""
 
     words = "judged query is", "judged queries are", "missing from the run"
 
@@ -615,6 +634,22 @@ class UnknownQueries(_Queries):
 
     def differing(self) -> Sequence[bytes]:
         return sorted(self.retrieved - set(self.judged))
+
+
+class Unanswerable(_Queries):
+    """Judged queries without a relevant document: recall, nDCG and success are 0 there.
+
+    Sets for RAG hold questions without an answer on purpose; in an average they cost every run.
+    """
+
+    words = "judged query has", "judged queries have", "no relevant document"
+
+    def differing(self) -> Sequence[bytes]:
+        judgements, least = self.asked.judgements, self.asked.settings.relevance_level
+        assert judgements is not None
+        answered = set(judgements.query[judgements.level >= least].tolist())
+        lacking = [id_ for number, id_ in enumerate(self.judged) if number not in answered]
+        return lacking if answered else []  # without any it is `NothingRelevant`
 
 
 class QuerySpelling(Finding):
@@ -723,14 +758,16 @@ CHECKS = (
     Check("run-ids", "warning", RunIds),
     Check("own-query", "warning", OwnQuery),
     Check("ascending", "warning", Ascending),
+    Check("one-score", "warning", OneScore),
     Check("ranks", "warning", Ranks),
-    Check("ties-at-cutoff", "warning", TiesAtCutoff),
     Check("nothing-relevant", "warning", NothingRelevant),
     Check("missing-queries", "warning", MissingQueries),
     Check("unknown-queries", "warning", UnknownQueries),
     Check("query-spelling", "warning", QuerySpelling),
     Check("document-spelling", "warning", DocumentSpelling),
     Check("nothing-judged", "warning", NothingJudged),
+    Check("unanswerable", "note", Unanswerable),
+    Check("ties-at-cutoff", "note", TiesAtCutoff),
     Check("ties", "note", TiedDocuments),
     Check("scattered", "note", Scattered),
     Check("judged", "note", JudgedShare),

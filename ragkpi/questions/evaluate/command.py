@@ -64,7 +64,7 @@ def record(
     log: str | None = option(
         "--log FILE",
         "Append a line of JSON per run to FILE: files and their hashes, signature, time, "
-        "values. 'ragkpi log FILE' shows it.",
+        "values, those of queries with -q. 'ragkpi log FILE' shows it.",
     ),
     meta: list[str] = option(
         "--meta KEY=VALUE", "Say it in the record, e.g. index=2026-11-01; repeatable."
@@ -119,11 +119,11 @@ def eval(
 ) -> None:
     """Evaluate runs against qrels.
 
-    One run prints trec_eval's lines: name, query or all, value, over the queries that the run
-    has, or with -c over all judged ones. Everything else, so also a gate, is over all judged
-    queries. Several runs print a table: a row per run, a column per value. So does --by, with
-    rows for all queries and for those of each label. With --ci the lines have the bounds in two
-    more columns, and with --signature there is one more line.
+    One run prints trec_eval's lines: name, query or all, value, over the queries that a TREC run
+    has, or with -c over all judged ones. All else is over all judged queries: several runs, other
+    formats, and what is stored, logged or a gate. Several runs print a table: a row per run, a
+    column per value. So does --by, with rows for all queries and for those of each label. With --ci
+    the lines have the bounds in two more columns, and with --signature there is one more line.
 
     Options and files may come in any order; short options may be joined (-qcm map) and long
     ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves.
@@ -175,8 +175,8 @@ def eval(
             + ", ".join(REPORT_FORMATS)
         )
     inputs().hashed = bool(record or baseline) or output.is_signed(signature)
-    if as_lines and baseline is None and not gates["fail_under"]:
-        asked = {"missing": "intersection", **asked}  # trec_eval's rule
+    if as_lines and not record and baseline is None and not gates["fail_under"]:
+        asked = {"missing": "trec_eval", **asked}
     result = ragkpi.evaluate(
         qrels,
         by_path(paths) if len(paths) > 1 else paths[0],
@@ -206,7 +206,7 @@ def eval(
     else:
         output.write(result.report, signature=signature, **lines)
     if record:
-        result.log(**record)
+        result.log(**record, per_query="shown" if per_query else "hidden")
     for told in result.passed.values():
         for sentence in told:
             tell(f"note: {sentence}")

@@ -27,6 +27,7 @@ from ragkpi.library.result import Result
 from ragkpi.library.session import Hashes, Signature, good_ones, problems_of
 from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
 from ragkpi.measures.measure import Scores
+from ragkpi.reports.layout import Layout
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
@@ -90,7 +91,12 @@ class EvaluationResult(Result):
 
         return evaluation_figure(self.evaluation)
 
-    def log(self, path: str, meta: Mapping[str, str] | None = None) -> None:
+    def log(
+        self,
+        path: str,
+        meta: Mapping[str, str] | None = None,
+        per_query: Literal["hidden", "shown"] = "hidden",
+    ) -> None:
         """Append a line of JSON per run to a file, as ``ragkpi eval --log``.
 
         Parameters
@@ -99,6 +105,8 @@ class EvaluationResult(Result):
             The path of the log, which `ragkpi.log` shows.
         meta
             Notes about the runs: ``{"index": "2026-11-01"}``.
+        per_query
+            Whether the values of every query are logged, too, which a baseline needs.
 
         Raises
         ------
@@ -114,7 +122,9 @@ class EvaluationResult(Result):
         for run, of_run in zip(self.evaluation.runs, self.paths, strict=True):
             own = {} if of_run is None else {"run": (of_run, self.inputs.sha256(of_run))}
             files = {**self.files, **own}
-            records.append(record(run, self.evaluation.bootstrap, files, meta or {}))
+            layout = Layout(per_query=per_query)
+            bootstrap = self.evaluation.bootstrap
+            records.append(record(run, bootstrap, files, meta or {}, layout=layout))
         append(path, records)
 
 
@@ -353,7 +363,11 @@ def evaluate(
     read = {**runs, **gates.runs(runs)} if gates else runs
     noted = note_files([*read.values(), *([gates.stored.path] if gates and gates.stored else [])])
     evaluator = asked.evaluator(qrels, metrics)
-    outcomes: Sequence[Evaluation | RagkpiError] = asked.evaluate(evaluator, read, metrics)
+    hits = evaluator.read(read.values(), evaluator.needs(metrics))
+    asked = asked.following_trec_eval(hits)
+    evaluator.settings = asked.settings
+    outcomes: Sequence[Evaluation | RagkpiError]
+    outcomes = asked.checked(evaluator, read, evaluator.score(hits, metrics))
     if gates and asked.settings.missing == "zero":
         outcomes = refuse_unjudged_runs(outcomes, evaluator.relevance.judgements.file)
     if asked.settings.missing == "common":

@@ -49,6 +49,7 @@ def record(
     files: Mapping[str, tuple[str, str | None]],
     meta: Mapping[str, str],
     time: datetime | None = None,
+    layout: Layout | None = None,
 ) -> dict[str, Any]:
     """Describe one evaluation as a JSON object, valid under ``schema.json#/$defs/line``.
 
@@ -59,7 +60,7 @@ def record(
         "ragkpi": __version__,
         "kind": "run",
         "time": stamp.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        **run_object(run, bootstrap, Layout()),
+        **run_object(run, bootstrap, layout or Layout()),
         "files": {
             role: {"path": path, **({"sha256": digest} if digest else {})}
             for role, (path, digest) in files.items()

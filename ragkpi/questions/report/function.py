@@ -8,7 +8,7 @@ import html
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any, Unpack
@@ -30,7 +30,7 @@ from ragkpi.ranking.reading import Hits
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.paired import Family
 from ragkpi.statistics.significance import CorrectionName, TestName
-from ragkpi.wording import octets
+from ragkpi.wording import octets, visible
 
 try:
     import jinja2
@@ -186,19 +186,25 @@ def report(
     refuse_without_packages()
     named = named_runs(runs)
     asked = session(measures, in_one_order(how))
-    requests = list(asked.requests) or default_measures(asked.settings, asked.pool)
-    asked = replace(asked, requests=requests)
-    metrics = asked.metrics()
+    metrics = asked.metrics(default_measures(asked.settings, asked.pool))
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
     evaluator = asked.evaluator(qrels, metrics)
+    lacking = evaluator.lacking_grade
+    if lacking and not asked.requests:
+        metrics = [metric for metric in metrics if not metric.is_graded]
     read = evaluator.read(named.values(), wanted_of(evaluator, metrics, len(named)))
-    needed = metrics_needed(metrics, asked.pool is not None)
+    needed = metrics_needed(metrics, evaluator)
     evaluations = asked.every(evaluator, named, evaluator.score(read, needed))
+    said = asked.what_is_missing(dict(zip(named, evaluations, strict=True)))
+    if lacking:
+        what = "RA-nWG" if asked.pool is None else "RA-nWG, PROC and the diagnosis"
+        said.append(f"without {what}: {lacking}")
+        asked.notes.note(said[-1])
     names = list(asked.called(list(named), [evaluation.scores for evaluation in evaluations]))
     titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
-        title=title or titled,
-        main=asked.requests[0],
+        title=visible(title or titled),
+        main=asked.requests[0] if asked.requests else "",
         procedure=procedure,
         query_texts=_texts(queries),
         document_texts=_texts(corpus),
@@ -206,7 +212,7 @@ def report(
         detail_queries=whole("detail_queries", detail_queries, 0),
         detail_depth=whole("detail_depth", detail_depth, 1),
         signature=asked.signature(metrics, asked.files(qrels=qrels)),
-        compared=asked.what_is_missing(dict(zip(named, evaluations, strict=True))),
+        said=said,
     )
     hits = [run for run in read if isinstance(run, Hits)]
     given = list(named.values())
