@@ -29,9 +29,7 @@ except ImportError:  # on Windows
 _OPTION = "--max-memory"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LEAST = 64 << 20
-_TO_START = (
-    80 << 20
-)  # what numpy maps; short of it, OpenBLAS ends the process with words of its own
+_TO_START = 80 << 20  # numpy maps this much; without it, OpenBLAS ends the process its own way
 _CONTROL_GROUP = "/sys/fs/cgroup/memory.max"
 _MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
 
