@@ -31,6 +31,7 @@ except ImportError:  # on Windows
 _OPTION = "--max-memory"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LEAST = 64 << 20
+_TO_START = 80 << 20  # numpy maps this much; without it, OpenBLAS ends the process its own way
 _CONTROL_GROUP = "/sys/fs/cgroup/memory.max"
 _MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
 
@@ -125,7 +126,22 @@ def _prepare(arguments: list[str]) -> list[str]:
         known = [limit for limit in limits if limit > 0]  # RLIM_INFINITY is -1
         if known:
             resource.setrlimit(resource.RLIMIT_DATA, (min(known), most))
+    if not _has_room():
+        raise MemoryError
     return rest
+
+
+def _has_room() -> bool:
+    """Return whether `ulimit -v`, if there is one, lets a process start."""
+    if resource is None or resource.getrlimit(resource.RLIMIT_AS)[0] < 0:
+        return True
+    from mmap import mmap
+
+    try:
+        mmap(-1, _TO_START).close()
+    except OSError:
+        return False
+    return True
 
 
 def _stop(number: int, _: object) -> None:
@@ -290,7 +306,8 @@ def _fail_unforeseen(problem: Exception) -> int:
     """Turn an unexpected error into one line that asks for a report."""
     if os.environ.get("RAGKPI_DEBUG") == "1":
         sys.__excepthook__(type(problem), problem, problem.__traceback__)
-    if isinstance(problem, ImportError) and "annot allocate memory" in str(problem):
+    short = isinstance(problem, ImportError) and "annot allocate memory" in str(problem)
+    if short or not _has_room():
         return _fail(_MEMORY, InputError.exit_status)
     if isinstance(problem, OSError):
         about = f"{problem.filename}: " if problem.filename else ""

@@ -21,7 +21,6 @@ from ragkpi.files.opening import BYTE_ORDER_MARK, Source
 from ragkpi.wording import shown
 
 ByteArray: TypeAlias = "npt.NDArray[np.uint8]"
-HashArray: TypeAlias = "npt.NDArray[np.uint64]"
 
 
 # eq=False, as in all classes that hold arrays: comparing two arrays gives an array, not a bool.
@@ -65,9 +64,6 @@ class Tokens:
         groups = np.zeros(len(self), dtype=np.int64) if group is None else group
         groups = np.ascontiguousarray(groups, dtype=np.int64)
         return np.frombuffer(kernel.first_rows(*self.column, groups), np.int64)
-
-    def hashes(self) -> HashArray:
-        return np.frombuffer(kernel.hashes(*self.column), np.uint64)
 
     def tolist(self) -> list[bytes]:
         return list(self)

@@ -20,7 +20,7 @@ from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, InputError, RagkpiError, UsageError
 from ragkpi.files import lines, opening
 from ragkpi.files.formats import FileReader, Reading, run_format
-from ragkpi.files.lines import BLOCK_SIZE, HashArray, Tokens, WrongLine, wrong_columns
+from ragkpi.files.lines import BLOCK_SIZE, Tokens, WrongLine, wrong_columns
 from ragkpi.files.opening import Source
 from ragkpi.files.roles import RunRole
 from ragkpi.files.trec import RUN_LINE as LINE
@@ -49,14 +49,13 @@ DEEPEST = 2**32 - 1
 class Wanted(NamedTuple):
     """The parts of a run to keep besides its hits."""
 
-    documents: Literal["ignored", "counted"] = "ignored"  # "counted": keep hashes
+    documents: Literal["ignored", "counted"] = "ignored"  # "counted": keep all ids
     depth: int = 0  # keep the names of all documents of judged queries down to this rank
     ties: Literal["broken", "kept"] = "broken"  # "kept": keep the ranks that each hit shares
 
 
 JUDGED_ONLY = Wanted()
 _NO_INTS: IntArray = np.empty(0, dtype=np.int64)
-_NO_HASHES: HashArray = np.empty(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +101,7 @@ class Hits:
     judgement: IntArray  # (H,), rows of the judgements
     rank: IntArray  # (H,), from 1
     run_id: bytes  # of the last line
-    documents: HashArray = field(default_factory=lambda: _NO_HASHES)  # if counted
+    documents: kernel.Ids | None = None  # if counted
     top: TopDocuments = NO_NAMES
     beginning: Beginning = NO_BEGINNING
     tied: TiedRanks | None = None
@@ -138,7 +137,6 @@ def hits_of(run: kernel.Run, found: Found, run_id: bytes, format_: str = "") -> 
     """Return the hits of a run that the kernel has finished."""
     of_sample = np.frombuffer(found["sample_query"], np.int64).tolist()
     ties = (np.frombuffer(found[end], np.int64) for end in ("tied_first", "tied_last"))
-    hashes = found["documents"]
     return Hits(
         queries=found["queries"],
         query=np.frombuffer(found["query"], np.int64),
@@ -146,7 +144,7 @@ def hits_of(run: kernel.Run, found: Found, run_id: bytes, format_: str = "") -> 
         judgement=np.frombuffer(found["judgement"], np.int64),
         rank=np.frombuffer(found["rank"], np.int64),
         run_id=run_id,
-        documents=np.sort(np.frombuffer(hashes, np.uint64)) if hashes else _NO_HASHES,
+        documents=found["documents"],
         top=_top(run.take_names()),
         beginning=Beginning(
             list(zip(of_sample, found["sample"], strict=True)), *found["slopes"], *found["flat"]
