@@ -21,10 +21,11 @@ class Found(TypedDict):
     rank: bytearray
     tied_first: bytearray
     tied_last: bytearray
-    documents: bytearray
+    documents: Ids
     sample_query: bytearray
     sample: list[bytes]
     slopes: tuple[int, int]
+    flat: tuple[int, int]
     left_out: tuple[int, int, int, int]
 
 class RefusedError(ValueError): ...
@@ -33,6 +34,9 @@ class Documents:
     def __init__(
         self, queries: list[bytes], starts: Buffer, text: Buffer, start: Buffer, end: Buffer
     ) -> None: ...
+
+class Ids:
+    """The different documents of a finished run."""
 
 class Run:
     def __init__(
@@ -82,5 +86,5 @@ def columns(
 def numbers(text: Buffer, start: Buffer, end: Buffer, /) -> bytearray: ...
 def changes(text: Buffer, start: Buffer, end: Buffer, /) -> bytearray: ...
 def first_rows(text: Buffer, start: Buffer, end: Buffer, group: Buffer, /) -> bytearray: ...
-def hashes(text: Buffer, start: Buffer, end: Buffer, /) -> bytearray: ...
+def count_ids(sets: tuple[Ids, ...], text: Buffer, start: Buffer, end: Buffer, /) -> int: ...
 def text_rows(columns: list[Any], rows: int, /) -> bytearray: ...

@@ -7,8 +7,11 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.files.formats import Reading
+from ragkpi.files.opening import Source
 from ragkpi.interface import doing, option, steps
 from ragkpi.measures.measure import Metric, Need, Scores, score
 from ragkpi.measures.registry import cautions, no_level_so_high, refuse_levels, refuse_unserved
@@ -27,8 +30,8 @@ from ragkpi.ranking.reading import JUDGED_ONLY, Hits, RunInMemory, Wanted, read_
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
 from ragkpi.wording import listed
 
-RunOrPath: TypeAlias = "str | RunInMemory"
-"""The path of a run, or a run in memory."""
+RunOrPath: TypeAlias = "str | Source | RunInMemory"
+"""The path of a run, a run that is opened, or a run in memory."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,14 @@ class Evaluation:
     coverage: Coverage
     notes: Sequence[str]
     warnings: Sequence[str]
+
+    def ranks_like(self, other: Evaluation) -> bool:
+        """Return whether both rank the same judged documents alike, so that no value differs."""
+        columns = ("num_ret", "query", "rank", "judgement")
+        runs = self.judged, other.judged
+        return all(isinstance(run, Judged) for run in runs) and all(
+            np.array_equal(*(getattr(run, name) for run in runs)) for name in columns
+        )
 
     @property
     def plain(self) -> Judged:
@@ -100,6 +111,11 @@ class Evaluator:
             evaluator._pool_hits = part.hits(self._pool_hits)
         return evaluator, part.hits
 
+    @property
+    def lacking_grade(self) -> str:
+        """Say which judged level the grade map lacks, and what to give; empty for none."""
+        return self.settings.grade_map.lacks(np.unique(self.relevance.judgements.level))
+
     def needs(self, metrics: Sequence[Metric], depth: int = 0) -> Wanted:
         """Return the parts of a run to keep: for `metrics`, and documents down to `depth`.
 
@@ -107,6 +123,8 @@ class Evaluator:
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
+        if any(metric.is_graded for metric in metrics) and self.lacking_grade:
+            raise UsageError(self.lacking_grade)
         if self.pool is not None:
             of_pool = [metric for metric in metrics if "outside_pool" in metric.measure.needs]
             depth = max(depth, *(metric.arguments["cutoff"] for metric in of_pool), 0)

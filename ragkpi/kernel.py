@@ -10,12 +10,13 @@ from typing import Literal
 
 __all__ = [
     "Documents",
+    "Ids",
     "RefusedError",
     "Run",
     "changes",
     "columns",
+    "count_ids",
     "first_rows",
-    "hashes",
     "numbers",
     "text_rows",
 ]
@@ -28,12 +29,13 @@ try:
         raise ImportError
     from ragkpi._kernel import (
         Documents,
+        Ids,
         RefusedError,
         Run,
         changes,
         columns,
+        count_ids,
         first_rows,
-        hashes,
         numbers,
         text_rows,
     )
@@ -42,12 +44,13 @@ try:
 except ImportError:
     from ragkpi.plain_kernel import (  # type: ignore[assignment]
         Documents,
+        Ids,
         RefusedError,
         Run,
         changes,
         columns,
+        count_ids,
         first_rows,
-        hashes,
         numbers,
         text_rows,
     )

@@ -20,8 +20,10 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count, islice, pairwise
 from math import nan
+from threading import Lock
 from typing import Any
 
 Buffer = Any  # bytes, bytearray, memoryview or an array of numpy
@@ -81,6 +83,17 @@ class Documents:
         self.rows = [{ids[row]: row for row in range(*of_query)} for of_query in bounds]
 
 
+def _number_of(score: object) -> float:
+    """Return a number of a mapping, by no code of a subclass; NaN for anything else."""
+    if type(score) is int:
+        return float(score)
+    return float.__pos__(score) if isinstance(score, float) else nan
+
+
+class Ids(set[bytes]):
+    """The different documents of a finished run."""
+
+
 class Run:
     """Judges a run while it is read.
 
@@ -107,7 +120,7 @@ class Run:
     held
         Whether to hold all rows until the end, because queries are scattered.
     count_documents
-        Whether to keep the hashes of all documents.
+        Whether to keep the ids of all documents, for `count_ids`.
     most_held
         The most bytes of ids to hold, of a query, or with `held` of the run.
     longest_line
@@ -132,6 +145,8 @@ class Run:
         most_held: int = 1 << 31,
         longest_line: int = 1 << 26,
     ) -> None:
+        if type(judged) is not Documents or type(excluded) not in (Documents, type(None)):
+            raise TypeError("judged and excluded are to be Documents")
         if not -1 <= fold < 256 or depth < 0:
             raise ValueError("fold is to be a byte or -1, depth no less than 0")
         if not 0 <= most_held <= 1 << 31 or longest_line < 0:
@@ -149,32 +164,48 @@ class Run:
         self._current: bytes | None = None
         self._rows: list[_Row] = []
         self._of_query: dict[bytes, list[_Row]] = {}  # queries in order of first appearance
-        self._closed = False
+        self._busy, self._ended = Lock(), False
         self._query, self._num_ret = array("q"), array("q")
         self._judgement, self._rank = array("q"), array("q")
         self._tied_first, self._tied_last = array("q"), array("q")
         self._names: list[tuple[int, list[tuple[bytes, float]]]] = []
-        self._documents: set[int] = set()
+        self._documents = Ids()
         self._left_out = [0, 0, 0, 0]
         self._looked_at = self._sampled = self._rising = self._ordered = 0
+        self._several = self._flat = 0
         self._sample: list[tuple[int, bytes]] = []
 
     def feed(self, block: Buffer) -> None:
         """Read text of ``query Q0 document rank score run_id`` lines, cut at any byte."""
-        text = self._carry + memoryview(block)
-        self._enter()
-        lines = text.split(b"\n")
-        self._carry = lines.pop()
-        self._read(lines, b"\0" in text)
-        if len(self._carry) > self._longest_line:
-            self._scores_of(self._rows)
-            raise self._refusal("long line", self._line + 1)
-        self._closed = False
+        octets = memoryview(block)
+        with self._reading():
+            text = self._carry + octets
+            lines = text.split(b"\n")
+            self._carry = lines.pop()
+            self._read(lines, b"\0" in text)
+            if len(self._carry) > self._longest_line:
+                self._scores_of(self._rows)
+                raise self._refusal("long line", self._line + 1)
 
-    def _enter(self) -> None:
-        if self._closed:
-            raise ValueError("the run was refused, is finished or is being read")
-        self._closed = True  # until the call ends, without an error
+    @contextmanager
+    def _call(self) -> Iterator[None]:
+        """Let nobody else use the run: another thread, or code that runs within the call."""
+        if not self._busy.acquire(blocking=False):
+            raise ValueError("the run is being read")
+        try:
+            yield
+        finally:
+            self._busy.release()
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Let nobody read on behind an error or the end."""
+        with self._call():
+            if self._ended:
+                raise ValueError("the run was refused or is finished")
+            self._ended = True  # unless the call succeeds
+            yield
+            self._ended = False
 
     def _read(self, lines: list[bytes], nul: bool) -> None:
         if lines and self._line == 0:
@@ -227,17 +258,26 @@ class Run:
         bounds = _bounds(starts, len(names), len(ids))
         if not len(scores) == len(lines) == len(ids):
             raise ValueError("scores or lines do not fit the documents")
-        self._enter()
-        for name, (first, last) in zip(names, bounds, strict=True):
-            if name != self._current:
-                self._begin(name, lines[first] if first < last else 0)
-            self._rows += zip(ids[first:last], scores[first:last], lines[first:last], strict=True)
-            self._hold(sum(map(len, ids[first:last])), lines[last - 1] if first < last else 0)
-        self._closed = False
+        with self._reading():
+            for name, (first, last) in zip(names, bounds, strict=True):
+                if name != self._current:
+                    self._begin(name, lines[first] if first < last else 0)
+                part = slice(first, last)
+                rows = list(zip(ids[part], scores[part], lines[part], strict=True))
+                for _, value, number in rows:
+                    if value != value:
+                        raise self._refusal("score", number, 0, b"nan")
+                self._rows += rows
+                self._hold(sum(map(len, ids[first:last])), lines[last - 1] if first < last else 0)
 
     def mapping(self, run: object) -> bool:
         """Read {query: {document: score}}; False for anything but str and numbers."""
-        self._enter()
+        with self._reading():
+            good = self._read_mapping(run)
+        self._ended = not good
+        return good
+
+    def _read_mapping(self, run: object) -> bool:
         if type(run) is not dict:
             return False
         try:
@@ -246,18 +286,12 @@ class Run:
                     return False
                 if ranking:
                     self._begin(query.encode(), 1)
-                    scores = ranking.values()
-                    if not all(isinstance(score, float) or type(score) is int for score in scores):
+                    values = [_number_of(score) for score in ranking.values()]
+                    if not {str}.issuperset(map(type, ranking)) or any(v != v for v in values):
                         return False
-                    if not {str}.issuperset(map(type, ranking)):
-                        return False
-                    rows = zip(map(str.encode, ranking), map(float, scores), count(1))
-                    self._rows += rows
-                    if any(score != score for score in scores):
-                        return False
+                    self._rows += zip(map(str.encode, ranking), values, count(1))
         except (UnicodeEncodeError, OverflowError):
             return False
-        self._closed = False
         return True
 
     def _begin(self, query: bytes, line: int) -> None:
@@ -314,7 +348,7 @@ class Run:
         self._left_out[2] += len(rows)
         self._left_out[3] += len(scores)
         if self._count_documents:
-            self._documents.update(map(_hash, scores))
+            self._documents.update(scores)
         number = self._judged.number.get(query, -1)
         self._query.append(number)
         self._num_ret.append(len(scores))
@@ -370,13 +404,16 @@ class Run:
         drops = sum(below < above for above, below in pairwise(values))
         self._rising += rises > 1 and not drops
         self._ordered += rises + drops > 1
+        self._several += len(values) > 1
+        self._flat += len(values) > 1 and not rises + drops
         if number >= 0 and self._sampled < _LOOKED_AT_QUERIES:
             self._sampled += 1
             self._sample += [(number, id_) for id_ in list(scores)[:_LOOKED_AT_DOCUMENTS]]
 
     def take_names(self) -> dict[str, bytearray]:
         """Return the first documents of queries since the last call, best first."""
-        names, self._names = self._names, []
+        with self._call():
+            names, self._names = self._names, []
         rows = [row for _, order in names for row in order]
         ends, end = array("Q"), 0
         for document, _ in rows:
@@ -392,26 +429,28 @@ class Run:
 
     def run_id(self) -> bytes:
         """Return the run id of the last line."""
-        return self._last[5] if self._last else b""
+        with self._call():
+            return self._last[5] if self._last else b""
 
     def query_names(self, first: int, count: int) -> list[bytes]:
         """Return some of the queries so far, in order of first appearance."""
-        if first < 0 or count < 0 or first + count > len(self._of_query):
-            raise ValueError("no such queries")
-        return list(islice(self._of_query, first, first + count))
+        with self._call():
+            if first < 0 or count < 0 or first + count > len(self._of_query):
+                raise ValueError("no such queries")
+            return list(islice(self._of_query, first, first + count))
 
     def finish(self) -> dict[str, Any]:
         """Judge the last queries, and return the hits and counts of the run."""
-        self._enter()
-        if self._carry:
-            line, self._carry = self._carry, b""
-            self._read([line], b"\0" in line)
-        if self._held:
-            for query, rows in self._of_query.items():
-                self._end(query, rows)
-        elif self._current is not None:
-            self._end(self._current, self._rows)
-        self._current = None
+        with self._reading():
+            if self._carry:
+                line, self._carry = self._carry, b""
+                self._read([line], b"\0" in line)
+            if self._held:
+                for query, rows in self._of_query.items():
+                    self._end(query, rows)
+            elif self._current is not None:
+                self._end(self._current, self._rows)
+        self._current, self._ended = None, True
         return {
             "queries": list(self._of_query),
             "query": _ints(self._query),
@@ -420,10 +459,11 @@ class Run:
             "rank": _ints(self._rank),
             "tied_first": _ints(self._tied_first),
             "tied_last": _ints(self._tied_last),
-            "documents": bytearray(array("Q", self._documents).tobytes()),
+            "documents": self._documents,
             "sample_query": _ints(number for number, _ in self._sample),
             "sample": [document for _, document in self._sample],
             "slopes": (self._rising, self._ordered),
+            "flat": (self._flat, self._several),
             "left_out": tuple(self._left_out),
         }
 
@@ -544,13 +584,11 @@ def first_rows(text: Buffer, start: Buffer, end: Buffer, group: Buffer) -> bytea
     )
 
 
-def _hash(id_: bytes) -> int:
-    return hash(id_) & 0xFFFFFFFFFFFFFFFF or 1
-
-
-def hashes(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
-    """Return the hashes by which `Run` counts documents."""
-    return bytearray(array("Q", map(_hash, _strings(text, start, end))).tobytes())
+def count_ids(sets: tuple[Ids, ...], text: Buffer, start: Buffer, end: Buffer) -> int:
+    """Count the different ids in sets of finished runs and in a column."""
+    if any(type(ids) is not Ids for ids in sets):
+        raise TypeError("sets of other types")
+    return len(Ids().union(_strings(text, start, end), *sets))
 
 
 def text_rows(columns: list[Any], rows: int) -> bytearray:

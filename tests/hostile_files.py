@@ -28,6 +28,18 @@ RUNS = {
         f"run:2: 4 columns ('1 0 d 1'); {SIX} (qrels have 4; they come first)",
         2,
     ),
+    "JSON qrels in the place of a run": (
+        b'{"1": {"d": 2, "e": 0, "f": 0}}',
+        "run: holds judgements of level 0, 2, not rankings; expected a run "
+        "(--run-format object reads numbers as scores)",
+        2,
+    ),
+    "named qrels in the place of a run": (
+        b"query_id,doc_id,relevance\n1,d,1\n",
+        "run: holds judgements ('relevance'), without score and rank; expected a run, or "
+        "one of --map-run score=relevance or --map-run rank=@number",
+        2,
+    ),
     "four columns further down": (
         b"1 Q0 d 1 2 me\n1 Q0 e 1\n",
         f"run:2: 4 columns ('1 Q0 e 1'); {SIX}",
@@ -68,7 +80,7 @@ RUNS = {
     "truncated xz": (lzma.compress(ROWS)[:-20], f"run: broken xz data (…); {PARTS}", 2),
     "MS MARCO, no rank": (
         b"1 d 1\n1 e 2\n2 d 1\n2 e x\n",
-        "run:4: rank 'x'; expected a whole number from 1",
+        "run:4: rank 'x'; expected a whole number from 1, or --map-run 'score=…'",
         2,
     ),
     "MS MARCO, two columns": (
@@ -89,7 +101,7 @@ RUNS = {
     "CSV, NaN": (b"qid,docno,score\n1,d,nan", "run:2: score 'nan'; expected a decimal number", 2),
     "CSV, rank": (
         b"qid,docno,rank\n1,d,1.5\n",
-        "run:2: rank '1.5'; expected a whole number from 1",
+        "run:2: rank '1.5'; expected a whole number from 1, or --map-run 'score=…'",
         2,
     ),
     "CSV, NUL": (b"qid,docno,score\n1,d\0,2\n", "run:2: a NUL byte; expected text", 2),
@@ -149,13 +161,15 @@ RUNS = {
     "JSON Lines, half scored": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 1}, {"docid": "e"}]}',
         "run:1: document 2 of the list has no score and others have one; "
-        "expected a score for all of them or for none",
+        "expected a score for all of them or for none; "
+        "--map-run rank=@number takes the order of the list",
         2,
     ),
     "JSON Lines, later scored": (
         b'{"qid": 1, "hits": ["d", {"docid": "e", "score": 1}]}',
         "run:1: document 2 of the list has a score and others have none; "
-        "expected a score for all of them or for none",
+        "expected a score for all of them or for none; "
+        "--map-run rank=@number takes the order of the list",
         2,
     ),
     "JSON Lines, key": (
@@ -252,7 +266,7 @@ RUNS = {
     ),
     "a rank of 1.5": (
         b'{"qid": 1, "hits": [{"docid": "d", "rank": 1.5}]}',
-        "run:1: rank '1.5'; expected a whole number from 1",
+        "run:1: rank '1.5'; expected a whole number from 1, or --map-run 'score=…'",
         2,
     ),
     "MTEB without predictions": (
@@ -313,8 +327,36 @@ QRELS = {
         "expected one judgement of each document per query",
         4,
     ),
-    "BEIR": (b"query-id\tcorpus-id\tscore\n1\td\t1.5\n", f"qrels:2: level '1.5'; {FRACTION}", 2),
-    "JSON": (b'{"1": {"d": 0.5}}', f"qrels:1: level '0.5'; {FRACTION}", 2),
+    "a table of a run": (
+        b"query_id,doc_id,rank,score\n1,d,1,2\n",
+        "qrels:1: holds a run ('score rank'); expected judgements",
+        2,
+    ),
+    "as many scores as documents": (
+        b'{"1": {"a": 11, "b": 10, "c": 9, "d": 8, "e": 7, "f": 6, "g": 5, "h": 4, "i": 3, '
+        b'"j": 2, "k": 1}}',
+        "qrels:1: 11 documents of query 1 with as many scores; expected judgements "
+        "(--qrels-format object reads numbers as gains)",
+        2,
+    ),
+    "a stored result": (
+        b'{"ragkpi": "0.1.0", "runs": []}',
+        "qrels: a result that ragkpi wrote; expected the run or qrels that it is about",
+        2,
+    ),
+    "gains": (b"query_id,doc_id,gain\n1,d,1.5\n", f"qrels:2: level '1.5'; {FRACTION}", 2),
+    "BEIR": (
+        b"query-id\tcorpus-id\tscore\n1\td\t1.5\n",
+        "qrels:2: score 1.5, where a level is meant; expected judgements "
+        "(--qrels-format flat reads numbers as gains)",
+        2,
+    ),
+    "JSON": (
+        b'{"1": {"d": 0.5}}',
+        "qrels:1: score 0.5, where a level is meant; expected judgements "
+        "(--qrels-format object reads numbers as gains)",
+        2,
+    ),
     "CSV, names alone": (
         b"qid,docno,rel\n",
         "qrels: holds no judgements; expected qrels of at least one",

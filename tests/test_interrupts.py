@@ -139,6 +139,17 @@ def test_a_bomb_that_has_to_be_held(text, folder):
     )
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit what is mapped")
+@pytest.mark.parametrize("most", [32, 60, 90])
+def test_too_little_memory_to_start(folder, most):
+    """Not even for numpy, whose own words would be many."""
+    limits = [(resource.RLIMIT_AS, most << 20)]
+    status, out, err = finish(start(folder, "eval", "qrels", "run", limits=limits))
+    assert (status, out) == (2, b"")
+    assert err.startswith("ragkpi: there is not enough memory")
+    assert err.count("\n") == 1
+
+
 def test_max_memory(folder):
     """Anywhere on the command line; processes that read are held to it, too."""
     with gzip.open(folder / "bomb", "wb", compresslevel=1) as file:

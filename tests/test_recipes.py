@@ -99,9 +99,11 @@ def test_pre_commit(project):
     candidate(project, "better")
     (hook,) = yaml.safe_load(block("pre-commit", "yaml"))["repos"][0]["hooks"]
     assert re.search(hook["files"], "runs/main.run")
-    staged = "runs/main.run runs/candidate.run"
+    shutil.copy(ROOT / "fixtures/runs/bm25.run", project / "runs/bm25.run")
+    staged = "runs/bm25.run runs/candidate.run"
     assert run(project, f"{hook['entry']} {staged}").returncode == 0
-    with (project / "runs/main.run").open("a") as file:
+    assert run(project, f"{hook['entry']} runs/main.run").returncode == 3  # it lacks a query
+    with (project / "runs/bm25.run").open("a") as file:
         file.write("hd-01 Q0 kb_0003#3 99 none main\n")
     assert run(project, f"{hook['entry']} {staged}").returncode == 3
 

@@ -171,7 +171,7 @@ def evaluation(
     ),
     complete: bool = option(
         "-c, --complete, --complete_rel_info_wanted",
-        "Count a judged query missing from the run as 0 in trec_eval's lines, too.",
+        "Count a judged query missing from the run as 0 in the lines of a TREC run, too.",
         use="common",
         arguments=('missing="zero"',),
     ),

@@ -11,13 +11,15 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from shlex import join
 from typing import Any
 
 from ragkpi.cli.commands import COMMANDS, command_of
 from ragkpi.cli.options import values_of
 from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, held_notes, hold, tell
 from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, Stopped, UsageError
+from ragkpi.files.column_names import Kind
 from ragkpi.files.opening import noted_inputs
 from ragkpi.interface import using
 
@@ -29,6 +31,7 @@ except ImportError:  # on Windows
 _OPTION = "--max-memory"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LEAST = 64 << 20
+_TO_START = 80 << 20  # numpy maps this much; without it, OpenBLAS ends the process its own way
 _CONTROL_GROUP = "/sys/fs/cgroup/memory.max"
 _MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
 
@@ -123,7 +126,22 @@ def _prepare(arguments: list[str]) -> list[str]:
         known = [limit for limit in limits if limit > 0]  # RLIM_INFINITY is -1
         if known:
             resource.setrlimit(resource.RLIMIT_DATA, (min(known), most))
+    if not _has_room():
+        raise MemoryError
     return rest
+
+
+def _has_room() -> bool:
+    """Return whether `ulimit -v`, if there is one, lets a process start."""
+    if resource is None or resource.getrlimit(resource.RLIMIT_AS)[0] < 0:
+        return True
+    from mmap import mmap
+
+    try:
+        mmap(-1, _TO_START).close()
+    except OSError:
+        return False
+    return True
 
 
 def _stop(number: int, _: object) -> None:
@@ -210,7 +228,7 @@ def _page(words: Sequence[str]) -> str | None:
 
 
 def _run(arguments: list[str]) -> int:
-    with noted_inputs(), using(CommandLine()), warnings.catch_warnings():
+    with noted_inputs() as inputs, using(CommandLine()), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:
@@ -218,9 +236,35 @@ def _run(arguments: list[str]) -> int:
                 return run_command(arguments)
         except Finished as end:
             return end.status
+        except InputError as problem:
+            raise _advised(problem, arguments, inputs.roles) from None
         finally:
             for text in held_notes():
                 tell(text)
+
+
+def _advised(
+    problem: InputError, arguments: Sequence[str], roles: Mapping[str, Kind]
+) -> InputError:
+    """Add the command with two files exchanged, where each holds what the other was given as."""
+    from ragkpi.files.formats import reads_as
+
+    role, file = roles.get(problem.file), problem.file
+    opposite: Kind = "run" if role == "qrels" else "qrels"
+    if role is None or file not in arguments or not os.path.isfile(file):
+        return problem
+    for other in arguments[1:]:
+        unread = opposite if role == "qrels" else None
+        if other == file or not os.path.isfile(other) or roles.get(other, unread) != opposite:
+            continue
+        with warnings.catch_warnings(action="ignore"):
+            if not (reads_as(opposite, file) and reads_as(role, other)):
+                continue
+        exchanged = {file: other, other: file}
+        command = join(["ragkpi", *(exchanged.get(word, word) for word in arguments)])
+        swapped = f"{file} and {other} seem to be swapped: {command}"
+        return InputError(file, problem.line, problem.found, swapped)
+    return problem
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -262,7 +306,8 @@ def _fail_unforeseen(problem: Exception) -> int:
     """Turn an unexpected error into one line that asks for a report."""
     if os.environ.get("RAGKPI_DEBUG") == "1":
         sys.__excepthook__(type(problem), problem, problem.__traceback__)
-    if isinstance(problem, ImportError) and "annot allocate memory" in str(problem):
+    short = isinstance(problem, ImportError) and "annot allocate memory" in str(problem)
+    if short or not _has_room():
         return _fail(_MEMORY, InputError.exit_status)
     if isinstance(problem, OSError):
         about = f"{problem.filename}: " if problem.filename else ""

@@ -243,6 +243,8 @@ def exit_with(problems: Sequence[RagkpiError]) -> None:
     """If there are problems, print a line for each and end with the status of the first."""
     if problems:
         sys.stdout.flush()
+        if len(problems) == 1:
+            raise problems[0]
         for problem in problems:
             tell(problem)
         raise Finished(problems[0].exit_status)

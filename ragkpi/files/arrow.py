@@ -34,7 +34,7 @@ from ragkpi.files.shape_reader import (
     likely_shape,
     stream_listed,
 )
-from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column
+from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of
 from ragkpi.files.trec import (
     QrelsColumns,
     RunColumns,
@@ -43,12 +43,12 @@ from ragkpi.files.trec import (
     refuse_empty,
     run_columns,
     run_id_of,
-    warn_of_order,
 )
 from ragkpi.files.writing import Rankings
 
-# The kinds of columns. Levels are int64 in a batch where all of them are whole.
-ColumnUse = Literal["ids", "number", "level"]
+# The kinds of columns. Levels are int64 in a batch where all of them are whole; other numbers are
+# NaN where there is none.
+ColumnUse = Literal["ids", "number", "level", "other"]
 TableColumn: TypeAlias = "Tokens | FloatArray | IntArray"
 
 _PIECE = 1 << 20
@@ -194,7 +194,7 @@ class ArrowTable:
                 raise broken(self._source, f"column {name} (whole numbers beyond 2^53)")
             return numbers.astype(np.float64)
         wrong = np.flatnonzero(np.isnan(numbers))
-        if len(wrong):
+        if len(wrong) and kind != "other":
             row = self._read + int(wrong[0]) + 1
             raise InputError(self._source.name, row, f"{name} 'nan'", "expected a decimal number")
         return numbers
@@ -279,24 +279,28 @@ def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumn
 def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[RunColumns]:
     where = table.names, source.name, None
     query, document = (need_column(shape, part, *where) for part in _IDS)
-    score, rank, run_id = (find_column(shape, part, *where) for part in ("score", "rank", "run_id"))
+    run_id = find_column(shape, "run_id", *where)
     for part in shape.required:
-        need_column(shape, part, *where)
-    if score is None and rank is None:
-        warn_of_order(source.name, table.names)
+        if getattr(shape, part) != "@number":
+            need_column(shape, part, *where)
+    order = order_of(shape, *where)
     wanted: list[tuple[str, ColumnUse]] = [(query, "ids"), (document, "ids")]
-    wanted += [(name, "number") for name in (score, rank) if name is not None]
+    number = order.score or order.rank
+    wanted += [] if number is None else [(number, "number")]
     wanted += [] if run_id is None else [(run_id, "ids")]
+    wanted += [(name, "other") for name in order.others.values()]
     row = 0
     for columns in table.columns(wanted, _ROWS_OF_PIECE):
         queries, documents, *rest = cast(list[Any], columns)
         line = np.arange(row + 1, row + 1 + len(queries))
         row += len(queries)
-        scores = None if score is None else rest.pop(0)
-        ranks = None if rank is None else rest.pop(0)
+        numbers = None if number is None else rest.pop(0)
+        scores, ranks = (numbers, None) if order.score else (None, numbers)
         run_ids = None if run_id is None else rest.pop(0)
         name = run_id_of(source.name) if run_ids is None else run_ids[len(queries) - 1]
-        yield run_columns(source.name, queries, documents, scores, ranks, line, name)
+        ids, others = (queries, documents), dict(zip(order.others, rest, strict=True))
+        block = run_columns(source.name, *ids, scores, ranks, line, name, order.map, others)
+        yield block._replace(place=(document, order.score or ""))
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
@@ -321,12 +325,13 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     line = np.arange(1, len(query) + 1)
     refuse_empty(source.name, query, line, "query id")
     refuse_empty(source.name, document, line, "document id")
-    return plain_qrels(source.name, query, document, level, line, gain)
+    columns = plain_qrels(source.name, query, document, level, line, gain)
+    return columns._replace(place=(names[1], names[-1]))
 
 
 def _is_nested(table: ArrowTable, shape: Shape | None, shapes: Mapping[str, Shape]) -> bool:
     """Whether rows hold lists of documents: the shape says so, or no flat column holds ids."""
-    if shape is not None:
+    if shape is not None and not shape.numbers_only:
         return bool(shape.list)
     found = fields.find_one("", None, table.names, fields.NAMES[shapes["flat"].doc])
     return found is None and table.nested
@@ -334,12 +339,14 @@ def _is_nested(table: ArrowTable, shape: Shape | None, shapes: Mapping[str, Shap
 
 def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
     """Yield the documents of rows, read like JSON objects."""
-    reader = None if shape is None else ShapeReader(shape, source.name)
+    recognised = shape is None or shape.numbers_only
+    reader = None if shape is None or recognised else ShapeReader(shape, source.name)
     number = 0
     for rows in table.rows(table.names, _RECORDS_AT_ONCE):
         if reader is None:
             reader = choose_shape(kind, rows[:100], source.name)
             reader = reader or likely_shape(kind, rows[0], source.name)
+            reader = ShapeReader(reader.shape.with_numbers_of(shape), source.name)
         for row in rows:
             number += 1
             yield reader.listed(Record(number, number, row))

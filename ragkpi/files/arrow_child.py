@@ -38,6 +38,7 @@ _SAME = {
     "float64": ("double",),
     "int64": ("int64",),
 }
+_NAN = float("nan")
 # A message of zero length ends a stream; before Arrow 0.15 it had no continuation mark.
 _ENDS_OF_STREAM = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")
 
@@ -206,6 +207,8 @@ def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
 
     The kind ``"level"`` is int64 if all numbers of the batch are whole.
     """
+    if kind == "other":
+        return "float64", _numbers_or_nan(table, name)
     if table.column_names.count(name) > 1:
         raise _Refused("column", reason=f"{name} twice")
     if name not in table.column_names:  # only the first part has it
@@ -233,6 +236,15 @@ def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
     except (pyarrow.ArrowException, NotImplementedError, ValueError, UnicodeError) as problem:
         raise _Refused("column", reason=f"{name} ({_first_line(problem)})") from None
     return type_, pyarrow.concat_arrays(column.chunks)
+
+
+def _numbers_or_nan(table: Any, name: str) -> Any:
+    """Return a column of numbers with NaN for null; of anything else, NaN alone."""
+    numbers = [None] * len(table)
+    with suppress(pyarrow.ArrowException, NotImplementedError, KeyError):
+        if not pyarrow.types.is_boolean(table.schema.field(name).type):
+            numbers = table[name].cast("float64").to_pylist()
+    return pyarrow.array([_NAN if number is None else number for number in numbers], "float64")
 
 
 def _as_ids(column: Any) -> Any:

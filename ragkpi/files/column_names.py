@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from ragkpi.errors import InputError
@@ -15,6 +16,9 @@ from ragkpi.wording import shown
 
 Kind = Literal["run", "qrels"]
 """What a file holds."""
+
+ScoreKind = Literal["similarity", "distance"]
+"""Whether large or small scores rank first."""
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -28,7 +32,21 @@ DOCUMENT = _words(
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
     "node_id wikipedia_id pid did doc document"
 )
-SCORE = ("score", "similarity", "relevance_score", "sim")
+SCORE = _words(
+    "score similarity relevance_score sim search_score similarity_score "
+    "cosine_similarity cosine_sim cosine cosine_score rerank_score reranker_score "
+    "reranking_score search_reranker_score reranked_score cross_encoder_score rrf_score "
+    "rrf hybrid_score fusion_score fused_score combined_score final_score match_score "
+    "retrieval_score retriever_score document_score doc_score rank_score ts_rank ts_rank_cd "
+    "certainty confidence_score probability prob logit logprob log_prob "
+    "bm25 bm25_score tfidf vector_score dense_score sparse_score lexical_score keyword_score "
+    "semantic_score embedding_score colbert_score splade_score dot_product inner_product"
+)
+# Small numbers rank first.
+DISTANCE = _words(
+    "distance dist cosine_distance cosine_dist vector_distance l2_distance "
+    "l2_dist l2 l1 euclidean euclidean_distance hamming_distance vec_distance"
+)
 RANK = ("rank", "position")
 LEVEL = _words(
     "relevance rel level label grade gain rating judgment judgement relevance_label score"
@@ -42,11 +60,13 @@ JUDGED = _words(
     "relevant_documents relevant gold_ids gold_doc_ids expected_ids positive_ids "
     "ground_truth_ids"
 )
+# Lists of scores beside a list of documents.
+SCORES = _words("scores retrieve_scores retrieved_scores similarities distances")
 # Lists of texts in most files, so their strings are never ids.
 TEXTS = ("contexts", "passages")
 
 # Keys of records, so never ids of queries.
-RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE, *RETRIEVED, *JUDGED}
+RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE[:4], *RETRIEVED, *JUDGED}
 # Keys whose value may be another record.
 RECORDS_INSIDE = {*QUERY[-2:], *DOCUMENT[-2:], *RETRIEVED, *JUDGED}
 
@@ -58,7 +78,8 @@ NAMES = {
     "<query or id>": (*QUERY[:-2], "id", *QUERY[-2:]),
     "<document>": DOCUMENT,
     "<document or id>": (*DOCUMENT, "id"),
-    "<score>": SCORE,
+    "<score>": (*SCORE, *DISTANCE),
+    "<scores>": SCORES,
     "<rank>": RANK,
     "<level>": LEVEL,
     "<run>": RUN_ID,
@@ -66,12 +87,78 @@ NAMES = {
     "<judged>": JUDGED,
 }
 
+# Numbers with such a word in their name are scores or distances, whatever else the name says.
+_OF_SCORES = frozenset(
+    _words(
+        "score scores scoring similarity similarities sim relevance relevancy certainty confidence "
+        "probability prob logit logits logprob bm25 bm25f rrf cosine rerank reranker weight"
+    )
+)
+_OF_DISTANCES = frozenset(_words("distance distances dist dists l2 euclidean loss perplexity"))
+# Numbers with such a word in their name say nothing about the order of documents.
+_OF_OTHERS = frozenset(
+    _words(
+        "id ids pk key hash no nr num number index idx page pages chunk chunks part paragraph "
+        "sentence section segment passage line lines row column offset start end begin from to "
+        "length len size count counts total n tokens token chars char characters words word bytes "
+        "timestamp ts time date datetime year month day hour epoch created updated modified "
+        "published indexed version seq seqno term shard took ms seconds latency duration price "
+        "cost width height x y bbox lat latitude lon lng longitude depth level run tag rating "
+        "label grade rel gain judgment judgement embedding vector dim dimensions zip phone code "
+        "title text content body name url uri isbn doi"
+    )
+)
+
+ORDER = "rank=@number"  # the map by which documents are in the order of the file
+MOST_NAMES = 16  # that an error lists
+
 _HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
 
 
 def plain_name(name: str) -> str:
-    """Return a name in snake case, as in the lists above."""
-    return re.sub(_HUMP, "_", name.strip()).lower().replace("-", "_").replace(" ", "_").strip("_")
+    """Return a name in snake case, as in the lists above: ``@search.rerankerScore`` has words."""
+    return re.sub(r"\W+", "_", re.sub(_HUMP, "_", name.strip())).lower().strip("_")
+
+
+Meaning = Literal["score", "distance", "rank", "other", "unknown"]
+"""What a number of documents is by its name."""
+
+
+@lru_cache(maxsize=1024)
+def meaning(name: str) -> Meaning:
+    """Return what a number is by its name, which may be a path."""
+    plain = plain_name(name)
+    words = frozenset(plain.split("_"))
+    if plain in SCORE:
+        return "score"
+    if plain in DISTANCE or words & _OF_DISTANCES:
+        return "distance"
+    if words & {*RANK}:
+        return "rank"
+    if words & _OF_SCORES:
+        return "score"
+    return "other" if words & _OF_OTHERS or plain in (*QUERY, *DOCUMENT) else "unknown"
+
+
+def is_score(name: str) -> bool:
+    """Whether a number is a score or a distance by its name."""
+    return meaning(name) in ("score", "distance")
+
+
+@lru_cache(maxsize=1024)
+def may_order(names: tuple[str, ...], scored: str | None) -> tuple[str, ...]:
+    """Return the names of those numbers of documents that could order them.
+
+    Beside a score (`scored`) these are other scores, distances and the rank; without, all but those
+    that are known for something else.
+    """
+    return tuple(name for name in names if name != scored and _may_order(name, scored))
+
+
+def _may_order(name: str, scored: str | None) -> bool:
+    if scored is None:
+        return meaning(name) != "other"
+    return is_score(name) or plain_name(name) in RANK
 
 
 def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:
@@ -90,7 +177,9 @@ def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
     same = [other for other in names if plain_name(other) == plain_name(name)]
     # Elasticsearch has an _id beside the document's own id.
     exact = [other for other in same if other in wanted]
-    if len(same) > 1 and not (len(exact) == 1 and {other.strip("_") for other in same} == {*exact}):
+    if len(same) > 1 and not (
+        len(exact) == 1 and {other.strip("_@$") for other in same} == {*exact}
+    ):
         raise ValueError(f"{same[0]} and {same[1]} both name the {plain_name(name)}")
     return exact[0] if exact else name
 

@@ -16,9 +16,10 @@ from ragkpi.errors import InputError
 from ragkpi.files.lines import Block, LineColumns, Tokens, blocks, split_lines
 from ragkpi.files.opening import Source
 from ragkpi.files.shape_reader import Listed, collect_qrels, stream_listed
-from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column
+from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of
 from ragkpi.files.trec import (
     ColumnOrder,
+    Place,
     QrelsColumns,
     RunColumns,
     columns_of_blocks,
@@ -26,7 +27,6 @@ from ragkpi.files.trec import (
     parse_numbers,
     plain_qrels,
     refuse_empty,
-    warn_of_order,
 )
 from ragkpi.wording import shown
 
@@ -52,17 +52,23 @@ class _DelimitedFile:
         self._source, self._separator, self._shape = source, separator, shape
         self._blocks = blocks(source)
         self._header = self._take_header()
-        self._numbers = {name: self._number(name) for name in ("query", "doc", "score", "rank")}
         for part in shape.required:
-            self._needed(part)
+            if getattr(shape, part) != "@number":
+                self._needed(part)
 
     def run(self) -> Iterator[RunColumns]:
-        numbers = self._numbers
-        if numbers["score"] is None and numbers["rank"] is None:
-            warn_of_order(self._source.name, self._header.names)
-        ids = self._needed("query"), self._needed("doc")
-        others = numbers["score"], numbers["rank"], self._number("run_id")
-        layout = ColumnOrder(self._scan, *ids, *others)
+        names, line = self._header.names, self._header.line or None
+        order = order_of(self._shape, names, self._source.name, line)
+        layout = ColumnOrder(
+            self._scan,
+            self._needed("query"),
+            self._needed("doc"),
+            None if order.score is None else names.index(order.score),
+            None if order.rank is None else names.index(order.rank),
+            self._number("run_id"),
+            order.map,
+            {map_: names.index(name) for map_, name in order.others.items()},
+        )
         try:
             yield from columns_of_blocks(self._blocks, layout)
         except _QuotedError as quoted:
@@ -122,6 +128,10 @@ class _DelimitedFile:
         name = find_column(self._shape, part, names, self._source.name, line)
         return None if name is None else names.index(name)
 
+    def place(self, part: str) -> Place:
+        number, names = self._number(part), self._header.names
+        return names[self._needed("doc")], "" if number is None else names[number]
+
     def _needed(self, part: str) -> int:
         names, line = self._header.names, self._header.line or 1
         return names.index(need_column(self._shape, part, names, self._source.name, line))
@@ -157,11 +167,10 @@ class _DelimitedFile:
 
     def _listed(self, block: Block, layout: ColumnOrder) -> Iterator[Listed]:
         for number, record in self._records(block):
-            ranks = [] if layout.rank is None else [record[layout.rank].strip()]
             if layout.score is not None:
                 value = record[layout.score].strip()
-            elif ranks:
-                value = descending(self._source.name, number, ranks.pop())
+            elif layout.rank is not None:
+                value = descending(self._source.name, number, record[layout.rank])
             else:
                 value = b"-%d" % number
             yield Listed(
@@ -169,9 +178,10 @@ class _DelimitedFile:
                 record[layout.query],
                 [record[layout.document]],
                 [value],
-                ranks,
                 b"" if layout.run_id is None else record[layout.run_id],
                 layout.score is None and layout.rank is not None,
+                layout.map,
+                {map_: [record[column]] for map_, column in layout.others.items()},
             )
 
     def _judged(
@@ -213,11 +223,13 @@ def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
 def _stream_run(
     source: Source, shape: Shape | None = None, *, separator: bytes
 ) -> Iterator[RunColumns]:
-    yield from _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"]).run()
+    file = _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"])
+    yield from (block._replace(place=file.place("score")) for block in file.run())
 
 
 def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
-    return _DelimitedFile(source, separator, shape or SHAPES["qrels"]["flat"]).qrels()
+    file = _DelimitedFile(source, separator, shape or SHAPES["qrels"]["flat"])
+    return file.qrels()._replace(place=file.place("level"))
 
 
 stream_csv = partial(_stream_run, separator=b",")

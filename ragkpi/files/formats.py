@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ragkpi.errors import InputError
+from ragkpi.errors import InputError, RagkpiError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
-from ragkpi.files.column_names import Kind
-from ragkpi.files.opening import Source
-from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, warn_of_contradiction
+from ragkpi.files.column_names import Kind, ScoreKind
+from ragkpi.files.opening import BYTE_ORDER_MARK, Source, inputs
+from ragkpi.files.roles import RunRole, refuse_scores, refuse_twice
+from ragkpi.files.trec import Numbers, Place, QrelsColumns, RunColumns
 
 if TYPE_CHECKING:
     from ragkpi.files.shapes import Shape
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
 HEAD_LENGTH = 1 << 13
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
 
@@ -42,6 +43,8 @@ def recognise_qrels(head: bytes) -> str:
 
 def foreign(head: bytes) -> tuple[str, str] | None:
     """Return the kind of a file that is neither run nor qrels, and advice; else None."""
+    if re.match(rb"\s*\{", head) and re.search(rb'"ragkpi"\s*:\s*"[0-9]', head):
+        return "a result that ragkpi wrote", "expected the run or qrels that it is about"
     if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):
         return "a pickle, which runs code when it is loaded", "expected it written as JSON"
     if head.startswith((b"PK\3\4", b"\x93NUMPY")):
@@ -108,7 +111,7 @@ def _by_magic(head: bytes) -> str | None:
 
 def _json_layout(head: bytes) -> str | None:
     """Return "jsonl" for one object per line, "json" for other JSON; the reader checks the rest."""
-    text = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
+    text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if text.startswith(b"["):
         # "[1 Q0 d1 1 2.5 me" is TREC, which was ruled out before.
         return "json"
@@ -124,7 +127,7 @@ def _json_layout(head: bytes) -> str | None:
 
 def _data_lines(head: bytes) -> Iterator[bytes]:
     """Yield the complete lines that are neither blank nor comments."""
-    lines = head.removeprefix(_BYTE_ORDER_MARK).split(b"\n")
+    lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     if len(head) >= HEAD_LENGTH:
         lines = lines[:-1] or lines
     return (line for line in lines if line.strip() and not line.startswith(b"#"))
@@ -186,7 +189,8 @@ def _names(words: list[bytes], columns: Sequence[Sequence[str]]) -> bool:
     return all(fields.find(names, aliases) is not None for aliases in columns)
 
 
-ScoreKind = Literal["similarity", "distance"]
+Role = Literal["checked", "guessed", "given"]
+"""Whether a user says what a file is, by its place among the arguments or by naming its shape."""
 
 
 class Reading(NamedTuple):
@@ -210,6 +214,8 @@ class FileReader(NamedTuple):
     read: Callable[[Source], Any]  # returns the blocks of a run, or qrels
     scores: ScoreKind = "similarity"
     sieve: Sieve | None = None
+    role: Role = "checked"
+    judged: tuple[str, Place] | None = None  # the qrels beside a run, and the place in them
 
     def stream_run(self, source: Source) -> Iterator[RunColumns]:
         """Read the documents of a run that the kernel needs."""
@@ -219,18 +225,27 @@ class FileReader(NamedTuple):
         return self.sieve.folded(blocks)
 
     def stream_columns(self, source: Source) -> Iterator[RunColumns]:
-        """Read all documents of a run; warn if scores contradict ranks."""
-        # trec_eval ignores ranks; 'ragkpi check' compares ranks with scores.
-        warned = self.name == "trec"
+        """Read all documents of a run; `InputError` at the end if they are judgements.
+
+        Other errors as in `trec.best_first`.
+        """
+        return trec.best_first(self._of_run(source), self.scores)
+
+    def _of_run(self, source: Source) -> Iterator[RunColumns]:
+        role = RunRole()
         for block in self.read(source):
-            if self.scores == "distance":
-                block = block._replace(score=-block.score)
-            warned = warned or warn_of_contradiction(block)
+            if self.role != "given":
+                role.look(block)
+                if self.judged is not None:
+                    refuse_twice(block, *self.judged)
             yield block
+        role.refuse_judgements(source.name, guessed=self.role == "guessed")
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels; the sieve folds passages into documents."""
         columns: QrelsColumns = self.read(source)
+        if self.role != "given":
+            refuse_scores(columns)
         return self.sieve.qrels(columns) if self.sieve else columns
 
     @property
@@ -254,6 +269,7 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
     """Choose the reader of an opened file by the user's choices or the file's first bytes."""
     asked = reading if isinstance(reading, Reading) else Reading(reading)
     head = source.peek(HEAD_LENGTH)
+    inputs().roles.setdefault(source.name, kind)
     name, shape = asked.format, asked.shape
     if name is None and shape is None:
         other = foreign(head)
@@ -264,10 +280,13 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
         return FileReader(name, read, asked.scores, asked.sieve)
-    name, read = _registry().other_reader(
+    role: Role = "checked" if shape is None else "given"
+    form, read = _registry().other_reader(
         kind, source.name, name, recognise_layout(head), shape, asked.subset
     )
-    return FileReader(name, read, asked.scores, asked.sieve)
+    if name is not None and form != name:  # a shape
+        role = "given"
+    return FileReader(form, read, asked.scores, asked.sieve, role)
 
 
 def _registry() -> Any:
@@ -275,6 +294,20 @@ def _registry() -> Any:
     from ragkpi.files import registry
 
     return registry
+
+
+def reads_as(kind: Kind, path: str) -> bool:
+    """Whether a file can be read whole in a role."""
+    try:
+        with Source(path) as source:
+            reader = reader_of(kind, source)
+            if kind == "qrels":
+                reader.read_qrels(source)
+            else:
+                deque(reader.stream_columns(source), maxlen=0)
+    except RagkpiError:
+        return False
+    return True
 
 
 def run_format(source: Source, reading: Reading | str | None = None) -> FileReader:

@@ -21,15 +21,16 @@ from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens, spans
-from ragkpi.files.shapes import Shape
-from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
+from ragkpi.files.roles import BARE
+from ragkpi.files.shapes import Shape, map_of
+from ragkpi.files.trec import NONE, Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
 from ragkpi.wording import named, octets
 
 _IDS_AT_ONCE = 1 << 16
 ROWS_OF_BLOCK = 1 << 14  # of a mapping
 # The names of the number; by length of row, the positions of query, document and number.
 _ROWS: Mapping[Kind, tuple[Sequence[str], Mapping[int, Sequence[int]]]] = {
-    "run": (fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}),
+    "run": (fields.NAMES["<score>"], {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}),
     "qrels": (fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)}),
 }
 # Types of Arrow.
@@ -40,13 +41,16 @@ _NUMBERS = re.compile(r"u?int\d+|halffloat|float|double")
 class GivenColumns(NamedTuple):
     """A caller's n rows in groups: the query of each group, and the starts of groups.
 
-    `number` holds the scores or levels unchanged: a list, or an array of numbers.
+    `number` holds the scores or levels unchanged: a list, or an array of numbers. `map` and
+    `others` are as in `RunColumns`.
     """
 
     query: Tokens
     starts: IntArray
     document: Tokens
     number: Sequence[Any]
+    map: str = "score=score"
+    others: Mapping[str, FloatArray] = NONE
 
     def scores(self) -> FloatArray:
         """Return scores, (n,); `UsageError`, with query and document, for a non-number."""
@@ -240,6 +244,9 @@ def run_blocks(data: Any) -> list[RunColumns]:
             score=part.scores(),
             line=np.arange(rows + 1, rows + len(part.document) + 1),
             run_id=b"run",
+            place=(BARE, ""),
+            map=part.map,
+            others=part.others,
         )
         for part, rows in zip(parts, before, strict=False)
     ]
@@ -255,8 +262,11 @@ def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
             "expected it collected, e.g. .collect()"
         )
     elif hasattr(data, "column_names") or hasattr(data, "columns"):
-        query, document, number = (data[name] for name in _named(_names_of(data), what))
-        parts = [_grouped(tokens(query), tokens(document), numbers(number))]
+        known = _names_of(data)
+        names = _named(known, what)
+        query, document, number = (data[name] for name in names)
+        others = {name: numbers(data[name]) for name in _others(known, names, what)}
+        parts = [_grouped(tokens(query), tokens(document), numbers(number), names[2], others)]
     else:
         parts = [_of_rows(data, what)]
     if not any(len(part.document) for part in parts):
@@ -267,16 +277,16 @@ def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
 def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[GivenColumns]:
     """Cut a mapping into columns of whole queries that fit the processor's cache."""
     for query, documents in data.items():
-        if not isinstance(documents, Mapping):
+        if not isinstance(documents, Mapping) and documents != []:
             raise UsageError(
                 f"the {what} given maps {query!r} to {type(documents).__name__}; expected "
                 "{query: {document: number}}"
             )
-    queries = [query for query, documents in data.items() if documents]
+    queries = list(data)
     sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))
     starts = np.concatenate([[0], np.cumsum(sizes)])
     for first, last in spans(starts, most):
-        rankings = [data[query] for query in queries[first:last]]
+        rankings = [data[query] or {} for query in queries[first:last]]
         yield GivenColumns(
             query=tokens_of(queries[first:last]),
             starts=starts[first : last + 1] - starts[first],
@@ -306,7 +316,22 @@ def _of_rows(rows: Any, what: Kind) -> GivenColumns:
         raise UsageError(
             f"the {what} given holds {_brief(row)}; expected rows like its first one"
         ) from None
-    return _grouped(tokens_of(query), tokens_of(document), number)
+    first: Any = rows[0] if rows else ()
+    of_mapping = isinstance(first, Mapping)
+    names = list(first if of_mapping else getattr(first, "_fields", ()))
+    places = dict(zip(names, names if of_mapping else range(len(names)), strict=True))
+    name = next((str(name) for name, key in places.items() if key == keys[2]), "score")
+    others = {
+        other: [row[places[other]] if _has(row, [places[other]]) else None for row in rows]
+        for other in _others(names, [name], what)
+    }
+    return _grouped(tokens_of(query), tokens_of(document), number, name, others)
+
+
+def _others(known: Sequence[str], names: Sequence[str], what: Kind) -> list[str]:
+    """Return the names of the numbers beside the score that could order the documents."""
+    others = fields.may_order(tuple(map(str, known)), names[-1]) if what == "run" else ()
+    return [name for name in others if name not in names]
 
 
 def _keys(first: Any, what: Kind) -> Sequence[Any]:
@@ -347,9 +372,15 @@ def _named(known: Sequence[str], what: Kind) -> list[str]:
         if name is None:
             raise UsageError(
                 f"the {what} given has columns {', '.join(map(str, known))}; expected one of "
-                f"{', '.join(wanted)} among them"
+                f"{', '.join(wanted[: fields.MOST_NAMES])} among them"
             )
         found.append(name)
+    if what == "qrels" and fields.plain_name(found[-1]) == "score":
+        other = fields.find(known, (*fields.RANK, *fields.RUN_ID))
+        if other is not None:
+            raise UsageError(
+                f"the qrels given hold a run ({found[-1]}, {other}); expected judgements"
+            )
     _refuse_twins(known, found, what)
     return found
 
@@ -362,6 +393,13 @@ def _refuse_twins(known: Sequence[str], names: Sequence[str | None], what: str) 
             )
 
 
-def _grouped(query: Tokens, document: Tokens, number: Sequence[Any]) -> GivenColumns:
+def _grouped(
+    query: Tokens,
+    document: Tokens,
+    number: Sequence[Any],
+    name: str = "score",
+    others: Mapping[str, Sequence[Any]] = NONE,
+) -> GivenColumns:
     starts = query.changes()
-    return GivenColumns(query.take(starts[:-1]), starts, document, number)
+    read = {map_of(other): _numbers(values).astype(np.float64) for other, values in others.items()}
+    return GivenColumns(query.take(starts[:-1]), starts, document, number, map_of(name), read)

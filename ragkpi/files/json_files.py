@@ -21,7 +21,7 @@ from ragkpi.files.json_text import (
     text_of,
 )
 from ragkpi.files.lines import blocks
-from ragkpi.files.opening import MOST_HELD, Source, too_large
+from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Source
 from ragkpi.files.shape_reader import (
     LOOKED_AT,
     Listed,
@@ -41,11 +41,9 @@ from ragkpi.interface import option
 from ragkpi.wording import listed, named, shown
 
 _WHOLE = 'expected {"query": {"document": number, …}, …} or an array of results'
-MARK = b"\xef\xbb\xbf"
 # How many keys of an object are looked at to recognise its shape.
 _MOST_KEYS = 40
 _MOST_SUBSETS = 20  # in a message
-_PIECE = 1 << 20
 # A run has more bytes per value, even {"1":1,"2":1}, and a smaller file cannot fill memory.
 _SHORTEST_VALUE = 5
 SMALLEST_BOMB = 1 << 24
@@ -59,7 +57,10 @@ def _read_whole(
 ) -> tuple[ShapeReader, Iterator[Record]]:
     """Return the reader and the records of a JSON text; without a shape, use one that fits."""
     text = _whole_text(source)
-    reader = _recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
+    if shape is None or shape.numbers_only:
+        reader = ShapeReader(_recognised(text, kind).shape.with_numbers_of(shape), text.file)
+    else:
+        reader = ShapeReader(shape, text.file)
     refuse_subset(text.file, reader.shape, subset)
     return reader, _records([text], reader.shape, subset)
 
@@ -176,13 +177,7 @@ def _steps(shape: Shape) -> list[str]:
 
 def _whole_text(source: Source) -> JsonText:
     """Read the rest of a source as a JSON text; `InputError` if it is empty or too large."""
-    octets = bytearray()
-    piece = memoryview(bytearray(_PIECE))
-    while count := source.fill(piece):
-        octets += piece[:count]
-        if len(octets) > MOST_HELD:
-            raise too_large(source.name, "expected a format of lines")
-    octets = octets.removeprefix(MARK)
+    octets = source.whole("expected a format of lines")
     if not octets.strip():
         raise InputError(source.name, None, "is empty", _WHOLE)
     refuse_bomb(source.name, None, octets)
@@ -242,7 +237,7 @@ def _has_lines(source: Source) -> bool:
     length = _HEAD
     while True:
         head = source.peek(length)
-        text = head.removeprefix(MARK).lstrip(b" \t\r\n")
+        text = head.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")
         line, newline, rest = text.partition(b"\n")
         if newline:
             break
@@ -276,12 +271,13 @@ def _read_lines(
                 raise no_object(file, line)
             yield value
 
-    if shape is None:
+    if shape is None or shape.numbers_only:
         reader = choose_shape(kind, first_records(), file)
         if reader is None:
             first = _value_of(file, *ahead[0])
             reader = object_shape(kind, list(first.items()), file)
             reader = reader or likely_shape(kind, first, file)
+        reader = ShapeReader(reader.shape.with_numbers_of(shape), file)
     else:
         reader = ShapeReader(shape, file)
     refuse_subset(file, reader.shape, subset)

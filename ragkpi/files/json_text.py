@@ -72,9 +72,9 @@ class Path:
         """Return the first value on the path, of any type; None for null or no value."""
         return self._first(value, key, number, lambda found: found is not None)[0]
 
-    def first(self, value: Any, key: str | None = None) -> tuple[Any, Keys | None]:
+    def first(self, value: Any, key: str | None = None, number: int = 0) -> tuple[Any, Keys | None]:
         """Return the first value on the path, even null, and its keys; else (None, None)."""
-        return self._first(value, key, 0, lambda _: True)
+        return self._first(value, key, number, lambda _: True)
 
     def _first(
         self, value: Any, key: str | None, number: int, accepted: Callable[[Any], bool]
@@ -448,11 +448,13 @@ def octets_of(value: object, file: str, line: int, what: str) -> bytes:
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return repr(value).encode()  # from a table
-    kind = "an object" if isinstance(value, dict) else _KINDS.get(type(value), "no text")
-    raise InputError(file, line, f"{what} is {kind}", "expected a string or a number")
+    raise InputError(file, line, f"{what} is {kind_of(value)}", "expected a string or a number")
 
 
-_KINDS = {list: "an array", bool: "true or false", type(None): "null"}
+def kind_of(value: object) -> str:
+    """Return what a JSON value is, for a message."""
+    kinds = {list: "an array", bool: "true or false", type(None): "null", str: "a text or number"}
+    return "an object" if isinstance(value, dict) else kinds.get(type(value), "no text")
 
 
 def key_twice(file: str, line: int | None, key: str) -> SeparateRankingsError:

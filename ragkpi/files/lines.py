@@ -17,11 +17,10 @@ from ragkpi import kernel
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import InputError
 from ragkpi.files import opening
-from ragkpi.files.opening import Source
+from ragkpi.files.opening import BYTE_ORDER_MARK, Source
 from ragkpi.wording import shown
 
 ByteArray: TypeAlias = "npt.NDArray[np.uint8]"
-HashArray: TypeAlias = "npt.NDArray[np.uint64]"
 
 
 # eq=False, as in all classes that hold arrays: comparing two arrays gives an array, not a bool.
@@ -65,9 +64,6 @@ class Tokens:
         groups = np.zeros(len(self), dtype=np.int64) if group is None else group
         groups = np.ascontiguousarray(groups, dtype=np.int64)
         return np.frombuffer(kernel.first_rows(*self.column, groups), np.int64)
-
-    def hashes(self) -> HashArray:
-        return np.frombuffer(kernel.hashes(*self.column), np.uint64)
 
     def tolist(self) -> list[bytes]:
         return list(self)
@@ -116,13 +112,6 @@ def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def within_groups(starts: IntArray, holds: BoolArray) -> BoolArray:
-    """Clear the elements of `holds`, (n-1,), that compare rows of different groups."""
-    inner = starts[(starts > 0) & (starts <= len(holds))]
-    holds[inner - 1] = False
-    return holds
-
-
 def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
     """Return the rows of some groups, group by group, and where each group starts."""
     sizes = np.diff(starts)[groups]
@@ -132,7 +121,6 @@ def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
 
 
 BLOCK_SIZE = 1 << 20
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The longest line of any format, since memory holds a line whole.
 LONGEST_LINE = 1 << 26
 

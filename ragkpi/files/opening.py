@@ -17,8 +17,11 @@ from typing import Any, BinaryIO, cast
 
 from ragkpi import interface as progress
 from ragkpi.errors import InputError, UsageError
+from ragkpi.files.column_names import Kind
 
 UNTOUCHED = "expected a file that nobody writes to"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_PIECE = 1 << 20
 
 
 class Inputs:
@@ -26,6 +29,7 @@ class Inputs:
 
     def __init__(self, hashed: bool) -> None:
         self.hashed = hashed
+        self.roles: dict[str, Kind] = {}  # what the files were given as
         self._states: dict[str, os.stat_result] = {}
         self._hashes: dict[str, str] = {}
 
@@ -376,7 +380,7 @@ class Source:
 
     def keep_copy(self) -> None:
         """Copy the input while it is read, unless it is a file that can be read again."""
-        if self._before is None:
+        if self._before is None and not self._copied:
             import tempfile  # rarely needed; it imports random and hashlib
 
             try:
@@ -405,6 +409,15 @@ class Source:
         self.place += filled
         progress.reading(self.name, self.place, self.size)
         return filled
+
+    def whole(self, expected: str) -> bytearray:
+        """Read the rest, without a byte order mark; `InputError` if it is too much to be held."""
+        octets, piece = bytearray(), memoryview(bytearray(_PIECE))
+        while count := self.fill(piece):
+            octets += piece[:count]
+            if len(octets) > MOST_HELD:
+                raise too_large(self.name, expected)
+        return octets.removeprefix(BYTE_ORDER_MARK)
 
     def _keep(self, text: memoryview) -> None:
         """Copy bytes for a second pass, up to the largest copy allowed."""

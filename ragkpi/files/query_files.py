@@ -189,7 +189,7 @@ def read_gains(path: str, reading: Reading | str | None = None) -> QrelsColumns:
         words = line.split()
         if line[:1] in _JSON or b"," in line or len(words) != 3 or not is_number(words[2]):
             reader = reader_of("qrels", source, reading)
-            return qrels_of(source, "gains") if reader.name == "trec" else reader.read_qrels(source)
+            return qrels_of(source, "gains") if reader.name == "trec" else reader.read(source)
         table = table_of(source, _LINE)
         query, document, text = map(table.column, range(3))
         level, gain = parse_numbers(source.name, text, table.line)

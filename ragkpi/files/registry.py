@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, get_args
+from urllib.parse import quote
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ragkpi.errors import InputError, UsageError
 from ragkpi.files import arrow, delimited, json_files, trec, writing
 from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens
-from ragkpi.files.opening import Source
+from ragkpi.files.opening import Source, inputs
 from ragkpi.files.shapes import SHAPES, Shape, mapped, parse_map
 from ragkpi.files.sieve import Sieve, parse_fold, read_excluded
 from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
@@ -278,11 +279,19 @@ def shape_for(
 
 def sieve_of(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve:
     """Return the sieve of some options; errors as in `parse_fold` and `read_excluded`."""
-    return Sieve(
-        None if max_passage is None else parse_fold(max_passage),
-        drop_identical,
-        {} if exclude is None else read_excluded(exclude),
-    )
+    fold = None if max_passage is None else parse_fold(max_passage)
+    excluded = {} if exclude is None else read_excluded(exclude)
+    list_ = max_passage[1:] if max_passage and max_passage.startswith("@") else None
+    said = [
+        f"max_passage={_digest(list_) if list_ else max_passage}" if fold else "",
+        "ignore_identical_ids" if drop_identical else "",
+        f"exclude={_digest(exclude)}" if exclude is not None else "",
+    ]
+    return Sieve(fold, drop_identical, excluded, quote(",".join(filter(None, said)), ","))
+
+
+def _digest(path: str) -> str:
+    return f"sha256:{inputs().sha256(path)}"
 
 
 def read_named(path: str) -> trec.QrelsColumns | str:

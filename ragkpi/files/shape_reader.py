@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ragkpi.arrays import IntArray
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
-from ragkpi.files.column_names import RECORD_KEYS, RECORDS_INSIDE, Kind, plain_name
+from ragkpi.files.column_names import (
+    ORDER,
+    RECORD_KEYS,
+    RECORDS_INSIDE,
+    Kind,
+    is_score,
+    plain_name,
+)
 from ragkpi.files.json_text import (
     Keys,
     KeyTwiceError,
@@ -21,26 +28,38 @@ from ragkpi.files.json_text import (
     all_octets,
     is_scalar,
     key_twice,
+    kind_of,
     octets_of,
 )
 from ragkpi.files.lines import Tokens
-from ragkpi.files.shapes import SHAPES, Shape, most_specific_first
+from ragkpi.files.shapes import (
+    SHAPES,
+    Shape,
+    find_column,
+    map_of,
+    most_specific_first,
+    warn_of_order,
+)
 from ragkpi.files.trec import (
+    NO_PLACE,
+    NONE,
+    Place,
     QrelsColumns,
     RunColumns,
     descending,
     parse_numbers,
-    parse_ranks,
     parse_scores,
     plain_qrels,
     refuse_empty,
     run_id_of,
-    warn_of_order,
 )
 from ragkpi.interface import option
 from ragkpi.wording import shown
 
 _ROWS_OF_A_BATCH = 1 << 16
+_MOST_OTHERS = 50  # of numbers that are not read
+_DEEPEST = 3  # objects in a document in which scores are looked for
+_LONGEST_NUMBER = 40
 
 
 class Listed(NamedTuple):
@@ -53,19 +72,21 @@ class Listed(NamedTuple):
         from 1.
     values
         The texts of the scores or of the judged levels.
-    ranks
-        The texts of ranks beside scores; else empty.
     by_rank
         Whether the values are negative ranks, each at most once per query.
+    map, others
+        As in `RunColumns`, with the texts of the numbers.
     """
 
     lines: int | list[int]
     query: bytes
     documents: list[bytes]
     values: list[bytes]
-    ranks: list[bytes] = []  # noqa: RUF012 - never changed
     run_id: bytes = b""
     by_rank: bool = False
+    map: str = "score=@value"
+    others: Mapping[str, list[bytes]] = NONE
+    place: Place = NO_PLACE
 
 
 class _RecordColumns(NamedTuple):
@@ -79,7 +100,7 @@ class _RecordColumns(NamedTuple):
 
 
 def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
-    """Gather records with at least one document; refuse empty ids."""
+    """Gather records; refuse empty ids."""
     counts = [len(record.documents) for record in records]
     lines = (
         record.lines if isinstance(record.lines, list) else [record.lines] * count
@@ -91,30 +112,27 @@ def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
     value = Tokens.from_strings(chain.from_iterable(record.values for record in records))
     refuse_empty(file, document, line, "document id")
     first = np.cumsum(counts) - counts
-    refuse_empty(file, query, line[np.minimum(first, len(line) - 1)], "query id")
+    refuse_empty(file, query, np.append(line, 0)[np.minimum(first, len(line) - 1)], "query id")
     return _RecordColumns(query, counts, document, value, line)
 
 
 def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
-    """Gather records into blocks of a run."""
+    """Gather records into blocks of a run; without a single document there is no block."""
     batch: list[Listed] = []
-    rows = 0
+    rows = last = 0
     for record in records:
-        if not record.documents:
-            continue
-        if rows >= _ROWS_OF_A_BATCH:
+        if rows >= _ROWS_OF_A_BATCH or (batch and batch[-1].map != record.map):
             yield _run_columns(file, batch)
-            batch, rows = [], 0
+            batch, rows, last = [], 0, rows
         batch.append(record)
         rows += len(record.documents)
-    if batch:
+    if rows or (last and batch):
         yield _run_columns(file, batch)
 
 
 def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
     query, counts, document, value, line = _columns_of(file, records)
     groups = query.changes()
-    ranks = Tokens.from_strings(chain.from_iterable(record.ranks for record in records))
     run_ids = (record.run_id for record in reversed(records) if record.run_id)
     by_rank = [record.by_rank for record in records]
     return RunColumns(
@@ -125,9 +143,25 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
         score=parse_scores(file, value, line),
         line=line,
         run_id=next(run_ids, b"") or run_id_of(file),
-        rank=parse_ranks(file, ranks, line) if len(ranks) == len(line) else None,
         by_rank=np.repeat(by_rank, counts) if any(by_rank) else None,
+        place=next((record.place for record in records if record.documents), NO_PLACE),
+        map=records[0].map,
+        others=_others_of(records, counts),
     )
+
+
+def _others_of(records: Sequence[Listed], counts: Sequence[int]) -> dict[str, FloatArray]:
+    """Gather the numbers that are not read; NaN where a document has none."""
+    maps = dict.fromkeys(chain.from_iterable(record.others for record in records))
+    return {
+        map_: Tokens.from_strings(
+            chain.from_iterable(
+                record.others.get(map_) or [b""] * count
+                for record, count in zip(records, counts, strict=True)
+            )
+        ).numbers()
+        for map_ in islice(maps, _MOST_OTHERS)
+    }
 
 
 def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
@@ -138,7 +172,8 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
     query, counts, document, value, line = _columns_of(file, judged)
     level, gain = parse_numbers(file, value, line, truth=True)
     query = query.take(np.repeat(np.arange(len(query)), counts))
-    return plain_qrels(file, query, document, level, line, gain)
+    place = next(record.place for record in judged if record.documents)
+    return plain_qrels(file, query, document, level, line, gain)._replace(place=place)
 
 
 class Record(NamedTuple):
@@ -163,8 +198,8 @@ Items: TypeAlias = "list[tuple[Any, Any]]"
 """Documents: the key and the value of each."""
 
 
-# Scores or levels, ranks beside scores, and whether the scores are negative ranks.
-_Numbers: TypeAlias = "tuple[list[bytes], list[bytes], bool]"
+# Scores or levels, whether the scores are negative ranks, and the map that says what they are.
+_Numbers: TypeAlias = "tuple[list[bytes], bool, str]"
 
 
 def shared_keys(values: Sequence[Any]) -> Keys | None:
@@ -179,6 +214,19 @@ def _dotted(keys: Keys | None) -> str:
     return shown(".".join(keys or ()))
 
 
+def _decimal(value: Any) -> bytes:
+    """Return the text of a number; empty for anything else."""
+    text = value if isinstance(value, str) else repr(value) if is_scalar(value) else ""
+    number = len(text) <= _LONGEST_NUMBER and text.isascii() and text.strip("+-.")[:1].isdigit()
+    return text.encode() if number else b""
+
+
+def _dotted_keys(path: Path, items: Items) -> str:
+    """Return the keys that lead to the number of the first document."""
+    keys = path.first(items[0][1], items[0][0])[1]
+    return ".".join(keys) if keys else "@number"
+
+
 def no_object(file: str, line: int) -> InputError:
     """Return the error for a record that is not a JSON object."""
     return InputError(
@@ -190,13 +238,19 @@ def lacking(
     file: str, shape: Shape, record: Record, part: str, found: str | None = None
 ) -> InputError:
     """Return the error for a record without a part, with its keys and how to map one."""
+    path = getattr(shape, part)
+    advice = f"or {option('map_' + shape.kind)} '{part}=…'"
+    value, at = Path(path.removeprefix("@value|")).first(record.value, record.key)
+    if at and (part == "list" or not isinstance(value, str)):  # the key is there
+        wanted = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
+        expected = f"expected {wanted} there, {advice}"
+        return InputError(file, record.line, f"{_dotted(at)} is {kind_of(value)}", expected)
     keys = fields.shown_names(record.value) if isinstance(record.value, dict) else "no keys"
-    names = _wanted_names(getattr(shape, part))
     return InputError(
         file,
         record.line,
         f"{found or f'no {part}'} (keys: {keys})",
-        f"expected one of {' '.join(names)}, or {option('map_' + shape.kind)} '{part}=…'",
+        f"expected one of {' '.join(_wanted_names(path)[: fields.MOST_NAMES])}, {advice}",
     )
 
 
@@ -221,9 +275,12 @@ class ShapeReader:
         self._value = Path(shape.score or shape.level)
         self._rank, self._scores = Path(shape.rank), Path(shape.scores)
         self._warned = False
+        self._place = NO_PLACE
         # The keys of the first record's score and rank, in files with one document per record.
         self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
+        # Whether numbers that are not read must agree with those that are.
+        self._compares = shape.kind == "run" and not shape.says_order and not self._objects
 
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
         """Whether a record's keys and lists have this shape; "empty" if its list is empty."""
@@ -264,13 +321,20 @@ class ShapeReader:
             query = self._query_of(record)
             layout = shared_keys([item for _, item in items])
             documents = self._documents(record, name, items, layout)
-            values, ranks, by_rank = self._numbers(record, items, layout)
+            values, by_rank, map_ = self._numbers(record, items, layout)
+            others = self._others(record, items, layout, map_)
         except KeyTwiceError as problem:
             raise InputError(file, line, str(problem), "expected each key once") from None
         tag = None if self._objects else self._run.scalar(value)
         run_id = b"" if tag is None else octets_of(tag, file, line, "run id")
         lines = list(record.lines) if len(record.lines) == len(items) else line
-        listed = Listed(lines, query, documents, values, ranks, run_id, by_rank)
+        if self._place is NO_PLACE and items:
+            if self.shape.name == "flat":
+                find_column(self.shape, "level", list(value), file, line)
+            item = items[0][::-1]
+            name, of = (".".join(path.first(*item)[1] or ()) for path in (self._value, self._doc))
+            self._place = self.shape.records + self.shape.list or of, name
+        listed = Listed(lines, query, documents, values, run_id, by_rank, map_, others, self._place)
         return listed if self.shape.repeated == "refused" else self._without_repetitions(listed)
 
     def _items(self, record: Record) -> tuple[str, Items]:
@@ -294,7 +358,9 @@ class ShapeReader:
         return listed._replace(
             documents=[documents[place] for place in kept],
             values=[values[place] for place in kept],
-            ranks=[listed.ranks[place] for place in kept] if listed.ranks else [],
+            others={
+                map_: [texts[place] for place in kept] for map_, texts in listed.others.items()
+            },
             lines=[lines[place] for place in kept] if isinstance(lines, list) else lines,
         )
 
@@ -302,26 +368,66 @@ class ShapeReader:
         """Return the documents of one-document records, joining neighbours of one query."""
         values = [record.value for record in records]
         layout = shared_keys(values)
-        number, rank = self._value.name_in(layout), self._rank.name_in(layout)
-        paths = (self._query, self._doc, self._value, *([] if rank is None else [self._rank]))
+        number = self._value.name_in(layout)
+        paths = (self._query, self._doc, self._value)
         columns = [path.octets(values, layout) for path in paths]
-        keys = {"score": (number,), "rank": None if rank is None else (rank,)}
         if (
             None in columns
+            or layout is None
+            or number is None
             or not self._run.lacks(layout)
-            or (rank is None and not self._rank.lacks(layout))
-            or (self.shape.kind == "run" and keys != self._first_keys)
+            or (self.shape.kind == "run" and self._first_keys.get("score") != (number,))
         ):
             return [self.listed(record) for record in records]
-        queries, documents, numbers, *ranks = (column or [] for column in columns)
-        listed, start = [], 0
+        queries, documents, numbers = (column or [] for column in columns)
+        names = fields.may_order(layout, number) if self._compares else ()
+        others = {map_of(name): [_decimal(value[name]) for value in values] for name in names}
+        map_, listed, start = self.shape.score_map(number), [], 0
         for query, same in groupby(queries):
             part = slice(start, start + len(list(same)))
             lines = [record.line for record in records[part]]
-            some_ranks = ranks[0][part] if ranks else []
-            listed.append(Listed(lines, query, documents[part], numbers[part], some_ranks))
+            some = {map_: texts[part] for map_, texts in others.items()}
+            numbered = documents[part], numbers[part], b"", False, map_, some
+            listed.append(Listed(lines, query, *numbered, self._place))
             start = part.stop
         return listed
+
+    def _others(
+        self, record: Record, items: Items, layout: Keys | None, map_: str
+    ) -> dict[str, list[bytes]]:
+        """Return the texts of the numbers that are not read but could order the documents."""
+        part, _, scored = map_.rpartition("=")
+        read = scored if part in ("score", "distance") else None
+        alike = layout is not None and read in layout
+        if not self._compares or (alike and not fields.may_order(layout or (), read)):
+            return {}
+        others: dict[str, list[bytes]] = {}
+        for place, (_, item) in enumerate(items):
+            for path, value in self._fields(item, read, ""):
+                text = _decimal(value)
+                if text and (path in others or len(others) < _MOST_OTHERS):
+                    others.setdefault(path, [b""] * len(items))[place] = text
+        beside = record.value if map_ == ORDER and isinstance(record.value, dict) else {}
+        for name, values in beside.items() if self.shape.list else ():
+            if isinstance(values, list) and len(values) == len(items) and is_score(name):
+                others[f"scores={name}"] = list(map(_decimal, values))
+        return others
+
+    def _fields(self, item: Any, read: str | None, above: str) -> Iterator[tuple[str, Any]]:
+        """Yield the map and the value of each field of a document that could order it.
+
+        Beside a score these are the fields next to it, without any also scores further inside.
+        """
+        if not isinstance(item, dict) or above.count(".") > _DEEPEST:
+            return
+        names = fields.may_order(tuple(item), read and read.removeprefix(above))
+        for name, value in item.items():
+            path = f"{above}{name}"
+            if isinstance(value, dict):
+                if read is None or read.startswith(f"{path}."):
+                    yield from self._fields(value, read, f"{path}.")
+            elif name in names and (not above or is_score(path)) and path != self.shape.doc:
+                yield map_of(path), value
 
     def _query_of(self, record: Record) -> bytes:
         value = self._query.scalar(record.value, record.key, record.number)
@@ -388,7 +494,7 @@ class ShapeReader:
                 self._level(record, record.line_of(number), *item)
                 for number, item in enumerate(items)
             ]
-        return levels, [], False
+        return levels, False, ""
 
     def _level(self, record: Record, line: int, key: Any, item: Any) -> bytes:
         if not self.shape.level:
@@ -418,23 +524,29 @@ class ShapeReader:
                 octets_of(value, file, record.line_of(number), "number")
                 for number, value in enumerate(values)
             ]
-            return scores, [], False
+            return scores, False, self.shape.score_map("@value")
         else:
             scores = self._all_or_none(record, self._value, items, layout, "score")
-        ranks = self._all_or_none(record, self._rank, items, layout, "rank")
+        ranks: list[bytes] = []
+        if not scores or "rank" in self.shape.required:
+            ranks = self._all_or_none(record, self._rank, items, layout, "rank")
         for part, texts in (("score", scores), ("rank", ranks)):
             if part in self.shape.required and items and not texts:
                 raise lacking(file, self.shape, record._replace(value=items[0][1]), part)
+        if beside is not None:
+            return scores, False, f"scores={beside[0]}"
         if scores:
-            return scores, ranks, False
+            return scores, False, self.shape.score_map(_dotted_keys(self._value, items))
         if ranks:
-            return [descending(file, line, rank) for rank in ranks], [], True
+            descents = [descending(file, line, rank) for rank in ranks]
+            return descents, True, f"rank={_dotted_keys(self._rank, items)}"
         if not self.shape.list:  # one document per record: file order
             if not self._warned:
                 self._warned = True
-                warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
-            return [b"-%d" % record.number], [], False
-        return [b"-%d" % place for place in range(1, len(items) + 1)], [], True
+                names = list(record.value) if isinstance(record.value, dict) else []
+                warn_of_order(file, names, self.shape)
+            return [b"-%d" % record.number], False, ORDER
+        return [b"-%d" % place for place in range(1, len(items) + 1)], True, ORDER
 
     def _all_or_none(
         self, record: Record, path: Path, items: Items, layout: Keys | None, what: str
@@ -447,7 +559,8 @@ class ShapeReader:
             texts = [] if path.lacks(layout) else path.octets([item for _, item in items], layout)
             if texts is not None:
                 return texts
-        found = [path.first(item, key) for key, item in items] if path else [(None, None)]
+        begin = 1 if self.shape.list else record.number
+        found = [path.first(item, key, number) for number, (key, item) in enumerate(items, begin)]
         if not self.shape.list:
             ((value, keys),) = found
             first = self._first_keys.setdefault(what, keys)
@@ -474,9 +587,10 @@ class ShapeReader:
             found = f"document {number} of the list has a {what} and others have none"
             if having[0]:
                 found = f"document {number} of the list has no {what} and others have one"
-            raise InputError(
-                self._file, record.line, found, f"expected a {what} for all of them or for none"
-            )
+            expected = f"expected a {what} for all of them or for none"
+            if what == "score":
+                expected += f"; {option('map_run', ORDER)} takes the order of the list"
+            raise InputError(self._file, record.line, found, expected)
         texts = all_octets(values) if any(having) else []
         if texts is None:
             texts = [octets_of(value, self._file, record.line, what) for value in values]

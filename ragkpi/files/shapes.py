@@ -7,12 +7,13 @@ write their own shapes on the command line (``--map-run``, ``--map-qrels``).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ragkpi.errors import InputError, UsageError
+from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files import column_names as fields
-from ragkpi.files.column_names import Kind
+from ragkpi.files.column_names import ORDER, Kind
 from ragkpi.interface import option
 
 ID = "<query id>|metadata.<query id>"
@@ -53,6 +54,8 @@ class Shape(NamedTuple):
         level it is always refused.
     required
         The parts that a map names: a record must have them all.
+    better
+        Whether large scores rank first; the name of a distance says that itself.
     """
 
     name: str
@@ -70,6 +73,28 @@ class Shape(NamedTuple):
     repeated: Literal["refused", "dropped"] = "refused"
     run_id: str = RUN
     required: tuple[str, ...] = ()
+    better: Literal["higher", "lower"] = "higher"
+
+    def score_map(self, name: str) -> str:
+        """Return the map that reads these scores as this shape does."""
+        return f"{'score' if self.better == 'higher' else 'distance'}={name}"
+
+    @property
+    def says_order(self) -> bool:
+        """Whether a map says which number, or `ORDER`, ranks the documents."""
+        return not {"score", "scores", "rank"}.isdisjoint(self.required)
+
+    def with_numbers_of(self, map_: Shape | None) -> Shape:
+        """Return this shape with the numbers that a map names."""
+        if map_ is None:
+            return self
+        numbers = {part: getattr(map_, part) for part in _NUMBERS}
+        return self._replace(required=map_.required, **numbers)
+
+    @property
+    def numbers_only(self) -> bool:
+        """Whether a map names numbers alone, so that the rest is recognised."""
+        return bool(self.required) and {*self.required} <= {*_NUMBERS}
 
     @property
     def specificity(self) -> tuple[int, int]:
@@ -83,15 +108,26 @@ class Shape(NamedTuple):
         return names, sum(map(bool, parts))
 
 
+_NUMBERS = ("score", "scores", "rank", "level", "better")
+
+
 def find_column(
     shape: Shape, part: str, names: Sequence[str], file: str, line: int | None
 ) -> str | None:
-    """Return the name of the column that holds a part, or None; `InputError` if ambiguous."""
+    """Return the name of the column that holds a part, or None.
+
+    `InputError` if it is ambiguous, and if a ``score`` beside a rank or a run id is to be a level.
+    """
     for path in filter(None, str(getattr(shape, part)).split("|")):
         if path in names:
             return path
         wanted = fields.NAMES.get(path, (fields.plain_name(path),))
         name = fields.find_one(file, line, names, wanted)
+        if part == "level" and name is not None and fields.plain_name(name) == "score":
+            other = fields.find(names, (*fields.RANK, *fields.RUN_ID))
+            if other is not None:
+                found = f"holds a run ({fields.shown_names([name, other])})"
+                raise InputError(file, line, found, "expected judgements")
         if name is not None:
             return name
     return None
@@ -107,9 +143,52 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
             file,
             line,
             f"names no {wanted[0]} ({fields.shown_names(names)})",
-            f"expected one of {' '.join(wanted)}, or {option('map_' + shape.kind)} '{part}=…'",
+            f"expected one of {' '.join(wanted[: fields.MOST_NAMES])}, "
+            f"or {option('map_' + shape.kind)} '{part}=…'",
         )
     return name
+
+
+class RowOrder(NamedTuple):
+    """The column that orders rows, and as in `RunColumns` its map and those of other columns."""
+
+    score: str | None
+    rank: str | None
+    map: str
+    others: Mapping[str, str]  # from map to column
+
+
+def order_of(shape: Shape, names: Sequence[str], file: str, line: int | None) -> RowOrder:
+    """Find what orders rows: a score, else a rank; without both their order, with a warning."""
+    score = find_column(shape, "score", names, file, line)
+    rank = None if score else find_column(shape, "rank", names, file, line)
+    number = score or rank
+    if number is None and shape.rank != "@number":
+        warn_of_order(file, names, shape)
+    map_ = shape.score_map(score) if score else f"rank={rank}" if rank else ORDER
+    others = () if shape.says_order else fields.may_order(tuple(names), score)
+    taken = {number, shape.query, shape.doc}
+    return RowOrder(score, rank, map_, {map_of(name): name for name in others if name not in taken})
+
+
+def warn_of_order(file: str, names: Sequence[str], shape: Shape) -> None:
+    """Warn that rows have neither scores nor ranks; `InputError` if they have levels instead.
+
+    `names` are their column names. A map of the user may pass over a level.
+    """
+    level = None if shape.required else fields.find(names, fields.LEVEL[:-1])
+    if level is not None:
+        found = f"holds judgements ({fields.shown_names([level])}), without score and rank"
+        maps = option("map_run", f"score={level}"), option("map_run", "rank=@number")
+        raise InputError(file, None, found, f"expected a run, or one of {' or '.join(maps)}")
+    found = f"{file}: names no score and no rank ({fields.shown_names(names)})"
+    warnings.warn(f"{found}; the order of the rows counts", RagkpiWarning, stacklevel=2)
+
+
+def map_of(name: str) -> str:
+    """Return the map that reads a number of the documents."""
+    is_rank = fields.plain_name(name.rpartition(".")[2]) in fields.RANK
+    return f"rank={name}" if is_rank else f"score={name}"
 
 
 def _count_names(path: str) -> int:
@@ -176,7 +255,7 @@ RUN_SHAPES = (
     (
         "autorag",
         "AutoRAG: {retrieved_ids: […], retrieve_scores: […]}",
-        f"query={ID}|@number, list=retrieved_ids, doc=@value, scores=retrieve_scores|scores",
+        f"query={ID}|@number, list=retrieved_ids, doc=@value, scores=<scores>",
     ),
     (
         "trec-rag",
@@ -300,7 +379,7 @@ def most_specific_first(kind: Kind) -> list[Shape]:
 
 
 _PARTS = {
-    "run": ("records", "query", "list", "doc", "score", "scores", "rank"),
+    "run": ("records", "query", "list", "doc", "score", "distance", "scores", "rank"),
     "qrels": ("records", "query", "list", "doc", "level"),
 }
 
@@ -340,8 +419,11 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
         raise UsageError(
             f"a map has {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
         )
+    if "distance" in paths:
+        paths = {"score": paths["distance"], **paths}
+        base = base._replace(better="lower")
     # The map wins: a score in the file does not overrule a rank that the map names.
-    if "rank" in paths and "score" not in paths:
-        base = base._replace(score="")
-    parts: dict[str, Any] = dict(paths)
-    return base._replace(name="map", repeated="refused", required=tuple(paths), **parts)
+    if not {"score", "scores", "rank"}.isdisjoint(paths):
+        base = base._replace(score="", rank="")
+    parts: dict[str, Any] = {part: path for part, path in paths.items() if part != "distance"}
+    return base._replace(name="map", repeated="refused", required=tuple(parts), **parts)

@@ -42,6 +42,7 @@ class Sieve(NamedTuple):
     fold: Fold | None = None  # from passages to documents; None keeps all ids
     drop_identical: bool = False  # leave out a document whose id is the query's
     excluded: Excluded = {}  # noqa: RUF012 - never changed
+    said: str = ""  # the options, for a signature
 
     def __bool__(self) -> bool:
         return self.fold is not None or self.drop_identical or bool(self.excluded)

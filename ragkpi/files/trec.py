@@ -8,15 +8,23 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError
-from ragkpi.files.column_names import shown_names
+from ragkpi.files.column_names import (
+    LEVEL,
+    ORDER,
+    ScoreKind,
+    is_score,
+    meaning,
+    plain_name,
+    shown_names,
+)
 from ragkpi.files.lines import (
     Block,
     LineColumns,
@@ -26,7 +34,6 @@ from ragkpi.files.lines import (
     refuse_invalid,
     scan,
     table_of,
-    within_groups,
 )
 from ragkpi.files.opening import Source
 from ragkpi.interface import option
@@ -41,6 +48,8 @@ RUN_LINE = LineShape(
     "first_word",
     {4: " (qrels have 4; they come first)"},
 )
+_MOST_OTHERS = 5  # in a message
+NONE: Mapping[str, Any] = {}
 _HEAD = 1 << 12  # bytes; enough for the first line, or for its first ten documents
 
 
@@ -56,18 +65,42 @@ class ColumnOrder(NamedTuple):
     score: int | None
     rank: int | None = None
     run_id: int | None = None
+    map: str = "score=score"  # as in `RunColumns`
+    others: Mapping[str, int] = NONE
 
 
-def _unnamed(names: tuple[str, ...], score: int | None, rank: int | None) -> ColumnOrder:
-    """Return the order of query, document and other columns between white space."""
+def _query_document_columns(*names: str) -> ColumnOrder:
+    """Return the order of columns between white space: query, document, perhaps rank and score."""
     line = LineShape(names, "refused", "first_column")
-    return ColumnOrder(partial(scan, shape=line), 0, 1, score, rank)
+    at = {name: number for number, name in enumerate(names)}
+    # A map numbers the columns of a file without names.
+    maps = {
+        name: f"query={at['query'] + 1}, doc={at['document'] + 1}, {name}={at[name] + 1}"
+        for name in ("score", "rank")
+        if name in at
+    }
+    first, *others = maps
+    return ColumnOrder(
+        partial(scan, shape=line),
+        at["query"],
+        at["document"],
+        at.get("score"),
+        at.get("rank"),
+        map=maps[first],
+        others={maps[name]: at[name] for name in others},
+    )
 
 
 TREC = ColumnOrder(partial(scan, shape=RUN_LINE), query=0, document=2, score=4, run_id=5)
-MSMARCO = _unnamed(("query", "document", "rank"), None, 2)
-COLBERT = _unnamed(("query", "document", "rank", "score"), 3, 2)
-TEVATRON = _unnamed(("query", "document", "score"), 2, None)
+MSMARCO = _query_document_columns("query", "document", "rank")
+COLBERT = _query_document_columns("query", "document", "rank", "score")
+TEVATRON = _query_document_columns("query", "document", "score")
+
+
+Place: TypeAlias = "tuple[str, str]"
+"""Where a file without fixed columns has its numbers: the path to a list, or the column of
+documents; and a key or column."""
+NO_PLACE = ("", "")
 
 
 class RunColumns(NamedTuple):
@@ -80,8 +113,12 @@ class RunColumns(NamedTuple):
     score: FloatArray
     line: IntArray  # physical line numbers
     run_id: bytes  # of the last row
-    rank: FloatArray | None = None  # beside scores, in formats whose ranks have a meaning
     by_rank: BoolArray | None = None  # which scores are negative ranks, if any
+    # What the scores are, as a map says it: score=…, distance=…, scores=…, rank=… or `ORDER`.
+    map: str = "score=score"
+    # Numbers of the documents that are not read, by the map that would read them; NaN for none.
+    others: Mapping[str, FloatArray] = NONE
+    place: Place = NO_PLACE
 
     def group(self) -> IntArray:
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
@@ -94,7 +131,6 @@ class RunColumns(NamedTuple):
         query = Tokens.joined([part.query for part in parts])
         sizes = np.concatenate([np.diff(part.starts) for part in parts])
         first = query.changes()
-        ranks = [part.rank for part in parts if part.rank is not None]
         by_rank = [
             np.zeros(len(part.line), dtype=bool) if part.by_rank is None else part.by_rank
             for part in parts
@@ -107,8 +143,8 @@ class RunColumns(NamedTuple):
             np.concatenate([part.score for part in parts]),
             np.concatenate([part.line for part in parts]),
             parts[-1].run_id,
-            np.concatenate(ranks) if len(ranks) == len(parts) else None,
             None if all(part.by_rank is None for part in parts) else np.concatenate(by_rank),
+            place=parts[0].place,
         )
 
     @property
@@ -122,14 +158,14 @@ class RunColumns(NamedTuple):
         return self.with_rows(rows, starts)._replace(query=self.query.take(slice(first, last)))
 
     def with_rows(self, rows: slice | IntArray, starts: IntArray) -> RunColumns:
-        """Keep some rows, with groups starting at `starts`."""
+        """Keep some rows, with groups starting at `starts`; without `others`."""
         return self._replace(
             starts=starts,
             document=self.document.take(rows),
             score=self.score[rows],
             line=self.line[rows],
-            rank=None if self.rank is None else self.rank[rows],
             by_rank=None if self.by_rank is None else self.by_rank[rows],
+            others=NONE,
         )
 
 
@@ -162,14 +198,15 @@ def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[R
         if not len(lines):
             continue
         file, line, rank, score, run_id = block.file, lines.line, None, None, run_id_of(block.file)
-        if layout.rank is not None:
-            rank = parse_ranks(file, lines.column(layout.rank), line)
         if layout.score is not None:
             score = parse_scores(file, lines.column(layout.score), line)
+        elif layout.rank is not None:
+            rank = parse_ranks(file, lines.column(layout.rank), line)
         if layout.run_id is not None:
             run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
         query, document = lines.column(layout.query), lines.column(layout.document)
-        yield run_columns(file, query, document, score, rank, line, run_id)
+        others = {map_: lines.column(other).numbers() for map_, other in layout.others.items()}
+        yield run_columns(file, query, document, score, rank, line, run_id, layout.map, others)
 
 
 def run_columns(
@@ -180,18 +217,20 @@ def run_columns(
     rank: FloatArray | None,
     line: IntArray,
     run_id: bytes,
+    map_: str,
+    others: Mapping[str, FloatArray],
 ) -> RunColumns:
     """Group rows by query; without scores ranks count, without ranks row order."""
     by_rank = None
     if score is None:
         if rank is not None:
             by_rank = np.ones(len(line), dtype=bool)
-        score, rank = -(line.astype(np.float64) if rank is None else rank), None
+        score = -(line.astype(np.float64) if rank is None else rank)
     starts = query.changes()
     query = query.take(starts[:-1])
     refuse_empty(file, document, line, "document id")
     refuse_empty(file, query, line[starts[:-1]], "query id")
-    return RunColumns(file, query, starts, document, score, line, run_id, rank, by_rank)
+    return RunColumns(file, query, starts, document, score, line, run_id, by_rank, map_, others)
 
 
 def whole_queries(parts: Iterable[RunColumns]) -> Iterator[RunColumns]:
@@ -248,7 +287,8 @@ def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
-    refuse_invalid(file, line, text, whole, "rank", "expected a whole number from 1")
+    expected = f"expected a whole number from 1, or {option('map_run')} 'score=…'"
+    refuse_invalid(file, line, text, whole, "rank", expected)
     return rank
 
 
@@ -298,27 +338,93 @@ def ranked_once(columns: RunColumns) -> RunColumns:
     )
 
 
-def warn_of_order(file: str, names: Sequence[str]) -> None:
-    """Warn that rows have neither scores nor ranks; `names` are their column names."""
-    found = f"{file}: names no score and no rank ({shown_names(names)})"
-    warnings.warn(f"{found}; the order of the rows counts", RagkpiWarning, stacklevel=2)
+class _Other(NamedTuple):
+    """What a number that is not read has shown so far."""
+
+    against: tuple[int, str] | None = None  # the first line where it does not fall, and its query
+    rises: bool = True
+    fractional: bool = False
 
 
-def warn_of_contradiction(columns: RunColumns) -> bool:
-    """Warn of a query whose scores contradict its ranks; return whether any does."""
-    if columns.rank is None:
-        return False
-    rises, falls = columns.score[1:] > columns.score[:-1], columns.score[1:] < columns.score[:-1]
-    below, above = columns.rank[1:] > columns.rank[:-1], columns.rank[1:] < columns.rank[:-1]
-    contradict = (rises & below) | (falls & above)
-    wrong = np.flatnonzero(within_groups(columns.starts, contradict))
-    if not len(wrong):
-        return False
-    group = int(np.searchsorted(columns.starts, wrong[0], side="right")) - 1
-    first = f"first for query {named(columns.query[group])}"
-    found = f"{columns.file}: scores and ranks contradict each other ({first})"
-    warnings.warn(f"{found}; the scores count", RagkpiWarning, stacklevel=2)
-    return True
+def best_first(blocks: Iterable[RunColumns], scores: ScoreKind) -> Iterator[RunColumns]:
+    """Negate distances, and compare the numbers that are not read with the order that counts.
+
+    If they disagree, nobody knows which of them counts: `InputError`, or a warning for whole
+    numbers of unknown meaning, levels and positions.
+    """
+    seen: dict[str, _Other] = {}
+    said = False
+    for block in blocks:
+        words = block.map.rpartition("=")[0].split()
+        by_name = meaning(_path(block.map)) == "distance" or scores == "distance"
+        if words[-1] == "distance" or (words[-1] in ("score", "scores") and by_name):
+            block = block._replace(score=-block.score)
+        refused, warned = [], []
+        for map_, number in block.others.items():
+            sort = meaning(_path(map_))
+            number = -number if sort in ("distance", "rank") else number
+            other = seen[map_] = _compared(seen.get(map_, _Other()), block, number)
+            if other.against and (other.fractional or _must_agree(_path(map_))):
+                refused.append(map_)
+            elif other.against and not (other.rises and sort == "unknown"):
+                warned.append(map_)
+        # Of rows without scores the reader has warned.
+        said = said or (block.map == ORDER and block.by_rank is None)
+        if refused or (warned and not said):
+            maps = [block.map, *(refused or warned)][: _MOST_OTHERS + 1]
+            names = [
+                "the order of the file" if map_ == ORDER else shown_names([_path(map_)])[1:-1]
+                for map_ in maps
+            ]
+            line, query = seen[maps[1]].against or (0, "")
+            found = f"{', '.join(names[:-1])} and {names[-1]} order query {query} differently"
+            if refused:
+                raise InputError(block.file, line, found, _choices(maps))
+            said = True
+            text = f"{block.file}:{line}: {found}; {names[0]} counts"
+            warnings.warn(text, RagkpiWarning, stacklevel=2)
+        yield block._replace(others=NONE) if block.others else block
+
+
+def _path(map_: str) -> str:
+    """Return the path to the number that a map reads, or what it is in a file without names."""
+    part, _, path = map_.rpartition("=")
+    return part.split()[-1] if path.isdigit() else path
+
+
+def _must_agree(name: str) -> bool:
+    """Whether whole numbers of this name must agree, too; levels and positions need not."""
+    words = {*plain_name(name).split("_")}
+    return (is_score(name) and words.isdisjoint(LEVEL[:-1])) or words == {"rank"}
+
+
+def _compared(other: _Other, block: RunColumns, number: FloatArray) -> _Other:
+    """Compare a number with the scores of a block, query by query."""
+    rows = np.flatnonzero(~np.isnan(number))
+    number, group, score = number[rows], block.group()[rows], block.score[rows]
+
+    def ascents(number: FloatArray) -> IntArray:
+        order = np.lexsort((-number, -score, group))
+        rises = (number[order[1:]] > number[order[:-1]]) & (group[1:] == group[:-1])
+        return np.asarray(rows[order[1:][rises]])
+
+    against, wrong = other.against, ascents(number)
+    if len(wrong) and against is None:
+        query = block.query[int(np.searchsorted(block.starts, wrong[0], side="right")) - 1]
+        against = int(block.line[wrong[0]]), named(query)
+    fractional = other.fractional or bool((number != np.floor(number)).any())
+    return _Other(against, other.rises and not len(ascents(-number)), fractional)
+
+
+def _choices(maps: Sequence[str]) -> str:
+    """Return a command for each number that may be the one that counts."""
+    commands = [option("map_run", map_) for map_ in maps]
+    commands += [
+        option("map_run", f"distance={_path(map_)}")
+        for map_ in maps[1:]
+        if meaning(_path(map_)) == "unknown"
+    ]
+    return f"expected one of {' or '.join(commands)}"
 
 
 QRELS_LINE = LineShape(
@@ -351,6 +457,7 @@ class QrelsColumns(NamedTuple):
     level: IntArray  # negative: in the pool but unjudged
     line: IntArray
     gain: FloatArray | None = None
+    place: Place = NO_PLACE
 
     def read_as(self, numbers: Numbers) -> QrelsColumns:
         """Return these qrels; `InputError` for a fractional number if levels are expected."""

@@ -9,7 +9,8 @@ from typing import Any, TypedDict, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
-from ragkpi.files.formats import Reading, ScoreKind, reading_for, sieve_for
+from ragkpi.files.column_names import ScoreKind
+from ragkpi.files.formats import Reading, reading_for, sieve_for
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.library.session import Call, MeasureNames, Names
 from ragkpi.ranking.judged import (
@@ -76,8 +77,9 @@ class Evaluating(HowRead, total=False):
         The lowest relevant level (``-l``).
     missing
         How to treat judged queries that a run lacks: ``"zero"``, the default, evaluates empty
-        rankings (``-c``), ``"intersection"`` leaves them out, as trec_eval does, ``"common"`` all
-        that some run lacks (``--common``), and ``"error"`` refuses the run (``--strict``).
+        rankings (``-c``), ``"intersection"`` leaves them out, ``"common"`` all that some run
+        lacks (``--common``), and ``"error"`` refuses the run (``--strict``). In `evaluate`,
+        ``"trec_eval"`` leaves them out if there is one run, a TREC file.
     unjudged
         ``"removed"`` closes the ranks over unjudged documents (``-J``), ``"kept"`` does not.
     max_retrieved

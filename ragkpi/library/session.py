@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote
 
-from ragkpi.errors import RagkpiError, UsageError
+import numpy as np
+
+from ragkpi.errors import NothingInCommonError, RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath, refuse_unjudged_runs
 from ragkpi.files.formats import Reading
 from ragkpi.files.opening import inputs, new_sha256
-from ragkpi.interface import interface
-from ragkpi.measures.measure import Metric, Scores, aligned
+from ragkpi.interface import interface, option
+from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import (
     default_requests,
     find_metrics,
@@ -24,11 +26,11 @@ from ragkpi.measures.registry import (
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.notes import concerning, missing_notes
-from ragkpi.ranking.reading import Hits
+from ragkpi.ranking.reading import Hits, Wanted
 from ragkpi.ranking.relevance import Qrels, Relevance
 from ragkpi.reports.names import run_names
 from ragkpi.version import __version__
-from ragkpi.wording import counted, decoded
+from ragkpi.wording import counted, decoded, joined
 
 SHORT_HASH = 8
 
@@ -46,23 +48,92 @@ class Signature:
     def short(self) -> str:
         """Leave out fields with default values and cut hashes to eight digits."""
         chosen = {n: text for n, text in self.fields.items() if self.defaults.get(n) != text}
-        return "|".join(f"{name}:{_cut(text)}" for name, text in chosen.items())
+        return "|".join(f"{name}:{cut(text)}" for name, text in chosen.items())
+
+    def options(self) -> list[str]:
+        """Return the settings that are not the default ones as the user writes them."""
+        return [
+            option(_ARGUMENTS[name], text)
+            for name, text in self.fields.items()
+            if name in _ARGUMENTS and self.defaults.get(name) != text and "seen" not in text
+        ]
+
+
+# Fields that the queries say already, or that change no value over all queries.
+_IMPLIED = ("missing", "query", "by")
+_NEEDED = {"N": "corpus_size", "draws": "corpus_size", "grades": "grade_map"}
+_ARGUMENTS = {
+    "N": "corpus_size",
+    "l": "relevance_level",
+    "unjudged": "unjudged",
+    "M": "max_retrieved",
+    "ties": "ties",
+    "draws": "draws",
+    "grades": "grade_map",
+    "pool_depth": "pool_depth",
+}
+
+
+def ids_sha256(queries: Iterable[bytes]) -> str:
+    """Return a hash of query ids in byte order."""
+    digest = new_sha256()
+    digest.update(b"\n".join(queries))
+    return str(digest.hexdigest())
+
+
+def ground_of(stored: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the values of a run in JSON rest on; empty if it does not say it.
+
+    Beside the fields of its signature these are the queries. Versions that agree in major and
+    minor compute the same: a release that changes a number raises the second.
+    """
+    fields = dict(part.partition(":")[::2] for part in str(stored.get("signature", "")).split("|"))
+    if not ("qrels" in fields and isinstance(stored.get("queries_sha256"), str)):
+        return {}
+    queries = f"{stored.get('queries')}, sha256:{stored['queries_sha256']}"
+    versions = fields.pop("ragkpi", ""), str(stored.get("ragkpi", __version__))
+    own = __version__.split(".")[:2]
+    version = next((one for one in versions if one.split(".")[:2] != own), __version__)
+    chosen = {name: text for name, text in fields.items() if name not in _IMPLIED}
+    return {"version": version, "queries": queries, **chosen}
+
+
+def differences(
+    there: Mapping[str, str], here: Mapping[str, str], metrics: Iterable[Metric]
+) -> dict[str, tuple[str, str]]:
+    """Return the fields in which two grounds differ, as far as these metrics depend on them.
+
+    A file that has no hash is never the same.
+    """
+    needs = {need for metric in metrics for need in metric.measure.needs}
+    unneeded = {name for name, need in _NEEDED.items() if need not in needs}
+    return {
+        name: (cut(there.get(name, "none")), cut(here.get(name, "none")))
+        for name in dict.fromkeys([*there, *here])
+        if (there.get(name) != here.get(name) or here[name] == "given") and name not in unneeded
+    }
 
 
 def signature_of(
-    settings: Settings, metrics: Sequence[Metric], files: Mapping[str, str | None]
+    settings: Settings,
+    metrics: Sequence[Metric],
+    files: Mapping[str, str | None],
+    seen: int | None = None,
+    sieve: str = "",
 ) -> Signature:
     """Collect the files and settings that the values of an evaluation depend on.
 
     The corpus size, the pool and the grade map appear only if a metric needs them. `files` has the
     SHA-256 of each file but the run by role (``"qrels"``, ``"pool"``); None if not computed.
+    `seen` is the number of documents seen, if that is N, and `sieve` what was left out or folded.
     """
     needs: set[str] = {need for metric in metrics for need in metric.measure.needs}
     hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}
-    size = {"N": _corpus_size(settings)} if "corpus_size" in needs else {}
+    size = {"N": _corpus_size(settings, seen)} if "corpus_size" in needs else {}
     pool = "pool" in files
     choices = _choices(settings, needs, pool)
-    fields = {"ragkpi": __version__, **hashes, **size, **choices}
+    left_out = {"sieve": sieve} if sieve else {}
+    fields = {"ragkpi": __version__, **hashes, **size, **choices, **left_out}
     return Signature(fields, _choices(Settings(), needs, pool))
 
 
@@ -88,17 +159,18 @@ def _choices(settings: Settings, needs: set[str], pool: bool) -> dict[str, str]:
     return choices
 
 
-def _corpus_size(settings: Settings) -> str:
+def _corpus_size(settings: Settings, seen: int | None) -> str:
     size = "seen" if settings.corpus_size is None else str(settings.corpus_size)
     if not settings.corpus_sizes:
-        return size
+        return size if size != "seen" or seen is None else f"{seen} seen"
     lines = sorted(b"%b %d\n" % item for item in settings.corpus_sizes.items())
     digest = new_sha256()
     digest.update(b"".join(lines))
     return f"{size},per query sha256:{digest.hexdigest()}"
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """Cut a hash to eight digits."""
     head, hashed, digest = text.partition("sha256:")
     return f"{head}{digest[:SHORT_HASH]}" if hashed else text
 
@@ -149,6 +221,9 @@ class Call:
         The source of the names of runs and measures in a result.
     missing_said
         Whether the user said how to treat missing queries.
+    without_judged
+        Whether a run without a judged query counts as 0 where missing queries do, or is refused;
+        always refused where the user did not say that they count.
     """
 
     requests: Sequence[str]
@@ -160,6 +235,7 @@ class Call:
     run_names: Names = "given"
     measure_names: MeasureNames = "trec"
     missing_said: bool = False
+    without_judged: Literal["zero", "refused"] = "zero"
     notes: Notes = field(default_factory=Notes)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
@@ -175,18 +251,35 @@ class Call:
             given, self.settings, self.rel_info, self.pool, self.qrels_format, self.run_format
         )
 
+    def with_grades(self, evaluator: Evaluator, metrics: Sequence[Metric]) -> list[Metric]:
+        """Leave out metrics that nobody asked for and that the grade map cannot serve; say so."""
+        graded = dict.fromkeys(m.measure.name for m in metrics if m.is_graded)
+        if not graded or not evaluator.lacking_grade:
+            return list(metrics)
+        self.notes.note(f"without {joined(list(graded))}: {evaluator.lacking_grade}")
+        return [metric for metric in metrics if not metric.is_graded]
+
     @property
     def fills_missing(self) -> bool:
         """Whether missing queries count as empty rankings though the user did not say so."""
         return not self.missing_said and self.settings.missing == "zero"
 
     def read(
-        self, qrels: Any, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric], depth: int = 0
+        self, qrels: Any, evaluator: Evaluator, runs: Mapping[str, RunOrPath], wanted: Wanted
     ) -> RunsRead:
-        """Read what `metrics` need of runs, and the names of documents down to `depth`."""
-        evaluator = self.evaluator(qrels, metrics)
-        hits = evaluator.read(runs.values(), evaluator.needs(metrics, depth))
-        return RunsRead(self, qrels, evaluator, runs, hits)
+        """Read parts of runs, and settle ``missing="trec_eval"`` by the formats of their files.
+
+        Only the lines of one TREC file follow trec_eval's rule.
+        """
+        call, hits = self, evaluator.read(runs.values(), wanted)
+        if self.settings.missing == "trec_eval":
+            (run,) = hits if len(hits) == 1 else (None,)
+            follows = isinstance(run, Hits) and run.format == "trec"
+            follows |= self.settings.only_query is not None  # without that query there is no value
+            settings = replace(self.settings, missing="intersection" if follows else "zero")
+            call = replace(self, settings=settings, missing_said=False)
+            evaluator.settings = settings
+        return RunsRead(call, qrels, evaluator, runs, hits)
 
     def evaluate(
         self,
@@ -196,8 +289,10 @@ class Call:
         depth: int = 0,
         problems: OnProblem = "raised",
     ) -> Evaluations:
-        """Read and evaluate runs, as `read` and `RunsRead.evaluate`."""
-        return self.read(qrels, runs, metrics, depth).evaluate(metrics, problems)
+        """Read and evaluate runs, with the names of documents down to `depth`."""
+        evaluator = self.evaluator(qrels, metrics)
+        read = self.read(qrels, evaluator, runs, evaluator.needs(metrics, depth))
+        return read.evaluate(metrics, problems)
 
     def names_of(self, runs: Mapping[str, Evaluation]) -> list[str]:
         """Give runs distinct names for a result."""
@@ -214,10 +309,25 @@ class Call:
             if isinstance(path, str | os.PathLike)
         }
 
-    def signature(self, metrics: Sequence[Metric], files: Hashes) -> Signature:
-        """Return the signature of an evaluation: files and settings behind the numbers."""
+    def signature(
+        self,
+        metrics: Sequence[Metric],
+        files: Hashes,
+        judgements: Judgements | None = None,
+        seen: int | None = None,
+    ) -> Signature:
+        """Return the signature of an evaluation: files and settings behind the numbers.
+
+        Qrels that are no file, or of which a map says what to read, are hashed as `judgements`.
+        """
         digests = {role: digest for role, (_, digest) in files.items()}
-        return signature_of(self.settings, metrics, digests)
+        mapped = self.qrels_format is not None and self.qrels_format.shape is not None
+        if judgements is not None and (mapped or not digests.get("qrels")):
+            digests = {**digests, "qrels": judgements.sha256}
+        if self.pool is not None:
+            digests.setdefault("pool", None)
+        sieve = self.run_format.sieve if self.run_format else None
+        return signature_of(self.settings, metrics, digests, seen, sieve.said if sieve else "")
 
     def signed(self, metrics: Sequence[Metric], **inputs_by_role: Any) -> Signature | None:
         """Hash the files and return the signature, if the user wants it."""
@@ -255,7 +365,8 @@ class RunsRead:
         """
         call = self.call
         outcomes = self.evaluator.score(self.hits, metrics)
-        if call.fills_missing:
+        zero = call.settings.missing == "zero"
+        if call.fills_missing or (zero and call.without_judged == "refused"):
             outcomes = refuse_unjudged_runs(outcomes, self.evaluator.relevance.judgements.file)
         runs = self._parted(metrics, outcomes)
         if call.fills_missing:
@@ -345,7 +456,7 @@ class Evaluations:
         if self.call.settings.missing != "common" or not self.by_name:
             return self
         first = next(iter(self))
-        shared = aligned(list(self.by_name), self.scores)
+        shared = _aligned(list(self.by_name), self.scores)
         if shared[0].queries == first.scores.queries and first.coverage.missing:
             self.call.notes.note(
                 f"compared over {len(shared[0].queries)} queries; "
@@ -369,11 +480,39 @@ class Evaluations:
 
     def signature(self, **files: Any) -> Signature | None:
         """Return the signature of qrels, other `files` by role, and settings, if it is wanted."""
-        return self.call.signed(self.metrics, qrels=self.read.qrels, **files)
+        if not inputs().hashed:
+            return None
+        sizes = [getattr(run.judged, "corpus_size", None) for run in self]
+        seen = max((int(size.max(initial=0)) for size in sizes if size is not None), default=None)
+        hashes = self.call.files(qrels=self.read.qrels, **files)
+        return self.call.signature(self.metrics, hashes, self.judgements, seen)
 
     def small_print(self) -> list[str]:
         """Return the small print of a picture."""
         return self.call.small_print(self.read.qrels, self.metrics, next(iter(self)).plain)
+
+
+def _aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
+    """Reduce runs to the queries that all runs share, and warn of dropped queries.
+
+    `NothingInCommonError` if they share no query.
+    """
+    if all(run.queries == runs[0].queries for run in runs):
+        return list(runs)
+    shared = set(runs[0].queries).intersection(*(run.queries for run in runs))
+    if not shared:
+        raise NothingInCommonError(f"{', '.join(names)} share no query; nothing can be compared")
+    dropped = [
+        f"{len(run.queries) - len(shared)} of {name}"
+        for name, run in zip(names, runs, strict=True)
+        if len(run.queries) > len(shared)
+    ]
+    number = counted(len(shared), "query", "queries")
+    interface().warn(
+        f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
+        f"{option('missing', 'zero')} evaluates a missing query as an empty ranking instead"
+    )
+    return [run.over(np.flatnonzero([query in shared for query in run.queries])) for run in runs]
 
 
 def _about(run: str, problem: RagkpiError) -> RagkpiError:

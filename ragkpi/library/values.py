@@ -6,19 +6,22 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.library.session import Signature
+from ragkpi.library.session import Signature, ids_sha256
 from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, few_queries_note, resampled
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
+
+if TYPE_CHECKING:  # few evaluations have gates
+    from ragkpi.statistics.gates import Verdict
 
 QUERIES_AT_ONCE = 1000  # a run may have millions of queries
 MOST_CELLS = 100_000  # people cannot read larger tables
@@ -156,12 +159,16 @@ def _named(name: str, metrics: Sequence[Metric]) -> Metric:
 
 @dataclass(frozen=True)
 class EvaluatedRun:
-    """A run's name for people and its scores, with intervals by the names of metrics."""
+    """A run's name for people and its scores, with intervals by the names of metrics.
+
+    `gates` are the verdicts on what it was held against.
+    """
 
     name: str
     scores: Scores
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     signature: Signature | None = None
+    gates: Sequence[Verdict] = ()
 
 
 @dataclass(frozen=True)
@@ -229,6 +236,7 @@ class EvaluationReport:
             rows += with_best_marked(columns, summaries) if same_queries else summaries
             notes += _query_counts(runs, names)
         notes += self.interval_notes()
+        notes += [verdict.told for run in runs for verdict in run.gates]
         if by_query and self.worst is not None:
             notes.append(self.worst.note)
         return self.signed(Table(columns, rows, notes, plain_rows=plain_rows), layout)
@@ -304,6 +312,7 @@ def run_object(
         "run_id": decoded(scores.run_id),
         **({"signature": run.signature.long()} if run.signature else {}),
         "queries": scores.divisor,
+        **({"queries_sha256": ids_sha256(scores.queries)} if run.signature else {}),
         "values": {
             column.name: as_json(column.summary, styles[column.name], digits)
             for column in scores.printed("summary")
@@ -316,6 +325,8 @@ def run_object(
             name: [as_json(bound, styles[name], digits) for bound in interval]
             for name, interval in run.intervals.items()
         }
+    if run.gates:
+        document["gates"] = [verdict.document() for verdict in run.gates]
     if layout.per_query == "shown":
         wanted = scores.queries if queries is None else queries
         document["per_query"] = QueryObjects(scores, wanted, digits)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
@@ -84,7 +85,8 @@ def grades(judged: Judged, levels: IntArray) -> IntArray:
     `UsageError` if the grade map lacks a level that documents of these queries have.
     """
     known = np.array(sorted(judged.settings.grade_map.rubric.items()), dtype=np.int64)
-    judged.settings.grade_map.refuse_unknown(set(judged.levels.tolist()))
+    if lacking := judged.settings.grade_map.lacks(judged.levels):
+        raise UsageError(lacking)
     place = np.searchsorted(known[:, 0], levels).clip(max=len(known) - 1)
     return np.where(known[place, 0] == levels, known[place, 1], 0)
 
@@ -201,8 +203,14 @@ def _top_is_worth_most(arguments: Mapping[str, Any]) -> bool:
 
 
 def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warn that the top grade of the map never occurs: weights are fallbacks, its recall is NA."""
-    if judged.queries and not labelled(judged)[:, 5].any():
+    """Warn that the top grade of the map never occurs: weights are fallbacks, its recall is NA.
+
+    With one useful grade, as in binary judgements, its weight cancels.
+    """
+    useful = labelled(judged)[:, 3:].sum(axis=0)
+    if np.count_nonzero(useful) == 1:
+        metrics = [metric for metric in metrics if "fallback3" not in metric.arguments]
+    if metrics and judged.queries and not useful[-1]:
         grade_map = judged.settings.grade_map
         yield (
             f"{names_of(metrics)}: no document has grade 5 under the grade map '{grade_map.name}' "

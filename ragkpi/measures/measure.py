@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -23,12 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
-from ragkpi.interface import option
 from ragkpi.measures.parameters import Grammar
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import AnyJudged
-from ragkpi.wording import Style, counted
+from ragkpi.wording import Style
 
 
 @dataclass(frozen=True)
@@ -381,6 +379,13 @@ class Measure:
         return inspect.getdoc(self.function) or ""
 
     @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value, where its help gives them as numbers."""
+        said = re.search(r"^Range: +(-?[\d.]+)?(?:.*? (?:to|or) ([\d.]+)(?=;|$))?", self.help, re.M)
+        least, most = (said[1], said[2]) if said else (None, None)
+        return float(least or -math.inf), float(most or math.inf)
+
+    @property
     def in_short(self) -> str:
         """The first line of the docstring, without its full stop."""
         return self.help.partition("\n")[0].removesuffix(".")
@@ -406,6 +411,10 @@ class Metric:
         """Its cutoffs: one, or two of a difference between depths."""
         cutoff = self.arguments["cutoff"]
         return cutoff if isinstance(cutoff, tuple) else (cutoff,)
+
+    @property
+    def is_graded(self) -> bool:
+        return "grade_map" in self.measure.needs
 
     def at_own_level(self, judged: AnyJudged) -> AnyJudged:
         """Return a judged run with the relevance level of this metric."""
@@ -556,35 +565,6 @@ class Scores:
         queries = [self.queries[row] for row in rows.tolist()]
         columns = [MetricScores(c.metric, c.statistics[rows], len(rows)) for c in self.columns]
         return Scores(self.run_id, queries, columns, len(rows))
-
-
-def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
-    """Reduce runs to the queries that all runs share, and warn of dropped queries.
-
-    `NothingInCommonError` if they share no query, `UsageError` if they have different metrics.
-    """
-    expected = [metric.name for metric in runs[0].metrics]
-    for name, run in zip(names, runs, strict=True):
-        if [metric.name for metric in run.metrics] != expected:
-            raise UsageError(f"{name} was evaluated for other metrics than {names[0]}")
-    if all(run.queries == runs[0].queries for run in runs):
-        return list(runs)
-    shared = set(runs[0].queries).intersection(*(run.queries for run in runs))
-    if not shared:
-        raise NothingInCommonError(f"{', '.join(names)} share no query; nothing can be compared")
-    dropped = [
-        f"{len(run.queries) - len(shared)} of {name}"
-        for name, run in zip(names, runs, strict=True)
-        if len(run.queries) > len(shared)
-    ]
-    number = counted(len(shared), "query", "queries")
-    warnings.warn(
-        f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
-        f"{option('missing', 'zero')} evaluates a missing query as an empty ranking instead",
-        RagkpiWarning,
-        stacklevel=3,
-    )
-    return [run.over(np.flatnonzero([query in shared for query in run.queries])) for run in runs]
 
 
 def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = None) -> Scores:

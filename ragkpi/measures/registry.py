@@ -45,6 +45,12 @@ _VARIANTS: Mapping[tuple[str, str, str], str | None] = {
 _RENAMED = {("setf", "beta"), ("iprec", "recall")}
 
 
+# Names that mean another measure in other tools: what they mean there, its name here, and the
+# measure that might be meant here, with its formula.
+_ACCURACY = ("the hit rate", "success", "accuracy", "(TP + TN) / N")
+_ELSEWHERE: Mapping[str, tuple[str, str, str, str]] = {"accuracy": _ACCURACY, "acc": _ACCURACY}
+
+
 # A request, and the lowest relevant level for it; None for the level of -l.
 _Leveled: TypeAlias = tuple[str, int | None]
 
@@ -148,6 +154,11 @@ class _Parser:
         if split is None and (translation := self._meant(text)) is not None:
             plain, level = translation
             split = _split(plain, self.measures)
+        own, at, behind = plain.partition("@")
+        if split is None and at:
+            if own.casefold() in _ELSEWHERE:
+                raise bad_request(text, None, _other_meaning(own.casefold(), behind))
+            split = (own, ".", behind) if own in self.measures or own in NICKNAMES else None
         name, dot, parameters = split or self._refuse(text)
         if level is not None and not (
             name in self.measures and _depends_on_level(self.measures[name])
@@ -178,6 +189,12 @@ class _Parser:
         elif near := _near(name, [*self.measures, *NICKNAMES]):
             advice = f"did you mean {' or '.join(near)}?"
         raise bad_request(text, None, f"no measure is named '{name}'; {advice}")
+
+
+def _other_meaning(name: str, cutoff: str) -> str:
+    what, meant, name, formula = _ELSEWHERE[name]
+    there, here = request_text(meant, cutoff), request_text(name, cutoff)
+    return f"elsewhere that is {what}, {there}; {formula} is {here}"
 
 
 def _with_counts(measures: Mapping[str, Measure]) -> Mapping[str, Measure]:

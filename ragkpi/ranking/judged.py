@@ -8,7 +8,7 @@ gains and no levels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, cast
@@ -38,15 +38,15 @@ class GradeMap:
     def __hash__(self) -> int:
         return hash((self.name, tuple(sorted(self.rubric.items()))))
 
-    def refuse_unknown(self, levels: Iterable[int]) -> None:
-        """Raise `UsageError`, with the presets that would fit, if the map lacks a level."""
-        present = {level for level in levels if level >= 0}
+    def lacks(self, levels: IntArray) -> str:
+        """Say which level the map lacks, and which presets would fit; empty if it has them all."""
+        present = set(levels[levels >= 0].tolist())
         unknown = sorted(present - set(self.rubric))
         if not unknown:
-            return
+            return ""
         fitting = [name for name, map_ in GRADE_MAPS.items() if present <= set(map_.rubric)]
         advice = " or ".join(f"{option('grade_map')} {name}" for name in fitting)
-        raise UsageError(
+        return (
             f"judged level {unknown[0]} is not in the grade map '{self.name}' "
             f"({self}); give " + (advice or f"{option('grade_map')} 0=1,1=3,… with every level")
         )
@@ -178,9 +178,10 @@ def gains_of(
     return RealGains(np.where(judgements.level >= 0, worth, 0.0)[hits], starts, worth[rows])
 
 
-Missing = Literal["intersection", "zero", "error", "common"]
+Missing = Literal["intersection", "zero", "error", "common", "trec_eval"]
 """Judged queries that the run lacks are left out, evaluated as empty rankings (-c), an error
-(--strict), or left out if any of several runs lacks them (--common)."""
+(--strict), left out if any of several runs lacks them (--common), or left out of one TREC file, and
+empty rankings in all else."""
 Unjudged = Literal["kept", "removed"]
 """Unjudged documents stay and count as nonrelevant, or are removed from the ranking (-J)."""
 TieOrder = Literal["id", "expected"]

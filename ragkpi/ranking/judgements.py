@@ -13,7 +13,8 @@ from ragkpi import kernel
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.files.lines import Tokens, rows_of
-from ragkpi.files.trec import QrelsColumns, fractional
+from ragkpi.files.opening import new_sha256
+from ragkpi.files.trec import NO_PLACE, Place, QrelsColumns, fractional
 from ragkpi.wording import named
 
 ScoreOrder = Literal["descending", "ascending"]
@@ -40,9 +41,20 @@ class Judgements:
     ties: ScoreOrder = "descending"  # the order of ids among documents with equal scores
     gain: FloatArray | None = None  # (J,), in qrels with fractional levels; `level` is then 0
     first_fraction: tuple[int, float] = (0, 0.0)  # the first fractional level, with its line
+    place: Place = NO_PLACE  # where the file has its levels
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "documents"}
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of queries, documents and levels, for qrels that are no file."""
+        digest = new_sha256()
+        worth = self.level if self.gain is None else self.gain
+        ids = b"\n".join(self.queries), b"\n".join(self.document)
+        for octets in (*ids, self.starts.tobytes(), worth.tobytes()):
+            digest.update(b"%d\n%b" % (len(octets), octets))
+        return str(digest.hexdigest())
 
     def refuse_gains(self, who: str) -> None:
         """Raise `InputError` if gains replace the levels, which `who` needs."""
@@ -120,7 +132,9 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
         order, _ = rows_of(starts, np.argsort(numbers, kind="stable"))
         document, level, line = document.take(order), level[order], line[order]
         gain = None if gain is None else gain[order]
-    judgements = Judgements(columns.file, queries, bounds, document, level, index)
+    judgements = Judgements(
+        columns.file, queries, bounds, document, level, index, place=columns.place
+    )
     first_row = document.first_rows(judgements.query)
     again = np.flatnonzero(first_row != np.arange(len(first_row)))
     if len(again):

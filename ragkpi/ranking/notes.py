@@ -68,6 +68,11 @@ def doubts(
             f"{counted(seen.ordered, 'ranking')}: are they distances? The highest ranks first; "
             f"{option('scores', 'distance')} reverses that"
         )
+    if 2 * seen.flat > seen.several:
+        yield (
+            f"all documents have one score in {seen.flat} of the first "
+            f"{counted(seen.several, 'ranking')}: their ids alone decide the order"
+        )
     yield from _outside_pool(judged, top)
 
 
@@ -116,7 +121,7 @@ def missing_notes(names: Sequence[str], coverages: Sequence[Coverage]) -> list[s
     if len(lacking) == 1:
         one = len(lacking[0][1].missing) == 1
         counts, it = ("counts", "it") if one else ("count", "them")
-        alone = f"trec_eval's lines leave {it} out"
+        alone = f"trec_eval leaves {it} out"
         hint = alone if len(names) == 1 else common
         return [f"{_missing_from(*lacking[0])} and {counts} as 0 ({hint})"]
     most = max(len(coverage.missing) for _, coverage in lacking)
@@ -147,8 +152,15 @@ def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
 
 
 def assumption_notes(judged: Judged, seen: int) -> list[str]:
-    """Return notes on an assumed corpus size (`seen`, unless 0) and on the pool's gaps."""
+    """Return notes on unanswerable queries, an assumed corpus size (`seen`), the pool's gaps."""
     notes = []
+    nothing = [q for q, n in zip(judged.queries, judged.num_rel.tolist(), strict=True) if not n]
+    if 0 < len(nothing) < len(judged.queries):
+        have = "has" if len(nothing) == 1 else "have"
+        notes.append(
+            f"{len(nothing)} of {len(judged.queries)} queries {have} no relevant document "
+            f"({listed(nothing, 3)}): recall, nDCG and success are 0 there"
+        )
     if seen:
         notes.append(
             f"no corpus size is given: N = {seen}, the documents seen, makes every bor a lower "

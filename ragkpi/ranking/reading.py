@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Thread, local
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,11 +20,13 @@ from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, InputError, RagkpiError, UsageError
 from ragkpi.files import lines, opening
 from ragkpi.files.formats import FileReader, Reading, run_format
-from ragkpi.files.lines import BLOCK_SIZE, HashArray, Tokens, WrongLine, wrong_columns
+from ragkpi.files.lines import BLOCK_SIZE, Tokens, WrongLine, wrong_columns
 from ragkpi.files.opening import Source
+from ragkpi.files.roles import RunRole
 from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import (
     RunColumns,
+    best_first,
     no_results,
     ranked_once,
     refuse_carriage_returns,
@@ -45,14 +49,13 @@ DEEPEST = 2**32 - 1
 class Wanted(NamedTuple):
     """The parts of a run to keep besides its hits."""
 
-    documents: Literal["ignored", "counted"] = "ignored"  # "counted": keep hashes
+    documents: Literal["ignored", "counted"] = "ignored"  # "counted": keep all ids
     depth: int = 0  # keep the names of all documents of judged queries down to this rank
     ties: Literal["broken", "kept"] = "broken"  # "kept": keep the ranks that each hit shares
 
 
 JUDGED_ONLY = Wanted()
 _NO_INTS: IntArray = np.empty(0, dtype=np.int64)
-_NO_HASHES: HashArray = np.empty(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +84,11 @@ class Beginning(NamedTuple):
     documents: list[tuple[int, bytes]]  # of judged queries: the number of the query, and an id
     rising: int  # the number of rankings whose scores only rise
     ordered: int  # the number of rankings with different scores
+    flat: int  # the number of rankings whose documents all have one score
+    several: int  # the number of rankings of two documents or more
 
 
-NO_BEGINNING = Beginning([], 0, 0)
+NO_BEGINNING = Beginning([], 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +101,11 @@ class Hits:
     judgement: IntArray  # (H,), rows of the judgements
     rank: IntArray  # (H,), from 1
     run_id: bytes  # of the last line
-    documents: HashArray = field(default_factory=lambda: _NO_HASHES)  # if counted
+    documents: kernel.Ids | None = None  # if counted
     top: TopDocuments = NO_NAMES
     beginning: Beginning = NO_BEGINNING
     tied: TiedRanks | None = None
+    format: str = ""  # of the file
 
     def rows_of_top(self, judgements: Judgements) -> IntArray:
         """Return the row of each hit in `top`, or -1 for a deeper hit, (H,)."""
@@ -127,11 +133,10 @@ def run_for(judgements: Judgements, wanted: Wanted, held: bool, **treatment: Any
     )
 
 
-def hits_of(run: kernel.Run, found: Found, run_id: bytes) -> Hits:
+def hits_of(run: kernel.Run, found: Found, run_id: bytes, format_: str = "") -> Hits:
     """Return the hits of a run that the kernel has finished."""
     of_sample = np.frombuffer(found["sample_query"], np.int64).tolist()
     ties = (np.frombuffer(found[end], np.int64) for end in ("tied_first", "tied_last"))
-    hashes = found["documents"]
     return Hits(
         queries=found["queries"],
         query=np.frombuffer(found["query"], np.int64),
@@ -139,10 +144,13 @@ def hits_of(run: kernel.Run, found: Found, run_id: bytes) -> Hits:
         judgement=np.frombuffer(found["judgement"], np.int64),
         rank=np.frombuffer(found["rank"], np.int64),
         run_id=run_id,
-        documents=np.sort(np.frombuffer(hashes, np.uint64)) if hashes else _NO_HASHES,
+        documents=found["documents"],
         top=_top(run.take_names()),
-        beginning=Beginning(list(zip(of_sample, found["sample"], strict=True)), *found["slopes"]),
+        beginning=Beginning(
+            list(zip(of_sample, found["sample"], strict=True)), *found["slopes"], *found["flat"]
+        ),
         tied=TiedRanks(*ties) if found["tied_first"] else None,
+        format=format_,
     )
 
 
@@ -188,6 +196,15 @@ class RunInMemory:
     ) -> Hits:
         """Judge the run; errors as in `run_blocks`, and for a repeated document."""
         reading = reading or Reading()
+        if judgements.gain is not None and judgements.file == "qrels":
+            role = RunRole()
+            for block in self.blocks:
+                role.look(block)
+            if role.judgements:
+                raise UsageError(
+                    f"the run given holds {role.judgements} and the qrels given fractions: they "
+                    "seem to be swapped; expected evaluate(qrels, run)"
+                )
         try:
             return self._hits(judgements, wanted, reading, held=False)
         except ScatteredQueryError:
@@ -196,15 +213,15 @@ class RunInMemory:
     def _hits(self, judgements: Judgements, wanted: Wanted, reading: Reading, held: bool) -> Hits:
         sieve = reading.sieve
         treatment = sieve.treatment if sieve else {}
-        if reading.scores == "distance":
-            treatment["distance"] = True
         by_row = (sieve and not sieve.in_kernel) or reading.shape or reading.subset is not None
-        run = run_for(judgements, wanted, held, **treatment)
+        if type(self.given) is dict:  # the kernel's way passes over empty rankings
+            by_row = by_row or any(type(of) is dict and not of for of in self.given.values())
+        run = run_for(judgements, wanted, held, distance=reading.scores == "distance", **treatment)
         with refusals("run"):
             if by_row or not run.mapping(self.given):
                 # Anything but a plain mapping is read row by row, and refused there.
                 run = run_for(judgements, wanted, held, **treatment)
-                blocks: Iterable[RunColumns] = self._blocks_as(reading)
+                blocks = best_first(self._blocks_as(reading), reading.scores)
                 for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
                     run.add(*part.for_kernel)
             found = run.finish()
@@ -222,28 +239,30 @@ class RunInMemory:
             return self.blocks
         blocks = _blocks_of(self.given, reading.shape)
         if reading.shape.score:
-            return blocks
+            map_ = reading.shape.score_map(reading.shape.score)
+            return [part._replace(map=map_) for part in blocks]
         run = RunColumns.joined(blocks)  # its numbers are ranks
-        run = run._replace(score=-run.score, by_rank=np.ones(len(run.score), dtype=bool))
+        by_rank = np.ones(len(run.score), dtype=bool)
+        run = run._replace(score=-run.score, by_rank=by_rank, map=f"rank={reading.shape.rank}")
         return [ranked_once(regrouped(run))]
 
 
 def read_run(
-    run: str | RunInMemory,
+    run: str | Source | RunInMemory,
     judgements: Judgements,
     wanted: Wanted = JUDGED_ONLY,
     reading: Reading | None = None,
 ) -> Hits:
-    """Judge a run: one in memory, or the file at a path (``-`` for standard input).
+    """Judge a run: in memory, opened, or the file at a path (``-`` for standard input).
 
     Without `reading`, the first bytes of a file reveal its format. Raises `InputError` or
     `DataError`, with the line, for anything but a run, for a repeated document in a query, and for
     a run without results.
     """
-    if not isinstance(run, str):
+    if isinstance(run, RunInMemory):
         return run.hits(judgements, wanted, reading)
-    with Source(run) as source:
-        reader = run_format(source, reading)
+    with run if isinstance(run, Source) else Source(run) as source:
+        reader = run_format(source, reading)._replace(judged=(judgements.file, judgements.place))
         source.keep_copy()
         try:
             hits = _judged(source, reader, judgements, wanted, held=False)
@@ -251,7 +270,7 @@ def read_run(
             source.restart()
             hits = _judged(source, reader, judgements, wanted, held=True)
     if not hits.queries:
-        raise no_results(run)
+        raise no_results(source.name)
     return hits
 
 
@@ -264,7 +283,7 @@ def _judged(
         found = run.finish()
     if reader.sieve is not None:
         reader.sieve.say(source.name, found["left_out"])
-    return hits_of(run, found, run_id)
+    return hits_of(run, found, run_id, reader.name)
 
 
 def _ranked_once(reader: FileReader, source: Source, held: bool) -> Iterator[RunColumns]:
@@ -338,7 +357,7 @@ def available_workers() -> int:
 
 
 def read_runs(
-    runs: Sequence[str | RunInMemory],
+    runs: Sequence[str | Source | RunInMemory],
     judgements: Judgements,
     wanted: Wanted = JUDGED_ONLY,
     reading: Reading | None = None,
@@ -349,7 +368,7 @@ def read_runs(
     An unreadable run becomes an error in the list.
     """
 
-    def read(run: str | RunInMemory) -> Hits | RagkpiError:
+    def read(run: str | Source | RunInMemory) -> Hits | RagkpiError:
         try:
             return read_run(run, judgements, wanted, reading)
         except RagkpiError as problem:
@@ -375,8 +394,18 @@ def _read_in_threads(
     """Read files in threads.
 
     On interruption, a thread pool would wait for its threads, and a thread may wait for a pipe
-    that never ends.
+    that never ends. Warnings wait for all runs and come in the order of the runs.
     """
+    current, show = local(), warnings.showwarning
+    held: list[list[tuple[Any, ...]]] = [[] for _ in runs]
+
+    def hold(*warning: Any) -> None:
+        number = getattr(current, "number", None)
+        if number is None:
+            show(*warning)
+        else:
+            held[number].append(warning)
+
     waiting: SimpleQueue[int] = SimpleQueue()
     done: SimpleQueue[tuple[int, Hits | BaseException]] = SimpleQueue()
     for number in range(len(runs)):
@@ -388,12 +417,14 @@ def _read_in_threads(
                 number = waiting.get_nowait()
             except Empty:
                 return
+            current.number = number
             try:
                 done.put((number, read(runs[number])))
             except BaseException as problem:
                 done.put((number, problem))
 
     outcomes: dict[int, Hits | RagkpiError] = {}
+    warnings.showwarning = hold  # type: ignore[assignment]
     try:
         try:
             for _ in range(workers):
@@ -410,4 +441,7 @@ def _read_in_threads(
         with suppress(Empty):
             while True:
                 waiting.get_nowait()  # so no thread starts another run
+        warnings.showwarning = show
+        for warning in chain(*held):
+            show(*warning)
     return [outcomes[number] for number in range(len(runs))]

@@ -6,15 +6,17 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import option
-from ragkpi.measures.measure import MetricScores, Scores, aligned
+from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
-from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.paired import Difference, Procedure, compare
-from ragkpi.wording import rounded
+from ragkpi.statistics.bootstrap import Bootstrap, Interval
+from ragkpi.statistics.paired import Difference, Procedure, compare, refuse_other_grounds
+from ragkpi.wording import as_json, counted, rounded
 
 # A run misses a gate if its value is worse than the baseline's by more than the margin; only if
 # `compare` says that it is worse; or unless its interval excludes that it is worse.
@@ -87,10 +89,16 @@ class Verdict:
 
     Attributes
     ----------
+    queries
+        The number of queries behind the value.
     against
         The baseline, and its value where the limit has a margin; empty for a limit that was given.
+    baseline
+        The value of the baseline; None for a limit that was given.
     difference, gate
         The comparison with the baseline and what it allows, where a test or an interval decided.
+    undecided
+        Why nothing can be decided, and the gate is missed; else empty.
     """
 
     run: str
@@ -98,11 +106,33 @@ class Verdict:
     found: float
     limit: float
     passed: bool
+    queries: int
     against: str = ""
+    baseline: float | None = None
     difference: Difference | None = None
     gate: BaselineGate = field(default_factory=BaselineGate)
+    undecided: str = ""
+
+    @property
+    def told(self) -> str:
+        """What a reader of a report has to know."""
+        over = counted(self.queries, "query", "queries")
+        return f"gate {'passed' if self.passed else 'missed'}: {self}, over {over}"
+
+    def document(self) -> dict[str, Any]:
+        """Return the verdict for programs."""
+        numbers = {"value": self.found, "limit": self.limit}
+        if self.baseline is not None:
+            numbers |= {"baseline_value": self.baseline, "difference": self.found - self.baseline}
+        plain: dict[str, Any] = {name: as_json(x, "decimal") for name, x in numbers.items()}
+        if self.difference is not None:
+            plain["interval"] = [as_json(bound, "decimal") for bound in self.difference.interval]
+        known = {"queries": self.queries, "passed": self.passed, "says": str(self)}
+        return {"measure": self.name, **plain, **known}
 
     def __str__(self) -> str:
+        if self.undecided:
+            return f"{self.run}: {self.name} is not decided: {self.undecided}"
         if math.isnan(self.found):
             return f"{self.run}: {self.name} is NA; its limit is {self.limit:.6g}"
         if self.difference is not None:
@@ -112,8 +142,8 @@ class Verdict:
         if self.against:
             found, limit, by = _alike(numbers[-1], *numbers)
             limit += f" ({self.against})"
-        if self.passed:
-            return f"{self.run}: {self.name} is {found}; its limit is {limit}"
+        if self.found == self.limit:
+            return f"{self.run}: {self.name} is {found}, at the limit {limit}"
         side = "below" if self.found < self.limit else "above"
         return f"{self.run}: {self.name} is {found}, {side} {limit} by {by}"
 
@@ -163,63 +193,116 @@ def parse_margin(text: str) -> Margin:
     return Margin(amount / 100, relative=True) if text.endswith("%") else Margin(amount)
 
 
+def refuse_idle(gate: Gate, metrics: Iterable[Metric], ranges: Literal["bind", "ignored"]) -> None:
+    """Raise `UsageError` for a limit that no value can miss or keep, or on what has no better."""
+    metric = _named(gate.metric, {metric.name: metric for metric in metrics})
+    measure, asked = metric.measure, f"{option('fail_under')} {gate.name}={gate.limit:g}"
+    if not metric.is_comparable:
+        raise UsageError(f"{asked}: no value of {metric.name} is better than another")
+    low, high = measure.range
+    idle = "" if low <= gate.limit <= high else "keep"
+    idle = "miss" if _is_worst(gate.limit, measure) else idle
+    if idle and ranges == "bind":
+        between = f"{measure.name} lies between {low:g} and {high:g}"
+        raise UsageError(f"{asked}: no run can {idle} this limit; {between}")
+
+
 def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
     """Compare a run with gates; NA misses every gate.
 
     Gates name metrics as printed (``ndcg_cut_10``) or as in ``-m`` (``ndcg_cut.10``).
     """
-    numbers = {c.name: c for c in scores.printed("summary") if c.metric.measure.numeric}
-    return [_verdict(run, _column(gate.name, numbers), gate.limit) for gate in gates]
+    metrics = {metric.name: metric for metric in scores.metrics}
+    return [_verdict(run, scores[_named(gate.name, metrics).name], gate.limit) for gate in gates]
+
+
+def _is_worst(value: float, measure: Measure) -> bool:
+    """Return whether no value can be worse."""
+    return value <= measure.range[0] if measure.sign > 0 else value >= measure.range[1]
 
 
 def baseline_verdicts(
-    baseline: tuple[str, Scores], run: tuple[str, Scores], gate: BaselineGate
+    baseline: tuple[str, Scores],
+    run: tuple[str, Scores],
+    gate: BaselineGate,
+    rankings: Literal["differ", "equal"] = "differ",
 ) -> list[Verdict]:
-    """Compare a run with a baseline, value by value, over the queries of both.
+    """Compare a run with a baseline, value by value, over the same queries.
 
-    Counts, and values that are NA for the baseline, are not compared.
+    Counts are not compared. `rankings` that are equal differ by 0 on any queries; otherwise equal
+    successes and failures alone do not show that two runs are equal.
     """
-    names = [baseline[0], run[0]]
-    limits, tested = aligned(names, [baseline[1], run[1]])
+    (name, limits), (of_run, tested) = baseline, run
+    refuse_other_grounds([name, of_run], [limits, tested])
+    comparable = [column for column in limits.columns if column.metric.is_comparable]
     differences: dict[str, Difference] = {}
-    if gate.decided_by != "value" and any(m.is_comparable for m in limits.metrics):
-        compared = compare(names, [limits, tested], gate.procedure)
+    too_few = ""
+    if gate.decided_by != "value":
+        compared = compare([name, of_run], [limits, tested], gate.procedure)
         differences = {found.metric.name: found for found in compared.differences}
-        if gate.decided_by == "worse" and compared.out_of_reach:
-            text = f"{option('gate_by', 'worse')} fails no run here. {compared.out_of_reach}"
-            warnings.warn(text, RagkpiWarning, stacklevel=3)
+        if gate.decided_by == "worse":
+            too_few = compared.too_few
+            if compared.out_of_reach and not too_few:
+                text = f"{option('gate_by', 'worse')} fails no run here. {compared.out_of_reach}"
+                warnings.warn(text, RagkpiWarning, stacklevel=3)
     verdicts = []
-    for column in limits.columns:
-        metric, found = column.metric, differences.get(column.metric.name)
-        if not metric.is_comparable:
-            continue
-        if math.isnan(column.summary):
-            text = f"{metric.name} is NA for {baseline[0]} and therefore no gate"
-            warnings.warn(text, RagkpiWarning, stacklevel=2)
-            continue
+    least = 1 if rankings == "equal" else 2
+    same = {n for n, d in differences.items() if d.ties == d.queries >= least and not d.difference}
+    if len(same) == len(differences) and any(map(_has_no_interval, differences.values())):
+        rankings = "equal"  # not only successes and failures
+    for column in comparable:
+        found = differences.get(column.name)
         reference = found.baseline if found is not None and found.queries else column.summary
-        verdict = value_verdict(baseline[0], run[0], tested[metric.name], reference, gate.margin)
-        if found is not None and not math.isnan(verdict.found):
+        verdict = value_verdict(name, of_run, tested[column.name], reference, gate.margin)
+        if found is not None and not verdict.undecided and not math.isnan(verdict.found):
+            if column.name in same and (rankings == "equal" or _has_no_interval(found)):
+                found = replace(found, interval=Interval(0.0, 0.0))
+            untested = "no test of the difference is valid" if found.decision == "untested" else ""
+            doubt = (too_few or untested) if gate.decided_by == "worse" else ""
+            if not np.array_equal(column.known, tested[column.name].known):
+                doubt = "it is NA for other queries of the baseline"
             verdict = replace(
                 verdict,
-                passed=gate.passes(found),
-                against=baseline[0],
+                passed=gate.passes(found) and not doubt,
+                queries=found.queries,
+                against=name,
                 difference=found,
                 gate=gate,
+                undecided=doubt,
             )
         verdicts.append(verdict)
     return verdicts
+
+
+def _has_no_interval(found: Difference) -> bool:
+    return math.isnan(found.interval.low)
 
 
 def value_verdict(
     baseline: str, run: str, column: MetricScores, reference: float, margin: Margin
 ) -> Verdict:
     """Compare a value with that of a baseline, less the margin."""
-    sign, allowed = column.metric.measure.sign, margin.below(reference)
+    measure, allowed = column.metric.measure, margin.below(reference)
+    limit, against, doubt = reference - measure.sign * allowed, baseline, ""
+    if math.isnan(reference) or (_is_worst(reference, measure) and math.isinf(reference)):
+        doubt = f"no value is worse than {baseline}'s {rounded(reference, 'decimal')}"
+    elif allowed and _is_worst(limit, measure):
+        doubt = f"{option('margin')} allows every value"
     if allowed:
         value, less = _alike(allowed, reference, allowed)
-        baseline += f" {value} {'less' if sign > 0 else 'plus'} {less}"
-    return _verdict(run, column, reference - sign * allowed, baseline)
+        against += f" {value} {'less' if measure.sign > 0 else 'plus'} {less}"
+    verdict = replace(_verdict(run, column, limit), against=against, baseline=reference)
+    return replace(verdict, passed=False, undecided=doubt) if doubt else verdict
+
+
+def nothing_refused(found: Sequence[Verdict], run: Scores) -> list[Verdict]:
+    """Fail the verdicts of a comparison in which neither run nor baseline has any success."""
+    gains = [(v, m) for v in found if (m := run[v.name].metric.measure).better == "higher"]
+    worst = [v.found == v.baseline and (not v.found or _is_worst(v.found, m)) for v, m in gains]
+    if not worst or not all(worst):
+        return list(found)
+    doubt = "no query of run or baseline has any success"
+    return [replace(one, passed=False, undecided=one.undecided or doubt) for one in found]
 
 
 def unmet(found: Sequence[Verdict]) -> list[Verdict]:
@@ -231,26 +314,27 @@ def unmet(found: Sequence[Verdict]) -> list[Verdict]:
     return [max(of_one, key=lambda v: abs(v.limit - v.found)) for of_one in missed.values()]
 
 
-def _column(name: str, numbers: Mapping[str, MetricScores]) -> MetricScores:
-    if name in numbers:
-        return numbers[name]
-    try:
-        metrics = [metric.name for metric in find_metrics([name])]
-    except UsageError:
-        metrics = []
-    if len(metrics) != 1 or metrics[0] not in numbers:
+def _named(asked: str, metrics: Mapping[str, Metric]) -> Metric:
+    name = asked
+    numbers = {n: m for n, m in metrics.items() if m.measure.numeric and m.is_printed("summary")}
+    if name not in numbers:
+        try:
+            (name,) = (metric.name for metric in find_metrics([name]))
+        except (UsageError, ValueError):
+            name = ""
+    if name not in numbers:
         raise UsageError(
-            f"{option('fail_under')} {name}: not among the numbers of this evaluation "
+            f"{option('fail_under')} {asked}: not among the numbers of this evaluation "
             f"({', '.join(numbers) or 'none'}); ask for it with -m"
         )
-    return numbers[metrics[0]]
+    return numbers[name]
 
 
-def _verdict(run: str, column: MetricScores, limit: float, against: str = "") -> Verdict:
+def _verdict(run: str, column: MetricScores, limit: float) -> Verdict:
     sign, value = column.metric.measure.sign, float(column.summary)
     # 0.4 - 0.1 is more than 0.3 in doubles: a value that equals its limit to nine digits keeps it.
     kept = sign * value >= sign * limit or math.isclose(value, limit, rel_tol=1e-9)
-    return Verdict(run, column.name, value, limit, kept and not math.isnan(value), against)
+    return Verdict(run, column.name, value, limit, kept and not math.isnan(value), column.valid)
 
 
 def _finite(text: str) -> float | None:

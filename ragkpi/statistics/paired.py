@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.errors import UsageError
-from ragkpi.interface import steps
-from ragkpi.measures.measure import Metric, Scores, aligned
+from ragkpi.errors import DataError, UsageError
+from ragkpi.interface import option, steps
+from ragkpi.measures.measure import Metric, Scores
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, QuerySample, query_samples
 from ragkpi.statistics.significance import (
     ROUNDING,
@@ -26,7 +26,24 @@ from ragkpi.statistics.significance import (
     p_values,
     pairs,
 )
-from ragkpi.wording import counted, short_p
+from ragkpi.wording import counted, listed, short_p
+
+
+def refuse_other_grounds(names: Sequence[str], runs: Sequence[Scores]) -> None:
+    """Raise `DataError` for runs over other queries, `UsageError` for other metrics."""
+    expected = [metric.name for metric in runs[0].metrics]
+    for name, run in zip(names, runs, strict=True):
+        if [metric.name for metric in run.metrics] != expected:
+            raise UsageError(f"{name} was evaluated for other metrics than {names[0]}")
+        if run.queries != runs[0].queries:
+            apart = sorted(set(run.queries) ^ set(runs[0].queries))
+            raise DataError(
+                f"{names[0]} is over {counted(len(runs[0].queries), 'query', 'queries')}, {name} "
+                f"over {len(run.queries)} (only one has {listed(apart, 3)}); compare them over all "
+                f"judged ones with {option('missing', 'zero')}, or over those of all runs with "
+                f"{option('missing', 'common')}"
+            )
+
 
 Family = Literal["first", "all"]
 # What is claimed of a run against its baseline; "described" is a value that decides nothing.
@@ -152,9 +169,17 @@ class Comparison:
         """A sentence if these queries are too few for any claim; else ""."""
         tested = [found for found in self.claims if not math.isnan(found.p)]
         differing = max((found.wins + found.losses for found in tested), default=0)
+        return self._unreachable(tested, differing) if differing else ""
+
+    @property
+    def too_few(self) -> str:
+        """The same sentence if no claim was possible even if all queries differed; else ""."""
+        return self._unreachable(self.claims, max(found.queries for found in self.claims))
+
+    def _unreachable(self, tested: Sequence[Difference], differing: int) -> str:
         tests = len(tested) if self.procedure.correction == "holm" else 1
         least = min(1.0, tests * self.procedure.least_p(differing))
-        if not differing or least < self.procedure.limit:
+        if least < self.procedure.limit:
             return ""
         queries = counted(tested[0].queries, "query", "queries")
         if differing < tested[0].queries:
@@ -196,12 +221,12 @@ def _comparable(
     """Return runs over the queries of all, and samples of the metrics that can be compared."""
     if len(runs) < 2:
         raise UsageError("compare needs a baseline and at least one other run")
-    shared = aligned(names, runs)
-    samples = query_samples(shared, lambda metric: metric.is_comparable)
+    refuse_other_grounds(names, runs)
+    samples = query_samples(runs, lambda metric: metric.is_comparable)
     if not samples:
-        asked = ", ".join(metric.name for metric in shared[0].metrics)
+        asked = ", ".join(metric.name for metric in runs[0].metrics)
         raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
-    return shared, samples
+    return list(runs), samples
 
 
 @np.errstate(invalid="ignore")

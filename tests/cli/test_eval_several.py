@@ -43,7 +43,7 @@ def test_one_bad_run_is_named_and_hides_no_other(evaluate, monkeypatch, tmp_path
     found = evaluate(*CSV, "-m", "map", "qrels.txt", BM25, bad, other, FUSION)
     assert list(rows(found)) == ["bm25", "fusion"]
     assert found.status == 2
-    said = [line for line in found.err.decode().splitlines() if "ragkpi: " in line]
+    said = [line for line in found.err.decode().splitlines() if " note: " not in line]
     assert said[0].startswith(f"ragkpi: {bad}:2: score 'high'")
     assert said[1].startswith(f"ragkpi: {other}: qrels.txt and the run share no query ids")
 
@@ -105,7 +105,7 @@ def test_the_corpus_is_counted_over_all_runs(evaluate, tmp_path):
 def test_what_makes_no_sense_is_refused_in_one_line(evaluate, arguments, says):
     found = evaluate(*arguments)
     assert (found.status, found.out) == (UsageError.exit_status, b"")
-    assert len(found.err.splitlines()) == 1
+    assert len([line for line in found.err.splitlines() if b"no relevant doc" not in line]) == 1
     assert says in found.err.decode()
 
 
@@ -211,7 +211,7 @@ def test_all_but_trec_evals_lines_count_a_missing_query_as_0(evaluate, ragkpi):
     for form in ("csv", "table", "markdown", "latex", "json"):
         shown = evaluate("-m", "P.10", "--format", form, "--digits", 4, "qrels.txt", DENSE)
         assert f"{expected:.4f}" in shown.out.decode() or form == "json"
-        assert b"missing from dense (hd-09) and counts as 0 (trec_eval's lines" in shown.err
+        assert b"missing from dense (hd-09) and counts as 0 (trec_eval leaves" in shown.err
     (run,) = json.loads(shown.out)["runs"]
     assert (run["values"]["P_10"], run["queries"]) == (pytest.approx(expected, abs=5e-5), 12)
     gated = evaluate("-m", "P.10", "--fail-under", f"P_10={expected + 1e-6}", "qrels.txt", DENSE)

@@ -346,14 +346,20 @@ def test_distances_are_turned(tmp_path):
                {"qid": 1, "docid": "b", "rank": 2, "score": 0.9}]),
     ],
 )  # fmt: skip
-def test_scores_that_contradict_ranks_count_and_are_warned_of(text, tmp_path):
-    with pytest.warns(RagkpiWarning, match="contradict each other .first for query 1."):
-        assert rows(put(tmp_path, text)) == [(b"1", b"a", 0.1), (b"1", b"b", 0.9)]
+def test_scores_that_contradict_ranks_are_refused_until_a_map_says_which_counts(text, tmp_path):
+    path = put(tmp_path, text)
+    with pytest.raises(InputError, match="score and rank order query 1 differently"):
+        rows(path)
+    by_score, by_rank = (
+        rows(path, reading_for("run", map_=map_)) for map_ in ("score=score", "rank=rank")
+    )
+    assert by_score == [(b"1", b"a", 0.1), (b"1", b"b", 0.9)]
+    assert by_rank == [(b"1", b"a", -1), (b"1", b"b", -2)]
 
 
 def test_a_table_without_scores_is_in_order_and_says_so(tmp_path):
     with pytest.warns(RagkpiWarning, match="order of the rows counts"):
-        found = rows(put(tmp_path, "qid,docid,bm25\n1,a,3\n1,b,7\n"))
+        found = rows(put(tmp_path, "qid,docid,page\n1,a,3\n1,b,7\n"))
     assert [document for _, document, score in sorted(found, key=lambda row: -row[2])] == [
         b"a",
         b"b",

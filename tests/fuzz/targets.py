@@ -190,8 +190,14 @@ def formats_target(text, chance):
         to = chance.choice(("trec", "tsv", "csv", "json", "jsonl"))
         there = refused(_converted, lines, kind, "jsonl", to)
         if there is not None:
-            back = _converted(there, kind, to, "jsonl")
-            assert _content(back, kind) == _content(lines, kind), (name, to)
+            # As {query: {document: number}}, a run of few whole scores looks like judgements.
+            back = refused(_converted, there, kind, to, "jsonl")
+            if back is None and (kind, to) == ("run", "json"):
+                continue
+            expected = _content(lines, kind)
+            if kind == "run" and to not in ("json", "jsonl"):  # which hold empty rankings
+                expected = [record for record in expected if ("candidates", []) not in record]
+            assert _content(back, kind) == expected, (name, to)
 
 
 def _converted(text, kind, name, to):

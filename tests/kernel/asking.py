@@ -93,7 +93,7 @@ def found_in(kernel, run, judged):
         "query": numbers_of(found["query"]),
         "num_ret": dict(zip(found["queries"], numbers_of(found["num_ret"]), strict=True)),
         "hits": {ids[row]: hit for row, hit in zip(judgement, hits, strict=True)},
-        "documents": len(set(numbers_of(found["documents"], "Q"))),
+        "documents": kernel.count_ids((found["documents"],), *column([])),
         "sample": list(zip(numbers_of(found["sample_query"]), found["sample"], strict=True)),
         "run_id": run.run_id(),
         "names": names_of(run),

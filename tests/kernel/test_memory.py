@@ -26,25 +26,29 @@ LINES = [
 JUDGED = {b"q": IDS[::3], b"1": IDS[::-2], **{b"%d" % query: [b"d59"] for query in range(2, 40)}}
 
 
+def compiler_flags():
+    """The compiler, as an extension is compiled."""
+    compiler = shlex.split(os.environ.get("CC") or "cc")
+    return [*compiler, "-fPIC", "-g", f"-I{sysconfig.get_path('include')}"]
+
+
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory):
     """A kernel whose allocations fail, and how many may succeed before the first one does."""
     if sys.platform == "win32":
         pytest.skip("a Unix compiler is needed")
     made = tmp_path_factory.mktemp("failing") / "_kernel.abi3.so"
-    compiler = shlex.split(os.environ.get("CC") or "cc")
     renamed = [f"-D{name}=failing_{name}" for name in ("malloc", "calloc", "realloc")]
     own = made.with_name("failing_malloc.o")
-    flags = ["-fPIC", "-g", f"-I{sysconfig.get_path('include')}"]
     loose = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
     try:
         subprocess.run(
-            [*compiler, *flags, "-c", HERE / "failing_malloc.c", "-o", own],
+            [*compiler_flags(), "-c", HERE / "failing_malloc.c", "-o", own],
             check=True,
             capture_output=True,
         )
         subprocess.run(
-            [*compiler, *flags, *renamed, "-shared", *loose, SOURCE, own, "-o", made],
+            [*compiler_flags(), *renamed, "-shared", *loose, SOURCE, own, "-o", made],
             check=True,
             capture_output=True,
         )
@@ -98,6 +102,7 @@ ASKED = {
     "numbers": lambda kernel: kernel.numbers(*column([b"0.12345678901234567890", b"1"])),
     "changes": lambda kernel: kernel.changes(*column(IDS)),
     "first rows": lambda kernel: kernel.first_rows(*column(IDS), ints([0] * len(IDS))),
+    "count": lambda kernel: kernel.count_ids((), *column(IDS)),
     "rows of text": lambda kernel: kernel.text_rows(
         [column(IDS), array("d", [1 / 3] * len(IDS)), b"\n"], len(IDS)
     ),

@@ -4,6 +4,8 @@ import random
 from array import array
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.kernel.asking import (
     Refused,
@@ -240,11 +242,19 @@ def test_documents_are_counted(kernel):
     text = lines(b"1", [(b"a#1", b"1"), (b"b", b"2")]) + lines(b"2", [(b"a#2", b"1"), (b"c", b"2")])
     assert read(kernel, {}, text, count_documents=True)["documents"] == 4
     assert read(kernel, {}, text, count_documents=True, fold=ord("#"))["documents"] == 3
-    run = kernel.Run(documents(kernel, {}), count_documents=True)
-    run.feed(text)
-    counted = sorted(numbers_of(run.finish()["documents"], "Q"))
-    ids = kernel.hashes(*column([b"a#1", b"b", b"a#2", b"c"]))
-    assert counted == sorted(numbers_of(ids, "Q"))
+
+
+@given(st.lists(st.lists(st.sampled_from(b"abcdefgh")), max_size=4), st.text("abcdxyz"))
+def test_documents_of_several_runs_are_counted_once(kernel, runs, more):
+    sets, column_ = [], [b"%c" % id_ for id_ in more.encode()]
+    for ids in runs:
+        run = kernel.Run(documents(kernel, {}), count_documents=True, keep_best=True)
+        for query, first in enumerate(range(0, len(ids), 3)):
+            run.feed(lines(b"%d" % query, [(b"%c" % id_, b"1") for id_ in ids[first : first + 3]]))
+        sets.append(run.finish()["documents"])
+    different = {b"%c" % id_ for ids in runs for id_ in ids} | set(column_)
+    assert kernel.count_ids(tuple(sets), *column(column_)) == len(different)
+    assert kernel.count_ids(tuple(sets), *column(column_)) == len(different)  # as often as asked
 
 
 def test_many_documents_are_counted(kernel):

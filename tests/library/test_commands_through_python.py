@@ -63,7 +63,11 @@ def _numbers(returned):
 
 def _unsigned(value):
     if isinstance(value, dict):
-        return {name: _unsigned(held) for name, held in value.items() if name != "signature"}
+        return {
+            name: _unsigned(held)
+            for name, held in value.items()
+            if name not in ("signature", "queries_sha256")
+        }
     return [_unsigned(held) for held in value] if isinstance(value, list) else value
 
 

@@ -32,7 +32,8 @@ def test_a_missed_limit_is_an_error_and_may_be_kept_beside_the_values():
     assert kept.mean == {"P_1": 0.5}
     assert [verdict.passed for verdict in kept.verdicts] == [False]
     assert [type(problem) for problem in kept.problems] == [ragkpi.GateFailedError]
-    assert ragkpi.evaluate(JUDGED, HALF, "P.1", fail_under={"P_1": 0.5}).passed == {"run": 1}
+    passed = ragkpi.evaluate(JUDGED, HALF, "P.1", fail_under={"P_1": 0.5}).passed
+    assert passed == {"run": ["gate passed: run: P_1 is 0.5, at the limit 0.5, over 2 queries"]}
 
 
 def test_one_run_is_over_all_judged_queries():

@@ -162,7 +162,11 @@ def test_a_result_says_what_it_depends_on(ragkpi):
     other = QRELS.with_name("qrels.llm.txt")
     agreed = library.agree(QRELS, other).signature.fields
     assert agreed["other"] == f"sha256:{sha256(other.read_bytes()).hexdigest()}"
-    assert "qrels" not in library.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}).signature.fields
+    one, same, more = (
+        library.evaluate({"q": {"a": level}}, {"q": {"a": 1.0}}).signature.fields["qrels"]
+        for level in (1, 1, 2)
+    )
+    assert one == same != more
 
 
 def test_the_baseline_may_be_named():

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import multiprocessing
 from datetime import datetime, timedelta, timezone
@@ -36,6 +37,7 @@ def test_what_a_record_holds():
         "run_id": "made",
         "signature": "ragkpi:9|qrels:q|l:1",
         "queries": 1,
+        "queries_sha256": hashlib.sha256(b"q000").hexdigest(),
         "values": {"runid": "7", "map": 0.25, "unknown_10": "-inf"},
         "known": {"map": 1, "unknown_10": 1},
         "files": {"qrels": {"path": "qrels.txt", "sha256": "0" * 64}, "run": {"path": "-"}},

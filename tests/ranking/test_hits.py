@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ragkpi import kernel
 from ragkpi.errors import DataError, InputError, RagkpiError
+from ragkpi.files.lines import Tokens
 from ragkpi.ranking import reading
 from ragkpi.ranking.reading import Wanted, read_run, read_runs
 from tests.ranking.cases import judged, judgements_of, lines_of, ranking, retrieved
@@ -92,7 +93,7 @@ def test_queries_scattered(tmp_path, qrels, run, draw, size, mark):
     assert as_ranked(judgements, hits) == ranked(qrels, run)
     assert as_tied(judgements, hits) == tied_ranks(qrels, run)
     distinct = {document for of_query in run.values() for document in of_query}
-    assert len(set(hits.documents.tolist())) == len(distinct)
+    assert kernel.count_ids((hits.documents,), *Tokens.from_strings([]).column) == len(distinct)
 
 
 @in_files

@@ -1,8 +1,5 @@
 """The table of judged documents against a dictionary."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,16 +64,6 @@ def test_ids_made_to_end_alike_take_no_longer():
     )
     assert sorted(line.tolist()) == list(range(len(made)))
     assert [judgements.document[r] for r in row] == [made[place] for place in line]
-
-
-def test_hashes_of_each_process_are_its_own(reader):
-    """Else somebody could make ids whose hashes are equal."""
-    program = (
-        "from ragkpi.files.lines import Tokens\n"
-        "print(Tokens.from_strings([b'document-1']).hashes())"
-    )
-    command = [sys.executable, "-c", program]
-    assert subprocess.check_output(command) != subprocess.check_output(command)
 
 
 def test_qrels_in_any_order(tmp_path):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ragkpi.errors import UsageError
 from ragkpi.files.in_memory import qrels_columns, run_blocks
+from ragkpi.ranking.judge import count_documents
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.reading import JUDGED_ONLY, RunInMemory, Wanted, hits_of, run_for
 
@@ -73,7 +74,8 @@ def test_rows_have_the_hits_of_the_mapping_whatever_their_order(qrels, run, data
     judgements = judgements_of(qrels, "descending")
     rows = data.draw(st.permutations(rows))
     found = facts(RunInMemory(rows).hits(judgements))
-    expected = facts(RunInMemory(run).hits(judgements))
+    filled = {query: documents for query, documents in run.items() if documents}
+    expected = facts(RunInMemory(filled).hits(judgements))  # rows say nothing of empty rankings
     assert found[3] == expected[3]
     assert sorted(zip(*found[:3], strict=True)) == sorted(zip(*expected[:3], strict=True))
 
@@ -99,7 +101,7 @@ def test_counted_and_named_documents_are_those_of_the_columns():
     judgements = judgements_of({"q": {"d": 1}}, "descending")
     hits = RunInMemory({"q": {"e": 2.0, "d": 1.0}}).hits(judgements, Wanted("counted", 1))
     assert hits.top.document.tolist() == [b"e"]
-    assert len(hits.documents) == 2
+    assert count_documents(judgements, [hits]) == 2
 
 
 def test_a_mapping_of_many_rows_is_cut_between_queries(monkeypatch):

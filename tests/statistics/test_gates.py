@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
+from ragkpi.errors import DataError, RagkpiWarning, UsageError
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import (
     BaselineGate,
@@ -41,10 +41,8 @@ RUN = scores(
         ("map=0.3001", "bm25: map is 0.3, below 0.3001 by 0.0001"),
         ("harm_10=0.25", None),
         ("harm_10=0.2", "bm25: harm_10 is 0.25, above 0.2 by 0.05"),
-        ("P_5=0", "bm25: P_5 is NA; its limit is 0"),
+        ("P_5=0.5", "bm25: P_5 is NA; its limit is 0.5"),
         ("bor_10=-99", "bm25: bor_10 is -inf, below -99 by inf"),
-        ("num_q=2", None),
-        ("num_q=3", "bm25: num_q is 2, below 3 by 1"),
     ],
 )
 def test_gates(gate, message):
@@ -100,21 +98,21 @@ def test_gates_of_a_baseline(margin, missed):
     assert [verdict.name for verdict in unmet(found)] == missed
 
 
-def test_a_baseline_is_compared_over_shared_queries():
+@pytest.mark.parametrize("queries", [[b"a"], [b"c"], [b"a", b"c"]])
+def test_a_baseline_over_other_queries_is_refused(queries):
     baseline = scores([(MAP, [0.4, 0.0])], queries=[b"a", b"b"])
-    run = scores([(MAP, [0.3])], queries=[b"a"])
-    with pytest.warns(RagkpiWarning, match="dropping 1 of old"):
-        (missed,) = baseline_verdicts(("old", baseline), ("new", run), BY_VALUE)
-    assert str(missed) == "new: map is 0.3000, below 0.4000 (old) by 0.1000"
-    other = scores([(MAP, [1])], queries=[b"c"])
-    with pytest.raises(NothingInCommonError):
-        baseline_verdicts(("old", baseline), ("new", other), BY_VALUE)
+    run = scores([(MAP, [0.3] * len(queries))], queries=queries)
+    with pytest.raises(DataError, match=f"old is over 2 queries, new over {len(queries)}"):
+        baseline_verdicts(("old", baseline), ("new", run), BY_VALUE)
 
 
-def test_a_baseline_without_a_value_sets_no_gate():
+@pytest.mark.parametrize("decided_by", ["worse", "noninferior", "value"])
+def test_a_baseline_without_a_value_decides_nothing(decided_by):
     baseline, run = scores([(MAP, [math.nan])]), scores([(MAP, [0.2])])
-    with pytest.warns(RagkpiWarning, match="map is NA for old"):
-        assert baseline_verdicts(("old", baseline), ("new", run), BaselineGate()) == []
+    gate = BaselineGate(decided_by=decided_by)
+    (verdict,) = baseline_verdicts(("old", baseline), ("new", run), gate)
+    assert not verdict.passed
+    assert str(verdict) == "new: map is not decided: no value is worse than old's NA"
 
 
 def test_a_metric_may_be_named_as_it_is_asked_for():
@@ -208,14 +206,18 @@ def test_messages_add_up():
 
 def test_a_gate_that_no_run_can_fail_says_so():
     old, new = scores([(MAP, [0.5] * 5)]), scores([(MAP, [0.1, 0.2, 0.1, 0.0, 0.1])])
-    with pytest.warns(RagkpiWarning, match="p cannot fall below 0.0625"):
-        (verdict,) = baseline_verdicts(("old", old), ("new", new), BaselineGate())
-    assert verdict.passed
+    (verdict,) = baseline_verdicts(("old", old), ("new", new), BaselineGate())
+    assert not verdict.passed
+    assert "not decided: With 5 queries no difference can be shown: p cannot" in str(verdict)
+    assert "fall below 0.0625" in str(verdict)
 
 
 def test_several_values_share_the_chance_of_a_false_failure():
-    """Seven queries fall: p = 2 / 2 ** 7 = 0.0156, of four values 0.0625."""
-    old, new = [0.5] * 7, [0.1, 0.2, 0.1, 0.0, 0.1, 0.3, 0.2]
+    """Of seven queries seven fall: p = 2 / 2 ** 7 = 0.0156, of four values 0.0625.
+
+    An eighth that does not differ changes no p, but with it p could be 4 * 0.0078.
+    """
+    old, new = [0.5] * 8, [0.1, 0.2, 0.1, 0.0, 0.1, 0.3, 0.2, 0.5]
     for number, passed in ((1, [False]), (4, [True] * 4)):
         runs = [scores([(metric(f"m{i}"), rows) for i in range(number)]) for rows in (old, new)]
         with warnings.catch_warnings():
@@ -244,7 +246,7 @@ def test_equal_systems_seldom_fail_where_being_worse_must_be_shown():
 @pytest.mark.parametrize(("decided_by", "passed"), [("worse", True), ("noninferior", False)])
 def test_what_has_no_bound_is_not_shown(decided_by, passed):
     """One success in six: without that query the bits are -inf, so there is no standard error."""
-    runs = [scores([(BOR, [[1, 0.5]] + [[0, 0.5]] * 5)])] * 2
+    runs = [scores([(BOR, [[1, 0.5]] + [[0, 0.5]] * 4 + [[0, end]])]) for end in (0.5, 0.4)]
     gate = BaselineGate(Margin(0.5), decided_by)
     (verdict,) = baseline_verdicts(("old", runs[0]), ("new", runs[1]), gate)
     assert verdict.passed == passed
@@ -282,13 +284,26 @@ def test_a_worse_rate_seldom_passes(differing):
     assert chance <= 0.05
 
 
-@pytest.mark.parametrize(
-    ("rows", "metric"), [([[1, 0.5]] * 12, BOR), ([0.25, 0.5] * 6, MAP), ([1.0], MAP)]
-)
-def test_without_a_valid_interval_nothing_passes(rows, metric):
-    verdict = noninferior(rows, rows, 0.5, metric)
+@pytest.mark.parametrize(("old", "new"), [([0.25, 0.5] * 6, [0.35, 0.6] * 6), ([1.0], [1.0])])
+def test_without_a_valid_interval_nothing_passes(old, new):
+    verdict = noninferior(old, new, 0.5)
     assert not verdict.passed
     assert "no interval of the difference is valid" in str(verdict)
+
+
+@pytest.mark.parametrize(("rows", "metric"), [([[1, 0.5]] * 12, BOR), ([0.25, 0.5] * 6, MAP)])
+def test_what_is_equal_on_every_query_is_no_worse(rows, metric):
+    verdict = noninferior(rows, rows, 0.0, metric)
+    assert verdict.passed
+    assert verdict.document()["interval"] == [0, 0]
+
+
+def test_rates_of_a_run_that_ranks_alike_are_equal():
+    rates = scores([(MAP, [1.0] * 12)])
+    gate = BaselineGate(Margin(0.0), "noninferior")
+    (apart,) = baseline_verdicts(("old", rates), ("new", rates), gate)
+    (equal,) = baseline_verdicts(("old", rates), ("new", rates), gate, "equal")
+    assert (apart.passed, equal.passed) == (False, True)
 
 
 def test_a_run_that_wins_enough_is_shown_to_be_no_worse():

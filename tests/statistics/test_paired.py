@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
+from ragkpi.errors import DataError, NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.measures.measure import SUM
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.paired import Procedure, compare, compare_each
+from ragkpi.statistics.paired import Procedure, aligned, compare, compare_each
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
 NAMES = ["baseline", "other"]
@@ -196,10 +196,17 @@ def test_queries_that_a_run_lacks_are_dropped_with_a_warning():
     baseline = scores([(MAP, [0.1, 0.2, 0.3])], queries=[b"a", b"b", b"c"])
     other = scores([(MAP, [0.5, 0.9])], queries=[b"b", b"d"])
     with pytest.warns(RagkpiWarning, match="the 1 query .* dropping 2 of baseline, 1 of other"):
-        found = compare(NAMES, [baseline, other], Procedure())
-    assert (found.differences[0].baseline, found.differences[0].summary) == (0.2, 0.5)
+        shared = aligned(NAMES, [baseline, other])
+    assert [run["map"].summary for run in shared] == [0.2, 0.5]
     with pytest.raises(NothingInCommonError):
-        compare(NAMES, [baseline, scores([(MAP, [1])], queries=[b"z"])], Procedure())
+        aligned(NAMES, [baseline, scores([(MAP, [1])], queries=[b"z"])])
+
+
+def test_runs_over_other_queries_are_not_compared():
+    baseline = scores([(MAP, [0.1, 0.2, 0.3])], queries=[b"a", b"b", b"c"])
+    other = scores([(MAP, [0.5, 0.9])], queries=[b"b", b"d"])
+    with pytest.raises(DataError, match=r"3 queries, other over 2 \(only one has a, c, d\)"):
+        compare(NAMES, [baseline, other], Procedure())
 
 
 def test_what_cannot_be_compared_is_refused():

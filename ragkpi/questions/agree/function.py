@@ -193,7 +193,8 @@ def correct(
     (people, by_people), (model, by_model) = _named({"human": human, "qrels": qrels}).items()
     other = call.evaluate(by_model, named, metrics)
     # No notes here: the question expects that people judged only some queries.
-    of_people = call.read(by_people, named, metrics).scored(metrics)
+    evaluator = call.evaluator(by_people, metrics)
+    of_people = call.read(by_people, evaluator, named, evaluator.needs(metrics)).scored(metrics)
     people_say = correct_scores(
         other.names, (people, model), of_people.scores, other.scores, kind, level, chosen
     )

@@ -28,9 +28,7 @@ def check(
         "--max-hits.",
         use="common",
     ),
-    list_: bool = option(
-        "--list", "Explain every finding and every refusal, and stop.", use="common"
-    ),
+    list_: bool = option("--list", "Explain every finding, and stop.", use="common"),
 ) -> None:
     """Report everything that is wrong with runs or suspicious about them, and where.
 
@@ -40,8 +38,7 @@ def check(
     Exit status: 3 if there are errors (with --strict also for warnings), 0 otherwise, 2 if a
     file cannot be read at all. It is about the runs, whatever --fix could mend.
 
-    'ragkpi check --list' is the catalogue: every finding, and every reason for which any command
-    refuses a file.
+    'ragkpi check --list' is the catalogue of findings.
     """
     if list_:
         from ragkpi.questions.check.findings import described

@@ -28,6 +28,7 @@ from ragkpi.files.opening import Source
 from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import RunColumns, no_results, ranked_once, regrouped, whole_queries
 from ragkpi.files.writing import Rankings
+from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import ScatteredQueryError
 from ragkpi.wording import counted, named, shown
 
@@ -204,11 +205,17 @@ class CheckedFile:
     """
 
     def __init__(
-        self, source: Source, reading: Reading | str | None = None, block_size: int = BLOCK_SIZE
+        self,
+        source: Source,
+        reading: Reading | str | None = None,
+        block_size: int = BLOCK_SIZE,
+        judgements: Judgements | None = None,
     ) -> None:
         self.name = source.name
         self._source = source
         self._reader = run_format(source, reading)
+        if judgements is not None:
+            self._reader = self._reader._replace(judged=(judgements.file, judgements.place))
         self._block_size = block_size
         self.scattered = False
         self._read_before = False

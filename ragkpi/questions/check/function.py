@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
-from ragkpi.errors import InputError, UsageError
-from ragkpi.files.formats import HEAD_LENGTH, Reading, read_any_qrels, recognise_kind
+from ragkpi.errors import UsageError
+from ragkpi.files.formats import read_any_qrels
 from ragkpi.files.opening import Source
 from ragkpi.files.writing import write_trec
 from ragkpi.interface import option
@@ -19,7 +19,7 @@ from ragkpi.questions.check.answer import Inspection, check_answer, inspect_file
 from ragkpi.questions.check.files import CheckedFile, Mender
 from ragkpi.questions.check.findings import Asked, Severity
 from ragkpi.ranking.judged import Settings
-from ragkpi.ranking.judgements import Judgements, group_judgements
+from ragkpi.ranking.judgements import group_judgements
 from ragkpi.reports.output_files import replacing
 
 CHECKED = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
@@ -92,12 +92,14 @@ def check(
     requests = [measures] if isinstance(measures, str) else list(measures)
     metrics = find_metrics(requests or list(CHECKED))
     files = [os.fspath(path) for path in paths]
-    judgements = None if qrels is None else _read_qrels(os.fspath(qrels), files[0], of_qrels)
+    judgements = None
+    if qrels is not None:
+        judgements = group_judgements(read_any_qrels(os.fspath(qrels), of_qrels))
     asked = Asked(judgements, metrics, Settings(relevance_level=level), most)
     inspections = []
     for file in files:
         with Source(file) as source:
-            checked = CheckedFile(source, of_run)
+            checked = CheckedFile(source, of_run, judgements=judgements)
             inspection = inspect_file(checked, asked)
             if fix is not None:
                 changes = _mend(checked, inspection, most, os.fspath(fix))
@@ -115,23 +117,3 @@ def _mend(run: CheckedFile, inspection: Inspection, max_hits: int | None, target
     with replacing(target, option("fix")) as out:
         run.through(lambda parts: write_trec(mender.rankings(parts), inspection.last_run_id, out))
     return mender.changes
-
-
-def _read_qrels(path: str, run: str, reading: Reading | None) -> Judgements:
-    """Read the qrels; the error detects swapped qrels and run."""
-    try:
-        return group_judgements(read_any_qrels(path, reading))
-    except InputError as problem:
-        if _is_qrels(run):
-            raise UsageError(
-                f"{problem}; {run} holds qrels, so the two are swapped: ragkpi check {run} {path}"
-            ) from None
-        raise
-
-
-def _is_qrels(path: str) -> bool:
-    try:
-        with Source(path) as source:
-            return recognise_kind(source.peek(HEAD_LENGTH)) == "qrels"
-    except InputError:
-        return False

@@ -31,14 +31,14 @@ from ragkpi.files.registry import (
 )
 from ragkpi.files.trec import no_results
 from ragkpi.files.writing import Ranking, Rankings
-from ragkpi.interface import option
+from ragkpi.interface import interface, option
 from ragkpi.library.arguments import HowRead, one_of, readings_of
 from ragkpi.library.session import qrels_of
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import DEEPEST, ScatteredQueryError, pushed, refusals
 from ragkpi.ranking.relevance import READERS, Relevance
 from ragkpi.reports.output_files import replacing
-from ragkpi.wording import decoded
+from ragkpi.wording import counted, decoded, listed
 
 
 class Conversion:
@@ -47,10 +47,18 @@ class Conversion:
     The first bytes decide its kind and format where these are None.
     """
 
-    def __init__(self, source: Source, kind: Kind | None, reading: Reading | str | None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        kind: Kind | None,
+        reading: Reading | str | None,
+        guessed: bool = False,
+    ) -> None:
         self._source = source
         self.kind: Kind = kind or recognise_kind(source.peek(HEAD_LENGTH))
         self._format = reader_of(self.kind, source, reading)
+        if guessed and self._format.role == "checked":
+            self._format = self._format._replace(role="guessed")
 
     def write(self, to: FileFormat, file: BinaryIO) -> None:
         """Write everything to a seekable file, with rankings in trec_eval's order.
@@ -69,6 +77,10 @@ class Conversion:
         while True:
             try:
                 to.writers["run"](blocks, blocks.begin(), file)
+                if blocks.empty and not to.subsets and self._format.sieve is None:  # no JSON
+                    count = counted(len(blocks.empty), "query", "queries")
+                    left = f"{count} without documents, which {to.name} cannot hold, left out"
+                    interface().note(f"{left} ({listed(blocks.empty, 3)})")
                 return
             except ScatteredQueryError:
                 blocks.scattered = True
@@ -113,6 +125,7 @@ class _Blocks:
         )
         self._pushed = pushed(self._source, self._reader, self._run, self.scattered)
         self._named = 0  # number of queries whose rankings were taken
+        self.empty: list[bytes] = []
         with refusals(self._source.name):
             first = next(filter(None, self._pushed), b"")
         self.run_id = self.run_id or first
@@ -144,6 +157,7 @@ class _Blocks:
         sizes = np.frombuffer(names["size"], np.int64)
         queries = self._run.query_names(self._named, len(sizes))
         self._named += len(sizes)
+        self.empty += [queries[number] for number in np.flatnonzero(sizes == 0).tolist()]
         ends = np.frombuffer(names["ends"], np.int64)
         document = Tokens(np.frombuffer(names["text"], np.uint8), np.append(0, ends)[:-1], ends)
         score = np.frombuffer(names["score"], np.float64)
@@ -246,7 +260,7 @@ def convert(
         if from_ is not None:
             find_format(conversion.kind, from_, option("from"))
             given = given._replace(format=from_)
-        conversion = Conversion(opened, conversion.kind, given)
+        conversion = Conversion(opened, conversion.kind, given, kind is None)
         format_ = _target_format(conversion.kind, os.fspath(target), to)
         with replacing(os.fspath(target), "OUT", revocable=True) as file:
             conversion.write(format_, file)

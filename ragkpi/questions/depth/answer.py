@@ -284,8 +284,8 @@ def _saturated(saturation: Saturation, limits: Limits) -> str:
     everyone = saturation.success == 1
     who = "every query has" if everyone else f"{_percent(saturation.success)} of the queries have"
     hints = []
-    for name, most in _HINTS.items():
-        least = min(math.floor(10 * saturation.final[name]) / 10, most)
+    for name, final in saturation.final.items():
+        least = min(math.floor(10 * final) / 10, _HINTS[name])
         if least > saturation.recall:
             hints.append(option("target", f"{name}={least:g}"))
     choices = f"; {' or '.join(hints)} would choose" if hints else ""

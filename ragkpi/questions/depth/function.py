@@ -22,7 +22,7 @@ from ragkpi.library.arguments import (
 from ragkpi.library.result import Result
 from ragkpi.library.session import Call
 from ragkpi.measures.chance import Needed, corpus_size
-from ragkpi.measures.measure import score
+from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.quality import Qualities, for_runs, qualities
 from ragkpi.questions.depth.resampling import decide_depth
@@ -299,9 +299,16 @@ def _curves_of_runs(
     ci: bool,
 ) -> tuple[Curves, list[Judged]]:
     """Study runs at the depths asked for, or at the usual ones down to the end of the runs."""
-    everywhere = run_values(depths or DEPTHS, limits.needed)
+    evaluator = call.evaluator(qrels, run_values(DEPTHS, limits.needed))
+
+    def values(at: Sequence[int]) -> list[Metric]:
+        metrics = run_values(at, limits.needed)
+        grades_asked_for = limits.target is not None and limits.target.metric(1).is_graded
+        return metrics if grades_asked_for else call.with_grades(evaluator, metrics)
+
+    everywhere = values(depths or DEPTHS)
     # Read first: the default depths depend on the runs, but reading does not depend on depths.
-    read = call.read(qrels, runs, everywhere)
+    read = call.read(qrels, evaluator, runs, evaluator.needs(everywhere))
     retrieved = [run.num_ret for run in read.hits if isinstance(run, Hits)]
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
     if call.settings.max_retrieved is not None:
@@ -309,7 +316,7 @@ def _curves_of_runs(
     if depths is None:
         answered = {depth for quality in answers.values() for depth in quality}
         depths = [depth for depth in sorted({*DEPTHS, *answered}) if depth <= deepest]
-    evaluated = read.evaluate(run_values(depths, limits.needed))
+    evaluated = read.evaluate(values(depths))
     for result in evaluated:
         _refuse_above(int(corpus_size(result.plain).min()), depths)
     curves = []

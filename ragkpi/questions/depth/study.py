@@ -199,7 +199,7 @@ class Saturation:
     success: float
     recall: float
     deepest: int
-    final: Mapping[str, float]  # recall and ra_nwg at the deepest depth
+    final: Mapping[str, float]  # recall, and ra_nwg where it exists, at the deepest depth
 
 
 @dataclass(frozen=True, order=True)
@@ -365,12 +365,13 @@ def _saturation(judged: Judged, queries: Queries, deepest: int) -> Saturation | 
     if not len(saturated):
         return None
     depth = int(saturated[0]) + 1
-    asked = find_metrics([f"recall.{depth}", f"recall.{deepest}", f"ra_nwg.{deepest}"])
+    names = ["recall"] if judged.settings.grade_map.lacks(judged.levels) else ["recall", "ra_nwg"]
+    asked = find_metrics([f"recall.{depth}", *(f"{name}.{deepest}" for name in names)])
     recall, *final = (float(column.summary) for column in score(judged, asked).columns)
     if not recall < UNSATURATED_RECALL:
         return None
-    named = dict(zip(("recall", "ra_nwg"), final, strict=True))
-    return Saturation(depth, float(success[depth - 1]), recall, deepest, named)
+    known = {name: mean for name, mean in zip(names, final, strict=True) if not math.isnan(mean)}
+    return Saturation(depth, float(success[depth - 1]), recall, deepest, known)
 
 
 def _evidence(queries: Queries, depth: int) -> float:

@@ -283,9 +283,10 @@ def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> BestCase | None:
     """Judge a run as if the unjudged documents that it shows had the top grade.
 
     The run was read with the names of its documents down to the cutoff. None if all shown
-    documents are judged, or if the pool is standard input, which cannot be read again.
+    documents are judged, if the pool is standard input, which cannot be read again, or without
+    grades.
     """
-    if evaluator.pool is None or evaluator.pool == "-":
+    if evaluator.pool in (None, "-") or evaluator.lacking_grade:
         return None
     best = _with_shown_at_their_best(
         evaluator.relevance.judgements, run, evaluator.settings, cutoff

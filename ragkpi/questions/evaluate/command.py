@@ -19,7 +19,6 @@ from ragkpi.files.opening import inputs
 from ragkpi.reports.output_files import opened
 from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.version import __version__
-from ragkpi.wording import counted, visible
 
 
 @option_group("Gates")
@@ -30,10 +29,11 @@ def gates(
         "slice, lang=de:ndcg_cut_10=0.4 with --by; repeatable.",
         use="common",
     ),
-    fail_under_baseline: str | None = option(
+    fail_under_baseline: list[str] = option(
         "--fail-under-baseline RUN",
         "Exit with status 3 if any value is shown to be worse than that of RUN, or of a "
-        "result that ragkpi stored (-q --format json, jsonl or --log).",
+        "result that ragkpi stored (-q --format json, jsonl or --log) over the same queries, with "
+        "the same qrels and settings.",
     ),
     margin: str | None = option(
         "--margin AMOUNT", "How much worse than the baseline is still good, e.g. 0.01 or 2%."
@@ -50,7 +50,13 @@ def gates(
     ),
 ) -> Arguments:
     """Return the gates that runs must pass."""
-    return locals()
+    given = locals()
+    if len(fail_under_baseline) > 1:
+        raise UsageError(
+            f"--fail-under-baseline {' and '.join(fail_under_baseline)}: expected one; call "
+            "'ragkpi eval' for each"
+        )
+    return {**given, "fail_under_baseline": next(iter(fail_under_baseline), None)}
 
 
 @option_group("Record")
@@ -58,7 +64,7 @@ def record(
     log: str | None = option(
         "--log FILE",
         "Append a line of JSON per run to FILE: files and their hashes, signature, time, "
-        "values. 'ragkpi log FILE' shows it.",
+        "values, those of queries with -q. 'ragkpi log FILE' shows it.",
     ),
     meta: list[str] = option(
         "--meta KEY=VALUE", "Say it in the record, e.g. index=2026-11-01; repeatable."
@@ -113,11 +119,11 @@ def eval(
 ) -> None:
     """Evaluate runs against qrels.
 
-    One run prints trec_eval's lines: name, query or all, value, over the queries that the run
-    has, or with -c over all judged ones. Everything else, so also a gate, is over all judged
-    queries. Several runs print a table: a row per run, a column per value. So does --by, with
-    rows for all queries and for those of each label. With --ci the lines have the bounds in two
-    more columns, and with --signature there is one more line.
+    One run prints trec_eval's lines: name, query or all, value, over the queries that a TREC run
+    has, or with -c over all judged ones. All else is over all judged queries: several runs, other
+    formats, and what is stored, logged or a gate. Several runs print a table: a row per run, a
+    column per value. So does --by, with rows for all queries and for those of each label. With --ci
+    the lines have the bounds in two more columns, and with --signature there is one more line.
 
     Options and files may come in any order; short options may be joined (-qcm map) and long
     ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves.
@@ -168,9 +174,9 @@ def eval(
             f"--format trec: its lines do not say which of {several} they are of; expected "
             + ", ".join(REPORT_FORMATS)
         )
-    inputs().hashed = bool(record) or output.is_signed(signature)
-    if as_lines and baseline is None and not gates["fail_under"]:
-        asked = {"missing": "intersection", **asked}  # trec_eval's rule
+    inputs().hashed = bool(record or baseline) or output.is_signed(signature)
+    if as_lines and not record and baseline is None and not gates["fail_under"]:
+        asked = {"missing": "trec_eval", **asked}
     result = ragkpi.evaluate(
         qrels,
         by_path(paths) if len(paths) > 1 else paths[0],
@@ -183,6 +189,8 @@ def eval(
         problems="kept",
         **asked,
     )
+    if record:
+        inputs().refuse_replacing(record["path"], "--log")
     lines: Arguments = {
         "per_query": "shown" if per_query or worst is not None else "hidden",
         "summary": "hidden" if no_summary else "shown",
@@ -190,18 +198,18 @@ def eval(
     if as_lines:
         assert isinstance(result, ragkpi.RunResult)
         with opened(output.path) as file:
-            values: Literal["measured", "standardized"] = (
-                "measured" if zscores is None else "standardized"
-            )
+            values: Literal["measured", "standardized"]
+            values = "measured" if zscores is None else "standardized"
             file.writelines(result.trec_lines(signature, values, digits=output.digits, **lines))
         for note in result.evaluation.interval_notes():
             tell(f"note: {note}")
     else:
         output.write(result.report, signature=signature, **lines)
     if record:
-        result.log(**record)
-    for run, number in result.passed.items():
-        tell(f"note: {visible(run)}: passed {counted(number, 'gate')}")
+        result.log(**record, per_query="shown" if per_query else "hidden")
+    for told in result.passed.values():
+        for sentence in told:
+            tell(f"note: {sentence}")
     exit_with(result.problems)
 
 
@@ -234,11 +242,15 @@ def log(
     where: list[str] = option(
         "--where CONDITION",
         "Only evaluations with NAME=TEXT or NAME>=NUMBER (!=, <=, <, >), where NAME is a "
-        "value, a key of --meta, run, run_id, time or signature; repeatable.",
+        "value, a key of --meta, run, run_id, time, signature or a part of it (N, l, qrels); "
+        "repeatable.",
         use="common",
     ),
     sort: str | None = option(
-        "--sort NAME", "The best value first. Default: as they were logged.", use="common"
+        "--sort NAME",
+        "The best value first, of runs over the same queries, qrels and settings. Default: as "
+        "they were logged.",
+        use="common",
     ),
 ) -> None:
     """Show logged evaluations: a row per run, the oldest first.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
+from ragkpi.evaluation import RunOrPath
 from ragkpi.files.opening import Inputs, inputs
-from ragkpi.interface import interface, steps
+from ragkpi.interface import interface, option, steps
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
@@ -26,6 +26,7 @@ from ragkpi.library.result import Result
 from ragkpi.library.session import Hashes, OnProblem, Signature
 from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
 from ragkpi.measures.measure import Scores
+from ragkpi.reports.layout import Layout
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
@@ -54,7 +55,7 @@ class EvaluationResult(Result):
     paths
         The paths of the runs, in the order of the report; None for runs in memory.
     verdicts
-        The verdict of each gate on each run.
+        The verdict of each gate on each run: both values, the difference, whether it is passed.
     problems
         The errors of runs that the report lacks, and the missed limits; empty unless the call had
         ``problems="kept"``.
@@ -74,11 +75,14 @@ class EvaluationResult(Result):
         return report
 
     @property
-    def passed(self) -> dict[str, int]:
-        """The number of limits of each run that passes all of them."""
+    def passed(self) -> dict[str, list[str]]:
+        """What was seen of each run that passes all its gates, a sentence per gate."""
         missing = {verdict.run for verdict in self.verdicts if not verdict.passed}
-        held = Counter(verdict.run for verdict in self.verdicts)
-        return {run: number for run, number in held.items() if run not in missing}
+        told: dict[str, list[str]] = {}
+        for verdict in self.verdicts:
+            if verdict.run not in missing:
+                told.setdefault(verdict.run, []).append(verdict.told)
+        return told
 
     def plot(self) -> Any:
         """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
@@ -86,7 +90,12 @@ class EvaluationResult(Result):
 
         return evaluation_figure(self.evaluation)
 
-    def log(self, path: str, meta: Mapping[str, str] | None = None) -> None:
+    def log(
+        self,
+        path: str,
+        meta: Mapping[str, str] | None = None,
+        per_query: Literal["hidden", "shown"] = "hidden",
+    ) -> None:
         """Append a line of JSON per run to a file, as ``ragkpi eval --log``.
 
         Parameters
@@ -95,6 +104,8 @@ class EvaluationResult(Result):
             The path of the log, which `ragkpi.log` shows.
         meta
             Notes about the runs: ``{"index": "2026-11-01"}``.
+        per_query
+            Whether the values of every query are logged, too, which a baseline needs.
 
         Raises
         ------
@@ -105,11 +116,14 @@ class EvaluationResult(Result):
         """
         from ragkpi.questions.evaluate.record import append, record
 
+        self.inputs.refuse_replacing(path, option("log"))
         records = []
         for run, of_run in zip(self.evaluation.runs, self.paths, strict=True):
             own = {} if of_run is None else {"run": (of_run, self.inputs.sha256(of_run))}
             files = {**self.files, **own}
-            records.append(record(run, self.evaluation.bootstrap, files, meta or {}))
+            layout = Layout(per_query=per_query)
+            bootstrap = self.evaluation.bootstrap
+            records.append(record(run, bootstrap, files, meta or {}, layout=layout))
         append(path, records)
 
 
@@ -339,14 +353,18 @@ def evaluate(
 
         labels = labels_of(by)
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
-    gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
     one_of("problems", problems, get_args(OnProblem))
     several = runs_of(run)
     runs = named_run(run) if several is None else several
+    gates = _gates(runs, fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
+    if gates:
+        gates.refuse_idle(metrics, "bind" if zscores is None else "ignored")
     read = {**runs, **gates.runs(runs)} if gates else runs
-    noted = note_files(read.values())
+    noted = note_files([*read.values(), *([gates.stored.path] if gates and gates.stored else [])])
+    if gates:
+        call = replace(call, without_judged="refused")
     evaluated = call.evaluate(qrels, read, metrics, problems="kept").over_common_queries()
-    bad = list(evaluated.problems)
+    call, bad = evaluated.call, list(evaluated.problems)
     scored = {name: run.scores for name, run in evaluated.by_name.items()}
     if problems == "raised" or not runs.keys() & scored:
         interface().refuse(bad)
@@ -358,10 +376,10 @@ def evaluate(
     names = call.names_of({name: evaluated.by_name[name] for name in scored})
     of_runs = dict(zip(names, scored.values(), strict=True))
     files = call.files(qrels=qrels, zscores=zscores, by=by) if noted.hashed else {}
-    signature = call.signature(metrics, files) if noted.hashed else None
+    signature = evaluated.signature(zscores=zscores, by=by)
 
     def reported(some: Mapping[str, Scores]) -> EvaluationReport:
-        rows = _rows(some, bootstrap, signature)
+        rows = _rows(some, bootstrap, signature, verdicts if some is of_runs else ())
         if worst is None and sort is None:
             return EvaluationReport(rows, bootstrap)
         most = None if worst is None else whole("worst", worst, 1)
@@ -374,8 +392,16 @@ def evaluate(
     queries = [] if labels is None else queries_of(of_runs.values())
     if gates:
         slices = [] if labels is None else slices_of(labels, queries)
-        verdicts = gates.verdicts(of_runs, baselines, slices)
-        gates.note_other_qrels(call, qrels)
+        if gates.stored is not None:
+            assert signature is not None
+            gates.refuse_other_ground(of_runs, signature, evaluated.judgements.file)
+        good = evaluated.by_name
+        twins = [
+            name
+            for name, given in zip(names, scored, strict=True)
+            if all(good[given].ranks_like(good[other]) for other in baselines)
+        ]
+        verdicts = gates.verdicts(of_runs, baselines, slices, twins)
         missed = gates.missed(verdicts)
         if missed and problems == "raised":
             raise GateFailedError("; ".join(map(str, missed)))
@@ -393,22 +419,31 @@ def evaluate(
     )
 
 
-def _gates(fail_under: GateLimits, *of_baseline: Any) -> Gates | None:
+def _gates(
+    runs: Mapping[str, RunOrPath], fail_under: GateLimits, *of_baseline: Any
+) -> Gates | None:
     """Return the gates that runs must pass; without any, return None and import nothing."""
     if not fail_under and all(given is None for given in of_baseline):
         return None
     from ragkpi.questions.evaluate.gates import gates_of
 
-    return gates_of(fail_under, *of_baseline)
+    return gates_of(runs, fail_under, *of_baseline)
 
 
 def _rows(
-    scored: Mapping[str, Scores], bootstrap: Bootstrap | None, signature: Signature | None
+    scored: Mapping[str, Scores],
+    bootstrap: Bootstrap | None,
+    signature: Signature | None,
+    verdicts: Sequence[Verdict],
 ) -> list[EvaluatedRun]:
     """Return a row per run, with intervals if there is a bootstrap."""
-    if bootstrap is None:
-        return [EvaluatedRun(name, scores, {}, signature) for name, scores in scored.items()]
     return [
-        EvaluatedRun(name, scores, intervals(scores, bootstrap), signature)
+        EvaluatedRun(
+            name,
+            scores,
+            intervals(scores, bootstrap) if bootstrap else {},
+            signature,
+            [verdict for verdict in verdicts if verdict.run == name],
+        )
         for name, scores in steps(scored.items(), "intervals", len(scored))
     ]

@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ragkpi.errors import DataError, GateFailedError, InputError, UsageError
 from ragkpi.evaluation import RunOrPath
+from ragkpi.files.json_text import text_of
+from ragkpi.files.opening import BYTE_ORDER_MARK, Source
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.given import QuerySlice
-from ragkpi.library.session import Call
-from ragkpi.measures.measure import MetricScores, Scores
+from ragkpi.library.session import Signature, differences, ground_of, ids_sha256
+from ragkpi.library.values import EvaluatedRun, run_object
+from ragkpi.measures.measure import Metric, MetricScores, Scores
+from ragkpi.reports.layout import Layout
 from ragkpi.statistics.gates import (
     BaselineGate,
     DecidedBy,
@@ -25,15 +30,17 @@ from ragkpi.statistics.gates import (
     Margin,
     Verdict,
     baseline_verdicts,
+    nothing_refused,
     parse_gate,
     parse_margin,
+    refuse_idle,
     unmet,
     value_verdict,
     verdicts,
 )
-from ragkpi.wording import visible
+from ragkpi.wording import listed, visible
 
-_LARGEST = 1 << 30  # no stored result has a gigabyte
+_HEAD = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -42,71 +49,98 @@ class StoredResult:
 
     Attributes
     ----------
-    queries
-        The number of queries behind its values.
+    ground
+        What its values rest on: `ragkpi.library.session.ground_of`.
     values
         The values over all queries by printed name; NaN for NA.
     per_query
         The values of each query, if they were stored (``-q``).
-    qrels
-        The SHA-256 of the qrels, in hex; empty if it was not stored.
     """
 
+    path: str
     name: str
-    queries: int
+    ground: Mapping[str, str]
     values: Mapping[str, float]
     per_query: Mapping[bytes, Mapping[str, float]]
-    qrels: str = ""
 
 
-def is_stored_result(path: str) -> bool:
-    """Return whether a file begins like a stored result of ragkpi, unlike any run."""
+def baseline_of(path: str) -> StoredResult | RunOrPath:
+    """Open a baseline once: a stored result, whatever the order of its keys, or else a run."""
+    if path != "-" and not os.path.exists(path):
+        return path  # refused where runs are read
+    source = Source(path)
     try:
-        with open(path, "rb") as file:
-            start = file.read(200).lstrip() if file.seekable() else b""
-    except OSError:
-        return False
-    return start.startswith(b"{") and b'"ragkpi"' in start
+        if source.peek(_HEAD).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"{":
+            source.keep_copy()
+            octets = source.whole("expected a format of lines")
+            if b'"ragkpi"' in octets and (objects := _objects(path, octets)):
+                with source:
+                    return _stored(path, objects)
+            source.restart()
+    except BaseException:
+        source.close()
+        raise
+    if os.path.isfile(path) or os.path.isdir(path):
+        source.close()
+        return path
+    return source
 
 
-def read_stored_result(path: str) -> StoredResult:
-    """Read the only run of a stored result, or the last run of a log."""
-    expected = f"expected what ragkpi eval {option('format')} json or {option('log')} wrote"
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        text = file.read(_LARGEST)
+_EXPECTED = "expected what 'ragkpi eval -q -o FILE.json QRELS RUN' writes"
+
+
+def _objects(path: str, octets: bytearray) -> list[Any]:
+    """Return the objects of a stored result, or nothing if this is no such file."""
+    text = text_of(octets)
     try:
-        objects = [line for line in _objects(text) if "slice" not in line]
-        if "runs" in objects[0]:
-            runs = objects[0]["runs"]
-            if len(runs) != 1:
-                names = ", ".join(str(run["name"]) for run in runs)
-                raise UsageError(f"{path}: it holds {len(runs)} runs ({names}); store one")
-            run = runs[0]
-            per_query = run.get("per_query", {})
-        else:
-            last = max(number for number, line in enumerate(objects) if line["kind"] == "run")
-            run = objects[last]
-            per_query = {line["query"]: line["values"] for line in objects[last + 1 :]}
-            per_query = per_query or run.get("per_query", {})
-        return StoredResult(
-            f"{run['name']} of {path}",
-            int(run["queries"]),
-            _numbers(run["values"]),
-            {
-                query.encode("utf-8", "surrogateescape"): _numbers(values)
-                for query, values in per_query.items()
-            },
-            str(run.get("signature") or "").partition("|qrels:sha256:")[2].partition("|")[0],
-        )
+        try:
+            objects = [_loaded(text)]
+        except ValueError:
+            objects = [_loaded(line) for line in text.split("\n") if line.strip()]
+    except (ValueError, RecursionError) as problem:
+        raise InputError(path, None, f"no stored result ({problem})", _EXPECTED) from None
+    is_stored = isinstance(objects[0], dict) and "ragkpi" in objects[0]
+    return objects if is_stored and {"runs", "values"} & objects[0].keys() else []
+
+
+def _loaded(text: str) -> Any:
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _stored(path: str, objects: Sequence[Any]) -> StoredResult:
+    """Return the only run of a stored result, or the last run of a log that missed no gate."""
+    try:
+        lines = [line for line in objects if "slice" not in line]
+        runs = lines[0].get("runs") or [line for line in lines if line["kind"] == "run"]
+        if all("time" in run for run in runs):  # a log
+            runs = [run for run in runs if all(v["passed"] for v in run.get("gates", ()))][-1:]
+        if len(runs) != 1:
+            names = ", ".join(visible(str(run["name"])) for run in runs)
+            found = f"{len(runs)} runs ({names})" if runs else "no run that passed its gates"
+            raise UsageError(f"{path}: it holds {found}; store one")
+        (run,) = runs
+        of_lines = {line["query"]: line["values"] for line in lines if line.get("kind") == "query"}
+        per_query = {
+            query.encode("utf-8", "surrogateescape"): _numbers(values)
+            for query, values in (run.get("per_query") or of_lines).items()
+        }
+        stored = {"ragkpi": lines[0]["ragkpi"], **run}
+        name, values = f"{run['name']} of {path}", _numbers(run["values"])
+        digest, count = stored.get("queries_sha256"), int(run["queries"])
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as problem:
-        raise InputError(path, None, f"no stored result ({problem!r})", expected) from None
-
-
-def _objects(text: str) -> Iterator[Any]:
-    try:
-        yield json.loads(text)
-    except ValueError:
-        yield from (json.loads(line) for line in text.splitlines() if line.strip())
+        raise InputError(path, None, f"no stored result ({problem!r})", _EXPECTED) from None
+    ground = ground_of(stored)
+    if not ground:
+        found = "does not say over which queries and qrels its values are"
+        raise InputError(path, None, found, f"{_EXPECTED}: store it again")
+    if per_query and ids_sha256(sorted(per_query)) != digest:
+        found = f"has values of {len(per_query)} of {count} queries, or of others"
+        raise InputError(path, None, found, f"{_EXPECTED}: all queries")
+    return StoredResult(path, name, ground, values, per_query)
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
@@ -115,6 +149,8 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
     for name, value in values.items():
         if value is None:
             numbers[name] = math.nan
+        elif isinstance(value, bool) or value in (math.inf, -math.inf):
+            raise ValueError(f"{name} is {value}")
         elif isinstance(value, int | float) or value in ("inf", "-inf"):
             numbers[name] = float(value)
     return numbers
@@ -125,17 +161,11 @@ def stored_verdicts(
 ) -> list[Verdict]:
     """Compare a run with a stored result, value by value.
 
-    Compare means that were stored with their queries over the queries of both. Compare other values
-    directly; they must be over the same number of queries.
+    Means that were stored with those of their queries are compared query by query, other values
+    directly.
     """
     name, scores = run
-    compared = [
-        column
-        for column in scores.columns
-        if column.metric.is_comparable and column.name in stored.values
-    ]
-    if not compared:
-        raise UsageError(f"{stored.name}: it has none of the values of this evaluation")
+    compared = [column for column in scores.columns if column.metric.is_comparable]
     by_query = [column for column in compared if _is_stored_by_query(stored, column)]
     alone = [column for column in compared if column not in by_query]
     found: list[Verdict] = []
@@ -149,15 +179,9 @@ def stored_verdicts(
             f"{option('gate_by', gate.decided_by)} needs; store means with -q, give the run, "
             f"or compare values alone: {option('gate_by', 'value')}"
         )
-    if alone and stored.queries != scores.divisor:
-        raise DataError(
-            f"{stored.name} is over {stored.queries} queries, {name} over {scores.divisor}; "
-            f"evaluate both with {option('missing', 'zero')}, or store the baseline with -q"
-        )
     return found + [
-        value_verdict(stored.name, name, column, value, gate.margin)
+        value_verdict(stored.name, name, column, stored.values[column.name], gate.margin)
         for column in alone
-        if not math.isnan(value := stored.values[column.name])
     ]
 
 
@@ -172,14 +196,15 @@ def _is_stored_by_query(stored: StoredResult, column: MetricScores) -> bool:
 
 def _scores(stored: StoredResult, columns: Sequence[MetricScores]) -> Scores:
     queries = sorted(stored.per_query)
-    made = [
-        MetricScores(
-            column.metric,
-            np.array([[stored.per_query[query][column.name]] for query in queries]),
-            len(queries),
-        )
-        for column in columns
-    ]
+    made = []
+    for column in columns:
+        rows = np.array([[stored.per_query[query][column.name]] for query in queries])
+        of_queries = MetricScores(column.metric, rows, len(queries))
+        value = stored.values[column.name]
+        if not np.isclose(of_queries.summary, value, rtol=1e-9, atol=0, equal_nan=True):
+            found = f"{column.name} is {value:g}, and {of_queries.summary:g} over its queries"
+            raise InputError(stored.path, None, found, f"{_EXPECTED}: unrounded and unchanged")
+        made.append(of_queries)
     return Scores(b"", queries, made, len(queries))
 
 
@@ -195,11 +220,21 @@ class Gates:
     stored: StoredResult | None = None
     against: BaselineGate = field(default_factory=BaselineGate)
 
+    def refuse_idle(self, metrics: Sequence[Metric], ranges: Literal["bind", "ignored"]) -> None:
+        """Raise `UsageError` for gates that no run can miss, or keep."""
+        for gate in self.limits:
+            refuse_idle(gate, metrics, ranges)
+        against = self.baseline is not None or self.stored is not None
+        if against and not any(metric.is_comparable for metric in metrics):
+            gate_name = option("fail_under_baseline")
+            raise UsageError(f"{gate_name}: no value of this evaluation is better than another")
+
     def runs(self, others: Iterable[str]) -> dict[str, RunOrPath]:
         """Return the baseline, if it is a run, under a unique name."""
         if self.baseline is None:
             return {}
-        name = self.baseline if isinstance(self.baseline, str) else "baseline"
+        name = getattr(self.baseline, "name", "baseline")
+        name = self.baseline if isinstance(self.baseline, str) else name
         while name in others:
             name += "#baseline"
         return {name: self.baseline}
@@ -209,15 +244,26 @@ class Gates:
         runs: Mapping[str, Scores],
         baselines: Mapping[str, Scores],
         slices: Sequence[QuerySlice] = (),
+        twins: Container[str] = (),
     ) -> list[Verdict]:
         """Test every run against limits and baselines; `baselines` are those that `runs` named.
 
-        Baselines, and limits without a slice, concern the values over all queries.
+        Baselines, and limits without a slice, concern the values over all queries. The `twins` are
+        the runs that rank as the baseline does.
         """
         of_all = [gate for gate in self.limits if gate.name == gate.metric]
         of_slices = [gate for gate in self.limits if gate not in of_all]
+        queries = {query for scores in runs.values() for query in scores.queries}
         for gate in of_slices:
-            if not any(gate.is_of(part.by, part.label) for part in slices):
+            own = [part for part in slices if gate.is_of(part.by, part.label)]
+            of_kind = [part.queries for part in slices if own and part.by == own[0].by]
+            if own and (lacking := queries.difference(*of_kind)):
+                raise DataError(
+                    f"{option('fail_under')} {visible(gate.name)}: {len(lacking)} of "
+                    f"{len(queries)} queries have no {visible(own[0].by)} "
+                    f"({listed(sorted(lacking), 3)}); label them, too"
+                )
+            if not own:
                 known = ", ".join(visible(part.name) for part in slices[:10])
                 raise UsageError(
                     f"{option('fail_under')} {visible(gate.name)}: no such slice of the "
@@ -230,18 +276,36 @@ class Gates:
             for part in slices:
                 found += _of_slice(run, part, of_slices)
             for baseline in baselines.items():
-                found += baseline_verdicts(baseline, run, self.against)
+                rankings: Literal["differ", "equal"] = "equal" if run[0] in twins else "differ"
+                against = baseline_verdicts(baseline, run, self.against, rankings)
+                found += nothing_refused(against, run[1])
             if self.stored is not None:
-                found += stored_verdicts(self.stored, run, self.against)
+                found += nothing_refused(stored_verdicts(self.stored, run, self.against), run[1])
         return found
 
-    def note_other_qrels(self, call: Call, qrels: Any) -> None:
-        """Add a note if the stored result comes from other qrels."""
-        if self.stored is not None and self.stored.qrels:
-            _, digest = call.files(qrels=qrels).get("qrels", ("", None))
-            if digest not in (None, self.stored.qrels):
-                name = self.stored.name
-                call.notes.note(f"{name} was evaluated with other qrels (by their SHA-256)")
+    def refuse_other_ground(
+        self, runs: Mapping[str, Scores], signature: Signature, qrels: str
+    ) -> None:
+        """Raise `DataError` if the values of a run and of the stored result are not comparable."""
+        stored = self.stored
+        for name, scores in runs.items() if stored is not None else ():
+            assert stored is not None
+            metrics = [metric for metric in scores.metrics if metric.is_comparable]
+            here = ground_of(run_object(EvaluatedRun(name, scores, {}, signature), None, Layout()))
+            apart = differences(stored.ground, here, metrics)
+            lacking = [metric.name for metric in metrics if metric.name not in stored.values]
+            if lacking:
+                apart["values"] = f"without {', '.join(lacking)}", "with"
+            if apart:
+                unlike = ", ".join(
+                    f"{n} is {was} there, {now} here" for n, (was, now) in apart.items()
+                )
+                asked = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
+                again = " ".join(["ragkpi eval -q", *asked, "-o", stored.path, qrels])
+                raise DataError(
+                    f"{visible(stored.name)} is no baseline of {visible(name)}: {unlike}; evaluate "
+                    f"it as {visible(name)}: {visible(again)} RUN"
+                )
 
     def missed(self, found: Sequence[Verdict]) -> list[GateFailedError]:
         """Return an error per run and value that falls short."""
@@ -258,13 +322,14 @@ def _of_slice(
 
 
 def gates_of(
+    runs: Mapping[str, RunOrPath],
     fail_under: GateLimits,
     baseline: Any,
     margin: float | str | None,
     gate_by: DecidedBy | None,
     gate_confidence: float | None,
 ) -> Gates:
-    """Return the gates of a call, or refuse wrong arguments."""
+    """Return the gates of a call on these runs, or refuse wrong arguments."""
     given = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
     for name, value in given.items():
         if value is not None and baseline is None:
@@ -273,7 +338,7 @@ def gates_of(
                 f"RUN with it"
             )
     limits = [
-        parse_gate(limit) if isinstance(limit, str) else Gate(limit[0], float(limit[1]))
+        parse_gate(limit if isinstance(limit, str) else f"{limit[0]}={limit[1]}")
         for limit in (fail_under.items() if isinstance(fail_under, Mapping) else fail_under)
     ]
     if baseline is None:
@@ -287,6 +352,17 @@ def gates_of(
         one_of("gate_by", gate_by or "worse", get_args(DecidedBy)),
         gate_confidence or 0.95,
     )
-    if isinstance(baseline, str | os.PathLike) and is_stored_result(os.fspath(baseline)):
-        return Gates(limits, None, read_stored_result(os.fspath(baseline)), against)
-    return Gates(limits, run_of(baseline), None, against)
+    if not isinstance(baseline, str | os.PathLike):
+        return Gates(limits, run_of(baseline), None, against)
+    path = os.fspath(baseline)
+    for run in runs.values():
+        with suppress(OSError, ValueError):
+            if isinstance(run, str) and os.path.samefile(run, path):
+                raise UsageError(
+                    f"{option('fail_under_baseline')} {path}: it is a run of this call, and no "
+                    "worse than itself; leave it out of the runs, or give another baseline"
+                )
+    of_path = baseline_of(path)
+    if isinstance(of_path, StoredResult):
+        return Gates(limits, None, of_path, against)
+    return Gates(limits, of_path, None, against)

@@ -7,17 +7,20 @@ import math
 import operator
 import os
 import re
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from ragkpi.errors import InputError, RagkpiWarning, UsageError
-from ragkpi.files.opening import inputs
-from ragkpi.interface import option
+from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
+from ragkpi.files.json_text import text_of
+from ragkpi.files.opening import Source
+from ragkpi.interface import interface, option
 from ragkpi.library.result import Result
+from ragkpi.library.session import cut, differences, ground_of
 from ragkpi.library.values import EvaluatedRun, run_object
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -26,12 +29,15 @@ from ragkpi.reports.output_files import screened
 from ragkpi.reports.renderers import dump
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.version import __version__
-from ragkpi.wording import shown
+from ragkpi.wording import shown, visible
 
 try:
     import fcntl
 except ImportError:  # on Windows, O_APPEND must do
     fcntl = None  # type: ignore[assignment]
+
+_LONGEST_WAIT = 60.0  # seconds for a lock
+_RETRY = 0.1
 
 # The types of the values in these fields of a record.
 _KINDS: Mapping[str, Any] = {"values": int | float | str | None, "meta": str, "files": dict}
@@ -43,6 +49,7 @@ def record(
     files: Mapping[str, tuple[str, str | None]],
     meta: Mapping[str, str],
     time: datetime | None = None,
+    layout: Layout | None = None,
 ) -> dict[str, Any]:
     """Describe one evaluation as a JSON object, valid under ``schema.json#/$defs/line``.
 
@@ -53,7 +60,7 @@ def record(
         "ragkpi": __version__,
         "kind": "run",
         "time": stamp.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        **run_object(run, bootstrap, Layout()),
+        **run_object(run, bootstrap, layout or Layout()),
         "files": {
             role: {"path": path, **({"sha256": digest} if digest else {})}
             for role, (path, digest) in files.items()
@@ -80,7 +87,6 @@ def parse_meta(texts: Iterable[str]) -> dict[str, str]:
 def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     """Append all records or none, one per line; other processes may append at the same time."""
     text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
-    inputs().refuse_replacing(path, option("log"))
     try:
         with _locked(path) as (file, size):
             if size is None:  # a pipe or a device
@@ -103,19 +109,13 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
 def read_records(path: str) -> list[dict[str, Any]]:
     """Read a log; blank lines are skipped."""
     records = []
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            inputs().note(path, os.fstat(file.fileno()))
-            for number, line in enumerate(file, start=1):
-                if not line.endswith("\n") and _is_torn(line):
-                    _warn_of_torn_line(f"{path}:{number}", "skipped")
-                elif line.strip():
-                    records.append(_parsed(path, number, line))
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise InputError(
-            path, None, reason, f"expected a file that {option('log')} wrote"
-        ) from problem
+    with Source(path) as source:
+        *lines, last = text_of(source.whole(f"expected a part of {option('log')}")).split("\n")
+    for number, line in enumerate([*lines, last], start=1):
+        if line is last and _is_torn(line):
+            _warn_of_torn_line(f"{path}:{number}", "skipped")
+        elif line.strip():
+            records.append(_parsed(path, number, line))
     return records
 
 
@@ -192,11 +192,26 @@ def _locked(path: str) -> Iterator[tuple[int, int | None]]:
     binary = getattr(os, "O_BINARY", 0)  # without it, Windows changes line ends
     file = os.open(path, access | os.O_APPEND | os.O_CREAT | binary, 0o666)
     try:
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        _wait_for_lock(path, file)
         yield file, os.fstat(file).st_size if regular else None
     finally:
         os.close(file)  # which also unlocks it
+
+
+def _wait_for_lock(path: str, file: int) -> None:
+    """Lock a file; say so if another process has it, and do not wait for ever."""
+    for tried in range(1 + round(_LONGEST_WAIT / _RETRY) if fcntl is not None else 0):
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        if not tried:
+            interface().note(f"{path}: waiting for another process that has locked it")
+        time.sleep(_RETRY)
+    if fcntl is not None:
+        raise UsageError(
+            f"{option('log')} {path}: locked by another process for {_LONGEST_WAIT:g} s; end it, "
+            "or give another file"
+        )
 
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -247,6 +262,19 @@ class History:
         """Sort the best first (texts from A to Z), records without the value last."""
         self._refuse_unknown(f"{option('sort')} {name}", name)
         metric = _metric_of(name)
+        ranked = [one for one in self.records if one["values"].get(name) is not None]
+        grounds = [ground_of(record) for record in ranked]
+        for record, ground in zip(ranked, grounds, strict=True):
+            said = bool(ground and grounds[0])
+            apart = differences(grounds[0], ground, [metric] if metric else [])
+            apart = apart if said else {"qrels": ("not said", "not said")}
+            for field, (one, other) in list(apart.items())[:1]:
+                choice = f"{field}={one}" if said else "qrels!=none"
+                raise DataError(
+                    f"{option('sort')} {name}: {visible(ranked[0].get('name', '?'))} and "
+                    f"{visible(record.get('name', '?'))} are not comparable: {field} is {one} of "
+                    f"one, {other} of the other; choose: {option('where')} '{choice}'"
+                )
         descending = metric is None or metric.measure.better != "lower"
 
         def key(record: Mapping[str, Any]) -> tuple[int, float, str]:
@@ -263,7 +291,8 @@ class History:
         """Lay out a row per record: the time, the run, the user's notes, its values."""
         metas = _union(record.get("meta", {}) for record in self.records)
         metrics = [_column(name) for name in _union(record["values"] for record in self.records)]
-        signatures = _what_differs([str(record.get("signature", "")) for record in self.records])
+        grounds = [ground_of(record) for record in self.records]
+        signatures = _what_differs(grounds)
         columns = [*map(Column, ("time", "run", *metas)), *metrics]
         rows = []
         for record in self.records:
@@ -271,8 +300,8 @@ class History:
             texts = map(Cell, (record.get("time"), record.get("name"), *notes))
             rows.append([*texts, *(_cell(record["values"], column) for column in metrics)])
         if not any(signatures):
-            return Table(columns, with_best_marked(columns, rows))
-        # Values under different settings are not comparable.
+            return Table(columns, with_best_marked(columns, rows) if all(grounds) else rows)
+        # Values on different grounds are not comparable.
         signed = [[*row, Cell(text)] for row, text in zip(rows, signatures, strict=True)]
         return Table([*columns, Column("signature")], signed)
 
@@ -286,7 +315,8 @@ class History:
 
     def _known(self) -> list[str]:
         metas = _union(record.get("meta", {}) for record in self.records)
-        return [*_FIELDS, *metas, *_union(record["values"] for record in self.records)]
+        values = _union(record["values"] for record in self.records)
+        return [*_FIELDS, *metas, *values, *_union(map(ground_of, self.records))]
 
     def _refuse_unknown(self, option: str, name: str) -> None:
         known = self._known()
@@ -302,7 +332,7 @@ def _field(record: Mapping[str, Any], name: str) -> Any:
     for values in (record["values"], record.get("meta", {})):
         if name in values:
             return values[name]
-    return record.get(_FIELDS.get(name, ""))
+    return record.get(_FIELDS.get(name, ""), cut(ground_of(record).get(name, "")) or None)
 
 
 def _number(value: Any, null: float | None = None) -> Any:
@@ -352,12 +382,12 @@ def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
     return Cell(_number(value, math.nan) if column.numeric else value)
 
 
-def _what_differs(signatures: list[str]) -> list[str]:
-    """Reduce signatures to the fields that differ among them."""
-    fields = [dict(part.partition(":")[::2] for part in text.split("|")) for text in signatures]
-    varying = [name for name in _union(fields) if len({parts.get(name) for parts in fields}) > 1]
+def _what_differs(grounds: list[dict[str, str]]) -> list[str]:
+    """Reduce grounds to the fields that differ among them."""
+    varying = [name for name in _union(grounds) if len({parts.get(name) for parts in grounds}) > 1]
     return [
-        "|".join(f"{name}:{parts[name]}" for name in varying if name in parts) for parts in fields
+        "|".join(f"{name}:{cut(parts[name])}" for name in varying if name in parts)
+        for parts in grounds
     ]
 
 

@@ -75,8 +75,8 @@ class ReportOptions:
         The label of each query, by kind of label.
     detail_queries, detail_depth
         The number of queries with documents on the page, and of documents per run.
-    compared
-        Notes on runs whose missing queries count as empty rankings.
+    said
+        Notes on missing queries that count as empty rankings, and on what is left out.
     """
 
     title: str
@@ -88,7 +88,7 @@ class ReportOptions:
     detail_queries: int
     detail_depth: int
     signature: Signature
-    compared: Sequence[str]
+    said: Sequence[str]
 
 
 CUTOFF = 10  # documents that a reader sees, in the parts of the page with a fixed depth
@@ -113,11 +113,12 @@ class ReportedRun:
         return replace(self, scores=self.scores.over(queries), judged=judged, best=best)
 
 
-def metrics_needed(shown: Sequence[Metric], pool: bool) -> list[Metric]:
+def metrics_needed(shown: Sequence[Metric], evaluator: Evaluator) -> list[Metric]:
     """Return the metrics to evaluate, so that `Judged` serves all parts of the page."""
     more = [f"bor.{CUTOFF}"]
-    if pool:
-        more += [f"pct_proc.{CUTOFF}", f"pool_miss.{CUTOFF}"]
+    if evaluator.pool is not None:
+        more += [f"pool_miss.{CUTOFF}"]
+        more += [] if evaluator.lacking_grade else [f"pct_proc.{CUTOFF}"]
     known = {metric.name for metric in shown}
     return [*shown, *(metric for metric in find_metrics(more) if metric.name not in known)]
 
@@ -373,8 +374,12 @@ def slice_object(
     main: int,
     procedure: Procedure,
     signature: Signature,
+    graded: bool,
 ) -> dict[str, Any]:
-    """Collect the parts of a slice, valid under ``schema.json#/$defs/report_slice``."""
+    """Collect the parts of a slice, valid under ``schema.json#/$defs/report_slice``.
+
+    What needs grades is left out unless it is `graded`.
+    """
     some, bootstrap = [run.over(queries) for run in runs], procedure.bootstrap
     evaluated = [
         EvaluatedRun(run.name, run.scores, intervals(run.scores, bootstrap), signature)
@@ -387,9 +392,9 @@ def slice_object(
         "intervals": interval_notes(bootstrap, [run.scores for run in some]),
         "judged": [judged_share(run) for run in some],
         "comparisons": _comparisons(some, main, procedure),
-        "depth": _depth(some[:MOST_RUNS]),
+        "depth": _depth(some[:MOST_RUNS], graded),
     }
-    if some[0].judged.pool is not None:
+    if some[0].judged.pool is not None and graded:
         answers["diagnoses"] = [_diagnosis(run, judgements) for run in some[:MOST_RUNS]]
     return answers
 
@@ -410,15 +415,16 @@ def _comparisons(
     ]
 
 
-def _depth(runs: Sequence[ReportedRun]) -> dict[str, Any]:
+def _depth(runs: Sequence[ReportedRun], graded: bool) -> dict[str, Any]:
     deepest = max(int(run.judged.num_ret.max(initial=1)) for run in runs)
     deepest = min(deepest, *(int(corpus_size(run.judged).min()) for run in runs))
     depths = [depth for depth in DEPTHS if depth <= max(deepest, 1)]
     limits = Limits()
+    metrics = [m for m in run_values(depths, limits.needed) if graded or not m.is_graded]
     curves = [
         Curve(
             run.name,
-            score(run.judged, run_values(depths, limits.needed)),
+            score(run.judged, metrics),
             decide_depth(run.judged, depths, limits),
         )
         for run in runs
@@ -426,9 +432,10 @@ def _depth(runs: Sequence[ReportedRun]) -> dict[str, Any]:
     studied = Curves(curves, depths, limits)
     drawn = np.union1d(depths, studied.chosen).astype(np.int64)  # few, to keep the page small
     traces = [trace(run.judged, drawn, limits.needed) for run in runs]
-    recall = _by_depth(studied, "recall", "recall")
-    evidence = _by_depth(studied, "ra_nwg", "RA-nWG")
-    return _answer(depth_answer(studied, None), [*depth_charts(studied, traces), recall, evidence])
+    found = [_by_depth(studied, "recall", "recall")]
+    if graded:
+        found.append(_by_depth(studied, "ra_nwg", "RA-nWG"))
+    return _answer(depth_answer(studied, None), [*depth_charts(studied, traces), *found])
 
 
 def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
@@ -493,7 +500,7 @@ def wanted_of(evaluator: Evaluator, shown: Sequence[Metric], runs: int) -> Wante
     _main(shown, "")
     evaluator.relevance.judgements.refuse_gains("a report shows levels")
     small = len(evaluator.relevance.judgements.queries) * runs <= _MOST_CELLS
-    metrics = metrics_needed(shown, evaluator.pool is not None)
+    metrics = metrics_needed(shown, evaluator)
     return evaluator.needs(metrics, EVERYTHING if small else 0)
 
 
@@ -520,10 +527,11 @@ def report_document(
     many_trials = pairs * len(queries) * options.procedure.trials > _MOST_TRIALS
     procedure = replace(options.procedure, test="t") if many_trials else options.procedure
     slices, left_out = largest_slices(queries, options.labels)
+    graded = not evaluator.lacking_grade
 
     by_name = dict(zip(names, evaluated, strict=True))
     notes = [
-        *options.compared,
+        *options.said,
         *concerning({name: run.warnings for name, run in by_name.items()}),
         *concerning({name: run.notes for name, run in by_name.items()}),
     ]
@@ -554,7 +562,7 @@ def report_document(
         "query_texts": [_text(query_texts.get(query)) for query in queries],
         "per_query": _per_query(reported),
         "slices": [
-            slice_object(*part, reported, judgements, main, procedure, options.signature)
+            slice_object(*part, reported, judgements, main, procedure, options.signature, graded)
             for part in slices
         ],
         "details": [detail.document(pooled=pooled) for detail in details],

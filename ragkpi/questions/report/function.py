@@ -17,7 +17,6 @@ from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
 from ragkpi.library.arguments import Evaluating, call_of, in_one_order, named_runs, whole
 from ragkpi.library.given import labels_of
-from ragkpi.library.session import RunsRead
 from ragkpi.questions.compare.function import procedure_of
 from ragkpi.questions.report.content import (
     Given,
@@ -30,7 +29,7 @@ from ragkpi.questions.report.content import (
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.paired import Family
 from ragkpi.statistics.significance import CorrectionName, TestName
-from ragkpi.wording import octets
+from ragkpi.wording import octets, visible
 
 try:
     import jinja2
@@ -186,18 +185,26 @@ def report(
     refuse_without_packages()
     named = named_runs(runs)
     call = call_of(measures, in_one_order(how))
-    requests = call.requests or default_measures(call.settings, call.pool)
-    metrics = call.metrics(requests)
+    metrics = call.metrics(default_measures(call.settings, call.pool))
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
     evaluator = call.evaluator(qrels, metrics)
-    hits = evaluator.read(named.values(), wanted_of(evaluator, metrics, len(named)))
-    needed = metrics_needed(metrics, call.pool is not None)
-    evaluated = RunsRead(call, qrels, evaluator, named, hits).evaluate(needed)
+    lacking = evaluator.lacking_grade
+    if lacking and not call.requests:
+        metrics = [metric for metric in metrics if not metric.is_graded]
+    wanted = wanted_of(evaluator, metrics, len(named))
+    evaluated = call.read(qrels, evaluator, named, wanted).evaluate(
+        metrics_needed(metrics, evaluator)
+    )
+    said = evaluated.missing_notes()
+    if lacking:
+        what = "RA-nWG" if call.pool is None else "RA-nWG, PROC and the diagnosis"
+        said.append(f"without {what}: {lacking}")
+        call.notes.note(said[-1])
     names = evaluated.names
     titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
-        title=title or titled,
-        main=requests[0],
+        title=visible(title or titled),
+        main=call.requests[0] if call.requests else "",
         procedure=procedure,
         query_texts=_texts(queries),
         document_texts=_texts(corpus),
@@ -205,7 +212,7 @@ def report(
         detail_queries=whole("detail_queries", detail_queries, 0),
         detail_depth=whole("detail_depth", detail_depth, 1),
         signature=call.signature(metrics, call.files(qrels=qrels)),
-        compared=evaluated.missing_notes(),
+        said=said,
     )
     return report_page(report_document(evaluated, metrics, options))
 

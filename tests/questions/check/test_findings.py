@@ -28,14 +28,16 @@ FINDINGS = {
     "run-ids": (CLEAN + b"2 Q0 d3 2 0 you\n", 2, [1, 4]),
     "own-query": (b"1 Q0 1 1 2 me\n1 Q0 2 2 1 me\n2 Q0 2 1 2 me\n", 2, [1, 3]),
     "ascending": (b"1 Q0 d1 1 1 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n2 Q0 d2 2 3 me\n", 2, [1, 3]),
+    "one-score": (b"1 Q0 d1 1 3 me\n1 Q0 d2 2 3 me\n2 Q0 d1 1 1 me\n", 1, [1]),
     "ranks": (CLEAN + b"2 Q0 d3 2 9 me\n2 Q0 d4 x 0 me\n", 1, [4, 5]),
-    "ties-at-cutoff": (b"1 Q0 d2 1 2 me\n1 Q0 d1 2 2 me\n2 Q0 d1 1 1 me\n", 1, [2]),
     "nothing-relevant": (CLEAN, 1, []),
     "missing-queries": (b"1 Q0 d2 1 2 me\n", 1, [None]),
     "unknown-queries": (CLEAN + b"3 Q0 d1 1 1 me\n", 1, [None]),
     "query-spelling": (CLEAN + b"TOPIC-9 Q0 d1 1 1 me\n", 1, [4]),
     "document-spelling": (b"1 Q0 D1 1 3 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n", 1, [1]),
     "nothing-judged": (b"1 Q0 x1 1 3 me\n2 Q0 x2 1 1 me\n", 2, []),
+    "unanswerable": (CLEAN + b"VOID Q0 d 1 1 me\n", 1, [None]),
+    "ties-at-cutoff": (b"1 Q0 d2 1 2 me\n1 Q0 d1 2 2 me\n2 Q0 d1 1 1 me\n", 1, [2]),
     "ties": (CLEAN + b"2 Q0 d3 2 1 me\n", 2, []),
     "scattered": (CLEAN + b"1 Q0 d3 3 1 me\n2 Q0 d3 2 0 me\n", 2, []),
     "judged": (CLEAN + b"2 Q0 d3 2 0 me\n", 3, []),
@@ -50,7 +52,8 @@ def findings_of(outcome):
 def check(ragkpi, folder, run, *options):
     (folder / "run").write_bytes(run)
     topic = b"topic-9 0 d 1\n" if b"TOPIC" in run else b""
-    (folder / "qrels").write_bytes(QRELS + topic)
+    void = b"VOID 0 d 0\n" if b"VOID" in run else b""
+    (folder / "qrels").write_bytes(QRELS + topic + void)
     return ragkpi("check", "qrels", "run", "--format", "json", *options, folder=folder)
 
 
@@ -124,7 +127,7 @@ def test_places_can_be_clicked_on(ragkpi, tmp_path):
 
 
 def test_other_formats_are_checked(ragkpi, tmp_path):
-    (tmp_path / "run").write_bytes(b'{"1": {"d1": 1,\n" D2": 1}, "2": {"d1": 0}}')
+    (tmp_path / "run").write_bytes(b'{"1": {"d1": 1.5,\n" D2": 1.5}, "2": {"d1": 0}}')
     (tmp_path / "qrels").write_bytes(QRELS)
     files = ("qrels", "run", "-m", "P.1", "--format", "tsv")
     out = ragkpi("check", *files, folder=tmp_path).out.decode()

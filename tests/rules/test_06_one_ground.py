@@ -1,0 +1,202 @@
+"""A comparison has one ground: queries, qrels, settings, version. What differs is refused."""
+
+import json
+
+import pytest
+
+import ragkpi
+from tests.rules.made import edit, write_files
+
+MEASURES = "recip_rank,bor.1"
+SETTINGS = ("-N", "1000")
+
+
+@pytest.fixture
+def evaluate(ragkpi, tmp_path):
+    write_files(tmp_path)
+    return lambda *arguments: ragkpi("eval", *arguments, folder=tmp_path)
+
+
+def refused(found, field, there, here):
+    assert found.status == 4, found.err.decode()
+    assert f"{field} is {there}" in found.err.decode()
+    assert f" there, {here}" in found.err.decode()
+    assert b"evaluate it as" in found.err
+    assert b"ragkpi eval -q -m " in found.err
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "log"])
+@pytest.mark.parametrize(
+    ("there", "here", "field", "before", "now"),
+    [
+        (("-N", "500"), ("-N", "100M"), "N", "500", "100000000"),
+        ((*SETTINGS, "-l", "1"), (*SETTINGS, "-l", "0"), "l", "1", "0"),
+        ((*SETTINGS, "-M", "2"), SETTINGS, "M", "2", "all"),
+        (SETTINGS, (*SETTINGS, "-J"), "unjudged", "kept", "removed"),
+        ((*SETTINGS, "--draws", "ret"), SETTINGS, "draws", "ret", "nominal"),
+        ((*SETTINGS, "--max-passage", "#"), SETTINGS, "sieve", "max_passage", "none"),
+        ((*SETTINGS, "--ignore-identical-ids"), SETTINGS, "sieve", "ignore_identical", "none"),
+        ((), SETTINGS, "N", "5 seen", "1000"),  # rel, x1, x2, x3, x4
+    ],
+)
+@pytest.mark.parametrize("strict", [(), ("--strict",)])
+def test_other_settings(evaluate, form, there, here, field, before, now, strict):
+    store = ("--log", "base") if form == "log" else ("--format", form, "-o", "base")
+    assert evaluate("-cq", "-m", MEASURES, *there, *store, "qrels", "good.run").status == 0
+    gate = ("--gate-by", "value", "--fail-under-baseline", "base")
+    found = evaluate("-m", MEASURES, *here, *gate, *strict, "qrels", "bad.run")
+    refused(found, field, before, now)
+
+
+def test_what_no_value_depends_on_may_differ(evaluate):
+    evaluate("-q", "-m", MEASURES, "-N", "500", "-o", "base.json", "qrels", "good.run")
+    gate = ("--fail-under-baseline", "base.json")
+    assert evaluate("-m", "recip_rank", "-N", "900", *gate, "qrels", "like.run").status == 0
+    assert evaluate("-m", "recip_rank", "--strict", *gate, "qrels", "like.run").status == 0
+    assert evaluate("-m", "recip_rank", "--by", "all.tsv", *gate, "qrels", "like.run").status == 0
+
+
+def test_other_qrels_and_queries(evaluate):
+    store = ("-q", "-m", "recip_rank", "-o", "base.json")
+    gate = ("-m", "recip_rank", "--fail-under-baseline", "base.json")
+    evaluate(*store, "qrels", "good.run")
+    refused(evaluate(*gate, "more.qrels", "bad.run"), "qrels", "", "")
+    evaluate(*store, "five.qrels", "five.run")
+    found = evaluate(*gate, "qrels", "bad.run")
+    refused(found, "queries", "5, ", "12, ")
+    evaluate("--common", *store, "qrels", "five.run")
+    refused(evaluate(*gate, "qrels", "bad.run"), "queries", "5, ", "12, ")
+
+
+@pytest.mark.parametrize("version", ["99.0", "0.2.0", "1.0", "", "0.10.0"])
+@pytest.mark.parametrize("where", ["document", "signature", "both"])
+def test_other_versions(evaluate, tmp_path, version, where):
+    evaluate("-q", "-m", "recip_rank", "-o", "base.json", "qrels", "good.run")
+
+    def change(run, document):
+        if where != "signature":
+            document["ragkpi"] = version
+        if where != "document":
+            run["signature"] = run["signature"].replace(ragkpi.__version__, version, 1)
+
+    edit(tmp_path / "base.json", change)
+    found = evaluate("-m", "recip_rank", "--fail-under-baseline", "base.json", "qrels", "bad.run")
+    refused(found, "version", version, ragkpi.__version__)
+
+
+def test_a_patch_computes_the_same(evaluate, tmp_path):
+    evaluate("-q", "-m", "recip_rank", "-o", "base.json", "qrels", "good.run")
+    patch = ".".join([*ragkpi.__version__.split(".")[:2], "99"])
+    path = tmp_path / "base.json"
+    path.write_text(path.read_text().replace(ragkpi.__version__, patch))
+    gate = ("-m", "recip_rank", "--fail-under-baseline", "base.json", "qrels")
+    assert evaluate(*gate, "like.run").status == 0
+    assert evaluate(*gate, "bad.run").status == 3
+
+
+@pytest.mark.parametrize("field", ["signature", "queries_sha256"])
+def test_a_result_without_a_ground(evaluate, tmp_path, field):
+    evaluate("-q", "-m", "recip_rank", "-o", "base.json", "qrels", "good.run")
+    edit(tmp_path / "base.json", lambda run, _: run.pop(field))
+    found = evaluate("-m", "recip_rank", "--fail-under-baseline", "base.json", "qrels", "bad.run")
+    assert found.status == 2
+    assert b"does not say over which queries and qrels" in found.err
+    assert b"ragkpi eval -q -o FILE.json QRELS RUN" in found.err
+
+
+@pytest.mark.parametrize("lines", [1, 3, 11])
+def test_a_result_cut_at_the_end_of_a_line(evaluate, tmp_path, lines):
+    evaluate("-q", "-m", "recip_rank", "-o", "base.jsonl", "qrels", "good.run")
+    path = tmp_path / "base.jsonl"
+    whole = path.read_text().splitlines(keepends=True)
+    assert len(whole) == 13
+    path.write_text("".join(whole[: 1 + lines]))
+    found = evaluate("-m", "recip_rank", "--fail-under-baseline", "base.jsonl", "qrels", "bad.run")
+    assert found.status == 2
+    assert f"has values of {lines} of 12 queries".encode() in found.err
+
+
+def test_the_worst_queries_are_no_baseline(evaluate):
+    evaluate("--worst", "3", "-m", "recip_rank", "-o", "base.json", "qrels", "good.run")
+    found = evaluate("-m", "recip_rank", "--fail-under-baseline", "base.json", "qrels", "bad.run")
+    assert found.status == 2
+    assert b"has values of 3 of 12 queries" in found.err
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_a_result_of_several_runs_is_no_baseline(evaluate, form):
+    evaluate("-q", "-m", "map", "-o", f"base.{form}", "qrels", "good.run", "bad.run")
+    found = evaluate("-m", "map", "--fail-under-baseline", f"base.{form}", "qrels", "like.run")
+    assert found.status == 1
+    assert b"it holds 2 runs (good, bad); store one" in found.err
+
+
+def test_records_are_ranked_on_one_ground(ragkpi, evaluate, tmp_path):
+    """The better of two values over five queries does not come before one over twelve."""
+    log = ("-cm", "recip_rank", "--log", "log")
+    evaluate(*log, "qrels", "good.run")
+    evaluate(*log, "five.qrels", "five.run")
+    shown = lambda *how: ragkpi("log", "log", "--format", "csv", *how, folder=tmp_path)  # noqa: E731
+    found = shown("--sort", "recip_rank")
+    assert found.status == 4
+    assert b"good and five are not comparable: queries is 12, " in found.err
+    assert b"--where 'queries=12, " in found.err
+    digest = json.loads((tmp_path / "log").read_text().splitlines()[0])["queries_sha256"]
+    chosen = shown("--sort", "recip_rank", "--where", f"queries=12, {digest[:8]}")
+    assert chosen.status == 0
+    assert [row.split(b",")[1] for row in chosen.out.splitlines()] == [b"run", b"good"]
+    assert shown("--sort", "run").status == 0
+    table = ragkpi("log", "log", "--format", "table", folder=tmp_path).out.decode()
+    assert "*" not in table
+    assert "queries:12, " in table
+    assert "queries:5, " in table
+
+
+def test_records_that_differ_in_what_the_value_needs_not(ragkpi, evaluate, tmp_path):
+    for size, run in (("500", "bad.run"), ("900", "good.run")):
+        evaluate("-cm", MEASURES, "-N", size, "--log", "log", "qrels", run)
+    sorted_by = lambda name: ragkpi("log", "log", "--sort", name, folder=tmp_path)  # noqa: E731
+    assert sorted_by("recip_rank").status == 0
+    found = sorted_by("bor_1")
+    assert found.status == 4
+    assert b"N is 500 of one, 900 of the other; choose: --where 'N=500'" in found.err
+
+
+def test_records_without_a_ground_are_not_ranked(ragkpi, evaluate, tmp_path):
+    evaluate("-cm", "recip_rank", "--log", "log", "qrels", "good.run")
+    (record,) = (json.loads(line) for line in (tmp_path / "log").read_text().splitlines())
+    old = {name: text for name, text in record.items() if name != "signature"}
+    lines = [json.dumps({**old, "name": name}) for name in ("old", "older")]
+    with (tmp_path / "log").open("a") as file:
+        file.write("\n".join(lines) + "\n")
+    command = ("log", "log", "--format", "csv", "--sort", "recip_rank")
+    found = ragkpi(*command, folder=tmp_path)
+    assert found.status == 4
+    assert b"qrels is not said of one, not said of the other" in found.err
+    assert b"--where 'qrels!=none'" in found.err
+    chosen = ragkpi(*command, "--where", "qrels!=none", folder=tmp_path)
+    assert [row.split(b",")[1] for row in chosen.out.splitlines()] == [b"run", b"good"]
+    (tmp_path / "log").write_text("\n".join(lines) + "\n")
+    assert ragkpi(*command, folder=tmp_path).status == 4
+
+
+def test_qrels_in_memory_have_a_hash(tmp_path):
+    qrels, other = ({f"q{n}": {"d": 1, "e": level} for n in range(8)} for level in (0, 1))
+    run = {f"q{n}": {"d": 1.0} for n in range(8)}
+    path = tmp_path / "base.json"
+    path.write_text(json.dumps(ragkpi.evaluate(qrels, run, "map").to_dict()))
+    how = {"fail_under_baseline": str(path), "gate_by": "value"}
+    assert ragkpi.evaluate(qrels, run, "map", **how).passed
+    with pytest.raises(ragkpi.RagkpiError, match=r"qrels is .* there, .* here") as refused:
+        ragkpi.evaluate(other, run, "map", **how)
+    assert refused.value.exit_status == 4
+
+
+def test_runs_over_other_queries_are_compared_on_request_alone(tmp_path):
+    write_files(tmp_path)
+    qrels, *runs = (str(tmp_path / name) for name in ("qrels", "good.run", "five.run"))
+    with pytest.raises(ragkpi.RagkpiError, match="good is over 12 queries, five over 5") as refused:
+        ragkpi.compare(qrels, runs, "recip_rank", missing="intersection")
+    assert refused.value.exit_status == 4
+    with pytest.warns(ragkpi.RagkpiWarning, match="5 queries that all runs have"):
+        assert ragkpi.compare(qrels, runs, "recip_rank", missing="common").rows
