@@ -364,11 +364,11 @@ def builtin_measures() -> Mapping[str, Measure]:
 
     The other families are imported here, as most evaluations only need those of `TREC_MEASURES`.
     """
-    from ragkpi.measures import assessors, chance, evidence, kpi
+    from ragkpi.measures import chance, evidence, kpi, preferences
 
     rag_families = (chance.MEASURES, evidence.MEASURES, kpi.MEASURES)
     return {
-        **_in_trec_order([*_TREC_FAMILIES, assessors.MEASURES]),
+        **_in_trec_order([*_TREC_FAMILIES, preferences.MEASURES]),
         **{measure.name: measure for family in rag_families for measure in family},
     }
 

@@ -17,7 +17,7 @@ from ragkpi.files.opening import new_sha256
 from ragkpi.files.trec import NO_PLACE, Place, QrelsColumns, fractional
 from ragkpi.wording import named
 
-ScoreOrder = Literal["descending", "ascending"]
+IdOrder = Literal["descending", "ascending"]
 """The order of ids among documents with equal scores."""
 
 
@@ -38,7 +38,7 @@ class Judgements:
     document: Tokens
     level: IntArray  # negative: in the pool but unjudged
     index: dict[bytes, int] = field(repr=False)
-    ties: ScoreOrder = "descending"  # the order of ids among documents with equal scores
+    ties: IdOrder = "descending"  # the order of ids among documents with equal scores
     gain: FloatArray | None = None  # (J,), in qrels with fractional levels; `level` is then 0
     first_fraction: tuple[int, float] = (0, 0.0)  # the first fractional level, with its line
     place: Place = NO_PLACE  # where the file has its levels

@@ -14,7 +14,8 @@ from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.reading import Hits
 
 if TYPE_CHECKING:
-    from ragkpi.ranking.assessors import JudgedGroups, JudgedPreferences
+    from ragkpi.ranking.groups import JudgedGroups
+    from ragkpi.ranking.preferences import JudgedPreferences
 
 AnyJudged: TypeAlias = "Judged | JudgedGroups | JudgedPreferences"
 
@@ -44,7 +45,7 @@ def _read_qrels(path: str, reading: Reading | str | None = None) -> Relevance:
 
 
 def _read_assessors(path: str, _: Reading | str | None = None, *, format_name: str) -> Relevance:
-    from ragkpi.ranking import assessors as preferences
+    from ragkpi.ranking import preferences
 
     return preferences.READERS[format_name](path)
 

@@ -168,7 +168,7 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
         *("ragkpi.cli.help_pages", "ragkpi.cli.typer_commands"),
         *("ragkpi.measures.chance", "ragkpi.measures.evidence"),
         *("ragkpi.charts.chart", "ragkpi.charts.text_chart"),
-        *("ragkpi.files.in_memory", "ragkpi.files.registry", "ragkpi.ranking.assessors"),
+        *("ragkpi.files.in_memory", "ragkpi.files.registry", "ragkpi.ranking.preferences"),
         *("ragkpi.questions.evaluate.gates", "ragkpi.library.given"),
     }
     assert done.stdout

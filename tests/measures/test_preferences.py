@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragkpi.measures import assessors
+from ragkpi.measures import preferences
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import read_run
 from ragkpi.ranking.relevance import READERS
@@ -44,4 +44,5 @@ def test_by_hand(tmp_path, name):
     judgements = READERS["prefs"](str(tmp_path / "prefs"))
     hits = read_run(str(tmp_path / "run"), judgements.judgements)
     judged, _ = judgements.judge(hits, Settings())
-    assert getattr(assessors, name)(judged).tolist() == pytest.approx([BY_HAND[name]])
+    (function,) = (m.function for m in preferences.MEASURES if m.name == name)
+    assert function(judged).tolist() == pytest.approx([BY_HAND[name]])

@@ -5,13 +5,13 @@ import random
 import pytest
 
 from ragkpi.errors import DataError, NothingInCommonError
-from ragkpi.measures import assessors
+from ragkpi.measures import preferences
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import read_run
 from ragkpi.ranking.relevance import READERS
 from tests.slow_reference import preferences as twin
 
-MEASURES = {name: f for name, f in vars(assessors).items() if name.startswith("prefs_")}
+MEASURES = {m.name: m.function for m in preferences.MEASURES if m.reads == "prefs"}
 
 
 @pytest.fixture
@@ -132,8 +132,15 @@ def test_qrels_prefs_have_one_subgroup(judge):
             ],
             "documents a and b are each preferred over the other",
         ),
+        (
+            [
+                *((b"u", b"s", b"a", 2.0), (b"u", b"s", b"b", 1.0), (b"u", b"s", b"b", 1.0)),
+                *((b"u", b"s", b"a", 0.5), (b"u", b"t", b"b", 1.0)),
+            ],
+            "documents a and b are each preferred over the other",
+        ),
     ],
-    ids=["one scale", "zero and above", "circle"],
+    ids=["one scale", "zero and above", "circle", "two levels on one of two scales"],
 )
 def test_contradictions_name_query_group_and_documents(judge, lines, says):
     with pytest.raises(DataError) as problem:

@@ -7,6 +7,7 @@ document is retrieved above the worse document, or alone.
 from __future__ import annotations
 
 from functools import partial
+from textwrap import fill
 
 import numpy as np
 
@@ -14,8 +15,9 @@ from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.measure import SUM, UNPROVEN, Measure, record
 from ragkpi.measures.parameters import Cutoffs, RealCutoffs
 from ragkpi.measures.precision import MULTIPLES_OF_R, P, Rprec_mult, average_precision
-from ragkpi.ranking.assessors import JudgedGroups, JudgedPreferences, Tally
+from ragkpi.ranking.groups import JudgedGroups
 from ragkpi.ranking.judged import quotient
+from ragkpi.ranking.preferences import JudgedPreferences, Scope
 
 MEASURES: list[Measure] = []
 
@@ -37,7 +39,7 @@ def prefs_num_prefs_poss(judged: JudgedPreferences) -> IntArray:
                 preferences of a group are closed transitively and each counts once.
     Source:     trec_eval 10.0
     """
-    return judged.per_query(judged.every.possible).astype(np.int64)
+    return judged.total(judged.of_groups["all"].possible).astype(np.int64)
 
 
 @_count()
@@ -50,7 +52,7 @@ def prefs_num_prefs_ful(judged: JudgedPreferences) -> IntArray:
     Edge cases: equal scores are ranked by ascending document id, unlike with qrels.
     Source:     trec_eval 10.0
     """
-    return judged.per_query(judged.every.fulfilled).astype(np.int64)
+    return judged.total(judged.of_groups["all"].fulfilled).astype(np.int64)
 
 
 @_count()
@@ -63,11 +65,11 @@ def prefs_num_prefs_ful_ret(judged: JudgedPreferences) -> IntArray:
     Edge cases: a document that -M cuts away is not retrieved.
     Source:     trec_eval 10.0
     """
-    return judged.per_query(judged.retrieved.fulfilled).astype(np.int64)
+    return judged.total(judged.of_groups["retrieved"].fulfilled).astype(np.int64)
 
 
 @_share()
-def prefs_simp(judged: JudgedPreferences) -> FloatArray:
+def prefs_simp(judged: JudgedPreferences, scope: Scope = "all") -> FloatArray:
     """Share of all preferences that the ranking fulfils, judgment groups pooled.
 
     Formula:    Σ F / Σ T, both over judgment groups; T = preferences, F = those fulfilled
@@ -76,11 +78,12 @@ def prefs_simp(judged: JudgedPreferences) -> FloatArray:
     Source:     trec_eval 10.0; Carterette et al., Here or There: Preference Judgments for
                 Relevance, ECIR 2008
     """
-    return _pooled(judged, judged.every)
+    tally = judged.of_groups[scope]
+    return quotient(judged.total(tally.fulfilled), judged.total(tally.possible))
 
 
 @_share()
-def prefs_pair(judged: JudgedPreferences) -> FloatArray:
+def prefs_pair(judged: JudgedPreferences, scope: Scope = "all") -> FloatArray:
     """Share of preferences that the ranking fulfils, averaged over pairs of documents.
 
     Formula:    mean over pairs of documents with any preference of w / (w + w'); w = preferences
@@ -89,11 +92,11 @@ def prefs_pair(judged: JudgedPreferences) -> FloatArray:
     Edge cases: a pair of which neither is retrieved scores 0; 0 for a query without preferences.
     Source:     trec_eval 10.0
     """
-    return judged.pairs.share
+    return judged.of_pairs[scope].share
 
 
 @_share()
-def prefs_avgjg(judged: JudgedPreferences) -> FloatArray:
+def prefs_avgjg(judged: JudgedPreferences, scope: Scope = "all") -> FloatArray:
     """Share of all preferences that the ranking fulfils, averaged over judgment groups.
 
     Formula:    (Σ over judgment groups of F/T) / number of groups
@@ -101,11 +104,11 @@ def prefs_avgjg(judged: JudgedPreferences) -> FloatArray:
     Edge cases: a group without preferences counts 0.
     Source:     trec_eval 10.0
     """
-    return judged.group_mean(judged.every.share)
+    return judged.mean(judged.of_groups[scope].share)
 
 
 @_share()
-def prefs_avgjg_Rnonrel(judged: JudgedPreferences) -> FloatArray:
+def prefs_avgjg_Rnonrel(judged: JudgedPreferences, scope: Scope = "limited") -> FloatArray:
     """prefs_avgjg with as many nonrelevant documents as there are relevant ones.
 
     Formula:    (Σ over judgment groups of f/t) / number of groups; with r relevant (level above 0)
@@ -119,44 +122,9 @@ def prefs_avgjg_Rnonrel(judged: JudgedPreferences) -> FloatArray:
                 trec_eval reads past its arrays; here N counts all levels up to 0.
     Source:     trec_eval 10.0
     """
-    return _nonzero_mean(judged, judged.limited)
-
-
-@_share()
-def prefs_simp_ret(judged: JudgedPreferences) -> FloatArray:
-    """prefs_simp over preferences with both documents retrieved.
-
-    Formula:    Σ F / Σ T, both over judgment groups; T = preferences between retrieved documents
-    Range:      0 to 1
-    Edge cases: 0 if no two retrieved documents have a preference.
-    Source:     trec_eval 10.0
-    """
-    return _pooled(judged, judged.retrieved)
-
-
-@_share()
-def prefs_pair_ret(judged: JudgedPreferences) -> FloatArray:
-    """prefs_pair over pairs with both documents retrieved.
-
-    Formula:    mean over pairs of retrieved documents with any preference of w / (w + w')
-    Range:      0 to 1
-    Edge cases: 0 if there is no such pair.
-    Source:     trec_eval 10.0
-    """
-    return judged.pairs_retrieved.share
-
-
-@_share()
-def prefs_avgjg_ret(judged: JudgedPreferences) -> FloatArray:
-    """prefs_avgjg over preferences with both documents retrieved.
-
-    Formula:    (Σ over judgment groups of F/T) / number of groups; T = preferences between
-                retrieved documents
-    Range:      0 to 1
-    Edge cases: a group without such a preference counts 0.
-    Source:     trec_eval 10.0
-    """
-    return judged.group_mean(judged.retrieved.share)
+    tally = judged.of_groups[scope]
+    # A group without preferences is 0/0 in trec_eval, and so is their mean.
+    return np.where(judged.mean(tally.possible == 0) > 0, 0.0, judged.mean(tally.share))
 
 
 @_share()
@@ -169,54 +137,46 @@ def prefs_avgjg_Rnonrel_ret(judged: JudgedPreferences) -> FloatArray:
     Edge cases: as prefs_avgjg_Rnonrel; a group without retrieved documents makes the query 0.
     Source:     trec_eval 10.0
     """
-    return _nonzero_mean(judged, judged.limited_retrieved)
+    return prefs_avgjg_Rnonrel(judged, "limited_retrieved")
 
 
-@_share()
-def prefs_simp_imp(judged: JudgedPreferences) -> FloatArray:
-    """prefs_simp over preferences with at least one document retrieved.
+# Fewer preferences: suffix and scope, and in the words of the help which documents, T and pairs.
+_NARROWER: tuple[tuple[str, Scope, str, str, str], ...] = (
+    (
+        "ret",
+        "retrieved",
+        "both documents retrieved",
+        "preferences between retrieved documents",
+        "pairs of retrieved documents with any preference",
+    ),
+    (
+        "imp",
+        "implied",
+        "at least one document retrieved",
+        "preferences with a retrieved document",
+        "pairs of documents with any preference that have one or both documents retrieved",
+    ),
+)
+for _suffix, _scope, _with, _preferences, _pairs in _NARROWER:
+    _groups_pooled = f"Σ F / Σ T, both over judgment groups; T = {_preferences}"
+    _pairs_averaged = f"mean over {_pairs} of w / (w + w')"
+    _groups_averaged = f"(Σ over judgment groups of F/T) / number of groups; T = {_preferences}"
+    for _average, _over, _formula, _edge in (
+        (prefs_simp, "preferences", _groups_pooled, "0 if there is no such preference."),
+        (prefs_pair, "pairs", _pairs_averaged, "0 if there is no such pair."),
+        (
+            *(prefs_avgjg, "preferences", _groups_averaged),
+            "a group without such a preference counts 0.",
+        ),
+    ):
+        _narrower = partial(_average, scope=_scope)
+        _narrower.__doc__ = f"""{_average.__name__} over {_over} with {_with}.
 
-    Formula:    Σ F / Σ T, both over judgment groups; T = preferences with a retrieved document
-    Range:      0 to 1
-    Edge cases: 0 if there is no such preference.
-    Source:     trec_eval 10.0
-    """
-    return _pooled(judged, judged.implied)
-
-
-@_share()
-def prefs_pair_imp(judged: JudgedPreferences) -> FloatArray:
-    """prefs_pair over pairs with at least one document retrieved.
-
-    Formula:    mean over pairs of documents with any preference that have one or
-                both documents retrieved of w / (w + w')
-    Range:      0 to 1
-    Edge cases: 0 if there is no such pair.
-    Source:     trec_eval 10.0
-    """
-    return judged.pairs_implied.share
-
-
-@_share()
-def prefs_avgjg_imp(judged: JudgedPreferences) -> FloatArray:
-    """prefs_avgjg over preferences with at least one document retrieved.
-
-    Formula:    (Σ over judgment groups of F/T) / number of groups; T = preferences with a
-                retrieved document
-    Range:      0 to 1
-    Edge cases: a group without such a preference counts 0.
-    Source:     trec_eval 10.0
-    """
-    return judged.group_mean(judged.implied.share)
-
-
-def _pooled(judged: JudgedPreferences, tally: Tally) -> FloatArray:
-    return quotient(judged.per_query(tally.fulfilled), judged.per_query(tally.possible))
-
-
-def _nonzero_mean(judged: JudgedPreferences, tally: Tally) -> FloatArray:
-    """Average over groups; 0 if any group has no preference, like 0/0 in trec_eval."""
-    return np.where(judged.group_mean(tally.possible == 0) > 0, 0.0, judged.group_mean(tally.share))
+{fill(f"Formula:    {_formula}", 96, subsequent_indent=" " * 12)}
+Range:      0 to 1
+Edge cases: {_edge}
+Source:     trec_eval 10.0"""
+        _share(f"{_average.__name__}_{_suffix}")(_narrower)
 
 
 @_groups()
