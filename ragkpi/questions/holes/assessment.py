@@ -10,14 +10,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.interface import steps
-from ragkpi.questions.holes.search import (
-    Trials,
-    corners,
-    spread,
-    spread_if_known,
-    spread_if_other_known,
-    spread_with,
-)
+from ragkpi.questions.holes.search import Trials, corners, spread, spread_if_known
 from ragkpi.questions.holes.study import HoleBounds
 from ragkpi.questions.holes.unjudged import UNRETRIEVED, Holes, SmallInts
 
@@ -152,10 +145,9 @@ def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
     removed = []
     for metric in steps(metrics, "the first to judge", len(metrics)):
         trials = [runs.trials(run, metric) for run in range(len(runs.evaluations))]
-        before = sum(float(_spreads(of_run).sum()) for of_run in trials)
-        worthless, best = (
-            sum(spread_with(of_run, chosen, step) for of_run in trials)
-            for step in (0, trials[0].top)
+        before, worthless, best = (
+            sum(float(_spreads(of_run, known, step).sum()) for of_run in trials)
+            for known, step in ((chosen[:0], 0), (chosen, 0), (chosen, trials[0].top))
         )
         if before > 0:
             removed.append(1 - (worthless / 2 + best / 2) / before)
@@ -169,29 +161,35 @@ def _remove(trials: Trials, removed: FloatArray) -> float:
     number = run.number[query, place]
     # Where the order does not matter, all own holes of a query remove the same.
     alike = trials.metric.measure.bounds.order == "ignored"
-    tried = np.flatnonzero(run.num_own > 0) if alike else query
     # The slowest step comes first, because it reports progress.
-    left = spread_if_known(trials, tried, np.zeros_like(tried) if alike else place)
-    before = _spreads(trials)
-    rows = np.flatnonzero(run.num_other > 0)
-    of_others = np.zeros(len(before))
-    of_others[rows] = _cleaned(before[rows] - spread_if_other_known(trials, rows))
-    if of_others.any():
+    if alike:
+        left = _left(trials, number[place == 0])[query]
+    else:
+        left = spread_if_known(trials, query, place)
+    before = _spreads(trials, number[:0])
+    others = run.others
+    if len(others):
+        one_each = others[np.unique(run.row[others], return_index=True)[1]]
+        of_others = _cleaned(before - _left(trials, one_each))
         removed += np.append(of_others, 0.0)[np.where(run.varies, run.row, -1)]
         removed[number] -= of_others[query]
-    gain = _cleaned(before[tried] - left)
-    removed[number] += gain[np.searchsorted(tried, query)] if alike else gain
+    removed[number] += _cleaned(before[query] - left)
     return float(before.sum())
+
+
+def _left(trials: Trials, known: IntArray) -> FloatArray:
+    """Return the `_spreads` that are left once holes are known: the mean over both ends."""
+    return (_spreads(trials, known, 0) + _spreads(trials, known, trials.top)) / 2
+
+
+def _spreads(trials: Trials, known: IntArray, step: int = 0) -> FloatArray:
+    """Spread of the first statistic over the corners, (Q,); 0 where fewer than two are known."""
+    return spread(corners(trials, known, step)[:, :, 0])
 
 
 def _cleaned(gain: FloatArray) -> FloatArray:
     """Set rounding errors to 0, so that a hole without effect is no candidate."""
     return np.where(np.abs(gain) < _ROUNDING, 0.0, gain)
-
-
-def _spreads(trials: Trials) -> FloatArray:
-    """Spread of the first statistic over the corners, (Q,); 0 where fewer than two are known."""
-    return spread(corners(trials)[:, :, 0])
 
 
 def assessment_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:

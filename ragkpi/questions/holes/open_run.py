@@ -50,6 +50,13 @@ class OpenRun:
         """The number of own holes, (Q,)."""
         return np.asarray((self.number >= 0).sum(axis=1))
 
+    @property
+    def others(self) -> IntArray:
+        """The numbers of other holes, (m,)."""
+        other = self.varies & (self.row >= 0)
+        other[self.number[self.number >= 0]] = False
+        return np.flatnonzero(other)
+
     @cached_property
     def own_rank(self) -> IntArray:
         """The ranks of own holes, (Q, U); 0 for none."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
@@ -127,20 +127,18 @@ class Trials:
 
         return self._in_batches(len(query), of)
 
-    def of_steps(self, step: IntArray) -> FloatArray:
-        """Return the statistics of all queries, (Q, S), under a step of the scale for each hole.
+    def of_steps(self, own: IntArray, others: IntArray) -> FloatArray:
+        """Return the statistics of all queries, (Q, S).
 
-        `step` is (n,); -1 leaves a hole unjudged, unless it is the run's own.
+        Their own holes have steps of the scale, (Q, U), and `others`, (Q, L), has the number of
+        other holes at each step.
         """
-        run, width = self.run, len(self.scale)
-        counted = (run.row >= 0) & (step >= 0)
-        counted[run.number[run.number >= 0]] = False
-        cells = np.bincount(
-            run.row[counted] * width + step[counted], minlength=len(run.num_own) * width
-        )
-        levels = np.asarray(self.scale)[step[run.number]]
-        others = cells.reshape(len(run.num_own), width)
-        return self._under(np.arange(len(others)), levels, others, self.scale)
+        query, levels = np.arange(len(own)), np.asarray(self.scale)[own]
+
+        def of(some: slice) -> FloatArray:
+            return self._under(query[some], levels[some], others[some], self.scale)
+
+        return self._in_batches(len(own), of)
 
     def _in_batches(self, count: int, of: Callable[[slice], FloatArray]) -> FloatArray:
         longest = int(np.diff(self.run.judged.starts).max(initial=1))
@@ -164,17 +162,36 @@ def candidates_of(trials: Trials) -> FloatArray:
     search = trials.metric.measure.bounds.search
     if search == "counts":
         return _every_count(trials)
-    return corners(trials) if search == "corners" or trials.is_level else _staircase(trials)
+    return (
+        corners(trials, np.arange(0))
+        if search == "corners" or trials.is_level
+        else _staircase(trials)
+    )
 
 
-def corners(trials: Trials) -> FloatArray:
-    """Put all own holes at one end of the scale, and all other holes at one end: (Q, C, S)."""
+def corners(trials: Trials, known: IntArray, step: int = 0) -> FloatArray:
+    """Put own holes at one end of the scale, and other holes at one end: (Q, C, S).
+
+    The holes of the numbers `known` are at a step of it.
+    """
     run = trials.run
-    every, none = np.arange(len(run.num_own)), np.zeros_like(run.num_own)
-    others = (none, run.num_other) if run.num_other.any() else (none,)
-    numbers = [(own, other) for other in others for own in (none, run.num_own)]
-    assignments = [Assignments.first(run, every, own, other) for own, other in numbers]
-    return np.stack([trials.judged(some) for some in assignments], axis=1)
+    is_known = np.zeros(len(run.row), dtype=bool)
+    is_known[known] = True
+    own_known = is_known[run.number]
+    is_known[run.number[run.number >= 0]] = False
+    others_known = np.flatnonzero(is_known & (run.row >= 0))
+    num_known, num_varying = (
+        np.bincount(run.row[some], minlength=len(run.num_own))
+        for some in (others_known, others_known[run.varies[others_known]])
+    )
+    candidates = []
+    for of_others in (0, trials.top) if run.num_other.any() else (0,):
+        others = np.zeros((len(run.num_own), len(trials.scale)), dtype=np.int64)
+        others[:, of_others] = run.num_other - num_varying
+        others[:, step] += num_known
+        for of_own in (0, trials.top):
+            candidates.append(trials.of_steps(np.where(own_known, step, of_own), others))
+    return np.stack(candidates, axis=1)
 
 
 def _every_count(trials: Trials) -> FloatArray:
@@ -200,16 +217,8 @@ def num_counts(trials: Trials) -> int:
     return sum(comb(own + top, top) * comb(other + top, top) for own, other in pairs)
 
 
-def _first(run: OpenRun, query: IntArray, count: IntArray) -> Assignments:
-    return Assignments.first(run, query, count, np.zeros_like(count))
-
-
-def _last(run: OpenRun, query: IntArray, count: IntArray) -> Assignments:
-    return Assignments.last(run, query, count, run.num_other[query])
-
-
 Side = Callable[[OpenRun, IntArray, IntArray], Assignments]
-_SIDES: Sequence[Side] = (_first, _last)
+_SIDES: Sequence[Side] = (Assignments.first, Assignments.last)
 
 
 def _staircase(trials: Trials) -> FloatArray:
@@ -298,31 +307,6 @@ def spread_if_known(trials: Trials, query: IntArray, place: IntArray) -> FloatAr
     return left
 
 
-def spread_if_other_known(trials: Trials, query: IntArray) -> FloatArray:
-    """Return the same once one of a query's other holes is known, (m,)."""
-    run = trials.run
-    none, own, other = np.zeros_like(query), run.num_own[query], run.num_other[query]
-
-    def over(*others: IntArray) -> FloatArray:
-        numbers = [(count, raised) for raised in others for count in (none, own)]
-        assignments = [Assignments.first(run, query, *pair) for pair in numbers]
-        return spread(np.stack([trials.judged(some)[:, 0] for some in assignments], axis=1))
-
-    return (over(none, other - 1) + over(none + 1, other)) / 2
-
-
-def spread_with(trials: Trials, chosen: IntArray, step: int) -> float:
-    """Return the `spread` over the `corners`, over all queries, with `chosen` holes at a step."""
-    run, values = trials.run, []
-    own = run.number[run.number >= 0]
-    for of_own, of_others in product((0, trials.top), repeat=2):
-        steps_ = np.where(run.varies, of_others, -1)
-        steps_[own] = of_own
-        steps_[chosen] = step
-        values.append(trials.of_steps(steps_)[:, 0])
-    return float(spread(np.stack(values, axis=1)).sum())
-
-
 def can_reverse(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
     """Return whether the worse run wins under the levels that help it most.
 
@@ -339,7 +323,7 @@ def can_reverse(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
         step = np.where(worse.run.varies, 0, -1)
         step[of_worse] = worse.top
         step[of_worse[np.isin(of_worse, of_better)]] = shared
-        tried.append([trials.of_steps(step) for trials in (worse, better)])
+        tried.append([_of_every_hole(trials, step) for trials in (worse, better)])
     first, second = (sign * (won[:, 0] - lost[:, 0]) for won, lost in tried)
     rows = np.where((second > first)[:, np.newaxis], tried[1], tried[0])
     won, lost = (
@@ -347,6 +331,15 @@ def can_reverse(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
         for of_run, run in zip(rows, reversed(scores), strict=True)
     )
     return sign * (won - lost) > _TOLERANCE
+
+
+def _of_every_hole(trials: Trials, step: IntArray) -> FloatArray:
+    """Return the statistics of every query, (Q, S), under a step for each hole, (n,), or -1."""
+    run, shape = trials.run, (len(trials.run.num_own), len(trials.scale))
+    other = (run.row >= 0) & (step >= 0)
+    other[run.number[run.number >= 0]] = False
+    cells = np.bincount(run.row[other] * shape[1] + step[other], minlength=shape[0] * shape[1])
+    return trials.of_steps(step[run.number], cells.reshape(shape))
 
 
 _STEPS = 100

@@ -37,17 +37,19 @@ class Assignments(NamedTuple):
     other: IntArray
 
     @classmethod
-    def first(cls, run: OpenRun, query: IntArray, count: IntArray, other: IntArray) -> Assignments:
-        """Put the first `count` own holes at the top."""
-        yes = np.ones(len(query), dtype=bool)
-        return cls(query, run.holes.nth(query, count), yes, count > 0, ~yes, count, other)
+    def first(
+        cls, run: OpenRun, query: IntArray, count: IntArray, other: IntArray | int = 0
+    ) -> Assignments:
+        """Put the first `count` own holes at the top, and `other` others."""
+        yes, cut = np.ones(len(query), dtype=bool), run.holes.nth(query, count)
+        return cls(query, cut, yes, count > 0, ~yes, count, other + np.zeros_like(count))
 
     @classmethod
-    def last(cls, run: OpenRun, query: IntArray, count: IntArray, other: IntArray) -> Assignments:
-        """Put the last `count` own holes at the top."""
-        yes = np.ones(len(query), dtype=bool)
+    def last(cls, run: OpenRun, query: IntArray, count: IntArray) -> Assignments:
+        """Put the last `count` own holes at the top, and all others."""
+        no = np.zeros(len(query), dtype=bool)
         cut = run.holes.nth(query, run.num_own[query] - count + 1)
-        return cls(query, cut, ~yes, count > 0, count > 0, count, other)
+        return cls(query, cut, no, count > 0, count > 0, count, run.num_other[query])
 
     @classmethod
     def one(
