@@ -11,7 +11,10 @@ import importlib
 
 from ragkpi.version import __version__ as __version__
 
-TYPE_CHECKING = False  # as type checkers know it; typing itself takes milliseconds to import
+# One list: type checkers read imports, `_MODULES` reads their lines, and imports what is asked for.
+# Without a source, as in frozen programs, all of it is imported at once.
+_SOURCE = __loader__.get_source(__name__)  # type: ignore[name-defined]
+TYPE_CHECKING = _SOURCE is None  # the name that type checkers take for true
 if TYPE_CHECKING:
     from ragkpi.errors import DataError as DataError
     from ragkpi.errors import GateFailedError as GateFailedError
@@ -43,34 +46,15 @@ if TYPE_CHECKING:
     from ragkpi.questions.holes.function import holes as holes
     from ragkpi.questions.report.function import report as report
 
-# Where each public name is, for when it is asked for; tests hold it against the lines above.
-_MODULES = {
-    "errors": "DataError GateFailedError InputError NothingInCommonError RagkpiError RagkpiWarning "
-    "UsageError",
-    "library.arguments": "Evaluating",
-    "library.result": "Result",
-    "questions.agree.function": "agree correct",
-    "questions.calibrate.function": "calibrate",
-    "questions.check.function": "check",
-    "questions.compare.function": "compare",
-    "questions.convert.function": "convert read_qrels read_run",
-    "questions.depth.function": "depth",
-    "questions.describe.function": "describe_formats describe_measures schema",
-    "questions.diagnose.function": "diagnose",
-    "questions.evaluate.zscores": "zscores",
-    "questions.evaluate.function": "RunResult RunResults evaluate",
-    "questions.evaluate.record": "log",
-    "questions.holes.function": "holes",
-    "questions.report.function": "report",
-}
-_MODULE = {name: module for module, names in _MODULES.items() for name in names.split()}
-__all__ = sorted(_MODULE)
+_LINES = [line.split() for line in (_SOURCE or "").splitlines() if line.startswith("    from ")]
+_MODULES = {name: module for _, module, _, name, *_ in _LINES}
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> object:
-    if name not in _MODULE:
+    if name not in _MODULES:
         raise AttributeError(f"module 'ragkpi' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"ragkpi.{_MODULE[name]}"), name)
+    return getattr(importlib.import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

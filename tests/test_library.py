@@ -365,11 +365,43 @@ def test_public_names_are_where_type_checkers_see_them():
     source = ast.parse(Path(ragkpi.__file__).read_text("utf-8"))
     (typed,) = [node for node in source.body if isinstance(node, ast.If)]
     seen = {
-        alias.name: node.module.removeprefix("ragkpi.")
+        alias.name: node.module
         for node in typed.body
         for alias in node.names
         if alias.asname == alias.name
     }
     assert sorted(seen) == ragkpi.__all__
     for name in ragkpi.__all__:
-        assert getattr(ragkpi, name).__module__ == f"ragkpi.{seen[name]}"
+        assert getattr(ragkpi, name).__module__ == seen[name]
+
+
+def test_a_program_without_sources_has_all_public_names():
+    code = (
+        "from importlib.machinery import SourceFileLoader as Loader\n"
+        "Loader.get_source = lambda *_: None\n"
+        "import ragkpi\n"
+        "print(ragkpi.holes.__name__, ragkpi.UsageError.__name__)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment)
+    assert done.stdout.split() == [b"holes", b"UsageError"], done.stderr
+
+
+def test_what_commands_call_is_offered():
+    """A public function that is missing from `ragkpi/__init__.py` would end in status 70."""
+    package = Path(ragkpi.__file__).parent
+    called = {
+        node.attr: path.name
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if node.value.id == "ragkpi"
+    }
+    assert set(called) - set(ragkpi.__all__) == set(), called
+    for path in package.glob("questions/*/function.py"):
+        functions = {
+            node.name
+            for node in ast.parse(path.read_text("utf-8")).body
+            if isinstance(node, ast.FunctionDef)
+        }
+        assert functions & {path.parent.name} <= set(ragkpi.__all__), path

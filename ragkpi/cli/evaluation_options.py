@@ -143,7 +143,7 @@ def trec_eval(
         "qrels",
         use="trec_eval",
     ),
-    results_format: Literal["trec_results"] = option(
+    results_format: Literal["trec_results"] = option(  # noqa: ARG001 there is no other
         "-T, --Results_format FORMAT",
         "Format of RUN: trec_results alone.",
         "trec_results",

@@ -28,7 +28,7 @@ from ragkpi.measures.measure import (
     CHANCE_ALONE,
     MEAN,
     RATIO_OF_MEANS,
-    STAIRCASE,
+    STAIRCASE_TALLIED,
     UNPROVEN,
     Aggregate,
     Measure,
@@ -39,7 +39,7 @@ from ragkpi.measures.measure import (
 from ragkpi.measures.parameters import Cutoffs, Option
 from ragkpi.measures.precision import expected_recall, recall
 from ragkpi.measures.tied import Tail, share_reaching, tail
-from ragkpi.ranking.judged import Judged, quotient, shared
+from ragkpi.ranking.judged import Counts, Judged, quotient, shared
 from ragkpi.wording import named
 
 COLLAPSED = 0.95  # chance of success from which a query cannot tell systems apart
@@ -52,7 +52,7 @@ _LARGEST = 63  # bits of a corpus size
 
 
 @shared
-def corpus_size(judged: Judged) -> IntArray:
+def corpus_size(judged: Counts) -> IntArray:
     """Return N, (Q,): the number of documents that could have been retrieved.
 
     `UsageError` if N is unknown, or below the number of documents judged or retrieved for a query.
@@ -64,10 +64,7 @@ def corpus_size(judged: Judged) -> IntArray:
             f"{option('corpus_sizes')} for single queries, or in the environment variable "
             "RAGKPI_CORPUS_SIZE"
         )
-    labelled = np.bincount(
-        judged.level_query, weights=judged.level_counts, minlength=len(judged.queries)
-    )
-    seen = (judged.num_ret + labelled - judged.num_judged_ret).astype(np.int64)
+    seen = judged.num_ret + judged.num_judged - judged.num_judged_ret
     too_small = np.flatnonzero(seen > size)
     if len(too_small):
         worst = too_small[np.argmax(seen[too_small])]
@@ -79,7 +76,7 @@ def corpus_size(judged: Judged) -> IntArray:
     return size
 
 
-def draws(judged: Judged, cutoff: int) -> IntArray:
+def draws(judged: Counts, cutoff: int) -> IntArray:
     """Return how many documents chance draws, (Q,): K, or with --depth ret those shown.
 
     From a smaller corpus, chance draws every document.
@@ -112,7 +109,7 @@ class Needed(NamedTuple):
 
 
 @shared
-def chance(judged: Judged, cutoff: int, needed: Needed) -> Tail:
+def chance(judged: Counts, cutoff: int, needed: Needed) -> Tail:
     """Return the chance of success in the draws, for every query."""
     R = judged.num_rel
     return tail(corpus_size(judged), R, draws(judged, cutoff), needed.of(R))
@@ -134,12 +131,12 @@ def chance_statistics(tail: Tail, bits_of_chance: int) -> FloatArray:
     return np.column_stack([tail.complement, banded])
 
 
-def succeeds(judged: Judged, cutoff: int, needed: Needed) -> BoolArray:
+def succeeds(judged: Counts, cutoff: int, needed: Needed) -> BoolArray:
     """Return which queries succeed, (Q,)."""
     return np.asarray(judged.found_at(cutoff) >= needed.of(judged.num_rel))
 
 
-def _where_possible(judged: Judged, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:
+def _where_possible(judged: Counts, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:
     """Stack statistics as columns, (Q, S), NaN where success is impossible."""
     rows = np.column_stack(statistics).astype(np.float64)
     rows[judged.num_rel < m] = np.nan
@@ -147,7 +144,7 @@ def _where_possible(judged: Judged, m: int, *statistics: FloatArray | BoolArray)
 
 
 def _success_and_chance(
-    judged: Judged, cutoff: int, needed: Needed, deepest: int = 0
+    judged: Counts, cutoff: int, needed: Needed, deepest: int = 0
 ) -> FloatArray:
     """Stack success and chance, with room for the statistics of a greater cutoff."""
     bits = needed.bits(max(cutoff, deepest))
@@ -155,7 +152,7 @@ def _success_and_chance(
     return _where_possible(judged, needed.m, succeeds(judged, cutoff, needed), by_chance)
 
 
-def _recall_by_chance(judged: Judged, cutoff: int) -> FloatArray:
+def _recall_by_chance(judged: Counts, cutoff: int) -> FloatArray:
     return quotient(draws(judged, cutoff), corpus_size(judged))
 
 
@@ -288,7 +285,7 @@ def _needs_a_number(arguments: Mapping[str, Any]) -> bool:
     return not arguments["recall"]
 
 
-_OF_COUNTS = STAIRCASE._replace(accepts=_needs_a_number)
+_OF_COUNTS = STAIRCASE_TALLIED._replace(accepts=_needs_a_number)
 
 _chance = partial(
     record,
@@ -306,7 +303,11 @@ _of_success = partial(_chance, parameters=Cutoffs(_DEPTHS, _SUCCESS))
 _over_chance = partial(_of_success, better="higher", bounds=_OF_COUNTS, expected=None)
 # Recall does not saturate as success does.
 _recall = partial(
-    _chance, better="higher", bounds=STAIRCASE, expected=None, cautions=(deeper_than_corpus,)
+    _chance,
+    better="higher",
+    bounds=STAIRCASE_TALLIED,
+    expected=None,
+    cautions=(deeper_than_corpus,),
 )
 _between_depths = partial(_chance, bounds=UNPROVEN, expected=None)
 
@@ -320,7 +321,7 @@ def _expected_p_obs(judged: Judged, cutoff: int, m: int, recall: float) -> Float
 
 
 @_over_chance(needs=frozenset(), cautions=(), expected=_expected_p_obs)
-def p_obs(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
+def p_obs(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     """Observed success: whether the top K holds at least m relevant documents.
 
     Formula:    [h >= m], h = relevant documents in the top K
@@ -334,7 +335,7 @@ def p_obs(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
 
 
 @_of_success(style="significant")
-def p_rand(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
+def p_rand(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     """Chance of success: that K documents drawn at random hold at least m relevant ones.
 
     Formula:    P(X >= m), X hypergeometric (N, R, K); for m = 1: 1 - C(N-R,K) / C(N,K)
@@ -353,7 +354,7 @@ def _expected_ef(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArr
 
 
 @_over_chance(aggregate=SUMMARY_RATIO, style="significant", expected=_expected_ef)
-def ef(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
+def ef(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     """Enrichment factor: how many times as often as chance the top K succeeds.
 
     Formula:    mean p_obs / mean p_rand
@@ -372,7 +373,7 @@ def _expected_bor(judged: Judged, cutoff: int, m: int, recall: float) -> FloatAr
 
 
 @_over_chance(aggregate=BITS, known_as=("BoR",), expected=_expected_bor)
-def bor(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
+def bor(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     """Bits-over-Random: how much more often than chance the top K succeeds, in bits.
 
     Formula:    log2(mean p_obs / mean p_rand); one query: log2([h >= m] / p_rand)
@@ -414,7 +415,7 @@ def _expected_ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 
 @_recall(aggregate=SUMMARY_RATIO, style="significant", expected=_expected_ef_recall)
-def ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
+def ef_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
     """Enrichment factor of recall, as in virtual screening.
 
     Formula:    mean recall_K / (K / N); one query: (h / K) / (R / N)
@@ -426,7 +427,7 @@ def ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 
 @_recall(aggregate=LOG2_RATIO, expected=_expected_ef_recall)
-def bor_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
+def bor_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
     """Bits-over-Random of recall: how much more of the relevant documents than chance finds.
 
     Formula:    log2(mean recall_K / (K / N)); K/N being what chance expects for any R

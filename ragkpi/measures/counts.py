@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.measure import (
-    CORNERS,
+    CORNERS_TALLIED,
     COUNT,
     COUNTS_HOLES,
     LABEL,
@@ -24,14 +24,16 @@ from ragkpi.measures.measure import (
     record,
 )
 from ragkpi.measures.parameters import RealList
-from ragkpi.ranking.judged import Judged, quotient
+from ragkpi.ranking.judged import Counts, Judged, quotient
 
 MEASURES: list[Measure] = []
 
 _property = partial(record, MEASURES, better="neither", ties="unproven", question="counts")
 _unchanged = partial(_property, bounds=UNCHANGED, expected="unchanged", worth="judged")
 _count = partial(_property, aggregate=SUM, style="integer")
-_set = partial(record, MEASURES, better="higher", bounds=CORNERS, ties="unproven", question="found")
+_set = partial(
+    record, MEASURES, better="higher", bounds=CORNERS_TALLIED, ties="unproven", question="found"
+)
 
 
 @_unchanged(aggregate=LABEL, style="text", reads="any")
@@ -70,8 +72,8 @@ def num_ret(judged: Judged) -> IntArray:
     return judged.num_ret
 
 
-@_count(bounds=CORNERS, expected="unchanged", known_as=("NumRel",))
-def num_rel(judged: Judged) -> IntArray:
+@_count(bounds=CORNERS_TALLIED, expected="unchanged", known_as=("NumRel",))
+def num_rel(judged: Counts) -> IntArray:
     """Relevant documents in the judgements, retrieved or not, summed over queries.
 
     Formula:    R = number of documents judged at or above the relevance level (-l)
@@ -82,8 +84,8 @@ def num_rel(judged: Judged) -> IntArray:
     return judged.num_rel
 
 
-@_count(better="higher", bounds=CORNERS, known_as=("NumRelRet",))
-def num_rel_ret(judged: Judged) -> IntArray:
+@_count(better="higher", bounds=CORNERS_TALLIED, known_as=("NumRelRet",))
+def num_rel_ret(judged: Counts) -> IntArray:
     """Relevant documents retrieved, summed over queries.
 
     Formula:    rr = number of retrieved documents judged at or above the relevance level
@@ -136,7 +138,7 @@ def relstring(judged: Judged, length: tuple[float, ...]) -> npt.NDArray[np.objec
 
 
 @_set(parameters=RealList((1.0, -1.0, 0.0, 0.0), "coefficients", length=4))
-def utility(judged: Judged, coefficients: tuple[float, ...]) -> FloatArray:
+def utility(judged: Counts, coefficients: tuple[float, ...]) -> FloatArray:
     """Linear utility of the whole retrieved set.
 
     Formula:    a·rr + b·(n - rr) + c·(R - rr) + d·(N + rr - n - R), N = documents in the
@@ -153,7 +155,7 @@ def utility(judged: Judged, coefficients: tuple[float, ...]) -> FloatArray:
     return gained
 
 
-def _given_corpus_size(judged: Judged) -> IntArray:
+def _given_corpus_size(judged: Counts) -> IntArray:
     """Return the user's size of the collection, (Q,); 0 if not given."""
     shared = judged.settings.corpus_size or 0
     if not judged.settings.corpus_sizes:
@@ -163,7 +165,7 @@ def _given_corpus_size(judged: Judged) -> IntArray:
 
 
 @_set(ties="monotone", known_as=("SetP", "P", "Prec", "precision"))
-def set_P(judged: Judged) -> FloatArray:
+def set_P(judged: Counts) -> FloatArray:
     """Precision of the whole retrieved set.
 
     Formula:    rr / n, rr = relevant documents retrieved, n = documents retrieved
@@ -175,7 +177,7 @@ def set_P(judged: Judged) -> FloatArray:
 
 
 @_set(known_as=("SetRelP",))
-def set_relative_P(judged: Judged) -> FloatArray:
+def set_relative_P(judged: Counts) -> FloatArray:
     """Precision of the whole retrieved set relative to the best that is possible.
 
     Formula:    rr / min(n, R)
@@ -187,7 +189,7 @@ def set_relative_P(judged: Judged) -> FloatArray:
 
 
 @_set(ties="monotone", known_as=("SetR", "R", "Rec", "recall"))
-def set_recall(judged: Judged) -> FloatArray:
+def set_recall(judged: Counts) -> FloatArray:
     """Recall of the whole retrieved set.
 
     Formula:    rr / R
@@ -199,7 +201,7 @@ def set_recall(judged: Judged) -> FloatArray:
 
 
 @_set(known_as=("SetAP",))
-def set_map(judged: Judged) -> FloatArray:
+def set_map(judged: Counts) -> FloatArray:
     """Unranked average precision: precision times recall of the whole retrieved set.
 
     Formula:    (rr · rr) / (n · R)
@@ -218,11 +220,11 @@ def _weighs_from_zero(arguments: Mapping[str, Any]) -> bool:
 
 @_set(
     parameters=RealList((1.0,), "weight", used=1),
-    bounds=CORNERS._replace(accepts=_weighs_from_zero),
+    bounds=CORNERS_TALLIED._replace(accepts=_weighs_from_zero),
     question="tradeoff",
     known_as=("SetF", "F1", "f_score", "f1_score"),
 )
-def set_F(judged: Judged, weight: tuple[float, ...]) -> FloatArray:
+def set_F(judged: Counts, weight: tuple[float, ...]) -> FloatArray:
     """Weighted harmonic mean of the precision and the recall of the whole retrieved set.
 
     Formula:    ((x + 1) · P · Rc) / (x · P + Rc), P = set_P, Rc = set_recall, x the parameter

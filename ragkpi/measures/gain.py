@@ -14,6 +14,7 @@ from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
     STAIRCASE,
     UNPROVEN,
+    AssignmentCounts,
     Bounds,
     GainRatio,
     Measure,
@@ -161,7 +162,7 @@ def _dcg_ratio(gains: Mapping[int, float], cutoff: int | None = None) -> GainRat
     return ndcg_ratio(gains, cutoff)._replace(ideal="none")
 
 
-def _tallied_binG(tally: Any) -> FloatArray:  # of a `HoleTally`
+def _tallied_binG(tally: AssignmentCounts) -> FloatArray:
     total = np.zeros(len(tally.queries))
     for way, first, last, found in tally.stretches():
         total[way] += (last - first + 1) / log2(2 + last - found)
@@ -264,7 +265,7 @@ def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 @_gain(
-    bounds=Bounds("staircase", "all", accepts=gains_from_zero, ratio=ndcg_ratio),
+    bounds=Bounds("staircase", accepts=gains_from_zero, ratio=ndcg_ratio),
     ties="monotone",
     expected=_expected_ndcg,
     known_as=("nDCG", "normalized_dcg"),
@@ -329,7 +330,7 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 @_gain(
     parameters=Cutoffs(),
-    bounds=Bounds("staircase", "all", ratio=ndcg_ratio),
+    bounds=Bounds("staircase", ratio=ndcg_ratio),
     ties="monotone",
     expected=_expected_ndcg_cut,
     known_as=("nDCG", "normalized_dcg"),

@@ -144,19 +144,25 @@ def _scaled_gains(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 def _is_monotone(arguments: Mapping[str, Any]) -> bool:
-    """Return whether no document lowers `rbp`, and deeper documents add less."""
-    return gains_from_zero(arguments) and 0 <= arguments["p"] <= 1
+    """Return whether no document lowers `rbp`, deeper ones add less, and the best gain scales it.
+
+    `_scaled_gains` divides by the highest level whose gain is the level itself, even if the level
+    above it is judged, whose given gain is lower.
+    """
+    given = arguments["gains"]
+    scale = max([1.0, *given.values()])
+    below = (level - 1 for level in given if level - 1 not in given)
+    return (
+        gains_from_zero(arguments) and 0 <= arguments["p"] <= 1 and max(below, default=0) <= scale
+    )
 
 
-def _rbp_ratio(gains: Mapping[int, float], p: float) -> GainRatio | None:
-    """Return `rbp` as a sum of gains; None with gains of levels, which change its scale."""
-    if gains:
-        return None
+def _rbp_ratio(gains: Mapping[int, float], p: float) -> GainRatio:
     return GainRatio(
-        gain=lambda levels: gain_of_levels(levels, {}),
+        gain=lambda levels: gain_of_levels(levels, gains),
         weight=lambda ranks: (1.0 - p) * weights_at(p, ranks),
         ideal="highest",
-        floor=1.0,
+        floor=max([1.0, *gains.values()]),
     )
 
 
@@ -170,7 +176,7 @@ def _expected_rbp(judged: Judged, gains: Mapping[int, float], p: float) -> Float
     MEASURES,
     parameters=Gains(probability=0.9),
     better="higher",
-    bounds=Bounds("staircase", "all", accepts=_is_monotone, ratio=_rbp_ratio),
+    bounds=Bounds("staircase", accepts=_is_monotone, ratio=_rbp_ratio),
     ties="unproven",
     question="gain",
     worth="gain",

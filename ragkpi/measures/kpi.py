@@ -13,9 +13,9 @@ from ragkpi.interface import request_text
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.gain import actual, ideal, ndcg_ratio
 from ragkpi.measures.measure import (
-    CORNERS,
+    CORNERS_TALLIED,
     COUNTS_HOLES,
-    STAIRCASE,
+    STAIRCASE_TALLIED,
     STAIRCASE_TWICE_AS_DEEP,
     UNPROVEN,
     Bounds,
@@ -25,7 +25,7 @@ from ragkpi.measures.measure import (
     record,
 )
 from ragkpi.measures.parameters import Cutoffs, Option
-from ragkpi.ranking.judged import Judged, quotient
+from ragkpi.ranking.judged import Counts, Judged, quotient
 
 
 def shallow_estimate(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
@@ -51,7 +51,7 @@ _tradeoff = partial(
     MEASURES,
     parameters=Cutoffs((5, 10, 20), _ALPHA),
     better="higher",
-    bounds=CORNERS,
+    bounds=CORNERS_TALLIED,
     ties="unproven",
     question="tradeoff",
 )
@@ -61,13 +61,13 @@ _kpi = partial(
 _gain = partial(_kpi, question="gain", worth="gain")
 
 
-def _shown(judged: Judged, cutoff: int) -> IntArray:
+def _shown(judged: Counts, cutoff: int) -> IntArray:
     """Count the documents of the top K, np + nn; empty places are neither."""
     return np.minimum(cutoff, judged.num_ret)
 
 
 @_tradeoff()
-def t(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
+def t(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
     """T as published: relevant documents of the top K against those that are not.
 
     Formula:    ((1-alpha) np - alpha nn) / K, np relevant and nn other documents in the top K
@@ -80,7 +80,7 @@ def t(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
 
 
 @_tradeoff()
-def t_code(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
+def t_code(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
     """T as its authors' program has it: a count against a fraction.
 
     Formula:    (1-alpha) np - alpha nn / (np + nn)
@@ -92,13 +92,13 @@ def t_code(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
     return (1 - alpha) * found - alpha * quotient(shown - found, shown)
 
 
-def _f(judged: Judged, cutoff: int, alpha: float, num_rel: IntArray) -> FloatArray:
+def _f(judged: Counts, cutoff: int, alpha: float, num_rel: IntArray) -> FloatArray:
     weighted = (alpha * cutoff + (1 - alpha) * num_rel).astype(np.float64)
     return quotient(judged.found_at(cutoff), weighted)
 
 
 @_tradeoff(known_as=("F1", "f_score", "f1_score"))
-def F(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
+def F(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
     """F-measure at K: weighted harmonic mean of precision and recall.
 
     Formula:    np / (alpha K + (1-alpha) R) = 1 / (alpha / P_K + (1-alpha) / recall_K)
@@ -111,7 +111,7 @@ def F(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
 
 
 @_tradeoff(cautions=(shallow_estimate,), bounds=STAIRCASE_TWICE_AS_DEEP)
-def Fe(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
+def Fe(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
     """F-measure at K with the number of relevant documents estimated from the top 2K.
 
     Formula:    np / (alpha K + (1-alpha) Ne), Ne = relevant documents in the top 2K
@@ -135,7 +135,7 @@ def _ndcg_local_ratio(cutoff: int) -> GainRatio:
     return ndcg_ratio(cutoff=cutoff)._replace(over="retrieved")
 
 
-@_gain(bounds=Bounds("staircase", "all", ratio=_ndcg_exp_ratio))
+@_gain(bounds=Bounds("staircase", ratio=_ndcg_exp_ratio))
 def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     """Normalized DCG cut at K with exponential gain.
 
@@ -153,7 +153,7 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(*sums)
 
 
-@_gain(bounds=Bounds("staircase", "all", ratio=_ndcg_local_ratio))
+@_gain(bounds=Bounds("staircase", ratio=_ndcg_local_ratio))
 def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
     """Normalized DCG of the order alone: the ideal is the best order of the K retrieved.
 
@@ -228,8 +228,8 @@ def judged_share(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(known, np.minimum(cutoff, judged.num_ret))
 
 
-@_kpi(bounds=STAIRCASE, question="early")
-def map_min(judged: Judged, cutoff: int) -> FloatArray:
+@_kpi(bounds=STAIRCASE_TALLIED, question="early")
+def map_min(judged: Counts, cutoff: int) -> FloatArray:
     """Average precision cut at K, of what K places can hold.
 
     Formula:    (Σ over ranks i ≤ K of relevant documents of r(i)/i) / min(R, K)
@@ -240,8 +240,8 @@ def map_min(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.precision_sum(cutoff), np.minimum(judged.num_rel, cutoff))
 
 
-@_kpi(needs=frozenset({"corpus_size"}), bounds=CORNERS, question="tradeoff")
-def accuracy(judged: Judged, cutoff: int) -> FloatArray:
+@_kpi(needs=frozenset({"corpus_size"}), bounds=CORNERS_TALLIED, question="tradeoff")
+def accuracy(judged: Counts, cutoff: int) -> FloatArray:
     """Fraction of the corpus that was rightly retrieved in the top K or rightly left out.
 
     Formula:    (TP + TN) / N, TN = N - retrieved in the top K - relevant ones missed

@@ -14,17 +14,17 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Concatenate, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.measures.parameters import Grammar
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged import Counts, Judged
 from ragkpi.ranking.relevance import AnyJudged
 from ragkpi.wording import Style
 
@@ -163,7 +163,7 @@ QUESTIONS: Mapping[Question, str] = {
 class GainRatio(NamedTuple):
     """A measure of the form: sum of gain times weight of the rank, over an ideal sum.
 
-    `ragkpi.measures.hole_tally` bounds all measures of this form by one search. `gain` turns levels
+    `ragkpi holes` bounds all measures of this form by one search. `gain` turns levels
     into gains, which are never negative, and `weight` ranks into weights, 0 at ranks that the
     measure ignores. The `ideal` is the sum for the same documents, the best ones first
     (``"sorted"``), the highest gain of the query (``"highest"``) or 1 (``"none"``), `over` all
@@ -175,6 +175,20 @@ class GainRatio(NamedTuple):
     ideal: Literal["sorted", "highest", "none"] = "sorted"
     over: Literal["judged", "retrieved"] = "judged"
     floor: float = 0.0
+
+
+class AssignmentCounts(Counts, Protocol):
+    """Counts of many assignments of levels to unjudged documents, each as a query, at once."""
+
+    def stretches(self) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
+        """Yield stretches of relevant documents, of each assignment at most one at a time.
+
+        They are assignments, the first and the last rank of a stretch of each, and the number of
+        relevant documents down to the last, (n,) each.
+        """
+
+
+Tallied = Callable[Concatenate[AssignmentCounts, ...], FloatArray]
 
 
 def _always(_: Mapping[str, Any]) -> bool:
@@ -200,10 +214,7 @@ class Bounds(NamedTuple):
         levels that fall down the ranks, with other holes worthless. The least value has the top
         level at the last ranks, with other holes at the top. ``"counts"``: only the number of
         holes of each level matters, not their order. ``"none"``: no bounds, for the `reason`.
-    levels
-        Whether a staircase uses ``"all"`` levels, or only separates ``"relevant"`` documents from
-        others. With all levels, the value must be a ratio of two sums over levels, and a judged
-        document must never make a better one of its level more worthwhile.
+        A staircase has the lowest and the top level alone, or with a `ratio` all levels.
     reach
         The depth of the measure, as a multiple of its cutoff.
     other_runs
@@ -211,9 +222,10 @@ class Bounds(NamedTuple):
     accepts
         The arguments for which the declaration holds.
     tallied
-        How a `HoleTally` gives the values of many assignments at once: by the function of the
-        measure ``"itself"``, which only uses methods that the tally has (`found_at`, `num_rel`
-        ...), or by another function, (V,). None: each assignment is judged, which takes long.
+        How values of thousands of assignments come at once from `AssignmentCounts`: ``"itself"``
+        if the function of the measure takes `Counts`, and asks for nothing else, or another
+        function. They see which documents are relevant, not levels. None: every ranking is judged
+        for every assignment, which is always right, and takes longer.
     ratio
         From the arguments to the `GainRatio` of a measure that has this form.
     order
@@ -225,14 +237,15 @@ class Bounds(NamedTuple):
     """
 
     search: Search
-    levels: Literal["relevant", "all"] = "relevant"
     reach: int = 1
     other_runs: Literal["bounded", "refused"] = "bounded"
     reason: str = ""
     accepts: Callable[[Mapping[str, Any]], bool] = _always
     outer: Callable[..., FloatArray] | None = None
-    tallied: Literal["itself"] | Callable[..., FloatArray] | None = None
-    ratio: Callable[..., GainRatio | None] | None = None
+    tallied: Literal["itself"] | Callable[Concatenate[AssignmentCounts, ...], FloatArray] | None = (
+        None
+    )
+    ratio: Callable[..., GainRatio] | None = None
     order: Literal["matters", "ignored"] = "matters"
 
     def depth(self, arguments: Mapping[str, Any]) -> int | None:
@@ -249,11 +262,13 @@ OTHER_HOLES = Bounds("none", reason="the pool has unjudged documents of its own"
 CHANCE_ALONE = Bounds("none", reason="it is about chance and not about the run")
 COUNTED = Bounds("none", reason="it counts queries")
 
-CORNERS = Bounds("corners", tallied="itself")
-CORNERS_OF_COUNTS = Bounds("corners", order="ignored")
-STAIRCASE = Bounds("staircase", tallied="itself")
-STAIRCASE_ALONE = STAIRCASE._replace(other_runs="refused")
-STAIRCASE_TWICE_AS_DEEP = STAIRCASE._replace(reach=2)
+CORNERS = Bounds("corners")
+CORNERS_OF_COUNTS = CORNERS._replace(order="ignored")
+CORNERS_TALLIED = CORNERS._replace(tallied="itself")
+STAIRCASE = Bounds("staircase")
+STAIRCASE_TALLIED = STAIRCASE._replace(tallied="itself")
+STAIRCASE_ALONE = STAIRCASE_TALLIED._replace(other_runs="refused")
+STAIRCASE_TWICE_AS_DEEP = STAIRCASE_TALLIED._replace(reach=2)
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.measures.measure import (
-    CORNERS,
+    CORNERS_TALLIED,
     GEOMETRIC_MEAN,
     SMALLEST,
     STAIRCASE,
     STAIRCASE_ALONE,
+    STAIRCASE_TALLIED,
     UNPROVEN,
+    AssignmentCounts,
     Measure,
     log,
     record,
@@ -30,7 +31,7 @@ from ragkpi.measures.tied import (
     share_within,
     tied_ranks,
 )
-from ragkpi.ranking.judged import Judged, quotient, shared
+from ragkpi.ranking.judged import Counts, Judged, quotient, shared
 
 MEASURES: list[Measure] = []
 
@@ -41,12 +42,12 @@ _cut = partial(
     MEASURES,
     parameters=Cutoffs(),
     better="higher",
-    bounds=CORNERS,
+    bounds=CORNERS_TALLIED,
     ties="monotone",
     question="found",
 )
 _early = partial(
-    record, MEASURES, better="higher", bounds=STAIRCASE, ties="unproven", question="early"
+    record, MEASURES, better="higher", bounds=STAIRCASE_TALLIED, ties="unproven", question="early"
 )
 _AP = ("AP", "MAP", "average_precision")
 
@@ -56,7 +57,7 @@ def _expected_P(judged: Judged, cutoff: int) -> FloatArray:
 
 
 @_cut(expected=_expected_P, known_as=("P", "Prec", "precision"))
-def P(judged: Judged, cutoff: int) -> FloatArray:
+def P(judged: Counts, cutoff: int) -> FloatArray:
     """Precision: the relevant share of the first K documents.
 
     Formula:    r(K) / K, r(K) = relevant documents among the first K
@@ -73,7 +74,7 @@ def expected_recall(judged: Judged, cutoff: int) -> FloatArray:
 
 
 @_cut(expected=expected_recall, known_as=("R", "Rec", "recall"))
-def recall(judged: Judged, cutoff: int) -> FloatArray:
+def recall(judged: Counts, cutoff: int) -> FloatArray:
     """Share of the relevant documents that are among the first K.
 
     Formula:    r(K) / R
@@ -90,7 +91,7 @@ def _expected_relative_P(judged: Judged, cutoff: int) -> FloatArray:
 
 
 @_cut(expected=_expected_relative_P)
-def relative_P(judged: Judged, cutoff: int) -> FloatArray:
+def relative_P(judged: Counts, cutoff: int) -> FloatArray:
     """Precision at K relative to the best that is possible.
 
     Formula:    r(K) / min(K, R)
@@ -106,7 +107,7 @@ def relative_P(judged: Judged, cutoff: int) -> FloatArray:
     expected=partial(share_reaching, m=1),
     known_as=("Success", "hit", "hits", "hit_rate", "hitrate"),
 )
-def success(judged: Judged, cutoff: int) -> FloatArray:
+def success(judged: Counts, cutoff: int) -> FloatArray:
     """Whether any relevant document is among the first K; its mean is the hit rate.
 
     Formula:    1 if r(K) > 0, else 0
@@ -128,7 +129,7 @@ def _expected_Rprec(judged: Judged) -> FloatArray:
     expected=_expected_Rprec,
     known_as=("Rprec", "R-precision", "r_precision"),
 )
-def Rprec(judged: Judged) -> FloatArray:
+def Rprec(judged: Counts) -> FloatArray:
     """Precision at R, the number of relevant documents of the query.
 
     Formula:    r(R) / R
@@ -170,12 +171,12 @@ def _mean_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
 
 @_early(
     parameters=Cutoffs(default=()),
-    bounds=CORNERS,
+    bounds=CORNERS_TALLIED,
     ties="monotone",
     expected=_expected_recip_rank,
     known_as=("RR", "MRR", "reciprocal_rank"),
 )
-def recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
+def recip_rank(judged: Counts, cutoff: int | None = None) -> FloatArray:
     """Reciprocal rank of the first relevant document; its mean is MRR.
 
     Formula:    1 / rank of the first relevant document
@@ -210,7 +211,7 @@ def _expected_average_precision(judged: Judged, cutoff: int | None = None) -> Fl
 
 
 @_early("map", ties="monotone", expected=_expected_average_precision, known_as=_AP)
-def average_precision(judged: Judged) -> FloatArray:
+def average_precision(judged: Counts) -> FloatArray:
     """Average precision: mean of the precision at each relevant document; its mean is MAP.
 
     Formula:    (Σ over ranks i of relevant documents of r(i)/i) / R
@@ -222,7 +223,7 @@ def average_precision(judged: Judged) -> FloatArray:
 
 
 @_early(aggregate=GEOMETRIC_MEAN)
-def gm_map(judged: Judged) -> FloatArray:
+def gm_map(judged: Counts) -> FloatArray:
     """Geometric mean of average precision, which weighs bad queries more than map does.
 
     Formula:    exp(mean over queries of log(max(map, 0.00001)))
@@ -233,8 +234,10 @@ def gm_map(judged: Judged) -> FloatArray:
     return log(np.maximum(average_precision(judged), SMALLEST))
 
 
-@_cut(bounds=STAIRCASE, expected=_expected_average_precision, question="early", known_as=_AP)
-def map_cut(judged: Judged, cutoff: int) -> FloatArray:
+@_cut(
+    bounds=STAIRCASE_TALLIED, expected=_expected_average_precision, question="early", known_as=_AP
+)
+def map_cut(judged: Counts, cutoff: int) -> FloatArray:
     """Average precision over the first K documents, still divided by all relevant ones.
 
     Formula:    (Σ over ranks i ≤ K of relevant documents of r(i)/i) / R
@@ -246,7 +249,7 @@ def map_cut(judged: Judged, cutoff: int) -> FloatArray:
 
 
 @_early()
-def yaap(judged: Judged) -> FloatArray:
+def yaap(judged: Counts) -> FloatArray:
     """Yet another average precision: the log-odds of map, smoothed.
 
     Formula:    log((1 + S) / (1 + R - S)), S = Σ over ranks i of relevant documents of r(i)/i
@@ -283,14 +286,14 @@ def _interpolated(judged: Judged, needed: FloatArray) -> FloatArray:
     return best
 
 
-def _relevant_at(judged: Judged, point: float) -> FloatArray:
+def _relevant_at(judged: Counts, point: float) -> FloatArray:
     """Round a share of R to a count, halves away from zero, (Q,); below 1 means none."""
     exact = point * judged.num_rel
     whole: FloatArray = np.floor(exact)
     return whole + (exact - whole >= 0.5)
 
 
-def _tallied_iprec_at_recall(tally: Any, point: float) -> FloatArray:
+def _tallied_iprec_at_recall(tally: AssignmentCounts, point: float) -> FloatArray:
     """Precision rises along a stretch of relevant documents, so it is highest at the last one."""
     needed = np.maximum(_relevant_at(tally, point), 1.0)
     best = np.zeros(len(tally.queries))
@@ -344,7 +347,7 @@ def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArra
 
 
 @_early(parameters=RealCutoffs(MULTIPLES_OF_R), bounds=STAIRCASE_ALONE)
-def Rprec_mult(judged: Judged, point: float) -> FloatArray:
+def Rprec_mult(judged: Counts, point: float) -> FloatArray:
     """Precision at a multiple of R.
 
     Formula:    r(c) / c, c = point · R + 0.9, cut to an integer

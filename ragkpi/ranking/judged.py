@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -234,8 +234,40 @@ class Settings:
                 object.__setattr__(self, name, _DEEPEST)
 
 
+class Counts(Protocol):
+    """What can be counted of Q judged rankings: the part of `Judged` that knows no documents.
+
+    A measure that asks for nothing else can be computed for thousands of assignments of levels to
+    unjudged documents at once (`ragkpi.measures.measure.AssignmentCounts`).
+    """
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def queries(self) -> list[bytes]: ...
+    @property
+    def derived(self) -> dict[Hashable, Any]: ...
+    @property
+    def corpus_size(self) -> IntArray | None: ...
+    @property
+    def num_ret(self) -> IntArray: ...
+    @property
+    def num_judged(self) -> IntArray: ...
+    @property
+    def num_judged_ret(self) -> IntArray: ...
+    @property
+    def num_rel(self) -> IntArray: ...
+    @property
+    def num_rel_ret(self) -> IntArray: ...
+    def found_at(self, cutoff: int, /) -> IntArray: ...
+    def found_within(self, depth: FloatArray | IntArray, /) -> IntArray: ...
+    def precision_sum(self, cutoff: int | None = None, /) -> FloatArray: ...
+    def first_relevant(self, cutoff: int | None = None, /) -> IntArray: ...
+
+
 Parameters = ParamSpec("Parameters")
 Derived = TypeVar("Derived")
+Counted = TypeVar("Counted", bound=Counts)
 
 
 class RealGains(NamedTuple):
@@ -331,6 +363,12 @@ class Judged:
     @cached_property
     def level_query(self) -> IntArray:
         return np.repeat(np.arange(len(self.queries)), np.diff(self.level_starts))
+
+    @cached_property
+    def num_judged(self) -> IntArray:
+        """Documents judged at a level from 0, retrieved or not, (Q,)."""
+        sums = np.bincount(self.level_query, self.level_counts, minlength=len(self.queries))
+        return sums.astype(np.int64)
 
     @cached_property
     def num_rel(self) -> IntArray:
@@ -431,13 +469,13 @@ def quotient(numerator: FloatArray | IntArray, denominator: FloatArray | IntArra
 
 
 def shared(
-    function: Callable[Concatenate[Judged, Parameters], Derived],
-) -> Callable[Concatenate[Judged, Parameters], Derived]:
+    function: Callable[Concatenate[Counted, Parameters], Derived],
+) -> Callable[Concatenate[Counted, Parameters], Derived]:
     """Compute ``function(judged, *arguments)`` once per run and share it among measures."""
 
     @wraps(function)
     def remembered(
-        judged: Judged, /, *args: Parameters.args, **kwargs: Parameters.kwargs
+        judged: Counted, /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Derived:
         key: Hashable = (function, args, tuple(kwargs.items()))
         if key not in judged.derived:

@@ -8,13 +8,14 @@ import pytest
 
 from ragkpi import interface as progress
 from ragkpi.evaluation import Evaluator
+from ragkpi.measures.measure import CORNERS, STAIRCASE
 from ragkpi.measures.registry import all_measures, find_metrics
-from ragkpi.questions.holes import assignments as tallied_search
-from ragkpi.questions.holes import assignments as unjudged_documents
+from ragkpi.questions.holes import assessment, search, study, unjudged
 from ragkpi.questions.holes.assessment import candidates, removed_together
 from ragkpi.questions.holes.study import depth_needed, find_bounds
 from ragkpi.ranking.judged import Settings
 from tests.questions.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
+from tests.slow_reference import assignments as slow
 
 MORE = ["map_cut.30", "recip_rank.7", "bor.12,m=3", "P.40", "recall.25", "ndcg_cut.30"]
 MORE += ["ndcg_exp.20", "ndcg_local.20", "map_min.15", "Fe.9", "accuracy.11"]
@@ -38,8 +39,9 @@ def made(seed, runs):
     return judged, ranked
 
 
-def slow(metric):
-    bounds = metric.measure.bounds._replace(tallied=None, ratio=None, order="matters")
+def untallied(metric):
+    bounds = {"corners": CORNERS, "staircase": STAIRCASE}[metric.measure.bounds.search]
+    bounds = bounds._replace(reach=metric.measure.bounds.reach)
     return replace(metric, measure=replace(metric.measure, bounds=bounds))
 
 
@@ -76,12 +78,15 @@ def numbers(bounds):
 @pytest.mark.parametrize(
     "request_", [name for name in [*bounded_requests(), *MORE] if not name.startswith("ra_nwg")]
 )
-def test_the_quick_search_is_the_slow_one(tmp_path, request_, runs, within, chosen):
+def test_the_quick_search_is_the_slow_one(tmp_path, monkeypatch, request_, runs, within, chosen):
     for seed in range(2):
         judged, ranked = made(seed, runs)
         metrics = find_metrics([request_])
         quick = answers(tmp_path, judged, ranked, metrics, within, **chosen)
-        obvious = answers(tmp_path, judged, ranked, [*map(slow, metrics)], within, **chosen)
+        with monkeypatch.context() as instead:
+            instead.setattr(study, "candidates_of", slow.candidates_of)
+            instead.setattr(assessment, "spread_if_known", slow.spread_if_known)
+            obvious = answers(tmp_path, judged, ranked, metrics, within, **chosen)
         for fast, true in zip(numbers(quick[0]), numbers(obvious[0]), strict=True):
             assert fast[:2] == true[:2]
             np.testing.assert_allclose(fast[2:], true[2:], rtol=1e-12, atol=1e-12)
@@ -93,6 +98,34 @@ def test_the_quick_search_is_the_slow_one(tmp_path, request_, runs, within, chos
         for hole, share in shares[1].items():
             assert shares[0][hole] == pytest.approx(share, rel=1e-9, abs=1e-12)
         assert quick[2] == pytest.approx(obvious[2], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("request_", ["P.5", "recall.9", "map", "ndcg_cut.10", "bor.12,m=3", "t.5"])
+def test_what_is_not_tallied_is_bounded_by_judging(tmp_path, request_):
+    """As a new measure is, whose function may look at all that is judged.
+
+    Without its ratio, ndcg only says that it separates relevant documents from others.
+    """
+    judged, ranked = made(3, 2)
+    if request_.startswith("ndcg"):
+        judged = {pair: min(level, 1) for pair, level in judged.items()}
+    metrics = find_metrics([request_])
+    tallied = answers(tmp_path, judged, ranked, metrics, "retrieved")
+    judging = answers(tmp_path, judged, ranked, [*map(untallied, metrics)], "retrieved")
+    assert [row[:2] for row in numbers(tallied[0])] == [row[:2] for row in numbers(judging[0])]
+    for fast, true in zip(numbers(tallied[0]), numbers(judging[0]), strict=True):
+        np.testing.assert_allclose(fast[2:], true[2:], rtol=1e-12, atol=1e-12)
+    assert [(c.query, c.document) for c in tallied[1]] == [
+        (c.query, c.document) for c in judging[1]
+    ]
+
+
+def test_what_is_tallied_takes_counts():
+    """Types then say that it asks for nothing that a tally lacks."""
+    for name, measure in all_measures().items():
+        if measure.bounds.tallied == "itself":
+            judged = next(iter(measure.function.__annotations__.values()))
+            assert judged == "Counts", name
 
 
 def test_every_measure_of_rank_is_quick():
@@ -139,7 +172,7 @@ def test_holes_are_collected_some_queries_at_a_time(tmp_path, monkeypatch):
         if judged.get((query, document), -1) < 0
     }
     for rows_at_once in (1, 50, 1 << 17):
-        monkeypatch.setattr(unjudged_documents, "ROWS_AT_ONCE", rows_at_once)
+        monkeypatch.setattr(unjudged, "ROWS_AT_ONCE", rows_at_once)
         metrics = find_metrics(["recall.5"])
         bounds, _, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
         holes = bounds.holes
@@ -154,7 +187,7 @@ def test_holes_are_collected_some_queries_at_a_time(tmp_path, monkeypatch):
                 if name.decode() in documents:
                     assert rank == documents.index(name.decode()) + 1
                 else:
-                    assert rank == unjudged_documents.UNRETRIEVED
+                    assert rank == unjudged.UNRETRIEVED
 
 
 def test_all_candidates_are_ordered_once(tmp_path, monkeypatch):
@@ -166,8 +199,8 @@ def test_all_candidates_are_ordered_once(tmp_path, monkeypatch):
         calls.append(len(chosen))
         return documents(holes, chosen)
 
-    documents = unjudged_documents.Holes.documents
-    monkeypatch.setattr(unjudged_documents.Holes, "documents", watched)
+    documents = unjudged.Holes.documents
+    monkeypatch.setattr(unjudged.Holes, "documents", watched)
     _, listed, _ = answers(tmp_path, judged, ranked, find_metrics(["recall.5"]), "retrieved")
     assert calls == [len(listed)] * 2  # once for their order, and once for their names
 
@@ -181,9 +214,9 @@ def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
         shares.append((progress.present()[0].label, progress.share(progress.present())))
         return count(*given)
 
-    count = tallied_search.HoleTally.of
-    monkeypatch.setattr(tallied_search.HoleTally, "of", watched)
-    monkeypatch.setattr(tallied_search, "WAYS_AT_ONCE", 4)
+    count = search.HoleTally.of
+    monkeypatch.setattr(search.HoleTally, "of", watched)
+    monkeypatch.setattr(search, "ASSIGNMENTS_AT_ONCE", 4)
     answers(tmp_path, judged, ranked, find_metrics(["map"]), "retrieved")
     for phase in ("bounds", "documents to judge"):
         of_phase = [share for label, share in shares if label == phase and share is not None]

@@ -20,7 +20,7 @@ from ragkpi.files.lines import Tokens
 from ragkpi.measures import evidence
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.holes.assignments import find_holes
+from ragkpi.questions.holes.unjudged import find_holes
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits

@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import overload
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.interface import steps
-from ragkpi.measures.measure import Metric
-from ragkpi.questions.holes.assignments import (
-    OTHER,
-    UNRETRIEVED,
-    Case,
-    Holes,
-    SmallInts,
-    Trials,
-    corners,
-    is_tallied,
-    scale,
-    spread_of,
-    tallied_left,
-)
+from ragkpi.questions.holes.search import Trials, corners, spread, spread_if_known
 from ragkpi.questions.holes.study import HoleBounds
+from ragkpi.questions.holes.unjudged import UNRETRIEVED, Holes, SmallInts
 
 _UNJUDGED = -1
 _ROUNDING = 1e-13
@@ -137,7 +124,7 @@ def candidates(bounds: HoleBounds) -> Candidates:
         removed = np.zeros(len(holes))
         numbers = range(len(runs.evaluations))
         trials = (runs.trials(run, metric) for run in steps(numbers, metric.name, len(numbers)))
-        whole = sum(_remove(of_run, holes, removed) for of_run in trials)
+        whole = sum(_remove(of_run, removed) for of_run in trials)
         if whole > 0:
             total += removed / whole / len(metrics)
     searches = {metric.measure.bounds.search for metric in metrics}
@@ -153,74 +140,56 @@ def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
     The shares of single documents do not add up, so judge all of them at once: the mean over the
     metrics, and over the lowest and the top level for all.
     """
-    chosen = [candidate.hole for candidate in listed]
     metrics, runs = bounds.metrics, bounds.runs
-
-    def spread(metric: Metric, holes: Holes) -> float:
-        numbers = range(len(runs.evaluations))
-        trials = [runs.trials(run, metric, holes) for run in numbers]
-        return sum(float(_spread(of_run, Case.of_all(of_run.run)).sum()) for of_run in trials)
-
-    to_measure = steps(metrics, "the first to judge", len(metrics))
-    before = np.array([spread(metric, bounds.holes) for metric in to_measure])
-    scales = [scale(metric, bounds.holes.judgements, runs.settings) for metric in metrics]
-    ends = [(levels[0], levels[-1]) for levels in scales]
-    after = np.zeros(len(metrics))
-    # Level by level, to free the runs opened for one level before the next.
-    distinct = sorted(set(chain.from_iterable(ends)))
-    for level in steps(distinct, "the first to judge", len(distinct)):
-        judged = bounds.holes.with_known(chosen, level)
-        for number, metric in enumerate(steps(metrics, "measures", len(metrics))):
-            after[number] += ends[number].count(level) * spread(metric, judged) / 2
-    known = before > 0
-    return float(np.sum(1 - after[known] / before[known]) / len(metrics)) if metrics else 0.0
+    chosen = np.array([candidate.hole for candidate in listed], dtype=np.int64)
+    removed = []
+    for metric in steps(metrics, "the first to judge", len(metrics)):
+        trials = [runs.trials(run, metric) for run in range(len(runs.evaluations))]
+        before, worthless, best = (
+            sum(float(_spreads(of_run, known, step).sum()) for of_run in trials)
+            for known, step in ((chosen[:0], 0), (chosen, 0), (chosen, trials[0].top))
+        )
+        if before > 0:
+            removed.append(1 - (worthless / 2 + best / 2) / before)
+    return float(np.sum(removed) / len(metrics)) if metrics else 0.0
 
 
-def _remove(trials: Trials, holes: Holes, removed: FloatArray) -> float:
+def _remove(trials: Trials, removed: FloatArray) -> float:
     """Add to `removed`, (n,), what each hole removes of a run's uncertainty; return the total."""
     run = trials.run
     query, place = np.nonzero(run.number >= 0)
     number = run.number[query, place]
     # Where the order does not matter, all own holes of a query remove the same.
     alike = trials.metric.measure.bounds.order == "ignored"
+    # The slowest step comes first, because it reports progress.
     if alike:
-        tried = np.flatnonzero(run.num_own > 0)
-        left = _left(trials, tried, np.zeros_like(tried))
-    else:  # the slowest step comes first, because it reports progress
-        tried = query
-        quick = is_tallied(trials)
-        left = tallied_left(trials, query, place) if quick else _left(trials, query, place)
-    before = _spread(trials, Case.of_all(run))
-    rows = np.flatnonzero(run.num_other > 0)
-    of_others = np.zeros(len(before))
-    of_others[rows] = _cleaned(before[rows] - _left(trials, rows, np.full(len(rows), OTHER)))
-    if of_others.any():
-        removed += np.append(of_others, 0.0)[holes.rows(run.judged.queries, run.cut)]
+        left = _left(trials, number[place == 0])[query]
+    else:
+        left = spread_if_known(trials, query, place)
+    before = _spreads(trials, number[:0])
+    others = run.others
+    if len(others):
+        one_each = others[np.unique(run.row[others], return_index=True)[1]]
+        of_others = _cleaned(before - _left(trials, one_each))
+        removed += np.append(of_others, 0.0)[np.where(run.varies, run.row, -1)]
         removed[number] -= of_others[query]
-    gain = _cleaned(before[tried] - left)
-    removed[number] += gain[np.searchsorted(tried, query)] if alike else gain
+    removed[number] += _cleaned(before[query] - left)
     return float(before.sum())
 
 
-def _left(trials: Trials, query: IntArray, known: IntArray) -> FloatArray:
-    """Return the remaining spread once a hole is known, (n,): the mean over both ends."""
-    if not len(query):
-        return np.zeros(0)
-    worthless, best = (
-        _spread(trials, Case(query, known, np.full(len(query), level)))
-        for level in steps((trials.scale[0], trials.scale[-1]), trials.metric.name, 2)
-    )
-    return (worthless + best) / 2
+def _left(trials: Trials, known: IntArray) -> FloatArray:
+    """Return the `_spreads` that are left once holes are known: the mean over both ends."""
+    return (_spreads(trials, known, 0) + _spreads(trials, known, trials.top)) / 2
+
+
+def _spreads(trials: Trials, known: IntArray, step: int = 0) -> FloatArray:
+    """Spread of the first statistic over the corners, (Q,); 0 where fewer than two are known."""
+    return spread(corners(trials, known, step)[:, :, 0])
 
 
 def _cleaned(gain: FloatArray) -> FloatArray:
     """Set rounding errors to 0, so that a hole without effect is no candidate."""
     return np.where(np.abs(gain) < _ROUNDING, 0.0, gain)
-
-
-def _spread(trials: Trials, case: Case) -> FloatArray:
-    """Spread of the first statistic over the corners, (n,); 0 where fewer than two are known."""
-    return spread_of(corners(trials, case)[:, :, 0])
 
 
 def assessment_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Literal
 
@@ -13,26 +14,22 @@ from ragkpi.arrays import FloatArray
 from ragkpi.evaluation import Evaluation
 from ragkpi.interface import steps
 from ragkpi.measures.measure import Metric
-from ragkpi.questions.holes.assignments import (
-    MOST_COUNTS,
-    SEARCHES,
-    Case,
-    Holes,
+from ragkpi.questions.holes.open_run import OpenRun, open_run
+from ragkpi.questions.holes.search import (
     Trials,
-    ends,
+    can_reverse,
+    candidates_of,
     extreme_summary,
-    find_holes,
-    is_tallied,
+    least_and_greatest,
+    levels_of_holes,
     num_counts,
-    open_run,
-    scale,
-    tallied_staircase,
-    turned,
 )
+from ragkpi.questions.holes.unjudged import Holes, find_holes
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 
+MOST_COUNTS = 300_000  # most assignments to try for a measure, which is refused beyond
 Within = Literal["retrieved", "cutoff"]
 
 
@@ -75,13 +72,17 @@ class RunsWithHoles:
     settings: Settings
     within: Within  # whether all holes vary, or for each metric those down to its cutoff
 
-    def trials(self, run: int, metric: Metric, holes: Holes | None = None) -> Trials:
-        """Open a run for the assignments of a metric; `holes` may have known levels."""
-        holes = self.holes if holes is None else holes
+    @cached_property
+    def _open(self) -> Callable[[int, int | None, int | None], OpenRun]:
+        return cache(
+            lambda run, *depths: open_run(self.holes, run, self.evaluations[run].plain, *depths)
+        )
+
+    def trials(self, run: int, metric: Metric) -> Trials:
+        """Open a run for the assignments of a metric."""
         depth = _depth(metric)
-        cut = depth if self.within == "cutoff" else None
-        opened = open_run(holes, run, self.evaluations[run].plain, depth, cut)
-        return Trials(opened, metric, scale(metric, holes.judgements, self.settings))
+        opened = self._open(run, depth, depth if self.within == "cutoff" else None)
+        return Trials(opened, metric, levels_of_holes(metric, self.holes.judgements, self.settings))
 
 
 @dataclass(frozen=True)
@@ -184,12 +185,10 @@ def _bounded(trials: Trials, evaluation: Evaluation, run: int) -> Bounded:
     if bounds.outer and not exact:
         own, other = trials.run.num_own, trials.run.num_other
         candidates = bounds.outer(trials.run.judged, own, other, **metric.arguments)
-    elif bounds.search == "staircase" and is_tallied(trials):
-        candidates = tallied_staircase(trials)
     else:
-        candidates = SEARCHES[bounds.search](trials, Case.of_all(trials.run))
+        candidates = candidates_of(trials)
     with np.errstate(divide="ignore", invalid="ignore"):
-        each_low, each_high = ends(metric.measure.aggregate.value(candidates))
+        each_low, each_high = least_and_greatest(metric.measure.aggregate.value(candidates))
     return Bounded(
         metric=metric,
         run=run,
@@ -225,6 +224,6 @@ def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded]) -> list[Swap]:
         if reach > 0:
             trials = [runs.trials(each.run, metric) for each in (better, worse)]
             scores = [runs.evaluations[each.run].scores for each in (better, worse)]
-            certain = turned(trials, scores, runs.holes)
+            certain = can_reverse(trials, scores)
             swaps.append(Swap(metric, better.run, worse.run, certain))
     return swaps
