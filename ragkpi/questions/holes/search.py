@@ -36,7 +36,7 @@ def levels_of_holes(metric: Metric, judgements: Judgements, settings: Settings) 
     They are 0, -l and the levels of the qrels; for measures of a rubric, the levels of the grade
     map. Of levels with equal gains there is one.
     """
-    if "grade_map" in metric.measure.needs:
+    if metric.is_graded:
         rubric = settings.grade_map.rubric
         by_grade = {grade: level for level, grade in rubric.items()}
         return [by_grade[grade] for grade in sorted(by_grade)]
