@@ -1,11 +1,11 @@
 """Arguments that the public functions share, and the checks that turn them into settings."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from operator import index
-from typing import Any, Literal, TypedDict, get_args
+from types import NoneType
+from typing import Any, Literal, TypedDict, get_args, get_origin
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
@@ -133,29 +133,74 @@ class Evaluating(HowRead, total=False):
     measure_names: MeasureNames
 
 
-def session(measures: str | Sequence[str], given: Evaluating) -> Session:
-    """Begin a call, or refuse wrong arguments."""
-    unknown = sorted(set(given) - set(Evaluating.__annotations__))
+class Resampling(TypedDict, total=False):
+    """How to resample queries, for intervals.
+
+    Attributes
+    ----------
+    resamples, seed
+        The number of resamples, 5,000, and the seed of the random numbers, 7: the same seed, the
+        same digits.
+    confidence
+        The probability that an interval covers the value, 0.95.
+    """
+
+    resamples: int
+    seed: int
+    confidence: float
+
+
+class Estimating(Evaluating, Resampling, total=False):
+    """How to evaluate runs and how to resample their queries: `Evaluating` and `Resampling`."""
+
+
+_LEAST = {"relevance_level": 0, "max_retrieved": 0, "pool_depth": 1, "resamples": 1, "seed": 0}
+_SETTINGS = [one.name for one in fields(Settings)]
+
+
+def refuse_unknown(given: Mapping[str, Any], group: type) -> None:
+    """Refuse arguments that a group does not have, as Python does."""
+    unknown = sorted(given.keys() - group.__annotations__)
     if unknown:
-        raise TypeError(
-            f"unexpected argument {unknown[0]!r}; expected {', '.join(Evaluating.__annotations__)}"
-        )
+        expected = ", ".join(group.__annotations__)
+        raise TypeError(f"unexpected argument {unknown[0]!r}; expected {expected}")
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are whole numbers or choices, or refuse them."""
+    checked: dict[str, Any] = {}
+    kind: Any
+    for name, kind in Estimating.__annotations__.items():
+        if name in given and get_origin(kind) is Literal:
+            checked[name] = one_of(name, given[name], get_args(kind))
+        elif name in given and name in _LEAST:
+            optional = given[name] is None and NoneType in get_args(kind)
+            checked[name] = None if optional else whole(name, given[name], _LEAST[name])
+    return checked
+
+
+def session(
+    measures: str | Sequence[str], given: Evaluating, group: type[Evaluating] = Evaluating
+) -> Session:
+    """Begin a call that takes a group of arguments, or refuse wrong ones."""
+    refuse_unknown(given, group)
+    checked = _checked(given)
     of_qrels, of_run = readings_of(given)
     pool = given.get("pool")
     return Session(
         [measures] if isinstance(measures, str) else list(measures),
-        _settings(given, of_qrels),
+        _settings(given, of_qrels, {name: checked[name] for name in _SETTINGS if name in checked}),
         one_of("rel_info", given.get("rel_info", "qrels"), list(READERS)),
         None if pool is None else run_of(pool),
         of_qrels,
         of_run,
-        one_of("names", given.get("names", "given"), get_args(Names)),
-        one_of("measure_names", given.get("measure_names", "trec"), get_args(MeasureNames)),
+        checked.get("names", "given"),
+        checked.get("measure_names", "trec"),
         "missing" in given,
     )
 
 
-def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
+def _settings(given: Evaluating, of_qrels: Reading | None, checked: Mapping[str, Any]) -> Settings:
     only_query, gains = given.get("only_query"), given.get("gains")
     sizes = given.get("corpus_sizes") or {}
     if sizes or gains is not None:
@@ -166,20 +211,12 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
     # Asked for one query, a run without it has no value, and not 0.
     alone: Missing = "zero" if only_query is None else "intersection"
     return Settings(
-        relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
-        missing=one_of("missing", given.get("missing", alone), get_args(Missing)),
-        unjudged=one_of("unjudged", given.get("unjudged", "kept"), get_args(Unjudged)),
-        max_retrieved=_maybe("max_retrieved", given.get("max_retrieved"), 0),
         corpus_size=_corpus_size(given.get("corpus_size")),
         corpus_sizes=sizes,
-        ties=one_of("ties", given.get("ties", "id"), get_args(TieOrder)),
         gains=gains,
-        draws=one_of("draws", given.get("draws", "nominal"), get_args(Draws)),
         grade_map=_grade_map(given.get("grade_map", "umbrela")),
-        pool_depth=_maybe("pool_depth", given.get("pool_depth"), 1),
-        pool_union=one_of("pool_union", given.get("pool_union", "pool"), get_args(PoolUnion)),
         only_query=None if only_query is None else octets(only_query),
-        doubts=one_of("doubts", given.get("doubts", "said"), get_args(Doubts)),
+        **{"missing": alone, **checked},
     )
 
 
@@ -291,14 +328,10 @@ def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
     return value
 
 
-def _maybe(name: str, value: Any, least: int) -> int | None:
-    return None if value is None else whole(name, value, least)
-
-
 def _corpus_size(given: Any) -> int | None:
     said = os.environ.get("RAGKPI_CORPUS_SIZE", "")
     if given is not None or not said:
-        return _maybe("corpus_size", given, 0)
+        return None if given is None else whole("corpus_size", given, 0)
     try:
         return parse_size(said)
     except UsageError:
@@ -316,18 +349,17 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
     return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))
 
 
-def bootstrap_of(
-    resamples: int, seed: int, confidence: float, method: Method | None = None
-) -> Bootstrap:
+def bootstrap_of(given: Resampling, method: Method | None = None) -> Bootstrap:
     """Return the choices of a bootstrap, or refuse wrong arguments.
 
     With an explicit `method`, rates are resampled, too.
     """
+    confidence, checked = given.get("confidence", Bootstrap.level), _checked(given)
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")
     return Bootstrap(
-        whole("resamples", resamples, 1),
-        whole("seed", seed, 0),
+        checked.get("resamples", Bootstrap.resamples),
+        checked.get("seed", Bootstrap.seed),
         confidence,
         one_of("method", method or "percentile", get_args(Method)),
         "resampled" if method else "wilson",

@@ -13,6 +13,7 @@ from ragkpi.interface import interface, option
 from ragkpi.library.arguments import (
     Evaluating,
     OnProblem,
+    Resampling,
     bootstrap_of,
     named_runs,
     one_of,
@@ -37,7 +38,6 @@ from ragkpi.questions.compare.verdict import beaten_by_best
 from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Report, SlicedReport
 from ragkpi.statistics import paired
-from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.paired import Family, Procedure, aligned, compare_all
 from ragkpi.statistics.significance import CorrectionName, TestName
 
@@ -47,9 +47,7 @@ def procedure_of(
     correction: CorrectionName,
     family: Family,
     trials: int,
-    resamples: int,
-    seed: int,
-    confidence: float,
+    how: Resampling,
 ) -> Procedure:
     """Return the procedure of a comparison, or refuse wrong arguments."""
     return Procedure(
@@ -57,7 +55,7 @@ def procedure_of(
         one_of("correction", correction, get_args(CorrectionName)),
         one_of("family", family, get_args(Family)),
         whole("trials", trials, 1),
-        bootstrap_of(resamples, seed, confidence),
+        bootstrap_of(how),
     )
 
 
@@ -204,9 +202,8 @@ def compare(
     [0.0078]
     """
     asked = session(measures, how)
-    procedure = procedure_of(
-        test, correction, family, trials, Bootstrap.resamples, seed, confidence
-    )
+    resampling: Resampling = {"seed": seed, "confidence": confidence}
+    procedure = procedure_of(test, correction, family, trials, resampling)
     one_of("problems", problems, get_args(OnProblem))
     named = named_runs(runs)
     if len(named) < 2:

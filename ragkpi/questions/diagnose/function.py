@@ -10,7 +10,7 @@ from ragkpi.charts.chart import noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.library.arguments import (
-    Evaluating,
+    Estimating,
     bootstrap_of,
     in_one_order,
     run_of,
@@ -39,10 +39,7 @@ def diagnose(
     worst: int | None = None,
     missed: int = 3,
     by: Any = None,
-    resamples: int = 5000,
-    seed: int = 7,
-    confidence: float = 0.95,
-    **how: Unpack[Evaluating],
+    **how: Unpack[Estimating],
 ) -> Result:
     """Answer "is it the retriever or the reranker?", as ``ragkpi diagnose``.
 
@@ -61,8 +58,6 @@ def diagnose(
         The number of missed documents to name for each query.
     by
         Labels of queries, as `evaluate` takes them: the same answer for each slice.
-    resamples, seed, confidence
-        Of the interval of the share of the lost gain that the pool misses.
 
     Examples
     --------
@@ -73,13 +68,13 @@ def diagnose(
     >>> found.to_dict()["question"]
     'diagnose'
     """
-    asked = session((), in_one_order(how))
+    asked = session((), in_one_order(how), Estimating)
     if asked.pool is None:
         raise UsageError("no pool is given; expected pool=, which the run was selected from")
     most = None if worst is None else whole("worst", worst, 0)
     shown, labels = whole("cutoff", cutoff, 1), labels_of(by)
     thresholds = Thresholds(good_proc, good_pct_proc)
-    bootstrap = bootstrap_of(resamples, seed, confidence)
+    bootstrap = bootstrap_of(how)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     metrics = find_metrics([f"pct_proc.{shown}", f"pool_miss.{shown}"])
     evaluator = asked.evaluator(qrels, metrics)

@@ -14,12 +14,14 @@ from ragkpi.evaluation import Evaluation
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.interface import interface, steps
 from ragkpi.library.arguments import (
-    Evaluating,
+    Estimating,
     OnProblem,
+    Resampling,
     bootstrap_of,
     named_run,
     note_files,
     one_of,
+    refuse_unknown,
     runs_of,
     session,
     whole,
@@ -172,28 +174,25 @@ class RunResult(EvaluationResult):
     def ci(
         self,
         *,
-        resamples: int = 5000,
-        seed: int = 7,
-        confidence: float = 0.95,
         method: Method | None = None,
+        **how: Unpack[Resampling],
     ) -> dict[str, Interval]:
         """Compute confidence intervals by bootstrap over queries, by printed name.
 
         Parameters
         ----------
-        resamples, seed
-            The number of resamples of the queries, and the seed.
-        confidence
-            The probability that an interval covers the value.
         method
             ``"percentile"`` or ``"bca"``, which corrects for bias and skewness; None resamples
             like the first, but gives rates, and what is computed from them, Wilson's interval.
+        how
+            See `Resampling`: ``resamples``, ``seed``, ``confidence``.
         """
-        how = bootstrap_of(resamples, seed, confidence, method)
-        few = few_queries_note(resampled([self.scores], how), how)
+        refuse_unknown(how, Resampling)
+        bootstrap = bootstrap_of(how, method)
+        few = few_queries_note(resampled([self.scores], bootstrap), bootstrap)
         if few:
             interface().note(few)
-        return intervals(self.scores, how)
+        return intervals(self.scores, bootstrap)
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -246,9 +245,6 @@ def evaluate(
     *,
     ci: bool = False,
     ci_method: Method | None = None,
-    resamples: int = 5000,
-    seed: int = 7,
-    confidence: float = 0.95,
     zscores: str | os.PathLike[str] | None = None,
     fail_under: GateLimits = (),
     fail_under_baseline: Any = None,
@@ -259,7 +255,7 @@ def evaluate(
     sort: str | None = None,
     by: Any = None,
     problems: OnProblem = "raised",
-    **how: Unpack[Evaluating],
+    **how: Unpack[Estimating],
 ) -> RunResult | RunResults:
     """Evaluate a run, or several, with the numbers that ``ragkpi eval`` prints.
 
@@ -274,7 +270,7 @@ def evaluate(
         queries unless `missing` says otherwise.
     measures
         As for ``-m``; the official ones if none is named.
-    ci, ci_method, resamples, seed, confidence
+    ci, ci_method
         Whether the result has confidence intervals, and how they are computed: `RunResult.ci`.
     zscores
         A file of `ragkpi.zscores`: all values become z-scores.
@@ -297,7 +293,7 @@ def evaluate(
         Whether errors of runs and missed limits are ``"raised"``, or ``"kept"`` in the result's
         ``problems``, beside the values of the other runs.
     how
-        See `Evaluating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, …
+        See `Estimating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, ``seed``, …
 
     Returns
     -------
@@ -333,14 +329,14 @@ def evaluate(
     Traceback (most recent call last):
     ragkpi.errors.GateFailedError: run: P_1 is 0.5, below 0.8 by 0.3
     """
-    asked = session(measures, how)
+    asked = session(measures, how, Estimating)
     metrics = asked.metrics()
     labels = None
     if by is not None:
         from ragkpi.library.given import labels_of, queries_of, slices_of, with_slices
 
         labels = labels_of(by)
-    bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
+    bootstrap = bootstrap_of(how, ci_method) if ci else None
     gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
     one_of("problems", problems, get_args(OnProblem))
     several = runs_of(run)

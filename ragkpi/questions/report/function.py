@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
-from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, session, whole
+from ragkpi.library.arguments import Estimating, in_one_order, named_runs, session, whole
 from ragkpi.library.given import labels_of
 from ragkpi.questions.compare.function import procedure_of
 from ragkpi.questions.report.content import (
@@ -148,10 +148,7 @@ def report(
     correction: CorrectionName = "holm",
     family: Family = "first",
     trials: int = 10_000,
-    resamples: int = 5000,
-    seed: int = 7,
-    confidence: float = 0.95,
-    **how: Unpack[Evaluating],
+    **how: Unpack[Estimating],
 ) -> HtmlReport:
     """Make one HTML page about runs, as ``ragkpi report``; a notebook shows it inline.
 
@@ -167,7 +164,7 @@ def report(
         The page's title; None names the runs.
     detail_queries, detail_depth
         The number of queries with documents on the page, and of documents per run.
-    test, correction, family, trials, resamples, seed, confidence
+    test, correction, family, trials
         The comparison of runs, as for `compare`.
 
     Returns
@@ -185,11 +182,11 @@ def report(
     """
     refuse_without_packages()
     named = named_runs(runs)
-    asked = session(measures, in_one_order(how))
+    asked = session(measures, in_one_order(how), Estimating)
     requests = list(asked.requests) or default_measures(asked.settings, asked.pool)
     asked = replace(asked, requests=requests)
     metrics = asked.metrics()
-    procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
+    procedure = procedure_of(test, correction, family, trials, how)
     evaluator = asked.evaluator(qrels, metrics)
     read = evaluator.read(named.values(), wanted_of(evaluator, metrics, len(named)))
     needed = metrics_needed(metrics, asked.pool is not None)
