@@ -303,8 +303,8 @@ HUMAN = option(
 )
 
 
-def refuse_beside_human(given: Mapping[str, bool]) -> None:
+def refuse_beside_human(options: Mapping[str, bool]) -> None:
     """Raise `UsageError` for the first option on the line that has no effect with --human."""
-    for name, is_given in given.items():
-        if is_given:
+    for name, is_used in options.items():
+        if is_used:
             raise UsageError(f"--human with {name}: estimates have none; expected one of the two")

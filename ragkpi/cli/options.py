@@ -50,8 +50,8 @@ class Declaration(NamedTuple):
             return self.parse(text)
         if self.choices and text not in self.choices:
             *others, last = self.choices
-            known = f"{', '.join(others)} or {last}" if others else last
-            raise UsageError(f"{self.names[0]} {text}: no such choice; expected {known}")
+            choices = f"{', '.join(others)} or {last}" if others else last
+            raise UsageError(f"{self.names[0]} {text}: no such choice; expected {choices}")
         try:
             value = self.type(text)
         except ValueError:
@@ -59,9 +59,9 @@ class Declaration(NamedTuple):
             raise UsageError(f"{self.names[0]} {text}: expected a {kind}") from None
         above = self.max is not None and value > self.max
         if above or (self.min is not None and value < self.min):
-            known = f"{self.min} or more" if self.max is None else f"{self.min} to {self.max}"
+            bounds = f"{self.min} or more" if self.max is None else f"{self.min} to {self.max}"
             what = "too small" if self.max is None else "out of range"
-            raise UsageError(f"{self.names[0]} {text}: {what}; expected {known}")
+            raise UsageError(f"{self.names[0]} {text}: {what}; expected {bounds}")
         return value
 
 

@@ -158,51 +158,55 @@ _LEAST = {"relevance_level": 0, "max_retrieved": 0, "pool_depth": 1, "resamples"
 _SETTINGS = [one.name for one in fields(Settings)]
 
 
-def refuse_unknown(given: Mapping[str, Any], group: type) -> None:
+def refuse_unknown(arguments: Mapping[str, Any], group: type) -> None:
     """Refuse arguments that a group does not have, as Python does."""
-    unknown = sorted(given.keys() - group.__annotations__)
+    unknown = sorted(arguments.keys() - group.__annotations__)
     if unknown:
         expected = ", ".join(group.__annotations__)
         raise TypeError(f"unexpected argument {unknown[0]!r}; expected {expected}")
 
 
-def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that are whole numbers or choices, or refuse them."""
     checked: dict[str, Any] = {}
     kind: Any
     for name, kind in Estimating.__annotations__.items():
-        if name in given and get_origin(kind) is Literal:
-            checked[name] = one_of(name, given[name], get_args(kind))
-        elif name in given and name in _LEAST:
-            optional = given[name] is None and NoneType in get_args(kind)
-            checked[name] = None if optional else whole(name, given[name], _LEAST[name])
+        if name in arguments and get_origin(kind) is Literal:
+            checked[name] = one_of(name, arguments[name], get_args(kind))
+        elif name in arguments and name in _LEAST:
+            optional = arguments[name] is None and NoneType in get_args(kind)
+            checked[name] = None if optional else whole(name, arguments[name], _LEAST[name])
     return checked
 
 
 def session(
-    measures: str | Sequence[str], given: Evaluating, group: type[Evaluating] = Evaluating
+    measures: str | Sequence[str], arguments: Evaluating, group: type[Evaluating] = Evaluating
 ) -> Session:
     """Begin a call that takes a group of arguments, or refuse wrong ones."""
-    refuse_unknown(given, group)
-    checked = _checked(given)
-    of_qrels, of_run = readings_of(given)
-    pool = given.get("pool")
+    refuse_unknown(arguments, group)
+    checked = _checked(arguments)
+    of_qrels, of_run = readings_of(arguments)
+    pool = arguments.get("pool")
     return Session(
         [measures] if isinstance(measures, str) else list(measures),
-        _settings(given, of_qrels, {name: checked[name] for name in _SETTINGS if name in checked}),
-        one_of("rel_info", given.get("rel_info", "qrels"), list(READERS)),
+        _settings(
+            arguments, of_qrels, {name: checked[name] for name in _SETTINGS if name in checked}
+        ),
+        one_of("rel_info", arguments.get("rel_info", "qrels"), list(READERS)),
         None if pool is None else run_of(pool),
         of_qrels,
         of_run,
         checked.get("names", "given"),
         checked.get("measure_names", "trec"),
-        "missing" in given,
+        "missing" in arguments,
     )
 
 
-def _settings(given: Evaluating, of_qrels: Reading | None, checked: Mapping[str, Any]) -> Settings:
-    only_query, gains = given.get("only_query"), given.get("gains")
-    sizes = given.get("corpus_sizes") or {}
+def _settings(
+    arguments: Evaluating, of_qrels: Reading | None, checked: Mapping[str, Any]
+) -> Settings:
+    only_query, gains = arguments.get("only_query"), arguments.get("gains")
+    sizes = arguments.get("corpus_sizes") or {}
     if sizes or gains is not None:
         from ragkpi.library.given import given_gains, sizes_of
 
@@ -211,43 +215,45 @@ def _settings(given: Evaluating, of_qrels: Reading | None, checked: Mapping[str,
     # Asked for one query, a run without it has no value, and not 0.
     alone: Missing = "zero" if only_query is None else "intersection"
     return Settings(
-        corpus_size=_corpus_size(given.get("corpus_size")),
+        corpus_size=_corpus_size(arguments.get("corpus_size")),
         corpus_sizes=sizes,
         gains=gains,
-        grade_map=_grade_map(given.get("grade_map", "umbrela")),
+        grade_map=_grade_map(arguments.get("grade_map", "umbrela")),
         only_query=None if only_query is None else octets(only_query),
         **{"missing": alone, **checked},
     )
 
 
-def in_one_order(given: Evaluating) -> Evaluating:
+def in_one_order(arguments: Evaluating) -> Evaluating:
     """Refuse gains and ``ties="expected"``, for a question that needs levels and one order."""
-    if given.get("gains") is not None:
+    if arguments.get("gains") is not None:
         raise UsageError("gains=: this looks at levels; expected no gains")
-    if given.get("ties", "id") != "id":
-        raise UsageError(f"ties={given['ties']!r}: this looks at one order; expected ties='id'")
-    return given
+    if arguments.get("ties", "id") != "id":
+        raise UsageError(f"ties={arguments['ties']!r}: this looks at one order; expected ties='id'")
+    return arguments
 
 
-def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
+def readings_of(arguments: HowRead) -> tuple[Reading | None, Reading | None]:
     """Return how to read qrels and runs; None where no argument concerns that."""
-    if not HowRead.__annotations__.keys() & given.keys():
+    if not HowRead.__annotations__.keys() & arguments.keys():
         return None, None
 
-    of_qrels, of_run = given.get("qrels_format"), given.get("run_format")
+    of_qrels, of_run = arguments.get("qrels_format"), arguments.get("run_format")
     if isinstance(of_qrels, Reading) or isinstance(of_run, Reading):  # from a command
         return _reading_or_none(of_qrels), _reading_or_none(of_run)
-    scores = one_of("scores", given.get("scores", "similarity"), get_args(ScoreKind))
-    exclude = given.get("exclude")
+    scores = one_of("scores", arguments.get("scores", "similarity"), get_args(ScoreKind))
+    exclude = arguments.get("exclude")
     sieve = sieve_for(
-        given.get("max_passage"),
-        given.get("ignore_identical_ids", False),
+        arguments.get("max_passage"),
+        arguments.get("ignore_identical_ids", False),
         None if exclude is None else os.fspath(exclude),
     )
-    map_qrels, map_run = given.get("map_qrels"), given.get("map_run")
+    map_qrels, map_run = arguments.get("map_qrels"), arguments.get("map_run")
     return (
         _reading_or_none(reading_for("qrels", of_qrels, map_qrels, sieve=sieve)),
-        _reading_or_none(reading_for("run", of_run, map_run, scores, sieve, given.get("subset"))),
+        _reading_or_none(
+            reading_for("run", of_run, map_run, scores, sieve, arguments.get("subset"))
+        ),
     )
 
 
@@ -306,8 +312,8 @@ def _is_run(value: Any) -> bool:
     """Return whether a value is a whole run, not a ranking that maps documents to scores."""
     if isinstance(value, Mapping):
         return isinstance(next(iter(value.values()), None), Mapping)
-    known = ("columns", "column_names", "blocks")
-    return _is_path(value) or any(hasattr(value, name) for name in known)
+    of_frames = ("columns", "column_names", "blocks")
+    return _is_path(value) or any(hasattr(value, name) for name in of_frames)
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -321,22 +327,22 @@ def whole(name: str, value: Any, least: int) -> int:
     return number
 
 
-def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
-    """Return one of the `known` choices; `UsageError` for any other value."""
-    if not isinstance(value, str) or value not in known:
-        raise UsageError(f"{name}={value!r}: expected one of {', '.join(map(repr, known))}")
+def one_of(name: str, value: Any, choices: Sequence[str]) -> Any:
+    """Return one of the `choices`; `UsageError` for any other value."""
+    if not isinstance(value, str) or value not in choices:
+        raise UsageError(f"{name}={value!r}: expected one of {', '.join(map(repr, choices))}")
     return value
 
 
-def _corpus_size(given: Any) -> int | None:
-    said = os.environ.get("RAGKPI_CORPUS_SIZE", "")
-    if given is not None or not said:
-        return None if given is None else whole("corpus_size", given, 0)
+def _corpus_size(size: Any) -> int | None:
+    text = os.environ.get("RAGKPI_CORPUS_SIZE", "")
+    if size is not None or not text:
+        return None if size is None else whole("corpus_size", size, 0)
     try:
-        return parse_size(said)
+        return parse_size(text)
     except UsageError:
         raise UsageError(
-            f"RAGKPI_CORPUS_SIZE={said}: expected a number of documents such as 5000 or 5k"
+            f"RAGKPI_CORPUS_SIZE={text}: expected a number of documents such as 5000 or 5k"
         ) from None
 
 
@@ -349,12 +355,12 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
     return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))
 
 
-def bootstrap_of(given: Resampling, method: Method | None = None) -> Bootstrap:
+def bootstrap_of(arguments: Resampling, method: Method | None = None) -> Bootstrap:
     """Return the choices of a bootstrap, or refuse wrong arguments.
 
     With an explicit `method`, rates are resampled, too.
     """
-    confidence, checked = given.get("confidence", Bootstrap.level), _checked(given)
+    confidence, checked = arguments.get("confidence", Bootstrap.level), _checked(arguments)
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")
     return Bootstrap(
