@@ -47,10 +47,10 @@ def doing(label: str, total: int | None = None) -> Iterator[Callable[[int], None
         _WORKS.remove(work)
 
 
-def steps(items: Iterable[T], label: str, total: int) -> Iterator[T]:
+def with_progress(items: Iterable[T], label: str, total: int) -> Iterator[T]:
     """Yield items, each a step of a task.
 
-    >>> list(steps("ab", "letters", 2))
+    >>> list(with_progress("ab", "letters", 2))
     ['a', 'b']
     """
     with doing(label, total) as watch:

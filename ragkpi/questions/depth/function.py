@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
-from ragkpi.interface import option, steps
+from ragkpi.interface import option, with_progress
 from ragkpi.library.arguments import (
     Estimating,
     bootstrap_of,
@@ -314,7 +314,7 @@ def _curves_of_runs(
     names = asked.called(list(runs), [result.scores for result in results])
     quality = for_runs(answers, names)
     all_runs = zip(names, runs, results, strict=True)
-    for name, path, result in steps(all_runs, "depths", len(results)):
+    for name, path, result in with_progress(all_runs, "depths", len(results)):
         judged = result.plain
         deepest = int(judged.num_ret.max())
         if depths[-1] > deepest:  # success cannot rise there, but chance does

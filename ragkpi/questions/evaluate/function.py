@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import Evaluation
 from ragkpi.files.opening import Inputs, inputs
-from ragkpi.interface import interface, steps
+from ragkpi.interface import interface, with_progress
 from ragkpi.library.arguments import (
     Estimating,
     OnProblem,
@@ -413,5 +413,5 @@ def _rows(
         return [EvaluatedRun(name, scores, {}, signature) for name, scores in scored.items()]
     return [
         EvaluatedRun(name, scores, intervals(scores, bootstrap), signature)
-        for name, scores in steps(scored.items(), "intervals", len(scored))
+        for name, scores in with_progress(scored.items(), "intervals", len(scored))
     ]

@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.interface import steps
+from ragkpi.interface import with_progress
 from ragkpi.measures.measure import Metric
 from ragkpi.questions.holes.assignments import (
     OTHER,
@@ -133,10 +133,12 @@ def candidates(bounds: HoleBounds) -> Candidates:
     """
     holes, runs, metrics = bounds.holes, bounds.runs, bounds.metrics
     total = np.zeros(len(holes))
-    for metric in steps(metrics, "documents to judge", len(metrics)):
+    for metric in with_progress(metrics, "documents to judge", len(metrics)):
         removed = np.zeros(len(holes))
         numbers = range(len(runs.evaluations))
-        trials = (runs.trials(run, metric) for run in steps(numbers, metric.name, len(numbers)))
+        trials = (
+            runs.trials(run, metric) for run in with_progress(numbers, metric.name, len(numbers))
+        )
         whole = sum(_remove(of_run, holes, removed) for of_run in trials)
         if whole > 0:
             total += removed / whole / len(metrics)
@@ -161,16 +163,16 @@ def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
         trials = [runs.trials(run, metric, holes) for run in numbers]
         return sum(float(_spread(of_run, Case.of_all(of_run.run)).sum()) for of_run in trials)
 
-    to_measure = steps(metrics, "the first to judge", len(metrics))
+    to_measure = with_progress(metrics, "the first to judge", len(metrics))
     before = np.array([spread(metric, bounds.holes) for metric in to_measure])
     scales = [scale(metric, bounds.holes.judgements, runs.settings) for metric in metrics]
     ends = [(levels[0], levels[-1]) for levels in scales]
     after = np.zeros(len(metrics))
     # Level by level, to free the runs opened for one level before the next.
     distinct = sorted(set(chain.from_iterable(ends)))
-    for level in steps(distinct, "the first to judge", len(distinct)):
+    for level in with_progress(distinct, "the first to judge", len(distinct)):
         judged = bounds.holes.with_known(chosen, level)
-        for number, metric in enumerate(steps(metrics, "measures", len(metrics))):
+        for number, metric in enumerate(with_progress(metrics, "measures", len(metrics))):
             after[number] += ends[number].count(level) * spread(metric, judged) / 2
     known = before > 0
     return float(np.sum(1 - after[known] / before[known]) / len(metrics)) if metrics else 0.0
@@ -208,7 +210,7 @@ def _left(trials: Trials, query: IntArray, known: IntArray) -> FloatArray:
         return np.zeros(0)
     worthless, best = (
         _spread(trials, Case(query, known, np.full(len(query), level)))
-        for level in steps((trials.scale[0], trials.scale[-1]), trials.metric.name, 2)
+        for level in with_progress((trials.scale[0], trials.scale[-1]), trials.metric.name, 2)
     )
     return (worthless + best) / 2
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.files.lines import Tokens, rows_of, spans
-from ragkpi.interface import steps
+from ragkpi.interface import with_progress
 from ragkpi.measures.gain import gain_of_levels
 from ragkpi.measures.hole_tally import (
     HoleTally,
@@ -342,7 +342,7 @@ class Trials:
         step = max(1, BATCH // max(1, longest, self.run.number.shape[1]))
         parts = []
         starts = range(0, max(1, len(row)), step)
-        for i in steps(starts, self.metric.name, len(starts)):
+        for i in with_progress(starts, self.metric.name, len(starts)):
             some = slice(i, i + step)
             parts.append(self._batch(case, row[some], own[some], other[some], end))
         return np.concatenate(parts)
@@ -534,7 +534,7 @@ def tallied_staircase(trials: Trials) -> FloatArray:
         extremes.append((own, np.zeros_like(own), "top"))
         ends = ("bottom",)
     # One step more, to judge the extremes.
-    for end in steps(ends, trials.metric.name, len(ends) + 1):
+    for end in with_progress(ends, trials.metric.name, len(ends) + 1):
         tables = list(_tallied_along(trials, end))
         if tables[0].shape[2] > 1 or any(np.isnan(table).any() for table in tables):
             # The extremes of ratios of means, and with NA, depend on all queries.
@@ -554,7 +554,7 @@ def _every_step(trials: Trials) -> FloatArray:
     """Return the statistics of all assignments of the search, (Q, C, S)."""
     width = int(trials.run.num_own.max(initial=0)) + 1
     parts = []
-    for end in steps(_ENDS, trials.metric.name, 2):
+    for end in with_progress(_ENDS, trials.metric.name, 2):
         tables = [
             np.pad(table, ((0, 0), (0, width - table.shape[1]), (0, 0)), mode="edge")
             for table in _tallied_along(trials, end)
@@ -574,7 +574,7 @@ def _tallied_along(trials: Trials, end: End) -> Iterator[FloatArray]:
     run, other = trials.run, _others(trials, end)
     side = Ways.last if end == "bottom" else Ways.first
     parts = list(spans(np.cumsum([0, *(run.num_own + 1)]), WAYS_AT_ONCE))
-    for first, last in steps(parts, trials.metric.name, len(parts)):
+    for first, last in with_progress(parts, trials.metric.name, len(parts)):
         most = run.num_own[first:last]
         row, count = ranges(most)
         query = first + row
@@ -596,7 +596,7 @@ def tallied_left(trials: Trials, query: IntArray, place: IntArray) -> FloatArray
         ends.append((other, none[:, 0], all_[:, 0]))
     left = np.empty(len(query))
     starts = range(0, len(query), WAYS_AT_ONCE)
-    for i in steps(starts, name, len(starts)):
+    for i in with_progress(starts, name, len(starts)):
         some = slice(i, i + WAYS_AT_ONCE)
         rows, number = query[some], place[some] + 1
         yes = np.ones(len(rows), dtype=bool)
