@@ -12,7 +12,7 @@ import numpy as np
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.files.formats import Reading
 from ragkpi.files.opening import Source
-from ragkpi.interface import doing, option, steps
+from ragkpi.interface import doing, option, with_progress
 from ragkpi.measures.measure import Metric, Need, Scores, score
 from ragkpi.measures.registry import cautions, no_level_so_high, refuse_levels, refuse_unserved
 from ragkpi.ranking.judge import (
@@ -160,7 +160,7 @@ class Evaluator:
             read = [run for run in runs if isinstance(run, Hits)]
             seen = count_documents(self.relevance.judgements, read)
         outcomes: list[Evaluation | RagkpiError] = []
-        for run in steps(runs, "measures", len(runs)):
+        for run in with_progress(runs, "measures", len(runs)):
             try:
                 scored = run if isinstance(run, RagkpiError) else self._score(run, metrics, seen)
             except RagkpiError as problem:

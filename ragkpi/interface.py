@@ -47,10 +47,10 @@ def doing(label: str, total: int | None = None) -> Iterator[Callable[[int], None
         _WORKS.remove(work)
 
 
-def steps(items: Iterable[T], label: str, total: int) -> Iterator[T]:
+def with_progress(items: Iterable[T], label: str, total: int) -> Iterator[T]:
     """Yield items, each a step of a task.
 
-    >>> list(steps("ab", "letters", 2))
+    >>> list(with_progress("ab", "letters", 2))
     ['a', 'b']
     """
     with doing(label, total) as watch:
@@ -72,13 +72,13 @@ def present() -> list[Work]:
 
 def share(works: Iterable[Work]) -> float | None:
     """Return the share done, from 0 to 1; None if unknown."""
-    known: float | None = None
+    done: float | None = None
     for work in reversed(list(works)):
-        if work.total is None or (work.total < 2 and known is None):
-            known = None  # the progress of a single step is unknown
+        if work.total is None or (work.total < 2 and done is None):
+            done = None  # the progress of a single step is unknown
         else:
-            known = min((work.done + (known or 0.0)) / max(work.total, 1), 1.0)
-    return known
+            done = min((work.done + (done or 0.0)) / max(work.total, 1), 1.0)
+    return done
 
 
 class Interface:

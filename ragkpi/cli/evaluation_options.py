@@ -1,20 +1,21 @@
 """Option groups that several commands share: how to read files, and evaluate and compare runs.
 
-Each group returns arguments for the functions of `ragkpi`, by name. Long names with underscores
-come from trec_eval.
+Each group returns arguments for the functions of `ragkpi`, by name: what an option is called here
+is what the argument is called there (`ragkpi.library.arguments`). Long names with underscores come
+from trec_eval.
 """
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ragkpi.cli.options import option, option_group
+from ragkpi.cli.options import argument_group, option
 from ragkpi.errors import UsageError
 from ragkpi.wording import parse_size
 
 Arguments = dict[str, Any]  # of a function of `ragkpi`, by name
 
 
-@option_group("Reading files")
+@argument_group("Reading files")
 def reading_options(
     qrels_format: str | None = option(
         "--qrels-format FORMAT",
@@ -58,9 +59,8 @@ def reading_options(
         "Leave out documents before ranking: lines of query and document, or BRIGHT's "
         "examples (excluded_ids).",
     ),
-) -> Arguments:
-    """Return the arguments that control reading qrels and runs."""
-    return locals()
+) -> None:
+    """How to read qrels and runs."""
 
 
 MEASURES = option(
@@ -76,7 +76,6 @@ LEVEL = option(
     1,
     min=0,
     use="common",
-    arguments=("relevance_level",),
 )
 BY = option(
     "--by FILE",
@@ -86,7 +85,7 @@ BY = option(
 )
 
 
-@option_group("Chance")
+@argument_group("Chance")
 def chance(
     corpus_size: int | None = option(
         "-N, --corpus-size, --Number_docs_in_coll N",
@@ -104,12 +103,11 @@ def chance(
         "Whether chance draws K documents, or as many of them as were retrieved.",
         "nominal",
     ),
-) -> Arguments:
-    """Return the arguments of chance: the corpus size and the number of draws."""
-    return locals()
+) -> None:
+    """What chance draws from, and how often."""
 
 
-@option_group("First stage")
+@argument_group("First stage")
 def first_stage(
     pool: str | None = option(
         "--pool RUN", "The first stage that the run was selected from.", use="common"
@@ -117,17 +115,17 @@ def first_stage(
     pool_depth: int | None = option(
         "--pool-depth DEPTH", "Only this many top documents of the pool.", min=1
     ),
-    pool_union: bool = option("--pool-union", "Add the run's top K to the pool."),
-) -> Arguments:
-    """Return the pool that runs were selected from."""
+    pool_union: bool = option(
+        "--pool-union", "Add the run's top K to the pool.", arguments=('pool_union="union"',)
+    ),
+) -> None:
+    """The pool that runs were selected from."""
     if pool is None and (pool_depth is not None or pool_union):
         lone = "--pool-union" if pool_union else f"--pool-depth {pool_depth}"
         raise UsageError(f"{lone}: no pool is given; expected --pool RUN with it")
-    union = "union" if pool_union else "pool"
-    return {"pool": pool, "pool_depth": pool_depth, "pool_union": union}
 
 
-@option_group("Evaluation")
+@argument_group("Evaluation")
 def trec_eval(
     debug: str = option(
         "-D, --Debug_level 0.QID",
@@ -143,27 +141,27 @@ def trec_eval(
         "qrels",
         use="trec_eval",
     ),
-    results_format: Literal["trec_results"] = option(  # noqa: ARG001 there is no other
+    results_format: Literal["trec_results"] = option(
         "-T, --Results_format FORMAT",
         "Format of RUN: trec_results alone.",
         "trec_results",
         use="trec_eval",
     ),
 ) -> Arguments:
-    """Return the only query and the qrels format, from trec_eval's options."""
+    """Return the only query, as trec_eval's option names it."""
     level, dot, query = debug.partition(".")
     if level != "0" or (dot and not query):
         raise UsageError(f"-D {debug}: no debug output is offered; give -D 0.QID for one query")
-    return {"only_query": query if dot else None, "rel_info": rel_info}
+    return {"only_query": query} if dot else {}
 
 
-@option_group("Evaluation")
+@argument_group("Evaluation")
 def evaluation(
     chance: Arguments = chance,
     first_stage: Arguments = first_stage,
     trec_eval: Arguments = trec_eval,
     reading: Arguments = reading_options,
-    measure: list[str] = MEASURES,
+    measures: list[str] = MEASURES,
     measure_names: Literal["trec", "given"] = option(
         "--measure-names trec|given",
         "Call measures as trec_eval prints them, or as -m asks for them: nDCG@10.",
@@ -186,7 +184,7 @@ def evaluation(
         "doubtful: ids of another kind, scores that rise, nothing judged.",
         arguments=('missing="error"', 'doubts="refused"'),
     ),
-    level: int = LEVEL,
+    relevance_level: int = LEVEL,
     max_retrieved: int | None = option(
         "-M, --max-retrieved, --Max_retrieved_per_topic DEPTH",
         "Only this many top documents per query.",
@@ -215,33 +213,16 @@ def evaluation(
         complete="grade map",
     ),
 ) -> Arguments:
-    """Return the arguments of an evaluation; without ``-m`` the function chooses the measures."""
-    format_, rel_info = reading["qrels_format"], trec_eval["rel_info"]
-    if format_ not in (None, "trec") and rel_info != "qrels":
+    """How to evaluate runs; without ``-m`` the function chooses the measures."""
+    format_ = reading.get("qrels_format", "trec")
+    if format_ != "trec" and "rel_info" in trec_eval:
         raise UsageError(
-            f"--qrels-format {format_}: -R {rel_info} is read from TREC's columns alone; "
-            "expected one of the two options"
+            f"--qrels-format {format_}: -R {trec_eval['rel_info']} is read from TREC's columns "
+            "alone; expected one of the two options"
         )
     if common and (complete or strict):
         raise UsageError(f"--common: expected without {'-c' if complete else '--strict'}")
-    missing = "error" if strict else "zero" if complete else "common" if common else None
-    return {
-        **({"measures": measure} if measure else {}),
-        **({"missing": missing} if missing else {}),
-        "measure_names": measure_names,
-        "doubts": "refused" if strict else "said",
-        "relevance_level": level,
-        "max_retrieved": max_retrieved,
-        "ties": ties,
-        "gains": gains,
-        "unjudged": "removed" if judged_only else "kept",
-        "grade_map": grade_map,
-        "names": "file",
-        **chance,
-        **first_stage,
-        **trec_eval,
-        **reading,
-    }
+    return {"names": "file"}
 
 
 # For commands that need one order of each ranking and levels from plain qrels; the second group
@@ -250,7 +231,7 @@ of_qrels = evaluation.without("ties", "gains", "rel_info", "results_format")
 without_pool = of_qrels.without("first_stage")
 
 
-@option_group("Intervals")
+@argument_group("Intervals")
 def resampling(
     resamples: int | None = option(
         "--resamples N",
@@ -264,15 +245,13 @@ def resampling(
     confidence: float | None = option(
         "--confidence SHARE", "Probability that an interval covers the value. Default: 0.95."
     ),
-) -> Arguments:
-    """Return the arguments of resampling that differ from their defaults."""
+) -> None:
+    """How to resample queries."""
     if confidence is not None and not 0 < confidence < 1:
         raise UsageError(f"--confidence {confidence:g}: expected a share such as 0.95")
-    values = {"resamples": resamples, "seed": seed, "confidence": confidence}
-    return {name: value for name, value in values.items() if value is not None}
 
 
-@option_group("Intervals")
+@argument_group("Intervals")
 def intervals(
     resampling: Arguments = resampling,
     ci: bool = option("--ci", "Add confidence intervals, by bootstrap over queries.", use="common"),
@@ -281,17 +260,14 @@ def intervals(
         "bca corrects for bias and skewness. Given, rates are resampled too; else they have "
         "Wilson's interval. Default: percentile.",
     ),
-) -> Arguments:
-    """Return the arguments of confidence intervals; nothing without ``--ci``."""
-    if ci:
-        return {"ci": True, "ci_method": ci_method, **resampling}
+) -> None:
+    """Confidence intervals, and how to compute them."""
     for name, value in {"ci-method": ci_method, **resampling}.items():
-        if value is not None:
+        if value is not None and not ci:
             raise UsageError(f"--{name} {value}: there is no interval; give --ci with it")
-    return {}
 
 
-@option_group("Comparison")
+@argument_group("Comparison")
 def comparing(
     resampling: Arguments = resampling,
     test: Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"] = option(
@@ -316,10 +292,8 @@ def comparing(
     trials: int = option(
         "--trials N", "Random swaps or resamples behind a p-value.", 10_000, min=1, max=10_000_000
     ),
-) -> Arguments:
-    """Return the arguments of comparisons between runs."""
-    own = {"test": test, "correction": correction, "family": family, "trials": trials}
-    return {**own, **resampling}
+) -> None:
+    """How to compare runs."""
 
 
 HUMAN = option(
@@ -329,8 +303,8 @@ HUMAN = option(
 )
 
 
-def refuse_beside_human(given: Mapping[str, bool]) -> None:
+def refuse_beside_human(options: Mapping[str, bool]) -> None:
     """Raise `UsageError` for the first option on the line that has no effect with --human."""
-    for name, is_given in given.items():
-        if is_given:
+    for name, is_used in options.items():
+        if is_used:
             raise UsageError(f"--human with {name}: estimates have none; expected one of the two")

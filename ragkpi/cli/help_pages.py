@@ -16,7 +16,7 @@ from ragkpi.cli.terminal import terminal_size, wrapped
 from ragkpi.kernel import READER
 from ragkpi.version import __version__
 
-Shown = Literal["common", "all"]
+HelpPage = Literal["common", "all"]
 Rows = list[tuple[str, str]]
 
 _HELP = [("-h", "Show the common options and exit."), ("--help", "Show all options and exit.")]
@@ -88,7 +88,7 @@ def ragkpi(
         print(help_page("", "common"), end="")
 
 
-def help_page(name: str, shown: Shown = "all") -> str:
+def help_page(name: str, page: HelpPage = "all") -> str:
     """Return the help page of a command; "" returns the list of commands."""
     program, command = f"ragkpi {name}".rstrip(), command_of(name)
     options = command.options()
@@ -100,7 +100,7 @@ def help_page(name: str, shown: Shown = "all") -> str:
     ]
     usage = " ".join([program, "[OPTIONS]", *(places if name else ["COMMAND [ARGS]..."])])
     paragraphs = (command.function.__doc__ or "").strip().split("\n\n")
-    if shown == "common":
+    if page == "common":
         paragraphs = paragraphs[:1]
         common = [option for option in options if option.use == "common"]
         groups = {"Options": [(_names_of(option), purpose_of(option)) for option in common]}
@@ -112,7 +112,7 @@ def help_page(name: str, shown: Shown = "all") -> str:
     lines = list(_lines(usage, paragraphs, groups))
     if name:
         lines += [f"\n{_bold('Examples:')}\n", *(f"  {line}\n" for line in COMMANDS[name].examples)]
-    if shown == "common":
+    if page == "common":
         lines += [f"\nMore, with all options: {program} --help\n"]
     return "".join(lines)
 
@@ -137,8 +137,8 @@ def _explained(options: Sequence[Declaration]) -> dict[str, Rows]:
 def _names_of(option: Declaration) -> str:
     """Return the shown names and the metavar, without alternative spellings."""
     others = [name for name in option.names if name[:2] == "--"][1:]
-    shown = ", ".join(name for name in option.names if name not in others)
-    return f"{shown} {option.metavar}".strip()
+    names = ", ".join(name for name in option.names if name not in others)
+    return f"{names} {option.metavar}".strip()
 
 
 def _facts(option: Declaration) -> str:

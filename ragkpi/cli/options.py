@@ -15,6 +15,7 @@ the errors; a test compares both readers.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
@@ -37,7 +38,7 @@ class Declaration(NamedTuple):
     envvar: str | None = None  # the environment variable that replaces the default
     parse: Callable[[str], Any] | None = None  # reads the text in place of the type
     complete: str = ""  # the kind of names that completion offers (`help_pages`)
-    arguments: tuple[str, ...] = ()  # Python arguments whose names differ from the parameter's
+    arguments: tuple[str, ...] = ()  # what it sets in Python, if not the argument of its own name
     name: str = ""  # the parameter's name
     type: type = str
     many: bool = False  # whether the option repeats; its value is a list then
@@ -49,8 +50,8 @@ class Declaration(NamedTuple):
             return self.parse(text)
         if self.choices and text not in self.choices:
             *others, last = self.choices
-            known = f"{', '.join(others)} or {last}" if others else last
-            raise UsageError(f"{self.names[0]} {text}: no such choice; expected {known}")
+            choices = f"{', '.join(others)} or {last}" if others else last
+            raise UsageError(f"{self.names[0]} {text}: no such choice; expected {choices}")
         try:
             value = self.type(text)
         except ValueError:
@@ -58,9 +59,9 @@ class Declaration(NamedTuple):
             raise UsageError(f"{self.names[0]} {text}: expected a {kind}") from None
         above = self.max is not None and value > self.max
         if above or (self.min is not None and value < self.min):
-            known = f"{self.min} or more" if self.max is None else f"{self.min} to {self.max}"
+            bounds = f"{self.min} or more" if self.max is None else f"{self.min} to {self.max}"
             what = "too small" if self.max is None else "out of range"
-            raise UsageError(f"{self.names[0]} {text}: {what}; expected {known}")
+            raise UsageError(f"{self.names[0]} {text}: {what}; expected {bounds}")
         return value
 
 
@@ -107,17 +108,41 @@ class OptionGroup(NamedTuple):
 
     def call(self, values: Mapping[str, Any]) -> Any:
         """Call the function with its share of `values`, which holds all groups' options by name."""
-        return self.function(
-            **{
-                name: values.get(name, member.default)
-                if isinstance(member, Declaration)
-                else member.call(values)
-                for name, member in self.members.items()
-            }
-        )
+        return self.function(**self.values(values))
+
+    def values(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the share of `values` that the function takes."""
+        return {
+            name: values.get(name, member.default)
+            if isinstance(member, Declaration)
+            else member.call(values)
+            for name, member in self.members.items()
+        }
 
 
-def option_group(heading: str) -> Callable[[Callable[..., Any]], Any]:
+class ArgumentGroup(OptionGroup):
+    """Options that set arguments of public functions, by the names or `arguments` of both.
+
+    An option without effect sets none. The function refuses what does not go together, and may
+    return arguments in place of what the options say.
+    """
+
+    def call(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        taken = self.values(values)
+        arguments: dict[str, Any] = {}
+        for name, member in self.members.items():
+            if not isinstance(member, Declaration):
+                arguments |= taken[name]
+            elif taken[name] != member.default:
+                for argument in member.arguments or [name]:
+                    key, equals, fixed = argument.partition("=")
+                    arguments[key] = fixed.strip('"') if equals else taken[name]
+        return {**arguments, **(self.function(**taken) or {})}
+
+
+def option_group(
+    heading: str, kind: type[OptionGroup] = OptionGroup
+) -> Callable[[Callable[..., Any]], Any]:
     """Turn a function whose defaults are options and groups into a group."""
 
     def decorate(function: Callable[..., Any]) -> OptionGroup:
@@ -130,11 +155,12 @@ def option_group(heading: str) -> Callable[[Callable[..., Any]], Any]:
             for name, option in declared.items()
             if name not in groups
         }
-        return OptionGroup(heading, function, {**own, **groups})
+        return kind(heading, function, {**own, **groups})
 
     return decorate
 
 
+argument_group = partial(option_group, kind=ArgumentGroup)
 command = option_group("Options")
 
 

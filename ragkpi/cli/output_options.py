@@ -38,9 +38,9 @@ class Output(NamedTuple):
             return format_of_file(self.path)
         return self.format
 
-    def is_signed(self, shown: "Signed") -> bool:
+    def is_signed(self, form: "Signed") -> bool:
         """Return whether a result shows its signature, which requires hashing the files."""
-        return shown != "none" or self.chosen in ("json", "jsonl")
+        return form != "none" or self.chosen in ("json", "jsonl")
 
     def write(
         self,
@@ -90,11 +90,11 @@ class Output(NamedTuple):
     def _draw_text(self, charts: "Charts") -> None:
         from ragkpi.charts.text_chart import texts
 
-        known = charts()
-        drawn = known if self.plot == "-" else known[:1]
-        write(["\n" + texts(drawn, terminal_size()[0])])
-        if len(drawn) < len(known):
-            more = counted(len(known) - len(drawn), "more chart")
+        every = charts()
+        first = every if self.plot == "-" else every[:1]
+        write(["\n" + texts(first, terminal_size()[0])])
+        if len(first) < len(every):
+            more = counted(len(every) - len(first), "more chart")
             write([f"{more}: --plot - or --plot FILE.png\n"])
 
 
@@ -159,9 +159,9 @@ def output_and_plot(
     if plot is not None and plot != "-":
         _drawing(plot)
     colour_warnings(colour)
-    made = Output(format_, path, digits, plot, wide, explain, colour)
-    _ = made.chosen  # refuses an unknown suffix before any file is read
-    return made
+    values = Output(format_, path, digits, plot, wide, explain, colour)
+    _ = values.chosen  # refuses an unknown suffix before any file is read
+    return values
 
 
 output = output_and_plot.without("plot")

@@ -122,10 +122,10 @@ def _prepare(arguments: list[str]) -> list[str]:
             rest.append(word)
     if resource is not None:
         before, most = resource.getrlimit(resource.RLIMIT_DATA)
-        limits = (size or _available() * 3 // 4, before, most)
-        known = [limit for limit in limits if limit > 0]  # RLIM_INFINITY is -1
-        if known:
-            resource.setrlimit(resource.RLIMIT_DATA, (min(known), most))
+        sizes = (size or _available() * 3 // 4, before, most)
+        limits = [limit for limit in sizes if limit > 0]  # RLIM_INFINITY is -1
+        if limits:
+            resource.setrlimit(resource.RLIMIT_DATA, (min(limits), most))
     if not _has_room():
         raise MemoryError
     return rest

@@ -143,10 +143,10 @@ _YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
 _warnings: Literal["coloured", "plain"] = "coloured"
 
 
-def colour_warnings(wanted: Literal["auto", "always", "never"]) -> None:
+def colour_warnings(choice: Literal["auto", "always", "never"]) -> None:
     """Apply ``--color`` to messages, but only on terminals."""
     global _warnings
-    _warnings = "plain" if wanted == "never" else "coloured"
+    _warnings = "plain" if choice == "never" else "coloured"
 
 
 def tell(text: object) -> None:
@@ -208,10 +208,10 @@ def terminal_size() -> tuple[int, int]:
         size = os.get_terminal_size(1)
     except OSError:
         size = os.terminal_size((80, 24))
-    given = (os.environ.get(name, "") for name in ("COLUMNS", "LINES"))
+    texts = (os.environ.get(name, "") for name in ("COLUMNS", "LINES"))
     width, height = (
         int(text) if text.isdecimal() and int(text) else measured or usual
-        for text, measured, usual in zip(given, size, (80, 24), strict=True)
+        for text, measured, usual in zip(texts, size, (80, 24), strict=True)
     )
     return width, height
 

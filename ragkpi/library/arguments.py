@@ -1,11 +1,11 @@
 """Arguments that the public functions share, and the checks that turn them into settings."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from operator import index
-from typing import Any, TypedDict, get_args
+from types import NoneType
+from typing import Any, Literal, TypedDict, get_args, get_origin
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
@@ -133,31 +133,80 @@ class Evaluating(HowRead, total=False):
     measure_names: MeasureNames
 
 
-def call_of(measures: str | Sequence[str], given: Evaluating) -> Call:
-    """Begin a call, or refuse wrong arguments."""
-    unknown = sorted(set(given) - set(Evaluating.__annotations__))
+class Resampling(TypedDict, total=False):
+    """How to resample queries, for intervals.
+
+    Attributes
+    ----------
+    resamples, seed
+        The number of resamples, 5,000, and the seed of the random numbers, 7: the same seed, the
+        same digits.
+    confidence
+        The probability that an interval covers the value, 0.95.
+    """
+
+    resamples: int
+    seed: int
+    confidence: float
+
+
+class Estimating(Evaluating, Resampling, total=False):
+    """How to evaluate runs and how to resample their queries: `Evaluating` and `Resampling`."""
+
+
+_LEAST = {"relevance_level": 0, "max_retrieved": 0, "pool_depth": 1, "resamples": 1, "seed": 0}
+_SETTINGS = [one.name for one in fields(Settings)]
+
+
+def refuse_unknown(arguments: Mapping[str, Any], group: type) -> None:
+    """Refuse arguments that a group does not have, as Python does."""
+    unknown = sorted(arguments.keys() - group.__annotations__)
     if unknown:
-        raise TypeError(
-            f"unexpected argument {unknown[0]!r}; expected {', '.join(Evaluating.__annotations__)}"
-        )
-    of_qrels, of_run = readings_of(given)
-    pool = given.get("pool")
+        expected = ", ".join(group.__annotations__)
+        raise TypeError(f"unexpected argument {unknown[0]!r}; expected {expected}")
+
+
+def _checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are whole numbers or choices, or refuse them."""
+    checked: dict[str, Any] = {}
+    kind: Any
+    for name, kind in Estimating.__annotations__.items():
+        if name in arguments and get_origin(kind) is Literal:
+            checked[name] = one_of(name, arguments[name], get_args(kind))
+        elif name in arguments and name in _LEAST:
+            optional = arguments[name] is None and NoneType in get_args(kind)
+            checked[name] = None if optional else whole(name, arguments[name], _LEAST[name])
+    return checked
+
+
+def call_of(
+    measures: str | Sequence[str], arguments: Evaluating, group: type[Evaluating] = Evaluating
+) -> Call:
+    """Begin a call that takes a group of arguments, or refuse wrong ones."""
+    refuse_unknown(arguments, group)
+    checked = _checked(arguments)
+    of_qrels, of_run = readings_of(arguments)
+    pool = arguments.get("pool")
     return Call(
         [measures] if isinstance(measures, str) else list(measures),
-        _settings(given, of_qrels),
-        one_of("rel_info", given.get("rel_info", "qrels"), list(READERS)),
+        _settings(
+            arguments, of_qrels, {name: checked[name] for name in _SETTINGS if name in checked}
+        ),
+        one_of("rel_info", arguments.get("rel_info", "qrels"), list(READERS)),
         None if pool is None else run_of(pool),
         of_qrels,
         of_run,
-        one_of("names", given.get("names", "given"), get_args(Names)),
-        one_of("measure_names", given.get("measure_names", "trec"), get_args(MeasureNames)),
-        "missing" in given,
+        checked.get("names", "given"),
+        checked.get("measure_names", "trec"),
+        "missing" in arguments,
     )
 
 
-def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
-    only_query, gains = given.get("only_query"), given.get("gains")
-    sizes = given.get("corpus_sizes") or {}
+def _settings(
+    arguments: Evaluating, of_qrels: Reading | None, checked: Mapping[str, Any]
+) -> Settings:
+    only_query, gains = arguments.get("only_query"), arguments.get("gains")
+    sizes = arguments.get("corpus_sizes") or {}
     if sizes or gains is not None:
         from ragkpi.library.given import given_gains, sizes_of
 
@@ -166,51 +215,45 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
     # Asked for one query, a run without it has no value, and not 0.
     alone: Missing = "zero" if only_query is None else "intersection"
     return Settings(
-        relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
-        missing=one_of("missing", given.get("missing", alone), get_args(Missing)),
-        unjudged=one_of("unjudged", given.get("unjudged", "kept"), get_args(Unjudged)),
-        max_retrieved=_maybe("max_retrieved", given.get("max_retrieved"), 0),
-        corpus_size=_corpus_size(given.get("corpus_size")),
+        corpus_size=_corpus_size(arguments.get("corpus_size")),
         corpus_sizes=sizes,
-        ties=one_of("ties", given.get("ties", "id"), get_args(TieOrder)),
         gains=gains,
-        draws=one_of("draws", given.get("draws", "nominal"), get_args(Draws)),
-        grade_map=_grade_map(given.get("grade_map", "umbrela")),
-        pool_depth=_maybe("pool_depth", given.get("pool_depth"), 1),
-        pool_union=one_of("pool_union", given.get("pool_union", "pool"), get_args(PoolUnion)),
+        grade_map=_grade_map(arguments.get("grade_map", "umbrela")),
         only_query=None if only_query is None else octets(only_query),
-        doubts=one_of("doubts", given.get("doubts", "said"), get_args(Doubts)),
+        **{"missing": alone, **checked},
     )
 
 
-def in_one_order(given: Evaluating) -> Evaluating:
+def in_one_order(arguments: Evaluating) -> Evaluating:
     """Refuse gains and ``ties="expected"``, for a question that needs levels and one order."""
-    if given.get("gains") is not None:
+    if arguments.get("gains") is not None:
         raise UsageError("gains=: this looks at levels; expected no gains")
-    if given.get("ties", "id") != "id":
-        raise UsageError(f"ties={given['ties']!r}: this looks at one order; expected ties='id'")
-    return given
+    if arguments.get("ties", "id") != "id":
+        raise UsageError(f"ties={arguments['ties']!r}: this looks at one order; expected ties='id'")
+    return arguments
 
 
-def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
+def readings_of(arguments: HowRead) -> tuple[Reading | None, Reading | None]:
     """Return how to read qrels and runs; None where no argument concerns that."""
-    if not HowRead.__annotations__.keys() & given.keys():
+    if not HowRead.__annotations__.keys() & arguments.keys():
         return None, None
 
-    of_qrels, of_run = given.get("qrels_format"), given.get("run_format")
+    of_qrels, of_run = arguments.get("qrels_format"), arguments.get("run_format")
     if isinstance(of_qrels, Reading) or isinstance(of_run, Reading):  # from a command
         return _reading_or_none(of_qrels), _reading_or_none(of_run)
-    scores = one_of("scores", given.get("scores", "similarity"), get_args(ScoreKind))
-    exclude = given.get("exclude")
+    scores = one_of("scores", arguments.get("scores", "similarity"), get_args(ScoreKind))
+    exclude = arguments.get("exclude")
     sieve = sieve_for(
-        given.get("max_passage"),
-        given.get("ignore_identical_ids", False),
+        arguments.get("max_passage"),
+        arguments.get("ignore_identical_ids", False),
         None if exclude is None else os.fspath(exclude),
     )
-    map_qrels, map_run = given.get("map_qrels"), given.get("map_run")
+    map_qrels, map_run = arguments.get("map_qrels"), arguments.get("map_run")
     return (
         _reading_or_none(reading_for("qrels", of_qrels, map_qrels, sieve=sieve)),
-        _reading_or_none(reading_for("run", of_run, map_run, scores, sieve, given.get("subset"))),
+        _reading_or_none(
+            reading_for("run", of_run, map_run, scores, sieve, arguments.get("subset"))
+        ),
     )
 
 
@@ -269,8 +312,8 @@ def _is_run(value: Any) -> bool:
     """Return whether a value is a whole run, not a ranking that maps documents to scores."""
     if isinstance(value, Mapping):
         return isinstance(next(iter(value.values()), None), Mapping)
-    known = ("columns", "column_names", "blocks")
-    return _is_path(value) or any(hasattr(value, name) for name in known)
+    of_frames = ("columns", "column_names", "blocks")
+    return _is_path(value) or any(hasattr(value, name) for name in of_frames)
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -284,26 +327,22 @@ def whole(name: str, value: Any, least: int) -> int:
     return number
 
 
-def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
-    """Return one of the `known` choices; `UsageError` for any other value."""
-    if not isinstance(value, str) or value not in known:
-        raise UsageError(f"{name}={value!r}: expected one of {', '.join(map(repr, known))}")
+def one_of(name: str, value: Any, choices: Sequence[str]) -> Any:
+    """Return one of the `choices`; `UsageError` for any other value."""
+    if not isinstance(value, str) or value not in choices:
+        raise UsageError(f"{name}={value!r}: expected one of {', '.join(map(repr, choices))}")
     return value
 
 
-def _maybe(name: str, value: Any, least: int) -> int | None:
-    return None if value is None else whole(name, value, least)
-
-
-def _corpus_size(given: Any) -> int | None:
-    said = os.environ.get("RAGKPI_CORPUS_SIZE", "")
-    if given is not None or not said:
-        return _maybe("corpus_size", given, 0)
+def _corpus_size(size: Any) -> int | None:
+    text = os.environ.get("RAGKPI_CORPUS_SIZE", "")
+    if size is not None or not text:
+        return None if size is None else whole("corpus_size", size, 0)
     try:
-        return parse_size(said)
+        return parse_size(text)
     except UsageError:
         raise UsageError(
-            f"RAGKPI_CORPUS_SIZE={said}: expected a number of documents such as 5000 or 5k"
+            f"RAGKPI_CORPUS_SIZE={text}: expected a number of documents such as 5000 or 5k"
         ) from None
 
 
@@ -316,18 +355,17 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
     return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))
 
 
-def bootstrap_of(
-    resamples: int, seed: int, confidence: float, method: Method | None = None
-) -> Bootstrap:
+def bootstrap_of(arguments: Resampling, method: Method | None = None) -> Bootstrap:
     """Return the choices of a bootstrap, or refuse wrong arguments.
 
     With an explicit `method`, rates are resampled, too.
     """
+    confidence, checked = arguments.get("confidence", Bootstrap.level), _checked(arguments)
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")
     return Bootstrap(
-        whole("resamples", resamples, 1),
-        whole("seed", seed, 0),
+        checked.get("resamples", Bootstrap.resamples),
+        checked.get("seed", Bootstrap.seed),
         confidence,
         one_of("method", method or "percentile", get_args(Method)),
         "resampled" if method else "wilson",

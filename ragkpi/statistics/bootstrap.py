@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import RagkpiWarning
-from ragkpi.interface import steps
+from ragkpi.interface import with_progress
 from ragkpi.measures.measure import Aggregate, Metric, MetricScores, Scores
 
 # Weights per sample. Half a megabyte stays in the cache, twice as fast.
@@ -102,7 +102,7 @@ def totals(statistics: FloatArray) -> FloatArray:
 
 def _rows(total: int, queries: int, label: str, fewest: int = 1) -> Iterator[int]:
     most = max(fewest, BLOCK // max(queries, 1))
-    for start in steps(range(0, total, most), label, -(-total // most)):
+    for start in with_progress(range(0, total, most), label, -(-total // most)):
         yield min(most, total - start)
 
 

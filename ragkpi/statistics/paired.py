@@ -13,7 +13,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError, UsageError
-from ragkpi.interface import option, steps
+from ragkpi.interface import option, with_progress
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, QuerySample, query_samples
 from ragkpi.statistics.significance import (
@@ -379,7 +379,7 @@ def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
     """Test every pair separately: the uncorrected p-values, (R, R) per metric."""
     runs, seed = sample.statistics.shape[1], procedure.bootstrap.seed
     matrices = [np.full((runs, runs), np.nan) for _ in sample.metrics]
-    for first in steps(range(runs - 1), "pairs", runs - 1):
+    for first in with_progress(range(runs - 1), "pairs", runs - 1):
         rest = QuerySample(sample.metrics, sample.columns, sample.statistics[:, first:])
         tested = p_values(rest, procedure.test, procedure.trials, seed)
         for matrix, of_metric in zip(matrices, tested, strict=True):
@@ -443,7 +443,7 @@ def _shuffled(statistics: FloatArray, trials: int, seed: int) -> Iterator[FloatA
     rows = max(1, _AT_ONCE // (queries * runs))
     some = max(1, _AT_ONCE // (rows * runs))  # queries: all, or a part within one trial
     starts = range(0, trials, rows)
-    for start in steps(starts, "randomization test", len(starts)):
+    for start in with_progress(starts, "randomization test", len(starts)):
         sums = np.zeros((min(rows, trials - start), runs, columns))
         for first in range(0, queries, some):
             part = statistics[first : first + some]

@@ -2,15 +2,20 @@
 
 import subprocess
 import sys
+from dataclasses import fields
+from typing import Literal, get_args, get_origin
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragkpi import Estimating
 from ragkpi.cli.commands import COMMANDS, command_of
+from ragkpi.cli.evaluation_options import evaluation, resampling
 from ragkpi.cli.options import REQUIRED, values_of
 from ragkpi.cli.typer_commands import values_by_typer
 from ragkpi.errors import UsageError
+from ragkpi.ranking.judged import Settings
 from tests.cli.commandline import FIXTURES
 
 # Good and bad for whatever an option takes.
@@ -169,3 +174,32 @@ def test_typer_reads_what_is_unusual(ragkpi):
     assert usual.status == 0
     for words in (["--meas", "map", "--level_for=2"], ["-l2", "-mmap", "--"]):
         assert ragkpi("eval", *words, "qrels.txt", "reranked.run", folder=FIXTURES) == usual
+
+
+OPTIONS = [*evaluation.options(), *resampling.options()]
+DEFAULTS = {one.name: one.default for one in fields(Settings)}
+# The first is a parameter of the functions, the other has one choice, which sets nothing.
+NO_ARGUMENTS = ("measures", "results_format")
+
+
+@pytest.mark.parametrize("one", OPTIONS, ids=[one.name for one in OPTIONS])
+def test_an_option_sets_the_argument_of_its_name(one):
+    for text in one.arguments or [one.name]:
+        argument, _, fixed = text.partition("=")
+        if argument in NO_ARGUMENTS:
+            continue
+        kind = Estimating.__annotations__[argument]
+        if get_origin(kind) is Literal:
+            choices = {fixed.strip('"')} if fixed else {*one.choices}
+            assert choices <= {*get_args(kind)}
+        if not one.arguments and argument in DEFAULTS and one.default is not None:
+            assert one.default in (DEFAULTS[argument], getattr(DEFAULTS[argument], "name", None))
+
+
+def test_options_without_effect_set_nothing():
+    assert evaluation.call({}) == {"names": "file"}
+    assert evaluation.call({"ties": "id", "relevance_level": 1}) == {"names": "file"}
+    set_ = evaluation.call({"ties": "expected", "complete": True, "pool": "p", "pool_union": True})
+    pool = {"pool": "p", "pool_union": "union"}
+    assert set_ == {"names": "file", "ties": "expected", "missing": "zero", **pool}
+    assert evaluation.call({"strict": True, "complete": True})["missing"] == "error"

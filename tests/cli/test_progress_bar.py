@@ -123,7 +123,7 @@ def test_shares_of_parts_are_added():
         assert progress.share(progress.present()) == (1 + 0.5) / 4
         progress.reading("a.run", 100, 100)
         assert progress.share(progress.present()) == 1 / 4
-        for step in progress.steps(range(2), "resamples", 2):
+        for step in progress.with_progress(range(2), "resamples", 2):
             assert progress.share(progress.present()) == (1 + step / 2) / 4
         with progress.doing("nobody knows how long"):
             assert progress.share(progress.present()) == 1 / 4

@@ -13,7 +13,7 @@ from ragkpi.reports.output_files import replacing
 
 # Runs are always compared over the queries that all judges share.
 agree_options = without_pool.without("complete", "common", "debug")
-testing = comparing.without("family")
+testing = comparing.without("family")  # it is always all pairs of runs and measures
 
 
 @command
@@ -60,7 +60,6 @@ def agree(
     qrels, other, *runs = expect_files(2, files, expected, *judge)
     paths = [qrels, other, *judge]
     reference, *others = _names(judges, paths)
-    del procedure["family"]  # it is always all pairs of runs and measures
     result = ragkpi.agree(
         qrels,
         dict(zip(others, paths[1:], strict=True)),

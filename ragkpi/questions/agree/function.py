@@ -11,6 +11,7 @@ from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.library.arguments import (
+    Estimating,
     Evaluating,
     bootstrap_of,
     call_of,
@@ -73,10 +74,7 @@ def agree(
     test: TestName = "randomization",
     correction: CorrectionName = "holm",
     trials: int = 10_000,
-    resamples: int = 5000,
-    seed: int = 7,
-    confidence: float = 0.95,
-    **how: Unpack[Evaluating],
+    **how: Unpack[Estimating],
 ) -> AgreeResult:
     """Answer "may I trust these judgements?", as ``ragkpi agree``.
 
@@ -97,8 +95,6 @@ def agree(
         Whether each query has a row, starting with the most disagreement.
     test, correction, trials
         How to test differences of runs, as for `compare`, but over all pairs of runs and measures.
-    resamples, seed, confidence
-        Of the intervals.
 
     Examples
     --------
@@ -109,8 +105,8 @@ def agree(
     >>> found.findings["pairs"][0]["confusion"]
     [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     """
-    call = call_of(measures, in_one_order(how))
-    procedure = procedure_of(test, correction, "all", trials, resamples, seed, confidence)
+    call = call_of(measures, in_one_order(how), Estimating)
+    procedure = procedure_of(test, correction, "all", trials, how)
     judgements = []
     judges = _judges(qrels, other, reference)
     for place, judge in enumerate(judges.values()):
@@ -185,7 +181,7 @@ def correct(
     kind: Of = one_of("of", of, get_args(Of))
     if kind == "differences" and len(named) < 2:
         raise UsageError("one run is given; expected a baseline and others")
-    level = bootstrap_of(1, 0, confidence).level
+    level = bootstrap_of({"confidence": confidence}).level
     chosen = one_of("correction", correction, get_args(CorrectionName))
     if call.settings.missing == "intersection":  # every run over the same queries
         call = replace(call, settings=replace(call.settings, missing="zero"))

@@ -10,7 +10,7 @@ from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.files.query_files import Quality, read_quality
 from ragkpi.library.arguments import (
-    Evaluating,
+    Estimating,
     bootstrap_of,
     call_of,
     in_one_order,
@@ -40,17 +40,15 @@ def calibrate(
     alphas: Sequence[float] | None = None,
     alpha_by: str = "spearman",
     folds: int = 5,
-    resamples: int = 5000,
-    seed: int = 7,
-    confidence: float = 0.95,
-    **how: Unpack[Evaluating],
+    **how: Unpack[Estimating],
 ) -> Result:
     """Answer "which measure tracks the quality of responses here?", as ``ragkpi calibrate``.
 
     Parameters
     ----------
     qrels, runs, measures, how
-        As `evaluate` takes them.
+        As `evaluate` takes them. `resamples` is also the greatest number of permutations, and
+        `seed` also theirs.
     quality
         A path; ``{query: score}``; or ``{run: {query: score}}`` for several runs.
     alphas
@@ -60,14 +58,12 @@ def calibrate(
         ``"pearson"``.
     folds
         The number of parts of the queries, each of which is held out in turn.
-    resamples, seed, confidence
-        Of the intervals; also the greatest number of permutations, and their seed.
     """
-    call = call_of(measures, in_one_order(how))
+    call = call_of(measures, in_one_order(how), Estimating)
     grid = [step / 20 for step in range(1, 20)] if alphas is None else sorted(set(alphas))
     if not all(isinstance(alpha, int | float) and 0 <= alpha <= 1 for alpha in grid):
         raise UsageError(f"alphas={list(alphas or ())!r}: expected numbers from 0 to 1")
-    bootstrap = bootstrap_of(resamples, seed, confidence)
+    bootstrap = bootstrap_of(how)
     parts, by = whole("folds", folds, 2), one_of("alpha_by", alpha_by, tuple(COEFFICIENTS))
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
     scores = read_quality(path) if isinstance(quality, str | os.PathLike) else _quality(quality)

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.interface import steps
+from ragkpi.interface import with_progress
 from ragkpi.measures.measure import Metric, score
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.ranking.judged import Judged
@@ -235,7 +235,7 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, 
         return tuning
     shuffled = np.random.default_rng(bootstrap.seed).permutation(distinct)
     known = []
-    for part in steps(range(folds), "held-out queries", folds):
+    for part in with_progress(range(folds), "held-out queries", folds):
         tested = np.isin(sample.query, shuffled[part::folds])
         rho = _by_alpha(by, sample.grid[:, ~tested], sample.quality[~tested])
         (best,) = _middle(_peaks(rho)).tolist()
@@ -355,7 +355,7 @@ def calibrate(
     p = _adjusted(samples, observed, bootstrap)
     correlations: list[Correlation] = []
     tunings: list[Tuning] = []
-    for sample, replicates in steps(pairs, "coefficients and alphas", len(pairs)):
+    for sample, replicates in with_progress(pairs, "coefficients and alphas", len(pairs)):
         adjusted = p.get(len(correlations), math.nan)
         correlations.append(_correlation(sample, replicates, adjusted, bootstrap))
         quality = sample.quality

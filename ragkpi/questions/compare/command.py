@@ -63,7 +63,7 @@ def compare(
     --plot draws the differences with their intervals, and those of the queries.
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
-    qrels, *paths = expect_files(3, files, expected, by, evaluating["gains"])
+    qrels, *paths = expect_files(3, files, expected, by, evaluating.get("gains"))
     _refuse_together({"--all-pairs": all_pairs, "--paper": paper, "-q": per_query})
     _refuse_together({"--by": by is not None, "--paper": paper})
     if against and not paper:
@@ -77,8 +77,8 @@ def compare(
     if human is not None:
         refuse_beside_human(
             {
-                "--test": procedure["test"] != "randomization",
-                "--trials": procedure["trials"] != 10_000,
+                "--test": "test" in procedure,
+                "--trials": "trials" in procedure,
                 "-q": per_query,
                 "--all-pairs": all_pairs,
                 "--paper": paper,

@@ -11,6 +11,7 @@ from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.interface import interface, option
 from ragkpi.library.arguments import (
     Evaluating,
+    Resampling,
     bootstrap_of,
     call_of,
     named_runs,
@@ -34,7 +35,6 @@ from ragkpi.questions.compare.report import (
 from ragkpi.questions.compare.verdict import beaten_by_best
 from ragkpi.reports.layout import Report, SlicedReport
 from ragkpi.statistics import paired
-from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.paired import Family, Procedure, compare_all
 from ragkpi.statistics.significance import CorrectionName, TestName
 
@@ -44,9 +44,7 @@ def procedure_of(
     correction: CorrectionName,
     family: Family,
     trials: int,
-    resamples: int,
-    seed: int,
-    confidence: float,
+    how: Resampling,
 ) -> Procedure:
     """Return the procedure of a comparison, or refuse wrong arguments."""
     return Procedure(
@@ -54,7 +52,7 @@ def procedure_of(
         one_of("correction", correction, get_args(CorrectionName)),
         one_of("family", family, get_args(Family)),
         whole("trials", trials, 1),
-        bootstrap_of(resamples, seed, confidence),
+        bootstrap_of(how),
     )
 
 
@@ -180,9 +178,8 @@ def compare(
     [0.0078]
     """
     call = call_of(measures, how)
-    procedure = procedure_of(
-        test, correction, family, trials, Bootstrap.resamples, seed, confidence
-    )
+    resampling: Resampling = {"seed": seed, "confidence": confidence}
+    procedure = procedure_of(test, correction, family, trials, resampling)
     one_of("problems", problems, get_args(OnProblem))
     named = named_runs(runs)
     if len(named) < 2:

@@ -7,7 +7,7 @@ from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
 
-_evaluating = without_pool.without("measure", "measure_names")
+_evaluating = without_pool.without("measures", "measure_names")
 
 
 @command

@@ -10,9 +10,9 @@ from typing import Any, Unpack
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import RunOrPath
-from ragkpi.interface import option, steps
+from ragkpi.interface import option, with_progress
 from ragkpi.library.arguments import (
-    Evaluating,
+    Estimating,
     bootstrap_of,
     call_of,
     in_one_order,
@@ -60,10 +60,7 @@ def depth(
     quality: Any = None,
     ci: bool = False,
     ci_method: Method | None = None,
-    resamples: int = 5000,
-    seed: int = 7,
-    confidence: float = 0.95,
-    **how: Unpack[Evaluating],
+    **how: Unpack[Estimating],
 ) -> Result:
     """Answer "how many passages should I retrieve?", as ``ragkpi depth``.
 
@@ -93,7 +90,7 @@ def depth(
     quality
         The quality of the answers at some depths: ``{5: 0.71, 10: 0.69}``, a mapping from runs to
         such mappings, or a file with lines of K and quality, or run, K and quality.
-    ci, ci_method, resamples, seed, confidence
+    ci, ci_method
         Whether and how to compute intervals, as for `evaluate`.
 
     Examples
@@ -105,7 +102,7 @@ def depth(
     >>> print(bm25.rows[0]["bor"])
     12.8874...
     """
-    call = call_of((), in_one_order(how))
+    call = call_of((), in_one_order(how), Estimating)
     numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
     for name, number in {**numbers, "max_tokens": max_tokens}.items():
         if number is not None and number != number:
@@ -122,7 +119,7 @@ def depth(
     published = None if success is None else _published(success, at)
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
     answers = {} if quality is None else qualities(quality)
-    resampling = bootstrap_of(resamples, seed, confidence, ci_method)
+    resampling = bootstrap_of(how, ci_method)
     if relevant is not None and (qrels is not None or runs is not None):
         raise UsageError(
             f"{option('relevant')} stands in place of files; expected one or the other"
@@ -322,7 +319,7 @@ def _curves_of_runs(
     curves = []
     quality = for_runs(answers, evaluated.names)
     all_runs = zip(evaluated.names, runs, evaluated, strict=True)
-    for name, path, result in steps(all_runs, "depths", len(runs)):
+    for name, path, result in with_progress(all_runs, "depths", len(runs)):
         judged = result.plain
         deepest = int(judged.num_ret.max())
         if depths[-1] > deepest:  # success cannot rise there, but chance does

@@ -7,7 +7,9 @@ from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.errors import UsageError
 
 # diagnose takes one run and uses grades, so -l and chance have no effect.
-diagnose_options = of_qrels.without("measure", "measure_names", "common", "level", "chance")
+diagnose_options = of_qrels.without(
+    "measures", "measure_names", "common", "relevance_level", "chance"
+)
 
 
 @command
@@ -42,7 +44,7 @@ def diagnose(
     """
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
-    if evaluating["pool"] is None:
+    if "pool" not in evaluating:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
     qrels, run = files
     result = ragkpi.diagnose(

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from ragkpi.charts.chart import noted
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import (
-    Evaluating,
+    Estimating,
     bootstrap_of,
     call_of,
     in_one_order,
@@ -35,10 +35,7 @@ def diagnose(
     worst: int | None = None,
     missed: int = 3,
     by: Any = None,
-    resamples: int = 5000,
-    seed: int = 7,
-    confidence: float = 0.95,
-    **how: Unpack[Evaluating],
+    **how: Unpack[Estimating],
 ) -> Result:
     """Answer "is it the retriever or the reranker?", as ``ragkpi diagnose``.
 
@@ -57,8 +54,6 @@ def diagnose(
         The number of missed documents to name for each query.
     by
         Labels of queries, as `evaluate` takes them: the same answer for each slice.
-    resamples, seed, confidence
-        Of the interval of the share of the lost gain that the pool misses.
 
     Examples
     --------
@@ -69,13 +64,13 @@ def diagnose(
     >>> found.to_dict()["question"]
     'diagnose'
     """
-    call = call_of((), in_one_order(how))
+    call = call_of((), in_one_order(how), Estimating)
     if call.pool is None:
         raise UsageError("no pool is given; expected pool=, which the run was selected from")
     most = None if worst is None else whole("worst", worst, 0)
     shown, labels = whole("cutoff", cutoff, 1), labels_of(by)
     thresholds = Thresholds(good_proc, good_pct_proc)
-    bootstrap = bootstrap_of(resamples, seed, confidence)
+    bootstrap = bootstrap_of(how)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     documents = whole("missed", missed, 0)
     evaluated = call.evaluate(qrels, named, metrics_of(shown), shown)

@@ -140,7 +140,7 @@ def eval(
         return
     baseline, asked = gates["fail_under_baseline"], evaluating | naming
     expected = "two or more: ragkpi eval [options] QRELS RUN..."
-    qrels, *paths = expect_files(2, files, expected, baseline, by, evaluating["gains"])
+    qrels, *paths = expect_files(2, files, expected, baseline, by, evaluating.get("gains"))
     if human is not None:
         refuse_beside_human(
             {

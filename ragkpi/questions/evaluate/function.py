@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.opening import Inputs, inputs
-from ragkpi.interface import interface, option, steps
+from ragkpi.interface import interface, option, with_progress
 from ragkpi.library.arguments import (
-    Evaluating,
+    Estimating,
+    Resampling,
     bootstrap_of,
     call_of,
     named_run,
     note_files,
     one_of,
+    refuse_unknown,
     runs_of,
     whole,
 )
@@ -184,28 +186,25 @@ class RunResult(EvaluationResult):
     def ci(
         self,
         *,
-        resamples: int = 5000,
-        seed: int = 7,
-        confidence: float = 0.95,
         method: Method | None = None,
+        **how: Unpack[Resampling],
     ) -> dict[str, Interval]:
         """Compute confidence intervals by bootstrap over queries, by printed name.
 
         Parameters
         ----------
-        resamples, seed
-            The number of resamples of the queries, and the seed.
-        confidence
-            The probability that an interval covers the value.
         method
             ``"percentile"`` or ``"bca"``, which corrects for bias and skewness; None resamples
             like the first, but gives rates, and what is computed from them, Wilson's interval.
+        how
+            See `Resampling`: ``resamples``, ``seed``, ``confidence``.
         """
-        how = bootstrap_of(resamples, seed, confidence, method)
-        few = few_queries_note(resampled([self.scores], how), how)
+        refuse_unknown(how, Resampling)
+        bootstrap = bootstrap_of(how, method)
+        few = few_queries_note(resampled([self.scores], bootstrap), bootstrap)
         if few:
             interface().note(few)
-        return intervals(self.scores, how)
+        return intervals(self.scores, bootstrap)
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -258,9 +257,6 @@ def evaluate(
     *,
     ci: bool = False,
     ci_method: Method | None = None,
-    resamples: int = 5000,
-    seed: int = 7,
-    confidence: float = 0.95,
     zscores: str | os.PathLike[str] | None = None,
     fail_under: GateLimits = (),
     fail_under_baseline: Any = None,
@@ -271,7 +267,7 @@ def evaluate(
     sort: str | None = None,
     by: Any = None,
     problems: OnProblem = "raised",
-    **how: Unpack[Evaluating],
+    **how: Unpack[Estimating],
 ) -> RunResult | RunResults:
     """Evaluate a run, or several, with the numbers that ``ragkpi eval`` prints.
 
@@ -286,7 +282,7 @@ def evaluate(
         queries unless `missing` says otherwise.
     measures
         As for ``-m``; the official ones if none is named.
-    ci, ci_method, resamples, seed, confidence
+    ci, ci_method
         Whether the result has confidence intervals, and how they are computed: `RunResult.ci`.
     zscores
         A file of `ragkpi.zscores`: all values become z-scores.
@@ -309,7 +305,7 @@ def evaluate(
         Whether errors of runs and missed limits are ``"raised"``, or ``"kept"`` in the result's
         ``problems``, beside the values of the other runs.
     how
-        See `Evaluating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, …
+        See `Estimating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, ``seed``, …
 
     Returns
     -------
@@ -345,14 +341,14 @@ def evaluate(
     Traceback (most recent call last):
     ragkpi.errors.GateFailedError: run: P_1 is 0.5, below 0.8 by 0.3
     """
-    call = call_of(measures, how)
+    call = call_of(measures, how, Estimating)
     metrics = call.metrics()
     labels = None
     if by is not None:
         from ragkpi.library.given import labels_of, queries_of, slices_of, with_slices
 
         labels = labels_of(by)
-    bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
+    bootstrap = bootstrap_of(how, ci_method) if ci else None
     one_of("problems", problems, get_args(OnProblem))
     several = runs_of(run)
     runs = named_run(run) if several is None else several
@@ -445,5 +441,5 @@ def _rows(
             signature,
             [verdict for verdict in verdicts if verdict.run == name],
         )
-        for name, scores in steps(scored.items(), "intervals", len(scored))
+        for name, scores in with_progress(scored.items(), "intervals", len(scored))
     ]

@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.interface import steps
+from ragkpi.interface import with_progress
 from ragkpi.questions.holes.search import Trials, corners, spread, spread_if_known
 from ragkpi.questions.holes.study import HoleBounds
 from ragkpi.questions.holes.unjudged import UNRETRIEVED, Holes, SmallInts
@@ -120,10 +120,12 @@ def candidates(bounds: HoleBounds) -> Candidates:
     """
     holes, runs, metrics = bounds.holes, bounds.runs, bounds.metrics
     total = np.zeros(len(holes))
-    for metric in steps(metrics, "documents to judge", len(metrics)):
+    for metric in with_progress(metrics, "documents to judge", len(metrics)):
         removed = np.zeros(len(holes))
         numbers = range(len(runs.evaluations))
-        trials = (runs.trials(run, metric) for run in steps(numbers, metric.name, len(numbers)))
+        trials = (
+            runs.trials(run, metric) for run in with_progress(numbers, metric.name, len(numbers))
+        )
         whole = sum(_remove(of_run, removed) for of_run in trials)
         if whole > 0:
             total += removed / whole / len(metrics)
@@ -143,7 +145,7 @@ def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
     metrics, runs = bounds.metrics, bounds.runs
     chosen = np.array([candidate.hole for candidate in listed], dtype=np.int64)
     removed = []
-    for metric in steps(metrics, "the first to judge", len(metrics)):
+    for metric in with_progress(metrics, "the first to judge", len(metrics)):
         trials = [runs.trials(run, metric) for run in range(len(runs.evaluations))]
         before, worthless, best = (
             sum(float(_spreads(of_run, known, step).sum()) for of_run in trials)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.files.lines import spans
-from ragkpi.interface import steps
+from ragkpi.interface import with_progress
 from ragkpi.measures.gain import gain_of_levels
 from ragkpi.measures.measure import Metric, MetricScores, Scores, score
 from ragkpi.questions.holes.gain_ratios import OpenRatio
@@ -144,7 +144,7 @@ class Trials:
         longest = int(np.diff(self.run.judged.starts).max(initial=1))
         size = max(1, HITS_AT_ONCE // max(1, longest, self.run.number.shape[1]))
         starts = range(0, max(1, count), size)
-        batches = steps(starts, self.metric.name, len(starts))
+        batches = with_progress(starts, self.metric.name, len(starts))
         return np.concatenate([of(slice(start, start + size)) for start in batches])
 
     def _under(
@@ -232,7 +232,7 @@ def _staircase(trials: Trials) -> FloatArray:
         own = trials.ratio.best_thresholds()
         candidates.append(trials.of_thresholds(every, own, np.zeros_like(own)))
     sides = _SIDES if trials.ratio is None else _SIDES[1:]
-    for side in steps(sides, trials.metric.name, len(sides)):
+    for side in with_progress(sides, trials.metric.name, len(sides)):
         tables = list(_along(trials, side))
         if tables[0].shape[2] > 1 or any(np.isnan(table).any() for table in tables):
             # The extremes of ratios of means, and with NA, depend on all queries.
@@ -246,7 +246,7 @@ def _staircase(trials: Trials) -> FloatArray:
 def _every_step(trials: Trials) -> FloatArray:
     width = int(trials.run.num_own.max(initial=0)) + 1
     parts = []
-    for side in steps(_SIDES, trials.metric.name, 2):
+    for side in with_progress(_SIDES, trials.metric.name, 2):
         tables = [
             np.pad(table, ((0, 0), (0, width - table.shape[1]), (0, 0)), mode="edge")
             for table in _along(trials, side)
@@ -260,7 +260,7 @@ def _along(trials: Trials, side: Side) -> Iterator[FloatArray]:
     sizes = trials.run.num_own + 1
     starts = np.concatenate([[0], np.cumsum(sizes)])
     parts = list(spans(starts, ASSIGNMENTS_AT_ONCE))
-    for first, last in steps(parts, trials.metric.name, len(parts)):
+    for first, last in with_progress(parts, trials.metric.name, len(parts)):
         query = np.repeat(np.arange(first, last), sizes[first:last])
         count = np.arange(starts[first], starts[last]) - starts[query]
         yield _padded(trials.values(side(trials.run, query, count)), sizes[first:last])
@@ -290,7 +290,7 @@ def spread_if_known(trials: Trials, query: IntArray, place: IntArray) -> FloatAr
         at_ends.append((other, low, high))
     left = np.empty(len(query))
     starts = range(0, len(query), ASSIGNMENTS_AT_ONCE)
-    for start in steps(starts, trials.metric.name, len(starts)):
+    for start in with_progress(starts, trials.metric.name, len(starts)):
         some = slice(start, start + ASSIGNMENTS_AT_ONCE)
         rows, number = query[some], place[some] + 1
         yes = np.ones(len(rows), dtype=bool)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.evaluation import Evaluation
-from ragkpi.interface import steps
+from ragkpi.interface import with_progress
 from ragkpi.measures.measure import Metric
 from ragkpi.questions.holes.open_run import OpenRun, open_run
 from ragkpi.questions.holes.search import (
@@ -143,10 +143,10 @@ def find_bounds(
     bounded: list[Bounded] = []
     refused: list[tuple[Metric, str]] = []
     metrics = evaluations[0].scores.metrics
-    for metric in steps(metrics, "bounds", len(metrics)):
+    for metric in with_progress(metrics, "bounds", len(metrics)):
         reason = refusal(metric)
         of_metric: list[Bounded] = []
-        for run in steps(range(len(evaluations)), metric.name, len(evaluations)):
+        for run in with_progress(range(len(evaluations)), metric.name, len(evaluations)):
             if not reason:
                 trials = opened.trials(run, metric)
                 reason = _too_much(trials)

@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
-from ragkpi.library.arguments import Evaluating, call_of, in_one_order, named_runs, whole
+from ragkpi.library.arguments import Estimating, call_of, in_one_order, named_runs, whole
 from ragkpi.library.given import labels_of
 from ragkpi.questions.compare.function import procedure_of
 from ragkpi.questions.report.content import (
@@ -147,10 +147,7 @@ def report(
     correction: CorrectionName = "holm",
     family: Family = "first",
     trials: int = 10_000,
-    resamples: int = 5000,
-    seed: int = 7,
-    confidence: float = 0.95,
-    **how: Unpack[Evaluating],
+    **how: Unpack[Estimating],
 ) -> HtmlReport:
     """Make one HTML page about runs, as ``ragkpi report``; a notebook shows it inline.
 
@@ -166,7 +163,7 @@ def report(
         The page's title; None names the runs.
     detail_queries, detail_depth
         The number of queries with documents on the page, and of documents per run.
-    test, correction, family, trials, resamples, seed, confidence
+    test, correction, family, trials
         The comparison of runs, as for `compare`.
 
     Returns
@@ -184,9 +181,9 @@ def report(
     """
     refuse_without_packages()
     named = named_runs(runs)
-    call = call_of(measures, in_one_order(how))
+    call = call_of(measures, in_one_order(how), Estimating)
     metrics = call.metrics(default_measures(call.settings, call.pool))
-    procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
+    procedure = procedure_of(test, correction, family, trials, how)
     evaluator = call.evaluator(qrels, metrics)
     lacking = evaluator.lacking_grade
     if lacking and not call.requests:
