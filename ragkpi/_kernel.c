@@ -35,7 +35,8 @@ enum {
     FEWEST_SLOTS = 16,
     PIECE = 1 << 16,           /* bytes of text that are read at a time */
     PADDING = 8,               /* bytes that can be read behind it */
-    FEW_HITS = 4,              /* so many hits of one tie are ranked by counting, more by sorting */
+    FEW_JUDGED = 16,           /* judged documents of a query: hits are ranked by counting, */
+    FEW_TIED = 64,             /* or where no more documents share a score; else all are sorted */
     LOOKED_AT_ROWS = 2000,     /* of the beginning of a run, for doubts */
     LOOKED_AT_QUERIES = 20,
     LOOKED_AT_DOCUMENTS = 10,
@@ -50,10 +51,8 @@ typedef struct {
     size_t size, room;
 } Bytes;
 
-static int reserve(Bytes *bytes, size_t more)
+static int grow(Bytes *bytes, size_t more)
 {
-    if (more <= bytes->room - bytes->size && bytes->data != NULL)
-        return 0;
     if (more > SIZE_MAX / 4 - bytes->size)
         return -1;
     size_t needed = bytes->size + more;
@@ -66,8 +65,13 @@ static int reserve(Bytes *bytes, size_t more)
     return 0;
 }
 
+static inline int reserve(Bytes *bytes, size_t more)
+{
+    return more <= bytes->room - bytes->size && bytes->data != NULL ? 0 : grow(bytes, more);
+}
+
 /* Append some bytes, or none: after that `data` is not NULL. */
-static int append(Bytes *bytes, const void *data, size_t size)
+static inline int append(Bytes *bytes, const void *data, size_t size)
 {
     if (reserve(bytes, size))
         return -1;
@@ -107,6 +111,13 @@ static int add_string(Strings *strings, Id id)
     if (append(&strings->text, id.text, id.length))
         return -1;
     return APPEND(&strings->ends, uint64_t, strings->text.size);
+}
+
+/* Keep the first strings alone. */
+static void cut_strings(Strings *strings, size_t count)
+{
+    strings->ends.size = count * sizeof(uint64_t);
+    strings->text.size = count ? (size_t)ITEMS(strings->ends, const uint64_t)[count - 1] : 0;
 }
 
 static void release_strings(Strings *strings)
@@ -532,15 +543,10 @@ static void ids_dealloc(PyObject *self)
 
 /* Retrieved documents, in the order of the file. */
 typedef struct {
-    Bytes text, ends;   /* ids; ends: uint32_t, for no more than MOST_HELD bytes are held */
-    Bytes score;        /* double */
-    Bytes query;        /* uint32_t: the query of each row, where a whole run is held */
-    Bytes breaks;       /* Break: where line numbers do not follow the rows */
+    Strings ids;
+    Bytes score, line; /* double; int64_t */
+    Bytes query;       /* uint32_t: the query of each row, where a whole run is held */
 } Rows;
-
-typedef struct {
-    int64_t row, line;
-} Break;
 
 typedef enum { FINE, NO_MEMORY, PYTHON_ERROR, REFUSED, OTHER } Status;
 
@@ -568,10 +574,8 @@ typedef struct {
     Rows rows;
     int64_t current;   /* its number in `seen`; -1 before the first line */
     Id name;           /* its name, in `seen` */
-    int64_t excluded_query;
-    Table table;       /* of its documents */
+    Table table, excluded_ids; /* of its documents; of those that are excluded */
     Rows gathered;     /* of a held run: the rows of one query */
-    Names excluded_names; /* query number and id of each excluded document, as one string */
     /* what was found */
     Names seen;        /* the queries, as they first appear */
     Bytes query, num_ret;                           /* int64_t, for each query */
@@ -586,46 +590,29 @@ typedef struct {
     Bytes sample_query;
     Strings sample;
     /* scratch */
-    Bytes places, hits, counts;
+    Bytes places, ranks;
     Problem problem;
 } Run;
 
 static void release_rows(Rows *rows)
 {
-    release(&rows->text);
-    release(&rows->ends);
+    release_strings(&rows->ids);
     release(&rows->score);
+    release(&rows->line);
     release(&rows->query);
-    release(&rows->breaks);
 }
 
-static size_t count_rows(const Rows *rows) { return COUNT(rows->ends, uint32_t); }
+static size_t count_rows(const Rows *rows) { return count_strings(&rows->ids); }
 
-static Id row_id(const Rows *rows, size_t row)
-{
-    const uint32_t *ends = ITEMS(rows->ends, const uint32_t);
-    size_t start = row ? ends[row - 1] : 0;
-    return (Id){rows->text.data + start, ends[row] - start};
-}
+static int64_t line_of(const Rows *rows, size_t row) { return ITEMS(rows->line, const int64_t)[row]; }
 
-static int64_t line_of(const Rows *rows, size_t row)
+/* Keep the first rows alone. */
+static void cut_rows(Rows *rows, size_t count)
 {
-    const Break *breaks = ITEMS(rows->breaks, const Break);
-    size_t low = 0, high = COUNT(rows->breaks, Break);
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        if ((size_t)breaks[middle].row <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return breaks[low].line + (int64_t)row - breaks[low].row;
-}
-
-static void clear_rows(Rows *rows)
-{
-    rows->text.size = rows->ends.size = rows->score.size = 0;
-    rows->query.size = rows->breaks.size = 0;
+    cut_strings(&rows->ids, count);
+    rows->score.size = count * sizeof(double);
+    rows->line.size = count * sizeof(int64_t);
+    rows->query.size = 0;
 }
 
 static Status refuse(Run *run, const char *kind, int64_t line, int64_t first_line, Id text)
@@ -643,59 +630,17 @@ static Status refuse(Run *run, const char *kind, int64_t line, int64_t first_lin
 
 static Status append_row(Rows *rows, Id id, double score, int64_t line)
 {
-    int64_t row = (int64_t)count_rows(rows);
-    const Break *last = ITEMS(rows->breaks, const Break) + COUNT(rows->breaks, Break);
-    int follows = rows->breaks.size && last[-1].line + row - last[-1].row == line;
-    if (!follows && append(&rows->breaks, &(Break){row, line}, sizeof(Break)))
-        return NO_MEMORY;
-    if (reserve(&rows->text, id.length) || reserve(&rows->ends, sizeof(uint32_t)) ||
-        reserve(&rows->score, sizeof(double)))
-        return NO_MEMORY;
-    memcpy(rows->text.data + rows->text.size, id.text, id.length);
-    rows->text.size += id.length;
-    ITEMS(rows->ends, uint32_t)[row] = (uint32_t)rows->text.size;
-    rows->ends.size += sizeof(uint32_t);
-    ITEMS(rows->score, double)[row] = score;
-    rows->score.size += sizeof(double);
-    return FINE;
-}
-
-/* Say whether a document of the current query is excluded. */
-static int is_excluded(Run *run, Id id)
-{
-    /* Lay query number and id side by side behind all names: one string, and not one of them. */
-    Strings *names = &run->excluded_names.strings;
-    size_t size = sizeof(int64_t) + id.length;
-    if (reserve(&names->text, size))
-        return -1;
-    byte *key = names->text.data + names->text.size;
-    memcpy(key, &run->excluded_query, sizeof(int64_t));
-    memcpy(key + sizeof(int64_t), id.text, id.length);
-    Id name = {key, size};
-    return has_name(&run->excluded_names, name, hash_of(name, run->key));
+    return add_string(&rows->ids, id) || APPEND(&rows->score, double, score) ||
+                   APPEND(&rows->line, int64_t, line)
+               ? NO_MEMORY
+               : FINE;
 }
 
 /* Take a retrieved document of the current query. */
 static Status add_row(Run *run, Id id, double score, int64_t line)
 {
-    if (run->drop_identical && same(id, run->name)) {
-        run->identical_rows++;
-        return FINE;
-    }
-    if (run->excluded_query >= 0) {
-        int excluded = is_excluded(run, id);
-        if (excluded < 0)
-            return NO_MEMORY;
-        run->excluded_rows += excluded;
-        if (excluded)
-            return FINE;
-    }
-    run->rows_before++;
-    if (run->fold >= 0) {
-        Text cut = memchr(id.text, run->fold, id.length);
-        id.length = cut != NULL && cut != id.text ? (size_t)(cut - id.text) : id.length;
-    }
-    if (run->rows.text.size + id.length > run->most_held || count_rows(&run->rows) >= UINT32_MAX - 1)
+    if (run->rows.ids.text.size + id.length > run->most_held ||
+        count_rows(&run->rows) >= UINT32_MAX - 1)
         return refuse(run, "too much", line, 0, NO_ID);
     if (run->held && APPEND(&run->rows.query, uint32_t, (uint32_t)run->current))
         return NO_MEMORY;
@@ -704,51 +649,77 @@ static Status add_row(Run *run, Id id, double score, int64_t line)
 
 /* -- The documents of one query -- */
 
-/* `slot_of` for rows. */
-static uint64_t *row_slot(const Table *table, const Rows *rows, Id id, uint64_t hash)
+/* Put the excluded documents of the current query into a table. */
+static int find_excluded(Run *run)
 {
-    size_t mask = table->size - 1, place = (size_t)(hash >> 32) & mask;
-    for (uint64_t slot; (slot = table->slots[place]) != 0; place = (place + 1) & mask)
-        if (slot >> 32 == hash >> 32 && same(id, row_id(rows, number_in(slot))))
-            break;
-    return table->slots + place;
+    const Documents *excluded = run->excluded;
+    int64_t query = excluded ? find_query(excluded, run->name) : -1;
+    const uint64_t *starts = query >= 0 ? ITEMS(excluded->starts, const uint64_t) + query : NULL;
+    if (make_table(&run->excluded_ids, starts ? (size_t)(starts[1] - starts[0]) : 0))
+        return -1;
+    for (uint64_t row = starts ? starts[0] : 0; starts && row < starts[1]; row++) {
+        Id id = string_at(&excluded->ids, (size_t)row);
+        uint64_t hash = hash_of(id, run->key);
+        *slot_of(&run->excluded_ids, &excluded->ids, id, hash) = slot_with(hash, (size_t)row);
+    }
+    return 0;
 }
 
-/* Put all documents into the table; refuse one that comes twice, or keep its best score. */
+/* Say whether a document of the current query is left out. */
+static int is_left_out(Run *run, Id id)
+{
+    int identical = run->drop_identical && same(id, run->name);
+    int excluded = !identical && run->excluded &&
+                   *slot_of(&run->excluded_ids, &run->excluded->ids, id, hash_of(id, run->key));
+    run->identical_rows += identical;
+    run->excluded_rows += excluded;
+    return identical || excluded;
+}
+
+/* Put all documents into the table, but for those that are left out; refuse one that comes twice, or
+ * keep its best score. */
 static Status identify(Run *run, Rows *rows)
 {
     size_t count = count_rows(rows), kept = 0;
-    if (make_table(&run->table, count))
+    if (make_table(&run->table, count) || (run->excluded && find_excluded(run)))
         return NO_MEMORY;
+    int filters = run->drop_identical || run->excluded;
     double *score = ITEMS(rows->score, double);
-    uint32_t *ends = ITEMS(rows->ends, uint32_t);
-    size_t begin = 0; /* of the row's id, for ends of kept rows move forward */
+    int64_t *line = ITEMS(rows->line, int64_t);
+    uint64_t *ends = ITEMS(rows->ids.ends, uint64_t);
+    size_t begin = 0, end = 0; /* of the row's id; of the last id that was kept */
     for (size_t row = 0; row < count; row++) {
-        Id id = {rows->text.data + begin, ends[row] - begin};
-        begin = ends[row];
+        Id id = {rows->ids.text.data + begin, (size_t)ends[row] - begin};
+        begin = (size_t)ends[row];
+        if (filters && is_left_out(run, id))
+            continue;
+        run->rows_before++;
+        if (run->fold >= 0) {
+            Text cut = memchr(id.text, run->fold, id.length);
+            id.length = cut != NULL && cut != id.text ? (size_t)(cut - id.text) : id.length;
+        }
         uint64_t hash = hash_of(id, run->key);
-        uint64_t *slot = row_slot(&run->table, rows, id, hash);
+        uint64_t *slot = slot_of(&run->table, &rows->ids, id, hash);
         if (*slot && !run->keep_best)
-            return refuse(run, "again", line_of(rows, row), line_of(rows, number_in(*slot)), id);
+            return refuse(run, "again", line[row], line[number_in(*slot)], id);
         if (*slot) {
             double *best = score + number_in(*slot);
             *best = score[row] > *best ? score[row] : *best;
             continue;
         }
-        if (kept < row) { /* close the gap that a repeated document left */
-            size_t to = kept ? ends[kept - 1] : 0;
-            memmove(rows->text.data + to, id.text, id.length);
-            ends[kept] = (uint32_t)(to + id.length);
-            score[kept] = score[row];
+        if (end + id.length < begin) { /* close the gap that others left */
+            memmove(rows->ids.text.data + end, id.text, id.length);
+            id.text = rows->ids.text.data + end;
         }
         *slot = slot_with(hash, kept);
-        id = row_id(rows, kept++);
+        end += id.length;
+        ends[kept] = end;
+        score[kept] = score[row];
+        line[kept++] = line[row];
         if (run->count_documents && number_name(&run->documents, id, hash) == -2)
             return NO_MEMORY;
     }
-    rows->ends.size = kept * sizeof(uint32_t);
-    rows->score.size = kept * sizeof(double);
-    rows->text.size = kept ? ends[kept - 1] : 0;
+    cut_rows(rows, kept);
     run->rows_after += (int64_t)kept;
     return FINE;
 }
@@ -780,27 +751,40 @@ static int compare_places(const void *a, const void *b)
 
 static Place place_of(const Rows *rows, size_t row)
 {
-    return (Place){ITEMS(rows->score, const double)[row], row_id(rows, row), row};
+    return (Place){ITEMS(rows->score, const double)[row], string_at(&rows->ids, row), row};
 }
 
-static int falls(const Rows *rows)
+/* Return how many documents share a score at most; 0 if not all scores fall. */
+static size_t longest_tie(const Rows *rows)
 {
     const double *score = ITEMS(rows->score, const double);
-    for (size_t row = 1, count = count_rows(rows); row < count; row++)
+    size_t first = 0, longest = 1;
+    for (size_t row = 1, count = count_rows(rows); row < count; row++) {
         if (score[row] > score[row - 1])
             return 0;
-    return 1;
+        first = score[row] < score[row - 1] ? row : first;
+        longest = row - first < longest ? longest : row - first + 1;
+    }
+    return longest;
 }
 
-/* Put the rows of a query in order, into `run->places`. Where scores fall, ties alone are sorted. */
+/* The rank of a document, and the first and the last of those that share its score. */
+typedef struct {
+    int64_t own, first, last;
+} Ranks;
+
+/* Put the rows of a query in order, into `run->places`, and rank them, in `run->ranks`. Where scores
+ * fall, ties alone are sorted. */
 static int order_rows(Run *run, const Rows *rows)
 {
     size_t count = count_rows(rows);
-    int sorted = falls(rows);
-    run->places.size = 0;
-    if (reserve(&run->places, count * sizeof(Place)))
+    int sorted = longest_tie(rows) > 0;
+    run->places.size = run->ranks.size = 0;
+    if (reserve(&run->places, count * sizeof(Place)) || reserve(&run->ranks, count * sizeof(Ranks)))
         return -1;
     Place *places = ITEMS(run->places, Place);
+    Ranks *ranks = ITEMS(run->ranks, Ranks);
+    run->ranks.size = count * sizeof(Ranks);
     for (size_t row = 0; row < count; row++)
         places[row] = place_of(rows, row);
     if (!sorted)
@@ -815,6 +799,9 @@ static int order_rows(Run *run, const Rows *rows)
             places[a] = places[b];
             places[b] = other;
         }
+        for (size_t place = first; place < last; place++)
+            ranks[places[place].row] =
+                (Ranks){(int64_t)place + 1, (int64_t)first + 1, (int64_t)last};
     }
     return 0;
 }
@@ -837,161 +824,51 @@ static int name_top(Run *run, const Rows *rows, int64_t number)
 
 /* -- Ranks of hits -- */
 
-typedef struct {
-    double score;
-    size_t row, number; /* of the document; of the hit among all hits */
-} Hit;
-
-/* The hits of a query that share a score. */
-typedef struct {
-    double score;
-    size_t first, last;   /* hits first to last - 1 */
-    size_t above, equal;  /* rows with a higher score, with this score */
-    size_t gathered;      /* where its tied rows begin among `run->places` */
-} ScoreGroup;
-
-static int compare_hits(const void *a, const void *b)
+/* Rank a document by counting those before it; where scores fall, it is only compared with those
+ * that share its score, which are beside it. */
+static Ranks count_before(const Run *run, const Rows *rows, size_t row, int falls)
 {
-    const Hit *left = a, *right = b;
-    if (left->score != right->score)
-        return left->score < right->score ? 1 : -1;
-    return (left->row > right->row) - (left->row < right->row);
-}
-
-/* Return the first group whose score is not above a score. */
-static size_t find_group(const ScoreGroup *groups, size_t count, double score)
-{
-    size_t low = 0;
-    while (low < count) {
-        size_t middle = (low + count) / 2;
-        if (groups[middle].score > score)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
-}
-
-/* Rank the hits of one group among the tied rows places[0] to places[equal - 1]. */
-static void rank_tied(Run *run, const ScoreGroup *group, Place *places, const Hit *hits,
-                      const Rows *rows)
-{
-    int many = group->last - group->first > FEW_HITS;
-    if (many)
-        qsort(places, group->equal, sizeof(Place), compare_ids);
-    for (size_t hit = group->first; hit < group->last; hit++) {
-        Place own = place_of(rows, hits[hit].row);
-        size_t before = 0;
-        if (many)
-            before = (size_t)((const Place *)bsearch(&own, places, group->equal, sizeof(Place),
-                                                     compare_ids) - places);
-        for (size_t place = 0; !many && place < group->equal; place++)
-            before += compare_ids(places + place, &own) < 0;
-        if (run->ascending)
-            before = group->equal - 1 - before;
-        ITEMS(run->rank, int64_t)[hits[hit].number] = (int64_t)(group->above + before + 1);
-    }
-}
-
-/* Rank the hits that are in `run->hits`: 1 + the documents that come before. */
-static int rank_hits(Run *run, const Rows *rows)
-{
-    Hit *hits = ITEMS(run->hits, Hit);
-    size_t num_hits = COUNT(run->hits, Hit), count = count_rows(rows), num_groups = 0, tied = 0;
     const double *score = ITEMS(rows->score, const double);
-    qsort(hits, num_hits, sizeof(Hit), compare_hits);
-    run->counts.size = run->places.size = 0;
-    for (size_t first = 0, last; first < num_hits; first = last) {
-        for (last = first + 1; last < num_hits && hits[last].score == hits[first].score;)
-            last++;
-        ScoreGroup group = {.score = hits[first].score, .first = first, .last = last};
-        if (append(&run->counts, &group, sizeof group))
-            return -1;
-    }
-    ScoreGroup *groups = ITEMS(run->counts, ScoreGroup);
-    num_groups = COUNT(run->counts, ScoreGroup);
-    int sorted = falls(rows);
-    if (sorted) { /* the place in the file is the rank, but for ties */
-        for (size_t number = 0; number < num_groups; number++) {
-            size_t low = hits[groups[number].first].row, high = low + 1;
-            while (low > 0 && score[low - 1] == score[low])
-                low--;
-            while (high < count && score[high] == score[low])
-                high++;
-            groups[number].above = low;
-            groups[number].equal = high - low;
-        }
-    } else {
-        for (size_t row = 0; row < count; row++) {
-            size_t number = find_group(groups, num_groups, score[row]);
-            if (number < num_groups && groups[number].score == score[row])
-                groups[number].equal++;
-            else if (number < num_groups)
-                groups[number].above++; /* above this group and all that follow */
-        }
-        for (size_t number = 1; number < num_groups; number++)
-            groups[number].above += groups[number - 1].above + groups[number - 1].equal;
-    }
-    for (size_t number = 0; number < num_groups; number++) {
-        ScoreGroup *group = groups + number;
-        group->gathered = tied;
-        tied += group->equal > 1 ? group->equal : 0;
-    }
-    if (reserve(&run->places, tied * sizeof(Place)))
-        return -1;
-    Place *places = ITEMS(run->places, Place);
-    if (tied && sorted) {
-        for (size_t number = 0; number < num_groups; number++)
-            for (size_t place = 0; groups[number].equal > 1 && place < groups[number].equal; place++)
-                places[groups[number].gathered + place] =
-                    place_of(rows, groups[number].above + place);
-    } else if (tied) {
-        for (size_t row = 0; row < count; row++) {
-            size_t number = find_group(groups, num_groups, score[row]);
-            if (number < num_groups && groups[number].score == score[row] &&
-                groups[number].equal > 1)
-                places[groups[number].gathered++] = place_of(rows, row);
-        }
-        for (size_t number = 0; number < num_groups; number++)
-            groups[number].gathered -= groups[number].equal > 1 ? groups[number].equal : 0;
-    }
-    for (size_t number = 0; number < num_groups; number++) {
-        const ScoreGroup *group = groups + number;
-        if (group->equal > 1)
-            rank_tied(run, group, places + group->gathered, hits, rows);
-        for (size_t hit = group->first; hit < group->last; hit++) {
-            if (group->equal == 1)
-                ITEMS(run->rank, int64_t)[hits[hit].number] = (int64_t)group->above + 1;
-            if (run->keep_ties) {
-                ITEMS(run->tied_first, int64_t)[hits[hit].number] = (int64_t)group->above + 1;
-                ITEMS(run->tied_last, int64_t)[hits[hit].number] =
-                    (int64_t)(group->above + group->equal);
-            }
+    size_t first = falls ? row : 0, last = falls ? row + 1 : count_rows(rows);
+    while (falls && first > 0 && score[first - 1] == score[row])
+        first--;
+    while (falls && last < count_rows(rows) && score[last] == score[row])
+        last++;
+    Place own = place_of(rows, row);
+    int64_t above = (int64_t)first, equal = 0, before = 0;
+    for (size_t number = first; number < last; number++) {
+        above += score[number] > own.score;
+        if (score[number] == own.score) {
+            Place other = place_of(rows, number);
+            equal++;
+            before += number != row && (compare_ids(&other, &own) < 0) != run->ascending;
         }
     }
-    return 0;
+    return (Ranks){above + before + 1, above + 1, above + equal};
 }
 
 /* Find the judged documents of a query in its table. */
 static int find_hits(Run *run, const Rows *rows, int64_t query)
 {
     const uint64_t *starts = ITEMS(run->judged->starts, const uint64_t);
-    run->hits.size = 0;
+    size_t tie = longest_tie(rows);
+    int counts = starts[query + 1] - starts[query] <= FEW_JUDGED || (0 < tie && tie <= FEW_TIED);
+    if (!counts && order_rows(run, rows))
+        return -1;
     for (uint64_t judgement = starts[query]; judgement < starts[query + 1]; judgement++) {
         Id id = string_at(&run->judged->ids, (size_t)judgement);
-        uint64_t slot = *row_slot(&run->table, rows, id, hash_of(id, run->key));
+        uint64_t slot = *slot_of(&run->table, &rows->ids, id, hash_of(id, run->key));
         if (slot == 0)
             continue;
-        size_t row = number_in(slot);
-        Hit hit = {ITEMS(rows->score, const double)[row], row, COUNT(run->judgement, int64_t)};
-        if (append(&run->hits, &hit, sizeof hit) ||
-            APPEND(&run->judgement, int64_t, (int64_t)judgement) ||
-            APPEND(&run->rank, int64_t, 0) ||
-            (run->keep_ties && (APPEND(&run->tied_first, int64_t, 0) ||
-                                APPEND(&run->tied_last, int64_t, 0))))
+        Ranks ranks = counts ? count_before(run, rows, number_in(slot), tie > 0)
+                             : ITEMS(run->ranks, const Ranks)[number_in(slot)];
+        if (APPEND(&run->judgement, int64_t, (int64_t)judgement) ||
+            APPEND(&run->rank, int64_t, ranks.own) ||
+            (run->keep_ties && (APPEND(&run->tied_first, int64_t, ranks.first) ||
+                                APPEND(&run->tied_last, int64_t, ranks.last))))
             return -1;
     }
-    return run->hits.size ? rank_hits(run, rows) : 0;
+    return 0;
 }
 
 /* Look at a ranking at the beginning of a run: what may make all of its values doubtful. */
@@ -1014,7 +891,7 @@ static int look_at(Run *run, const Rows *rows, int64_t query)
         return 0;
     for (size_t row = 0; row < count && row < LOOKED_AT_DOCUMENTS; row++)
         if (APPEND(&run->sample_query, int64_t, query) ||
-            add_string(&run->sample, row_id(rows, row)))
+            add_string(&run->sample, string_at(&rows->ids, row)))
             return -1;
     return 0;
 }
@@ -1035,17 +912,11 @@ static Status end_query(Run *run, Rows *rows)
         if (name_top(run, rows, number))
             return NO_MEMORY;
     }
-    clear_rows(rows);
+    cut_rows(rows, 0);
     return FINE;
 }
 
 /* -- From query to query -- */
-
-static void name_current(Run *run)
-{
-    run->name = string_at(&run->seen.strings, (size_t)run->current);
-    run->excluded_query = run->excluded ? find_query(run->excluded, run->name) : -1;
-}
 
 /* The lines of another query begin. One that comes back has to be held from the start. */
 static Status begin_query(Run *run, Id name)
@@ -1059,7 +930,7 @@ static Status begin_query(Run *run, Id name)
     if (number == -2)
         return NO_MEMORY;
     run->current = number >= 0 ? number : (int64_t)count_strings(&run->seen.strings) - 1;
-    name_current(run);
+    run->name = string_at(&run->seen.strings, (size_t)run->current);
     return number >= 0 && !run->held ? refuse(run, "scattered", run->line, 0, NO_ID) : FINE;
 }
 
@@ -1086,13 +957,13 @@ static Status judge_held(Run *run)
     for (size_t number = 0, place = 0; number < queries; number++) {
         for (; place < start[number]; place++) {
             size_t row = by_query[place];
-            status = append_row(own, row_id(rows, row), ITEMS(rows->score, const double)[row],
+            status = append_row(own, string_at(&rows->ids, row), ITEMS(rows->score, const double)[row],
                                 line_of(rows, row));
             if (status != FINE)
                 goto done;
         }
         run->current = (int64_t)number;
-        name_current(run);
+        run->name = string_at(&run->seen.strings, number);
         status = end_query(run, own);
         if (status != FINE)
             goto done;
@@ -1286,44 +1157,18 @@ static void run_dealloc(PyObject *self)
     release_rows(&run->rows);
     release_rows(&run->gathered);
     release_names(&run->seen);
-    release_names(&run->excluded_names);
     release_strings(&run->top);
     release_strings(&run->sample);
     free(run->table.slots);
+    free(run->excluded_ids.slots);
     release_names(&run->documents);
     Bytes *all[] = {&run->carry, &run->run_id, &run->query, &run->num_ret, &run->judgement,
                     &run->rank, &run->tied_first, &run->tied_last, &run->top_query,
                     &run->top_size, &run->top_score, &run->sample_query, &run->places,
-                    &run->hits, &run->counts, &run->problem.query,
-                    &run->problem.text};
+                    &run->ranks, &run->problem.query, &run->problem.text};
     for (size_t number = 0; number < sizeof all / sizeof *all; number++)
         release(all[number]);
     free_object(self);
-}
-
-/* Remember excluded documents, each as one string of its query's number and its id. */
-static int remember_excluded(Run *run)
-{
-    const uint64_t *starts = ITEMS(run->excluded->starts, const uint64_t);
-    Bytes key = {0};
-    int64_t known = 0;
-    for (size_t query = 0; query + 1 < COUNT(run->excluded->starts, uint64_t); query++)
-        for (uint64_t row = starts[query]; known != -2 && row < starts[query + 1]; row++) {
-            Id id = string_at(&run->excluded->ids, (size_t)row);
-            key.size = 0;
-            if (APPEND(&key, int64_t, (int64_t)query) || append(&key, id.text, id.length)) {
-                known = -2;
-            } else {
-                Id name = {key.data, key.size};
-                known = number_name(&run->excluded_names, name, hash_of(name, run->key));
-            }
-        }
-    release(&key);
-    if (known == -2) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    return 0;
 }
 
 static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -1379,11 +1224,7 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     run->count_documents = count_documents;
     run->most_held = (size_t)most_held;
     run->longest_line = (size_t)longest_line;
-    run->current = run->excluded_query = -1;
-    if (run->excluded != NULL && remember_excluded(run)) {
-        Py_DECREF((PyObject *)run);
-        return NULL;
-    }
+    run->current = -1;
     return (PyObject *)run;
 }
 
