@@ -556,6 +556,13 @@ typedef struct {
     Bytes query, text;
 } Problem;
 
+/* What the twin's docstring explains. */
+typedef struct {
+    int fold, drop_identical, keep_best, ascending, keep_ties, distance, name_all, held;
+    int count_documents;
+    Py_ssize_t depth, most_held, longest_line;
+} Options;
+
 typedef struct {
     PyObject_HEAD
     int busy, ended;   /* while a call is under way; after an error or the end */
@@ -563,9 +570,7 @@ typedef struct {
     Documents *judged, *excluded;
     State *state;
     Key key;
-    int fold;          /* the byte at which a passage's id is cut; -1 for none */
-    int drop_identical, keep_best, ascending, keep_ties, distance, name_all, held, count_documents;
-    size_t depth, most_held, longest_line;
+    Options options;
     /* where the text is */
     Bytes carry;       /* the beginning of a line whose end has not come yet */
     int64_t line;      /* how many lines were begun */
@@ -639,12 +644,12 @@ static Status append_row(Rows *rows, Id id, double score, int64_t line)
 /* Take a retrieved document of the current query. */
 static Status add_row(Run *run, Id id, double score, int64_t line)
 {
-    if (run->rows.ids.text.size + id.length > run->most_held ||
+    if (run->rows.ids.text.size + id.length > (size_t)run->options.most_held ||
         count_rows(&run->rows) >= UINT32_MAX - 1)
         return refuse(run, "too much", line, 0, NO_ID);
-    if (run->held && APPEND(&run->rows.query, uint32_t, (uint32_t)run->current))
+    if (run->options.held && APPEND(&run->rows.query, uint32_t, (uint32_t)run->current))
         return NO_MEMORY;
-    return append_row(&run->rows, id, run->distance ? -score : score, line);
+    return append_row(&run->rows, id, run->options.distance ? -score : score, line);
 }
 
 /* -- The documents of one query -- */
@@ -668,7 +673,7 @@ static int find_excluded(Run *run)
 /* Say whether a document of the current query is left out. */
 static int is_left_out(Run *run, Id id)
 {
-    int identical = run->drop_identical && same(id, run->name);
+    int identical = run->options.drop_identical && same(id, run->name);
     int excluded = !identical && run->excluded &&
                    *slot_of(&run->excluded_ids, &run->excluded->ids, id, hash_of(id, run->key));
     run->identical_rows += identical;
@@ -683,7 +688,7 @@ static Status identify(Run *run, Rows *rows)
     size_t count = count_rows(rows), kept = 0;
     if (make_table(&run->table, count) || (run->excluded && find_excluded(run)))
         return NO_MEMORY;
-    int filters = run->drop_identical || run->excluded;
+    int filters = run->options.drop_identical || run->excluded;
     double *score = ITEMS(rows->score, double);
     int64_t *line = ITEMS(rows->line, int64_t);
     uint64_t *ends = ITEMS(rows->ids.ends, uint64_t);
@@ -694,13 +699,13 @@ static Status identify(Run *run, Rows *rows)
         if (filters && is_left_out(run, id))
             continue;
         run->rows_before++;
-        if (run->fold >= 0) {
-            Text cut = memchr(id.text, run->fold, id.length);
+        if (run->options.fold >= 0) {
+            Text cut = memchr(id.text, run->options.fold, id.length);
             id.length = cut != NULL && cut != id.text ? (size_t)(cut - id.text) : id.length;
         }
         uint64_t hash = hash_of(id, run->key);
         uint64_t *slot = slot_of(&run->table, &rows->ids, id, hash);
-        if (*slot && !run->keep_best)
+        if (*slot && !run->options.keep_best)
             return refuse(run, "again", line[row], line[number_in(*slot)], id);
         if (*slot) {
             double *best = score + number_in(*slot);
@@ -716,7 +721,7 @@ static Status identify(Run *run, Rows *rows)
         ends[kept] = end;
         score[kept] = score[row];
         line[kept++] = line[row];
-        if (run->count_documents && number_name(&run->documents, id, hash) == -2)
+        if (run->options.count_documents && number_name(&run->documents, id, hash) == -2)
             return NO_MEMORY;
     }
     cut_rows(rows, kept);
@@ -794,7 +799,7 @@ static int order_rows(Run *run, const Rows *rows)
             last++;
         if (sorted && last - first > 1)
             qsort(places + first, last - first, sizeof(Place), compare_ids);
-        for (size_t a = first, b = last - 1; run->ascending && a < b; a++, b--) {
+        for (size_t a = first, b = last - 1; run->options.ascending && a < b; a++, b--) {
             Place other = places[a];
             places[a] = places[b];
             places[b] = other;
@@ -810,7 +815,7 @@ static int order_rows(Run *run, const Rows *rows)
 static int name_top(Run *run, const Rows *rows, int64_t number)
 {
     size_t size = count_rows(rows);
-    size = size < run->depth ? size : run->depth;
+    size = size < (size_t)run->options.depth ? size : (size_t)run->options.depth;
     if (order_rows(run, rows) || APPEND(&run->top_query, int64_t, number) ||
         APPEND(&run->top_size, int64_t, (int64_t)size))
         return -1;
@@ -841,7 +846,7 @@ static Ranks count_before(const Run *run, const Rows *rows, size_t row, int fall
         if (score[number] == own.score) {
             Place other = place_of(rows, number);
             equal++;
-            before += number != row && (compare_ids(&other, &own) < 0) != run->ascending;
+            before += number != row && (compare_ids(&other, &own) < 0) != run->options.ascending;
         }
     }
     return (Ranks){above + before + 1, above + 1, above + equal};
@@ -864,7 +869,7 @@ static int find_hits(Run *run, const Rows *rows, int64_t query)
                              : ITEMS(run->ranks, const Ranks)[number_in(slot)];
         if (APPEND(&run->judgement, int64_t, (int64_t)judgement) ||
             APPEND(&run->rank, int64_t, ranks.own) ||
-            (run->keep_ties && (APPEND(&run->tied_first, int64_t, ranks.first) ||
+            (run->options.keep_ties && (APPEND(&run->tied_first, int64_t, ranks.first) ||
                                 APPEND(&run->tied_last, int64_t, ranks.last))))
             return -1;
     }
@@ -907,8 +912,8 @@ static Status end_query(Run *run, Rows *rows)
         APPEND(&run->num_ret, int64_t, (int64_t)count_rows(rows)) || look_at(run, rows, query) ||
         (query >= 0 && find_hits(run, rows, query)))
         return NO_MEMORY;
-    if (run->depth && (query >= 0 || run->name_all)) {
-        int64_t number = run->name_all ? (int64_t)COUNT(run->query, int64_t) - 1 : query;
+    if (run->options.depth && (query >= 0 || run->options.name_all)) {
+        int64_t number = run->options.name_all ? (int64_t)COUNT(run->query, int64_t) - 1 : query;
         if (name_top(run, rows, number))
             return NO_MEMORY;
     }
@@ -921,7 +926,7 @@ static Status end_query(Run *run, Rows *rows)
 /* The lines of another query begin. One that comes back has to be held from the start. */
 static Status begin_query(Run *run, Id name)
 {
-    if (run->current >= 0 && !run->held) {
+    if (run->current >= 0 && !run->options.held) {
         Status status = end_query(run, &run->rows);
         if (status != FINE)
             return status;
@@ -931,7 +936,7 @@ static Status begin_query(Run *run, Id name)
         return NO_MEMORY;
     run->current = number >= 0 ? number : (int64_t)count_strings(&run->seen.strings) - 1;
     run->name = string_at(&run->seen.strings, (size_t)run->current);
-    return number >= 0 && !run->held ? refuse(run, "scattered", run->line, 0, NO_ID) : FINE;
+    return number >= 0 && !run->options.held ? refuse(run, "scattered", run->line, 0, NO_ID) : FINE;
 }
 
 /* Judge query after query of a run that was held. */
@@ -1121,7 +1126,7 @@ static Status read_block(Reading *reading, Text text, size_t size)
         text += piece;
         size -= piece;
     }
-    if (carry->size <= run->longest_line)
+    if (carry->size <= (size_t)run->options.longest_line)
         return FINE;
     return refuse(run, "long line", run->line + 1, 0, NO_ID);
 }
@@ -1178,14 +1183,13 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
                             "count_documents", "most_held", "longest_line", NULL};
     State *state = PyType_GetModuleState(type);
     PyObject *judged, *excluded = Py_None;
-    int fold = -1, drop_identical = 0, keep_best = 0, ascending = 0, keep_ties = 0, distance = 0;
-    int name_all = 0, held = 0, count_documents = 0;
-    Py_ssize_t depth = 0, most_held = (Py_ssize_t)MOST_HELD, longest_line = 1 << 26;
+    Options options = {.fold = -1, .most_held = (Py_ssize_t)MOST_HELD, .longest_line = 1 << 26};
     if (state == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O|$Oipppppnpppnn", names, &judged, &excluded,
-                                     &fold, &drop_identical, &keep_best, &ascending, &keep_ties,
-                                     &distance, &depth, &name_all, &held, &count_documents,
-                                     &most_held, &longest_line))
+        !PyArg_ParseTupleAndKeywords(
+            args, keywords, "O|$Oipppppnpppnn", names, &judged, &excluded, &options.fold,
+            &options.drop_identical, &options.keep_best, &options.ascending, &options.keep_ties,
+            &options.distance, &options.depth, &options.name_all, &options.held,
+            &options.count_documents, &options.most_held, &options.longest_line))
         return NULL;
     /* No subclass is possible, and what an object says of its class does not count. */
     if (Py_TYPE(judged) != state->documents ||
@@ -1193,11 +1197,11 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "judged and excluded are to be Documents");
         return NULL;
     }
-    if (fold < -1 || fold > 255 || depth < 0) {
+    if (options.fold < -1 || options.fold > 255 || options.depth < 0) {
         PyErr_SetString(PyExc_ValueError, "fold is to be a byte or -1, depth no less than 0");
         return NULL;
     }
-    if (most_held < 0 || (size_t)most_held > MOST_HELD || longest_line < 0) {
+    if (options.most_held < 0 || (size_t)options.most_held > MOST_HELD || options.longest_line < 0) {
         PyErr_SetString(PyExc_ValueError, "most_held is to be 0 to 2**31, longest_line from 0");
         return NULL;
     }
@@ -1212,18 +1216,7 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     }
     run->state = state; /* which the type keeps alive */
     run->key = run->judged->key;
-    run->fold = fold;
-    run->drop_identical = drop_identical;
-    run->keep_best = keep_best;
-    run->ascending = ascending;
-    run->keep_ties = keep_ties;
-    run->distance = distance;
-    run->depth = (size_t)depth;
-    run->name_all = name_all;
-    run->held = held;
-    run->count_documents = count_documents;
-    run->most_held = (size_t)most_held;
-    run->longest_line = (size_t)longest_line;
+    run->options = options;
     run->current = -1;
     return (PyObject *)run;
 }
@@ -1476,7 +1469,7 @@ static Status finish(Run *run)
         run->carry.size = 0;
     }
     if (status == FINE && run->current >= 0)
-        status = run->held ? judge_held(run) : end_query(run, &run->rows);
+        status = run->options.held ? judge_held(run) : end_query(run, &run->rows);
     run->current = -1;
     PyEval_RestoreThread(reading.state);
     return status;
@@ -1524,55 +1517,58 @@ static PyObject *run_finish(PyObject *self, PyObject *unused)
 /* ---- Columns of a text ----------------------------------------------------------------------- */
 
 typedef struct {
-    Text text, begin, stop; /* of the whole, and of the line without its end */
+    Text text, stop;              /* of the whole; where the line ends, without a carriage return */
     size_t width;
-    int separator;          /* -1 for white space */
-    Bytes start, end, line, stops;
+    int separator;                /* -1 for white space */
+    Bytes start, end, line, stops, wrong;
 } Splitting;
 
-static int add_cell(Splitting *splitting, Text start, Text end)
+/* Why a line has no columns. */
+enum { SHORT_OF_MEMORY = -1, OTHER_QUOTES = -2 };
+
+static int add_cell(Splitting *splitting, int64_t number, Text start, Text end)
 {
+    if ((size_t)number >= splitting->width)
+        return 0;
     return APPEND(&splitting->start, int64_t, start - splitting->text) ||
            APPEND(&splitting->end, int64_t, end - splitting->text);
 }
 
-/* Split a line at white space; return how many words it has, -1 where memory is short. */
-static int64_t split_words(Splitting *splitting)
+/* Split a line at white space; return how many words it has. */
+static int64_t split_words(Splitting *splitting, Text text)
 {
     int64_t count = 0;
-    for (Text text = skip_blanks(splitting->begin), end; *text != '\n'; text = skip_blanks(end)) {
+    for (Text end; *(text = skip_blanks(text)) != '\n'; text = end) {
         end = end_of_word(text);
-        if ((size_t)count++ < splitting->width && add_cell(splitting, text, end))
-            return -1;
+        if (add_cell(splitting, count++, text, end))
+            return SHORT_OF_MEMORY;
     }
     return count;
 }
 
-/* Split a line at a separator. A value may have quotes around it, but for them no quote counts;
- * -2 for a line with other quotes. */
-static int64_t split_values(Splitting *splitting)
+/* Split a line at a separator. A value may have quotes around it, but for them no quote counts. */
+static int64_t split_values(Splitting *splitting, Text text)
 {
-    int64_t count = 0;
-    Text text = splitting->begin, stop = splitting->stop;
-    for (;;) {
+    Text stop = splitting->stop;
+    int commas = splitting->separator == ',';
+    for (int64_t count = 0;; count++) {
         Text end, next;
-        int quoted = splitting->separator == ',' && text < stop && *text == '"';
-        if (quoted) {
+        if (commas && text < stop && *text == '"') {
             text++;
             end = memchr(text, '"', (size_t)(stop - text));
             next = end ? end + 1 : stop;
             if (end == NULL || (next < stop && *next != ','))
-                return -2;
+                return OTHER_QUOTES;
         } else {
             end = memchr(text, splitting->separator, (size_t)(stop - text));
             next = end = end ? end : stop;
-            if (splitting->separator == ',' && memchr(text, '"', (size_t)(end - text)))
-                return -2;
+            if (commas && memchr(text, '"', (size_t)(end - text)))
+                return OTHER_QUOTES;
         }
-        if ((size_t)count++ < splitting->width && add_cell(splitting, text, end))
-            return -1;
+        if (add_cell(splitting, count, text, end))
+            return SHORT_OF_MEMORY;
         if (next == stop)
-            return count;
+            return count + 1;
         text = next + 1;
     }
 }
@@ -1583,57 +1579,55 @@ static PyObject *kernel_columns(PyObject *module, PyObject *args)
     Py_buffer buffer;
     long long number;
     Py_ssize_t width;
-    int separator, extra, comments, tolerant;
+    int separator, extra, comments, tolerant, failed = 0;
     (void)module;
     if (!PyArg_ParseTuple(args, "y*Lnippp", &buffer, &number, &width, &separator, &extra,
                           &comments, &tolerant))
         return NULL;
-    PyObject *bad = PyList_New(0), *result = NULL;
+    PyObject *result = NULL;
     Splitting splitting = {.text = buffer.buf, .width = (size_t)width, .separator = separator};
-    Text text = buffer.buf, end = text + buffer.len;
-    int failed = bad == NULL;
-    if (!failed && (width < 1 || separator < -1 || separator > 255 ||
-                    (buffer.len && end[-1] != '\n'))) {
+    Text begin = buffer.buf, end = begin + buffer.len;
+    if (width < 1 || separator < -1 || separator > 255 || (buffer.len && end[-1] != '\n')) {
         PyErr_SetString(PyExc_ValueError, "no column, no separator, or no newline at the end");
-        failed = 1;
+        goto done;
     }
-    for (Text newline; !failed && text < end; text = newline + 1, number++) {
-        newline = memchr(text, '\n', (size_t)(end - text));
-        splitting.begin = text;
-        splitting.stop = newline - (newline > text && newline[-1] == '\r');
-        Text first = skip_blanks(text);
-        int has_nul = memchr(text, 0, (size_t)(newline - text)) != NULL;
-        if (!has_nul && (separator < 0 ? *first == '\n' || (*(comments ? first : text) == '#')
-                                       : splitting.stop == text))
+    for (Text newline; !failed && begin < end; begin = newline + 1, number++) {
+        newline = memchr(begin, '\n', (size_t)(end - begin));
+        splitting.stop = newline - (newline > begin && newline[-1] == '\r');
+        size_t length = (size_t)(splitting.stop - begin), before = splitting.start.size;
+        Text first = skip_blanks(begin);
+        int has_nul = memchr(begin, 0, (size_t)(newline - begin)) != NULL;
+        int is_blank = separator < 0 ? *first == '\n' || *(comments ? first : begin) == '#'
+                                     : length == 0;
+        if (is_blank && !has_nul)
             continue;
-        size_t before = splitting.start.size;
-        int64_t count = separator < 0 ? split_words(&splitting) : split_values(&splitting);
+        int64_t count =
+            separator < 0 ? split_words(&splitting, begin) : split_values(&splitting, begin);
         int good = count >= width && (extra || count == width) && !has_nul &&
-                   (separator < 0 || memchr(text, '\r', (size_t)(splitting.stop - text)) == NULL);
-        if (count == -1 ||
-            (good && (APPEND(&splitting.line, int64_t, number) ||
-                      APPEND(&splitting.stops, int64_t, splitting.stop - splitting.text)))) {
-            PyErr_NoMemory();
-            failed = 1;
-        } else if (!good) {
+                   (separator < 0 || memchr(begin, '\r', length) == NULL);
+        int64_t place[] = {number, begin - splitting.text, splitting.stop - splitting.text};
+        if (good) {
+            failed = append(&splitting.line, place, sizeof *place) ||
+                     append(&splitting.stops, place + 2, sizeof *place);
+        } else {
             splitting.start.size = splitting.end.size = before;
-            PyObject *one = Py_BuildValue("Lnn", number, (Py_ssize_t)(text - splitting.text),
-                                          (Py_ssize_t)(splitting.stop - splitting.text));
-            failed = one == NULL || PyList_Append(bad, one);
-            Py_XDECREF(one);
+            failed = count == SHORT_OF_MEMORY || append(&splitting.wrong, place, sizeof place);
             if (!tolerant)
                 break;
         }
     }
-    if (!failed)
-        result = Py_BuildValue("NNNNO", bytearray_of(&splitting.start),
+    if (failed)
+        PyErr_NoMemory();
+    else
+        result = Py_BuildValue("NNNNN", bytearray_of(&splitting.start),
                                bytearray_of(&splitting.end), bytearray_of(&splitting.line),
-                               bytearray_of(&splitting.stops), bad);
-    Py_XDECREF(bad);
+                               bytearray_of(&splitting.stops), bytearray_of(&splitting.wrong));
+done:
     release(&splitting.start);
     release(&splitting.end);
     release(&splitting.line);
     release(&splitting.stops);
+    release(&splitting.wrong);
     PyBuffer_Release(&buffer);
     return result;
 }
