@@ -41,7 +41,7 @@ enum {
     LOOKED_AT_QUERIES = 20,
     LOOKED_AT_DOCUMENTS = 10,
 };
-static const size_t MOST_HELD = (size_t)1 << 31;   /* bytes of ids of one query, or of a held run */
+static const long long MOST_HELD = 1LL << 31; /* bytes of ids of one query, or of a held run */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -155,7 +155,7 @@ static uint64_t seven_bytes(Text text)
     return word & UINT64_MAX >> 8;
 }
 
-/* Hash an id: its bytes, seven at a time, are the coefficients of a polynomial in the two numbers of
+/* Hash an id: its bytes, seven at a time, are coefficients of a polynomial in the two numbers of
  * the key. Different ids have different polynomials, since those of pairs and the last, shorter
  * coefficient are marked in their eighth byte, and different polynomials of degree n have the same
  * value for at most n of 2**60 keys. So nobody who does not know the key finds ids that collide, as
@@ -192,7 +192,10 @@ static uint64_t hash_of(Id id, Key key)
     return hash ^ hash >> 29;
 }
 
-static int same(Id a, Id b) { return a.length == b.length && memcmp(a.text, b.text, a.length) == 0; }
+static int same(Id a, Id b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
 
 /* An open-addressing table of the numbers of strings. A slot holds the upper half of a string's
  * hash, from which its place follows, and its number plus one; 0 is empty. */
@@ -265,7 +268,8 @@ static int grow_table(Table *table)
 static int64_t number_name(Names *names, Id name, uint64_t hash)
 {
     size_t count = count_strings(&names->strings);
-    if (count >= UINT32_MAX - 1 || (4 * count >= 3 * names->table.size && grow_table(&names->table)))
+    int is_full = 4 * count >= 3 * names->table.size;
+    if (count >= UINT32_MAX - 1 || (is_full && grow_table(&names->table)))
         return -2;
     uint64_t *slot = slot_of(&names->table, &names->strings, name, hash);
     if (*slot)
@@ -560,7 +564,8 @@ typedef struct {
 typedef struct {
     int fold, drop_identical, keep_best, ascending, keep_ties, distance, name_all, held;
     int count_documents;
-    Py_ssize_t depth, most_held, longest_line;
+    Py_ssize_t depth;
+    long long most_held, longest_line;
 } Options;
 
 typedef struct {
@@ -609,8 +614,6 @@ static void release_rows(Rows *rows)
 
 static size_t count_rows(const Rows *rows) { return count_strings(&rows->ids); }
 
-static int64_t line_of(const Rows *rows, size_t row) { return ITEMS(rows->line, const int64_t)[row]; }
-
 /* Keep the first rows alone. */
 static void cut_rows(Rows *rows, size_t count)
 {
@@ -644,7 +647,7 @@ static Status append_row(Rows *rows, Id id, double score, int64_t line)
 /* Take a retrieved document of the current query. */
 static Status add_row(Run *run, Id id, double score, int64_t line)
 {
-    if (run->rows.ids.text.size + id.length > (size_t)run->options.most_held ||
+    if (run->rows.ids.text.size + id.length > (uint64_t)run->options.most_held ||
         count_rows(&run->rows) >= UINT32_MAX - 1)
         return refuse(run, "too much", line, 0, NO_ID);
     if (run->options.held && APPEND(&run->rows.query, uint32_t, (uint32_t)run->current))
@@ -681,8 +684,8 @@ static int is_left_out(Run *run, Id id)
     return identical || excluded;
 }
 
-/* Put all documents into the table, but for those that are left out; refuse one that comes twice, or
- * keep its best score. */
+/* Put all documents into the table, but for those that are left out; refuse one that comes twice,
+ * or keep its best score. */
 static Status identify(Run *run, Rows *rows)
 {
     size_t count = count_rows(rows), kept = 0;
@@ -778,8 +781,8 @@ typedef struct {
     int64_t own, first, last;
 } Ranks;
 
-/* Put the rows of a query in order, into `run->places`, and rank them, in `run->ranks`. Where scores
- * fall, ties alone are sorted. */
+/* Put the rows of a query in order, into `run->places`, and rank them, in `run->ranks`. Where
+ * scores fall, ties alone are sorted. */
 static int order_rows(Run *run, const Rows *rows)
 {
     size_t count = count_rows(rows);
@@ -942,41 +945,28 @@ static Status begin_query(Run *run, Id name)
 /* Judge query after query of a run that was held. */
 static Status judge_held(Run *run)
 {
-    Rows *rows = &run->rows, *own = &run->gathered;
+    const Rows *rows = &run->rows;
     size_t queries = count_strings(&run->seen.strings), count = count_rows(rows);
     const uint32_t *query = ITEMS(rows->query, const uint32_t);
-    Bytes starts = {0}, order = {0};
-    Status status = NO_MEMORY;
-    if (reserve(&starts, (queries + 1) * sizeof(uint32_t)) ||
-        reserve(&order, count * sizeof(uint32_t)))
-        goto done;
-    uint32_t *start = ITEMS(starts, uint32_t), *by_query = ITEMS(order, uint32_t);
-    memset(start, 0, (queries + 1) * sizeof(uint32_t));
-    for (size_t row = 0; row < count; row++)
-        start[query[row] + 1]++;
-    for (size_t number = 0; number < queries; number++)
-        start[number + 1] += start[number];
-    for (size_t row = 0; row < count; row++)
-        by_query[start[query[row]]++] = (uint32_t)row;
-    /* Each start has moved to the end of its query. */
-    for (size_t number = 0, place = 0; number < queries; number++) {
-        for (; place < start[number]; place++) {
-            size_t row = by_query[place];
-            status = append_row(own, string_at(&rows->ids, row), ITEMS(rows->score, const double)[row],
-                                line_of(rows, row));
-            if (status != FINE)
-                goto done;
-        }
+    uint32_t *first = calloc(queries + 1, sizeof(uint32_t)); /* of each query, plus one; 0 for none */
+    uint32_t *next = calloc(count + 1, sizeof(uint32_t));    /* the next one of its query */
+    Status status = first && next ? FINE : NO_MEMORY;
+    for (size_t row = count; status == FINE && row-- > 0;) {
+        next[row] = first[query[row]];
+        first[query[row]] = (uint32_t)row + 1;
+    }
+    for (size_t number = 0; status == FINE && number < queries; number++) {
+        for (size_t row = first[number]; status == FINE && row; row = next[row - 1])
+            status = append_row(&run->gathered, string_at(&rows->ids, row - 1),
+                                ITEMS(rows->score, const double)[row - 1],
+                                ITEMS(rows->line, const int64_t)[row - 1]);
         run->current = (int64_t)number;
         run->name = string_at(&run->seen.strings, number);
-        status = end_query(run, own);
-        if (status != FINE)
-            goto done;
+        if (status == FINE)
+            status = end_query(run, &run->gathered);
     }
-    status = FINE;
-done:
-    release(&starts);
-    release(&order);
+    free(first);
+    free(next);
     return status;
 }
 
@@ -1126,7 +1116,7 @@ static Status read_block(Reading *reading, Text text, size_t size)
         text += piece;
         size -= piece;
     }
-    if (carry->size <= (size_t)run->options.longest_line)
+    if (carry->size <= (uint64_t)run->options.longest_line)
         return FINE;
     return refuse(run, "long line", run->line + 1, 0, NO_ID);
 }
@@ -1183,10 +1173,10 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
                             "count_documents", "most_held", "longest_line", NULL};
     State *state = PyType_GetModuleState(type);
     PyObject *judged, *excluded = Py_None;
-    Options options = {.fold = -1, .most_held = (Py_ssize_t)MOST_HELD, .longest_line = 1 << 26};
+    Options options = {.fold = -1, .most_held = MOST_HELD, .longest_line = 1 << 26};
     if (state == NULL ||
         !PyArg_ParseTupleAndKeywords(
-            args, keywords, "O|$Oipppppnpppnn", names, &judged, &excluded, &options.fold,
+            args, keywords, "O|$OipppppnpppLL", names, &judged, &excluded, &options.fold,
             &options.drop_identical, &options.keep_best, &options.ascending, &options.keep_ties,
             &options.distance, &options.depth, &options.name_all, &options.held,
             &options.count_documents, &options.most_held, &options.longest_line))
@@ -1201,7 +1191,7 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_ValueError, "fold is to be a byte or -1, depth no less than 0");
         return NULL;
     }
-    if (options.most_held < 0 || (size_t)options.most_held > MOST_HELD || options.longest_line < 0) {
+    if (options.most_held < 0 || options.most_held > MOST_HELD || options.longest_line < 0) {
         PyErr_SetString(PyExc_ValueError, "most_held is to be 0 to 2**31, longest_line from 0");
         return NULL;
     }
@@ -1745,177 +1735,155 @@ static PyObject *kernel_first_rows(PyObject *module, PyObject *args)
 }
 
 /* count_ids(sets, text, start, end): how many different ids are in sets of finished runs and in a
- * column. Only what the largest set lacks is put together anew. */
+ * column. Only what the first set lacks is put together. */
 static PyObject *kernel_count_ids(PyObject *module, PyObject *args)
 {
     const State *state = PyModule_GetState(module);
-    Column column;
+    const Names none = {0}, *base = &none;
     Names more = {0};
+    Column column;
     Key key;
     PyObject *sets;
     if (!PyArg_ParseTuple(args, "O!y*y*y*", &PyTuple_Type, &sets, &column.text, &column.start,
                           &column.end))
         return NULL;
-    const Names *largest = &more;
     int failed = check_column(&column) || take_key(&key);
     Py_ssize_t count = PyTuple_Size(sets);
-    for (Py_ssize_t number = 0; !failed && number < count; number++) {
-        PyObject *set = PyTuple_GetItem(sets, number);
-        if (Py_TYPE(set) != state->ids) {
+    for (Py_ssize_t number = 0; !failed && number <= count; number++) {
+        PyObject *set = number < count ? PyTuple_GetItem(sets, number) : NULL;
+        const Names *names = set && Py_TYPE(set) == state->ids ? &((Ids *)set)->names : NULL;
+        if (set && !names) {
             PyErr_SetString(PyExc_TypeError, "sets of other types");
             failed = 1;
-        } else if (count_strings(&((Ids *)set)->names.strings) > count_strings(&largest->strings)) {
-            largest = &((Ids *)set)->names;
+        } else if (number == 0 && names) {
+            base = names;
+            continue;
         }
-    }
-    for (Py_ssize_t number = 0; !failed && number <= count; number++) {
-        const Names *names = number < count ? &((Ids *)PyTuple_GetItem(sets, number))->names : NULL;
         size_t ids = names ? count_strings(&names->strings) : column.count;
-        for (size_t row = 0; !failed && names != largest && row < ids; row++) {
+        for (size_t row = 0; !failed && row < ids; row++) {
             Id id = names ? string_at(&names->strings, row) : id_at(&column, row);
             uint64_t hash = hash_of(id, key);
-            failed = (largest == &more || !has_name(largest, id, hash)) &&
-                     number_name(&more, id, hash) == -2;
+            failed = !has_name(base, id, hash) && number_name(&more, id, hash) == -2;
         }
-        if (failed)
-            PyErr_NoMemory();
     }
-    size_t found = count_strings(&more.strings);
-    found += largest == &more ? 0 : count_strings(&largest->strings);
+    if (failed && !PyErr_Occurred())
+        PyErr_NoMemory();
+    size_t different = count_strings(&base->strings) + count_strings(&more.strings);
     release_names(&more);
     release_column(&column);
-    return failed ? NULL : PyLong_FromSize_t(found);
+    return failed ? NULL : PyLong_FromSize_t(different);
 }
 
 /* ---- Rows of text ---------------------------------------------------------------------------- */
 
-/* Write digits in front of an end; return where they begin. */
-static char *write_digits(char *end, uint64_t number, int at_least)
+/* Append a number with so many decimals at most; printf takes three times as long. */
+static int write_number(Bytes *text, int negative, uint64_t number, int decimals)
 {
-    for (; number || at_least > 0; number /= 10, at_least--)
-        *--end = (char)('0' + number % 10);
-    return end;
+    char digits[32], *end = digits + sizeof digits, *begin = end;
+    for (int place = 0; number || place <= decimals; place++, number /= 10) {
+        if (decimals && place == decimals)
+            *--begin = '.';
+        *--begin = (char)('0' + number % 10);
+    }
+    if (negative)
+        *--begin = '-';
+    while (decimals && end[-1] == '0' && end[-2] != '.')
+        end--;
+    return append(text, begin, (size_t)(end - begin));
 }
 
 /* Write the shortest text that reads back as the same double, as Python's repr does.
  *
- * A decimal of at most 15 digits that reads back is the only one of its kind, so that up to six
- * decimals are tried first. */
-static int write_score(Bytes *rows, double score)
+ * A decimal of at most 15 digits that reads back is the only one of its kind, so that six decimals
+ * are tried first: all of `convert` takes half as long. */
+static int write_score(Bytes *text, double score)
 {
-    double size = fabs(score), millionths = size * 1e6, whole = floor(millionths + 0.5);
-    if (size >= 1e-4 && size < 1e8 && whole / 1e6 == size) {
-        char text[32], *end = text + sizeof text;
-        uint64_t number = (uint64_t)whole;
-        int decimals = 6;
-        for (; decimals > 1 && number % 10 == 0; decimals--)
-            number /= 10;
-        uint64_t scale = 1;
-        for (int digit = 0; digit < decimals; digit++)
-            scale *= 10;
-        char *begin = write_digits(end, number % scale, decimals);
-        *--begin = '.';
-        begin = write_digits(begin, number / scale, 1);
-        if (score < 0)
-            *--begin = '-';
-        return append(rows, begin, (size_t)(end - begin));
-    }
-    char *text = PyOS_double_to_string(score, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
-    int failed = text == NULL || append(rows, text, strlen(text));
-    PyMem_Free(text);
+    double size = fabs(score), millionths = floor(size * 1e6 + 0.5);
+    if (size >= 1e-4 && size < 1e8 && millionths / 1e6 == size)
+        return write_number(text, score < 0, (uint64_t)millionths, 6);
+    char *shortest = PyOS_double_to_string(score, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
+    int failed = shortest == NULL || append(text, shortest, strlen(shortest));
+    PyMem_Free(shortest);
     return failed;
 }
 
+/* A column to be written. */
 typedef struct {
     enum { CONSTANT, IDS, SCORES, WHOLE } kind;
-    Py_buffer buffer; /* but for IDS */
-    Column ids;
+    Column ids; /* for other kinds its text alone is a buffer */
 } Written;
 
+/* Take a column of so many rows; -1 with a Python error, and with nothing that is not released. */
 static int take_written(PyObject *given, Written *written, size_t rows)
 {
+    Py_buffer *buffer = &written->ids.text;
     size_t items = rows;
     if (PyTuple_Check(given)) {
         written->kind = IDS;
         if (take_column(given, "y*y*y*", &written->ids, NULL))
             return -1;
         items = written->ids.count;
-    } else if (PyObject_GetBuffer(given, &written->buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT)) {
+    } else if (PyObject_GetBuffer(given, buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT)) {
         return -1;
-    } else if (PyBytes_Check(given)) {
-        written->kind = CONSTANT;
-    } else {
-        const char *format = written->buffer.format ? written->buffer.format : "B";
-        items = (size_t)written->buffer.len / 8;
+    } else if (!PyBytes_Check(given)) {
+        const char *format = buffer->format ? buffer->format : "B";
         written->kind = *format == 'd' ? SCORES : WHOLE;
-        if (strchr("dlq", *format) == NULL || written->buffer.itemsize != 8 ||
-            !has_numbers(&written->buffer, items)) {
-            PyErr_SetString(PyExc_ValueError, "neither doubles nor integers of 64 bits");
-            return 1; /* taken all the same */
-        }
+        items = strchr("dlq", *format) != NULL && buffer->itemsize == 8 ? (size_t)buffer->len / 8
+                                                                        : SIZE_MAX;
     }
-    if (items == rows)
+    int is_number = written->kind == SCORES || written->kind == WHOLE;
+    if (items == rows && (!is_number || has_numbers(buffer, rows)))
         return 0;
-    PyErr_SetString(PyExc_ValueError, "columns of different lengths");
-    return 1;
+    PyErr_SetString(PyExc_ValueError,
+                    "columns of different lengths, or neither doubles nor integers of 64 bits");
+    release_column(&written->ids);
+    return -1;
+}
+
+static int write_cell(Bytes *text, const Written *column, size_t row)
+{
+    const Py_buffer *buffer = &column->ids.text;
+    Id id = {buffer->buf, (size_t)buffer->len};
+    if (column->kind == SCORES)
+        return write_score(text, ((const double *)buffer->buf)[row]);
+    if (column->kind == WHOLE) {
+        int64_t number = ((const int64_t *)buffer->buf)[row];
+        return write_number(text, number < 0, number < 0 ? -(uint64_t)number : (uint64_t)number, 0);
+    }
+    if (column->kind == IDS)
+        id = id_at(&column->ids, row);
+    return append(text, id.text, id.length);
 }
 
 /* text_rows(columns, rows): the columns side by side, row after row. */
 static PyObject *kernel_text_rows(PyObject *module, PyObject *args)
 {
     PyObject *columns, *result = NULL;
-    Py_ssize_t rows;
+    Py_ssize_t rows, taken = 0;
     (void)module;
     if (!PyArg_ParseTuple(args, "O!n", &PyList_Type, &columns, &rows))
         return NULL;
     /* Foreign code that runs while buffers are taken may change the list, but not a tuple. */
     columns = PyList_AsTuple(columns);
-    if (columns == NULL)
-        return NULL;
-    Py_ssize_t count = PyTuple_Size(columns), taken = 0;
-    Written *written = calloc((size_t)count + 1, sizeof(Written));
+    Py_ssize_t count = columns ? PyTuple_Size(columns) : 0;
+    Written *written = columns ? calloc((size_t)count + 1, sizeof(Written)) : NULL;
     Bytes text = {0};
     int failed = written == NULL;
-    for (; !failed && taken < count; taken++) {
-        failed = take_written(PyTuple_GetItem(columns, taken), written + taken, (size_t)rows);
-        if (failed < 0)
-            break;
-    }
-    int short_of_memory = written == NULL;
-    for (Py_ssize_t row = 0; !failed && !short_of_memory && row < rows; row++) {
-        for (Py_ssize_t column = 0; column < count && !short_of_memory; column++) {
-            Written *one = written + column;
-            char digits[24], *end = digits + sizeof digits;
-            if (one->kind == CONSTANT) {
-                short_of_memory = append(&text, one->buffer.buf, (size_t)one->buffer.len);
-            } else if (one->kind == IDS) {
-                Id id = id_at(&one->ids, (size_t)row);
-                short_of_memory = append(&text, id.text, id.length);
-            } else if (one->kind == SCORES) {
-                short_of_memory = write_score(&text, ((const double *)one->buffer.buf)[row]);
-            } else {
-                int64_t number = ((const int64_t *)one->buffer.buf)[row];
-                uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number;
-                char *begin = write_digits(end, size, 1);
-                if (number < 0)
-                    *--begin = '-';
-                short_of_memory = append(&text, begin, (size_t)(end - begin));
-            }
-        }
-    }
-    if (short_of_memory && !PyErr_Occurred())
+    while (!failed && taken < count &&
+           !take_written(PyTuple_GetItem(columns, taken), written + taken, (size_t)rows))
+        taken++;
+    for (Py_ssize_t row = 0; taken == count && !failed && row < rows; row++)
+        for (Py_ssize_t column = 0; !failed && column < count; column++)
+            failed = write_cell(&text, written + column, (size_t)row);
+    if (failed && !PyErr_Occurred())
         PyErr_NoMemory();
-    else if (!failed && !short_of_memory)
+    else if (!failed && taken == count)
         result = bytearray_of(&text);
-    for (Py_ssize_t column = 0; column < taken; column++) {
-        if (written[column].kind == IDS)
-            release_column(&written[column].ids);
-        else
-            PyBuffer_Release(&written[column].buffer);
-    }
+    while (taken--)
+        release_column(&written[taken].ids);
     free(written);
     release(&text);
-    Py_DECREF(columns);
+    Py_XDECREF(columns);
     return result;
 }
 
@@ -1986,7 +1954,8 @@ static int kernel_exec(PyObject *module)
     PyObject *run = PyType_FromModuleAndSpec(module, &run_spec, NULL);
     int failed = !state->refused || !state->documents || !state->ids || !run ||
                  PyModule_AddObjectRef(module, "RefusedError", state->refused) ||
-                 PyModule_AddType(module, state->documents) || PyModule_AddType(module, state->ids) ||
+                 PyModule_AddType(module, state->documents) ||
+                 PyModule_AddType(module, state->ids) ||
                  PyModule_AddType(module, (PyTypeObject *)run);
     Py_XDECREF(run);
     return failed ? -1 : 0;
