@@ -8,10 +8,11 @@
  *  - The documents of one query go into one small hash table, which finds duplicates. When the
  *    query ends, its judged documents are looked up in that table, not the other way round.
  *  - The rank of a hit is 1 + the number of documents that come before it, which is counted;
- *    nothing is sorted unless scores tie.
+ *    only where hits and ties are many is a query sorted.
  *
  * Rules: growth is checked; a hash finds, bytes decide; no recursion, no globals, no strtod. The
- * GIL is released while text is read.
+ * GIL is released while text is read, from memory that no other thread can change. A call owns its
+ * run until it ends. Types are compared by address.
  */
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
@@ -484,7 +485,7 @@ static PyObject *documents_new(PyTypeObject *type, PyObject *args, PyObject *key
     if (self == NULL || check_column(&column) || take_key(&self->key))
         goto failed;
     Py_ssize_t count = PyList_Size(queries);
-    if (!are_starts(&starts, (size_t)count, column.count)) {
+    if (column.count >= UINT32_MAX || !are_starts(&starts, (size_t)count, column.count)) {
         PyErr_SetString(PyExc_ValueError, "starts do not cut the documents into queries");
         goto failed;
     }
@@ -948,8 +949,9 @@ static Status judge_held(Run *run)
     const Rows *rows = &run->rows;
     size_t queries = count_strings(&run->seen.strings), count = count_rows(rows);
     const uint32_t *query = ITEMS(rows->query, const uint32_t);
-    uint32_t *first = calloc(queries + 1, sizeof(uint32_t)); /* of each query, plus one; 0 for none */
-    uint32_t *next = calloc(count + 1, sizeof(uint32_t));    /* the next one of its query */
+    /* Rows plus one, or 0: the first of each query, and behind each row the next of its query. */
+    uint32_t *first = calloc(queries + 1, sizeof(uint32_t));
+    uint32_t *next = calloc(count + 1, sizeof(uint32_t));
     Status status = first && next ? FINE : NO_MEMORY;
     for (size_t row = count; status == FINE && row-- > 0;) {
         next[row] = first[query[row]];
