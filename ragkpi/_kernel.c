@@ -1217,9 +1217,12 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
  * run until it ends. */
 static int enter(Run *run)
 {
-    if (run->busy)
+    if (run->busy) {
         PyErr_SetString(PyExc_ValueError, "the run is being read");
-    return run->busy++;
+        return -1;
+    }
+    run->busy = 1;
+    return 0;
 }
 
 /* Begin a call that reads: nobody reads on behind an error or the end. */
