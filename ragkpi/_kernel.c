@@ -8,10 +8,11 @@
  *  - The documents of one query go into one small hash table, which finds duplicates. When the
  *    query ends, its judged documents are looked up in that table, not the other way round.
  *  - The rank of a hit is 1 + the number of documents that come before it, which is counted;
- *    nothing is sorted unless scores tie.
+ *    only where hits and ties are many is a query sorted.
  *
  * Rules: growth is checked; a hash finds, bytes decide; no recursion, no globals, no strtod. The
- * GIL is released while text is read.
+ * GIL is released while text is read, from memory that no other thread can change. A call owns its
+ * run until it ends. Types are compared by address.
  */
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
@@ -35,12 +36,13 @@ enum {
     FEWEST_SLOTS = 16,
     PIECE = 1 << 16,           /* bytes of text that are read at a time */
     PADDING = 8,               /* bytes that can be read behind it */
-    FEW_HITS = 4,              /* so many hits of one tie are ranked by counting, more by sorting */
+    FEW_JUDGED = 16,           /* judged documents of a query: hits are ranked by counting, */
+    FEW_TIED = 64,             /* or where no more documents share a score; else all are sorted */
     LOOKED_AT_ROWS = 2000,     /* of the beginning of a run, for doubts */
     LOOKED_AT_QUERIES = 20,
     LOOKED_AT_DOCUMENTS = 10,
 };
-static const size_t MOST_HELD = (size_t)1 << 31;   /* bytes of ids of one query, or of a held run */
+static const long long MOST_HELD = 1LL << 31; /* bytes of ids of one query, or of a held run */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -50,10 +52,8 @@ typedef struct {
     size_t size, room;
 } Bytes;
 
-static int reserve(Bytes *bytes, size_t more)
+static int grow(Bytes *bytes, size_t more)
 {
-    if (more <= bytes->room - bytes->size && bytes->data != NULL)
-        return 0;
     if (more > SIZE_MAX / 4 - bytes->size)
         return -1;
     size_t needed = bytes->size + more;
@@ -66,8 +66,13 @@ static int reserve(Bytes *bytes, size_t more)
     return 0;
 }
 
+static inline int reserve(Bytes *bytes, size_t more)
+{
+    return more <= bytes->room - bytes->size && bytes->data != NULL ? 0 : grow(bytes, more);
+}
+
 /* Append some bytes, or none: after that `data` is not NULL. */
-static int append(Bytes *bytes, const void *data, size_t size)
+static inline int append(Bytes *bytes, const void *data, size_t size)
 {
     if (reserve(bytes, size))
         return -1;
@@ -109,6 +114,13 @@ static int add_string(Strings *strings, Id id)
     return APPEND(&strings->ends, uint64_t, strings->text.size);
 }
 
+/* Keep the first strings alone. */
+static void cut_strings(Strings *strings, size_t count)
+{
+    strings->ends.size = count * sizeof(uint64_t);
+    strings->text.size = count ? (size_t)ITEMS(strings->ends, const uint64_t)[count - 1] : 0;
+}
+
 static void release_strings(Strings *strings)
 {
     release(&strings->text);
@@ -144,7 +156,7 @@ static uint64_t seven_bytes(Text text)
     return word & UINT64_MAX >> 8;
 }
 
-/* Hash an id: its bytes, seven at a time, are the coefficients of a polynomial in the two numbers of
+/* Hash an id: its bytes, seven at a time, are coefficients of a polynomial in the two numbers of
  * the key. Different ids have different polynomials, since those of pairs and the last, shorter
  * coefficient are marked in their eighth byte, and different polynomials of degree n have the same
  * value for at most n of 2**60 keys. So nobody who does not know the key finds ids that collide, as
@@ -181,7 +193,10 @@ static uint64_t hash_of(Id id, Key key)
     return hash ^ hash >> 29;
 }
 
-static int same(Id a, Id b) { return a.length == b.length && memcmp(a.text, b.text, a.length) == 0; }
+static int same(Id a, Id b)
+{
+    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
+}
 
 /* An open-addressing table of the numbers of strings. A slot holds the upper half of a string's
  * hash, from which its place follows, and its number plus one; 0 is empty. */
@@ -254,7 +269,8 @@ static int grow_table(Table *table)
 static int64_t number_name(Names *names, Id name, uint64_t hash)
 {
     size_t count = count_strings(&names->strings);
-    if (count >= UINT32_MAX - 1 || (4 * count >= 3 * names->table.size && grow_table(&names->table)))
+    int is_full = 4 * count >= 3 * names->table.size;
+    if (count >= UINT32_MAX - 1 || (is_full && grow_table(&names->table)))
         return -2;
     uint64_t *slot = slot_of(&names->table, &names->strings, name, hash);
     if (*slot)
@@ -469,7 +485,7 @@ static PyObject *documents_new(PyTypeObject *type, PyObject *args, PyObject *key
     if (self == NULL || check_column(&column) || take_key(&self->key))
         goto failed;
     Py_ssize_t count = PyList_Size(queries);
-    if (!are_starts(&starts, (size_t)count, column.count)) {
+    if (column.count >= UINT32_MAX || !are_starts(&starts, (size_t)count, column.count)) {
         PyErr_SetString(PyExc_ValueError, "starts do not cut the documents into queries");
         goto failed;
     }
@@ -532,15 +548,10 @@ static void ids_dealloc(PyObject *self)
 
 /* Retrieved documents, in the order of the file. */
 typedef struct {
-    Bytes text, ends;   /* ids; ends: uint32_t, for no more than MOST_HELD bytes are held */
-    Bytes score;        /* double */
-    Bytes query;        /* uint32_t: the query of each row, where a whole run is held */
-    Bytes breaks;       /* Break: where line numbers do not follow the rows */
+    Strings ids;
+    Bytes score, line; /* double; int64_t */
+    Bytes query;       /* uint32_t: the query of each row, where a whole run is held */
 } Rows;
-
-typedef struct {
-    int64_t row, line;
-} Break;
 
 typedef enum { FINE, NO_MEMORY, PYTHON_ERROR, REFUSED, OTHER } Status;
 
@@ -550,6 +561,14 @@ typedef struct {
     Bytes query, text;
 } Problem;
 
+/* What the twin's docstring explains. */
+typedef struct {
+    int fold, drop_identical, keep_best, ascending, keep_ties, distance, name_all, held;
+    int count_documents;
+    Py_ssize_t depth;
+    long long most_held, longest_line;
+} Options;
+
 typedef struct {
     PyObject_HEAD
     int busy, ended;   /* while a call is under way; after an error or the end */
@@ -557,9 +576,7 @@ typedef struct {
     Documents *judged, *excluded;
     State *state;
     Key key;
-    int fold;          /* the byte at which a passage's id is cut; -1 for none */
-    int drop_identical, keep_best, ascending, keep_ties, distance, name_all, held, count_documents;
-    size_t depth, most_held, longest_line;
+    Options options;
     /* where the text is */
     Bytes carry;       /* the beginning of a line whose end has not come yet */
     int64_t line;      /* how many lines were begun */
@@ -568,10 +585,8 @@ typedef struct {
     Rows rows;
     int64_t current;   /* its number in `seen`; -1 before the first line */
     Id name;           /* its name, in `seen` */
-    int64_t excluded_query;
-    Table table;       /* of its documents */
+    Table table, excluded_ids; /* of its documents; of those that are excluded */
     Rows gathered;     /* of a held run: the rows of one query */
-    Names excluded_names; /* query number and id of each excluded document, as one string */
     /* what was found */
     Names seen;        /* the queries, as they first appear */
     Bytes query, num_ret;                           /* int64_t, for each query */
@@ -586,46 +601,27 @@ typedef struct {
     Bytes sample_query;
     Strings sample;
     /* scratch */
-    Bytes places, hits, counts;
+    Bytes places, ranks;
     Problem problem;
 } Run;
 
 static void release_rows(Rows *rows)
 {
-    release(&rows->text);
-    release(&rows->ends);
+    release_strings(&rows->ids);
     release(&rows->score);
+    release(&rows->line);
     release(&rows->query);
-    release(&rows->breaks);
 }
 
-static size_t count_rows(const Rows *rows) { return COUNT(rows->ends, uint32_t); }
+static size_t count_rows(const Rows *rows) { return count_strings(&rows->ids); }
 
-static Id row_id(const Rows *rows, size_t row)
+/* Keep the first rows alone. */
+static void cut_rows(Rows *rows, size_t count)
 {
-    const uint32_t *ends = ITEMS(rows->ends, const uint32_t);
-    size_t start = row ? ends[row - 1] : 0;
-    return (Id){rows->text.data + start, ends[row] - start};
-}
-
-static int64_t line_of(const Rows *rows, size_t row)
-{
-    const Break *breaks = ITEMS(rows->breaks, const Break);
-    size_t low = 0, high = COUNT(rows->breaks, Break);
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        if ((size_t)breaks[middle].row <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return breaks[low].line + (int64_t)row - breaks[low].row;
-}
-
-static void clear_rows(Rows *rows)
-{
-    rows->text.size = rows->ends.size = rows->score.size = 0;
-    rows->query.size = rows->breaks.size = 0;
+    cut_strings(&rows->ids, count);
+    rows->score.size = count * sizeof(double);
+    rows->line.size = count * sizeof(int64_t);
+    rows->query.size = 0;
 }
 
 static Status refuse(Run *run, const char *kind, int64_t line, int64_t first_line, Id text)
@@ -643,112 +639,96 @@ static Status refuse(Run *run, const char *kind, int64_t line, int64_t first_lin
 
 static Status append_row(Rows *rows, Id id, double score, int64_t line)
 {
-    int64_t row = (int64_t)count_rows(rows);
-    const Break *last = ITEMS(rows->breaks, const Break) + COUNT(rows->breaks, Break);
-    int follows = rows->breaks.size && last[-1].line + row - last[-1].row == line;
-    if (!follows && append(&rows->breaks, &(Break){row, line}, sizeof(Break)))
-        return NO_MEMORY;
-    if (reserve(&rows->text, id.length) || reserve(&rows->ends, sizeof(uint32_t)) ||
-        reserve(&rows->score, sizeof(double)))
-        return NO_MEMORY;
-    memcpy(rows->text.data + rows->text.size, id.text, id.length);
-    rows->text.size += id.length;
-    ITEMS(rows->ends, uint32_t)[row] = (uint32_t)rows->text.size;
-    rows->ends.size += sizeof(uint32_t);
-    ITEMS(rows->score, double)[row] = score;
-    rows->score.size += sizeof(double);
-    return FINE;
-}
-
-/* Say whether a document of the current query is excluded. */
-static int is_excluded(Run *run, Id id)
-{
-    /* Lay query number and id side by side behind all names: one string, and not one of them. */
-    Strings *names = &run->excluded_names.strings;
-    size_t size = sizeof(int64_t) + id.length;
-    if (reserve(&names->text, size))
-        return -1;
-    byte *key = names->text.data + names->text.size;
-    memcpy(key, &run->excluded_query, sizeof(int64_t));
-    memcpy(key + sizeof(int64_t), id.text, id.length);
-    Id name = {key, size};
-    return has_name(&run->excluded_names, name, hash_of(name, run->key));
+    return add_string(&rows->ids, id) || APPEND(&rows->score, double, score) ||
+                   APPEND(&rows->line, int64_t, line)
+               ? NO_MEMORY
+               : FINE;
 }
 
 /* Take a retrieved document of the current query. */
 static Status add_row(Run *run, Id id, double score, int64_t line)
 {
-    if (run->drop_identical && same(id, run->name)) {
-        run->identical_rows++;
-        return FINE;
-    }
-    if (run->excluded_query >= 0) {
-        int excluded = is_excluded(run, id);
-        if (excluded < 0)
-            return NO_MEMORY;
-        run->excluded_rows += excluded;
-        if (excluded)
-            return FINE;
-    }
-    run->rows_before++;
-    if (run->fold >= 0) {
-        Text cut = memchr(id.text, run->fold, id.length);
-        id.length = cut != NULL && cut != id.text ? (size_t)(cut - id.text) : id.length;
-    }
-    if (run->rows.text.size + id.length > run->most_held || count_rows(&run->rows) >= UINT32_MAX - 1)
+    if (run->rows.ids.text.size + id.length > (uint64_t)run->options.most_held ||
+        count_rows(&run->rows) >= UINT32_MAX - 1)
         return refuse(run, "too much", line, 0, NO_ID);
-    if (run->held && APPEND(&run->rows.query, uint32_t, (uint32_t)run->current))
+    if (run->options.held && APPEND(&run->rows.query, uint32_t, (uint32_t)run->current))
         return NO_MEMORY;
-    return append_row(&run->rows, id, run->distance ? -score : score, line);
+    return append_row(&run->rows, id, run->options.distance ? -score : score, line);
 }
 
 /* -- The documents of one query -- */
 
-/* `slot_of` for rows. */
-static uint64_t *row_slot(const Table *table, const Rows *rows, Id id, uint64_t hash)
+/* Put the excluded documents of the current query into a table. */
+static int find_excluded(Run *run)
 {
-    size_t mask = table->size - 1, place = (size_t)(hash >> 32) & mask;
-    for (uint64_t slot; (slot = table->slots[place]) != 0; place = (place + 1) & mask)
-        if (slot >> 32 == hash >> 32 && same(id, row_id(rows, number_in(slot))))
-            break;
-    return table->slots + place;
+    const Documents *excluded = run->excluded;
+    int64_t query = excluded ? find_query(excluded, run->name) : -1;
+    const uint64_t *starts = query >= 0 ? ITEMS(excluded->starts, const uint64_t) + query : NULL;
+    if (make_table(&run->excluded_ids, starts ? (size_t)(starts[1] - starts[0]) : 0))
+        return -1;
+    for (uint64_t row = starts ? starts[0] : 0; starts && row < starts[1]; row++) {
+        Id id = string_at(&excluded->ids, (size_t)row);
+        uint64_t hash = hash_of(id, run->key);
+        *slot_of(&run->excluded_ids, &excluded->ids, id, hash) = slot_with(hash, (size_t)row);
+    }
+    return 0;
 }
 
-/* Put all documents into the table; refuse one that comes twice, or keep its best score. */
+/* Say whether a document of the current query is left out. */
+static int is_left_out(Run *run, Id id)
+{
+    int identical = run->options.drop_identical && same(id, run->name);
+    int excluded = !identical && run->excluded &&
+                   *slot_of(&run->excluded_ids, &run->excluded->ids, id, hash_of(id, run->key));
+    run->identical_rows += identical;
+    run->excluded_rows += excluded;
+    return identical || excluded;
+}
+
+/* Put all documents into the table, but for those that are left out; refuse one that comes twice,
+ * or keep its best score. */
 static Status identify(Run *run, Rows *rows)
 {
     size_t count = count_rows(rows), kept = 0;
-    if (make_table(&run->table, count))
+    if (make_table(&run->table, count) || (run->excluded && find_excluded(run)))
         return NO_MEMORY;
+    int filters = run->options.drop_identical || run->excluded;
     double *score = ITEMS(rows->score, double);
-    uint32_t *ends = ITEMS(rows->ends, uint32_t);
-    size_t begin = 0; /* of the row's id, for ends of kept rows move forward */
+    int64_t *line = ITEMS(rows->line, int64_t);
+    uint64_t *ends = ITEMS(rows->ids.ends, uint64_t);
+    size_t begin = 0, end = 0; /* of the row's id; of the last id that was kept */
     for (size_t row = 0; row < count; row++) {
-        Id id = {rows->text.data + begin, ends[row] - begin};
-        begin = ends[row];
+        Id id = {rows->ids.text.data + begin, (size_t)ends[row] - begin};
+        begin = (size_t)ends[row];
+        if (filters && is_left_out(run, id))
+            continue;
+        run->rows_before++;
+        if (run->options.fold >= 0) {
+            Text cut = memchr(id.text, run->options.fold, id.length);
+            id.length = cut != NULL && cut != id.text ? (size_t)(cut - id.text) : id.length;
+        }
         uint64_t hash = hash_of(id, run->key);
-        uint64_t *slot = row_slot(&run->table, rows, id, hash);
-        if (*slot && !run->keep_best)
-            return refuse(run, "again", line_of(rows, row), line_of(rows, number_in(*slot)), id);
+        uint64_t *slot = slot_of(&run->table, &rows->ids, id, hash);
+        if (*slot && !run->options.keep_best)
+            return refuse(run, "again", line[row], line[number_in(*slot)], id);
         if (*slot) {
             double *best = score + number_in(*slot);
             *best = score[row] > *best ? score[row] : *best;
             continue;
         }
-        if (kept < row) { /* close the gap that a repeated document left */
-            size_t to = kept ? ends[kept - 1] : 0;
-            memmove(rows->text.data + to, id.text, id.length);
-            ends[kept] = (uint32_t)(to + id.length);
-            score[kept] = score[row];
+        if (end + id.length < begin) { /* close the gap that others left */
+            memmove(rows->ids.text.data + end, id.text, id.length);
+            id.text = rows->ids.text.data + end;
         }
         *slot = slot_with(hash, kept);
-        id = row_id(rows, kept++);
-        if (run->count_documents && number_name(&run->documents, id, hash) == -2)
+        end += id.length;
+        ends[kept] = end;
+        score[kept] = score[row];
+        line[kept++] = line[row];
+        if (run->options.count_documents && number_name(&run->documents, id, hash) == -2)
             return NO_MEMORY;
     }
-    rows->ends.size = kept * sizeof(uint32_t);
-    rows->score.size = kept * sizeof(double);
-    rows->text.size = kept ? ends[kept - 1] : 0;
+    cut_rows(rows, kept);
     run->rows_after += (int64_t)kept;
     return FINE;
 }
@@ -780,27 +760,40 @@ static int compare_places(const void *a, const void *b)
 
 static Place place_of(const Rows *rows, size_t row)
 {
-    return (Place){ITEMS(rows->score, const double)[row], row_id(rows, row), row};
+    return (Place){ITEMS(rows->score, const double)[row], string_at(&rows->ids, row), row};
 }
 
-static int falls(const Rows *rows)
+/* Return how many documents share a score at most; 0 if not all scores fall. */
+static size_t longest_tie(const Rows *rows)
 {
     const double *score = ITEMS(rows->score, const double);
-    for (size_t row = 1, count = count_rows(rows); row < count; row++)
+    size_t first = 0, longest = 1;
+    for (size_t row = 1, count = count_rows(rows); row < count; row++) {
         if (score[row] > score[row - 1])
             return 0;
-    return 1;
+        first = score[row] < score[row - 1] ? row : first;
+        longest = row - first < longest ? longest : row - first + 1;
+    }
+    return longest;
 }
 
-/* Put the rows of a query in order, into `run->places`. Where scores fall, ties alone are sorted. */
+/* The rank of a document, and the first and the last of those that share its score. */
+typedef struct {
+    int64_t own, first, last;
+} Ranks;
+
+/* Put the rows of a query in order, into `run->places`, and rank them, in `run->ranks`. Where
+ * scores fall, ties alone are sorted. */
 static int order_rows(Run *run, const Rows *rows)
 {
     size_t count = count_rows(rows);
-    int sorted = falls(rows);
-    run->places.size = 0;
-    if (reserve(&run->places, count * sizeof(Place)))
+    int sorted = longest_tie(rows) > 0;
+    run->places.size = run->ranks.size = 0;
+    if (reserve(&run->places, count * sizeof(Place)) || reserve(&run->ranks, count * sizeof(Ranks)))
         return -1;
     Place *places = ITEMS(run->places, Place);
+    Ranks *ranks = ITEMS(run->ranks, Ranks);
+    run->ranks.size = count * sizeof(Ranks);
     for (size_t row = 0; row < count; row++)
         places[row] = place_of(rows, row);
     if (!sorted)
@@ -810,11 +803,14 @@ static int order_rows(Run *run, const Rows *rows)
             last++;
         if (sorted && last - first > 1)
             qsort(places + first, last - first, sizeof(Place), compare_ids);
-        for (size_t a = first, b = last - 1; run->ascending && a < b; a++, b--) {
+        for (size_t a = first, b = last - 1; run->options.ascending && a < b; a++, b--) {
             Place other = places[a];
             places[a] = places[b];
             places[b] = other;
         }
+        for (size_t place = first; place < last; place++)
+            ranks[places[place].row] =
+                (Ranks){(int64_t)place + 1, (int64_t)first + 1, (int64_t)last};
     }
     return 0;
 }
@@ -823,7 +819,7 @@ static int order_rows(Run *run, const Rows *rows)
 static int name_top(Run *run, const Rows *rows, int64_t number)
 {
     size_t size = count_rows(rows);
-    size = size < run->depth ? size : run->depth;
+    size = size < (size_t)run->options.depth ? size : (size_t)run->options.depth;
     if (order_rows(run, rows) || APPEND(&run->top_query, int64_t, number) ||
         APPEND(&run->top_size, int64_t, (int64_t)size))
         return -1;
@@ -837,161 +833,51 @@ static int name_top(Run *run, const Rows *rows, int64_t number)
 
 /* -- Ranks of hits -- */
 
-typedef struct {
-    double score;
-    size_t row, number; /* of the document; of the hit among all hits */
-} Hit;
-
-/* The hits of a query that share a score. */
-typedef struct {
-    double score;
-    size_t first, last;   /* hits first to last - 1 */
-    size_t above, equal;  /* rows with a higher score, with this score */
-    size_t gathered;      /* where its tied rows begin among `run->places` */
-} ScoreGroup;
-
-static int compare_hits(const void *a, const void *b)
+/* Rank a document by counting those before it; where scores fall, it is only compared with those
+ * that share its score, which are beside it. */
+static Ranks count_before(const Run *run, const Rows *rows, size_t row, int falls)
 {
-    const Hit *left = a, *right = b;
-    if (left->score != right->score)
-        return left->score < right->score ? 1 : -1;
-    return (left->row > right->row) - (left->row < right->row);
-}
-
-/* Return the first group whose score is not above a score. */
-static size_t find_group(const ScoreGroup *groups, size_t count, double score)
-{
-    size_t low = 0;
-    while (low < count) {
-        size_t middle = (low + count) / 2;
-        if (groups[middle].score > score)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
-}
-
-/* Rank the hits of one group among the tied rows places[0] to places[equal - 1]. */
-static void rank_tied(Run *run, const ScoreGroup *group, Place *places, const Hit *hits,
-                      const Rows *rows)
-{
-    int many = group->last - group->first > FEW_HITS;
-    if (many)
-        qsort(places, group->equal, sizeof(Place), compare_ids);
-    for (size_t hit = group->first; hit < group->last; hit++) {
-        Place own = place_of(rows, hits[hit].row);
-        size_t before = 0;
-        if (many)
-            before = (size_t)((const Place *)bsearch(&own, places, group->equal, sizeof(Place),
-                                                     compare_ids) - places);
-        for (size_t place = 0; !many && place < group->equal; place++)
-            before += compare_ids(places + place, &own) < 0;
-        if (run->ascending)
-            before = group->equal - 1 - before;
-        ITEMS(run->rank, int64_t)[hits[hit].number] = (int64_t)(group->above + before + 1);
-    }
-}
-
-/* Rank the hits that are in `run->hits`: 1 + the documents that come before. */
-static int rank_hits(Run *run, const Rows *rows)
-{
-    Hit *hits = ITEMS(run->hits, Hit);
-    size_t num_hits = COUNT(run->hits, Hit), count = count_rows(rows), num_groups = 0, tied = 0;
     const double *score = ITEMS(rows->score, const double);
-    qsort(hits, num_hits, sizeof(Hit), compare_hits);
-    run->counts.size = run->places.size = 0;
-    for (size_t first = 0, last; first < num_hits; first = last) {
-        for (last = first + 1; last < num_hits && hits[last].score == hits[first].score;)
-            last++;
-        ScoreGroup group = {.score = hits[first].score, .first = first, .last = last};
-        if (append(&run->counts, &group, sizeof group))
-            return -1;
-    }
-    ScoreGroup *groups = ITEMS(run->counts, ScoreGroup);
-    num_groups = COUNT(run->counts, ScoreGroup);
-    int sorted = falls(rows);
-    if (sorted) { /* the place in the file is the rank, but for ties */
-        for (size_t number = 0; number < num_groups; number++) {
-            size_t low = hits[groups[number].first].row, high = low + 1;
-            while (low > 0 && score[low - 1] == score[low])
-                low--;
-            while (high < count && score[high] == score[low])
-                high++;
-            groups[number].above = low;
-            groups[number].equal = high - low;
-        }
-    } else {
-        for (size_t row = 0; row < count; row++) {
-            size_t number = find_group(groups, num_groups, score[row]);
-            if (number < num_groups && groups[number].score == score[row])
-                groups[number].equal++;
-            else if (number < num_groups)
-                groups[number].above++; /* above this group and all that follow */
-        }
-        for (size_t number = 1; number < num_groups; number++)
-            groups[number].above += groups[number - 1].above + groups[number - 1].equal;
-    }
-    for (size_t number = 0; number < num_groups; number++) {
-        ScoreGroup *group = groups + number;
-        group->gathered = tied;
-        tied += group->equal > 1 ? group->equal : 0;
-    }
-    if (reserve(&run->places, tied * sizeof(Place)))
-        return -1;
-    Place *places = ITEMS(run->places, Place);
-    if (tied && sorted) {
-        for (size_t number = 0; number < num_groups; number++)
-            for (size_t place = 0; groups[number].equal > 1 && place < groups[number].equal; place++)
-                places[groups[number].gathered + place] =
-                    place_of(rows, groups[number].above + place);
-    } else if (tied) {
-        for (size_t row = 0; row < count; row++) {
-            size_t number = find_group(groups, num_groups, score[row]);
-            if (number < num_groups && groups[number].score == score[row] &&
-                groups[number].equal > 1)
-                places[groups[number].gathered++] = place_of(rows, row);
-        }
-        for (size_t number = 0; number < num_groups; number++)
-            groups[number].gathered -= groups[number].equal > 1 ? groups[number].equal : 0;
-    }
-    for (size_t number = 0; number < num_groups; number++) {
-        const ScoreGroup *group = groups + number;
-        if (group->equal > 1)
-            rank_tied(run, group, places + group->gathered, hits, rows);
-        for (size_t hit = group->first; hit < group->last; hit++) {
-            if (group->equal == 1)
-                ITEMS(run->rank, int64_t)[hits[hit].number] = (int64_t)group->above + 1;
-            if (run->keep_ties) {
-                ITEMS(run->tied_first, int64_t)[hits[hit].number] = (int64_t)group->above + 1;
-                ITEMS(run->tied_last, int64_t)[hits[hit].number] =
-                    (int64_t)(group->above + group->equal);
-            }
+    size_t first = falls ? row : 0, last = falls ? row + 1 : count_rows(rows);
+    while (falls && first > 0 && score[first - 1] == score[row])
+        first--;
+    while (falls && last < count_rows(rows) && score[last] == score[row])
+        last++;
+    Place own = place_of(rows, row);
+    int64_t above = (int64_t)first, equal = 0, before = 0;
+    for (size_t number = first; number < last; number++) {
+        above += score[number] > own.score;
+        if (score[number] == own.score) {
+            Place other = place_of(rows, number);
+            equal++;
+            before += number != row && (compare_ids(&other, &own) < 0) != run->options.ascending;
         }
     }
-    return 0;
+    return (Ranks){above + before + 1, above + 1, above + equal};
 }
 
 /* Find the judged documents of a query in its table. */
 static int find_hits(Run *run, const Rows *rows, int64_t query)
 {
     const uint64_t *starts = ITEMS(run->judged->starts, const uint64_t);
-    run->hits.size = 0;
+    size_t tie = longest_tie(rows);
+    int counts = starts[query + 1] - starts[query] <= FEW_JUDGED || (0 < tie && tie <= FEW_TIED);
+    if (!counts && order_rows(run, rows))
+        return -1;
     for (uint64_t judgement = starts[query]; judgement < starts[query + 1]; judgement++) {
         Id id = string_at(&run->judged->ids, (size_t)judgement);
-        uint64_t slot = *row_slot(&run->table, rows, id, hash_of(id, run->key));
+        uint64_t slot = *slot_of(&run->table, &rows->ids, id, hash_of(id, run->key));
         if (slot == 0)
             continue;
-        size_t row = number_in(slot);
-        Hit hit = {ITEMS(rows->score, const double)[row], row, COUNT(run->judgement, int64_t)};
-        if (append(&run->hits, &hit, sizeof hit) ||
-            APPEND(&run->judgement, int64_t, (int64_t)judgement) ||
-            APPEND(&run->rank, int64_t, 0) ||
-            (run->keep_ties && (APPEND(&run->tied_first, int64_t, 0) ||
-                                APPEND(&run->tied_last, int64_t, 0))))
+        Ranks ranks = counts ? count_before(run, rows, number_in(slot), tie > 0)
+                             : ITEMS(run->ranks, const Ranks)[number_in(slot)];
+        if (APPEND(&run->judgement, int64_t, (int64_t)judgement) ||
+            APPEND(&run->rank, int64_t, ranks.own) ||
+            (run->options.keep_ties && (APPEND(&run->tied_first, int64_t, ranks.first) ||
+                                APPEND(&run->tied_last, int64_t, ranks.last))))
             return -1;
     }
-    return run->hits.size ? rank_hits(run, rows) : 0;
+    return 0;
 }
 
 /* Look at a ranking at the beginning of a run: what may make all of its values doubtful. */
@@ -1016,7 +902,7 @@ static int look_at(Run *run, const Rows *rows, int64_t query)
         return 0;
     for (size_t row = 0; row < count && row < LOOKED_AT_DOCUMENTS; row++)
         if (APPEND(&run->sample_query, int64_t, query) ||
-            add_string(&run->sample, row_id(rows, row)))
+            add_string(&run->sample, string_at(&rows->ids, row)))
             return -1;
     return 0;
 }
@@ -1032,27 +918,21 @@ static Status end_query(Run *run, Rows *rows)
         APPEND(&run->num_ret, int64_t, (int64_t)count_rows(rows)) || look_at(run, rows, query) ||
         (query >= 0 && find_hits(run, rows, query)))
         return NO_MEMORY;
-    if (run->depth && (query >= 0 || run->name_all)) {
-        int64_t number = run->name_all ? (int64_t)COUNT(run->query, int64_t) - 1 : query;
+    if (run->options.depth && (query >= 0 || run->options.name_all)) {
+        int64_t number = run->options.name_all ? (int64_t)COUNT(run->query, int64_t) - 1 : query;
         if (name_top(run, rows, number))
             return NO_MEMORY;
     }
-    clear_rows(rows);
+    cut_rows(rows, 0);
     return FINE;
 }
 
 /* -- From query to query -- */
 
-static void name_current(Run *run)
-{
-    run->name = string_at(&run->seen.strings, (size_t)run->current);
-    run->excluded_query = run->excluded ? find_query(run->excluded, run->name) : -1;
-}
-
 /* The lines of another query begin. One that comes back has to be held from the start. */
 static Status begin_query(Run *run, Id name)
 {
-    if (run->current >= 0 && !run->held) {
+    if (run->current >= 0 && !run->options.held) {
         Status status = end_query(run, &run->rows);
         if (status != FINE)
             return status;
@@ -1061,48 +941,36 @@ static Status begin_query(Run *run, Id name)
     if (number == -2)
         return NO_MEMORY;
     run->current = number >= 0 ? number : (int64_t)count_strings(&run->seen.strings) - 1;
-    name_current(run);
-    return number >= 0 && !run->held ? refuse(run, "scattered", run->line, 0, NO_ID) : FINE;
+    run->name = string_at(&run->seen.strings, (size_t)run->current);
+    return number >= 0 && !run->options.held ? refuse(run, "scattered", run->line, 0, NO_ID) : FINE;
 }
 
 /* Judge query after query of a run that was held. */
 static Status judge_held(Run *run)
 {
-    Rows *rows = &run->rows, *own = &run->gathered;
+    const Rows *rows = &run->rows;
     size_t queries = count_strings(&run->seen.strings), count = count_rows(rows);
     const uint32_t *query = ITEMS(rows->query, const uint32_t);
-    Bytes starts = {0}, order = {0};
-    Status status = NO_MEMORY;
-    if (reserve(&starts, (queries + 1) * sizeof(uint32_t)) ||
-        reserve(&order, count * sizeof(uint32_t)))
-        goto done;
-    uint32_t *start = ITEMS(starts, uint32_t), *by_query = ITEMS(order, uint32_t);
-    memset(start, 0, (queries + 1) * sizeof(uint32_t));
-    for (size_t row = 0; row < count; row++)
-        start[query[row] + 1]++;
-    for (size_t number = 0; number < queries; number++)
-        start[number + 1] += start[number];
-    for (size_t row = 0; row < count; row++)
-        by_query[start[query[row]]++] = (uint32_t)row;
-    /* Each start has moved to the end of its query. */
-    for (size_t number = 0, place = 0; number < queries; number++) {
-        for (; place < start[number]; place++) {
-            size_t row = by_query[place];
-            status = append_row(own, row_id(rows, row), ITEMS(rows->score, const double)[row],
-                                line_of(rows, row));
-            if (status != FINE)
-                goto done;
-        }
-        run->current = (int64_t)number;
-        name_current(run);
-        status = end_query(run, own);
-        if (status != FINE)
-            goto done;
+    /* Rows plus one, or 0: the first of each query, and behind each row the next of its query. */
+    uint32_t *first = calloc(queries + 1, sizeof(uint32_t));
+    uint32_t *next = calloc(count + 1, sizeof(uint32_t));
+    Status status = first && next ? FINE : NO_MEMORY;
+    for (size_t row = count; status == FINE && row-- > 0;) {
+        next[row] = first[query[row]];
+        first[query[row]] = (uint32_t)row + 1;
     }
-    status = FINE;
-done:
-    release(&starts);
-    release(&order);
+    for (size_t number = 0; status == FINE && number < queries; number++) {
+        for (size_t row = first[number]; status == FINE && row; row = next[row - 1])
+            status = append_row(&run->gathered, string_at(&rows->ids, row - 1),
+                                ITEMS(rows->score, const double)[row - 1],
+                                ITEMS(rows->line, const int64_t)[row - 1]);
+        run->current = (int64_t)number;
+        run->name = string_at(&run->seen.strings, number);
+        if (status == FINE)
+            status = end_query(run, &run->gathered);
+    }
+    free(first);
+    free(next);
     return status;
 }
 
@@ -1252,7 +1120,7 @@ static Status read_block(Reading *reading, Text text, size_t size)
         text += piece;
         size -= piece;
     }
-    if (carry->size <= run->longest_line)
+    if (carry->size <= (uint64_t)run->options.longest_line)
         return FINE;
     return refuse(run, "long line", run->line + 1, 0, NO_ID);
 }
@@ -1288,44 +1156,18 @@ static void run_dealloc(PyObject *self)
     release_rows(&run->rows);
     release_rows(&run->gathered);
     release_names(&run->seen);
-    release_names(&run->excluded_names);
     release_strings(&run->top);
     release_strings(&run->sample);
     free(run->table.slots);
+    free(run->excluded_ids.slots);
     release_names(&run->documents);
     Bytes *all[] = {&run->carry, &run->run_id, &run->query, &run->num_ret, &run->judgement,
                     &run->rank, &run->tied_first, &run->tied_last, &run->top_query,
                     &run->top_size, &run->top_score, &run->sample_query, &run->places,
-                    &run->hits, &run->counts, &run->problem.query,
-                    &run->problem.text};
+                    &run->ranks, &run->problem.query, &run->problem.text};
     for (size_t number = 0; number < sizeof all / sizeof *all; number++)
         release(all[number]);
     free_object(self);
-}
-
-/* Remember excluded documents, each as one string of its query's number and its id. */
-static int remember_excluded(Run *run)
-{
-    const uint64_t *starts = ITEMS(run->excluded->starts, const uint64_t);
-    Bytes key = {0};
-    int64_t known = 0;
-    for (size_t query = 0; query + 1 < COUNT(run->excluded->starts, uint64_t); query++)
-        for (uint64_t row = starts[query]; known != -2 && row < starts[query + 1]; row++) {
-            Id id = string_at(&run->excluded->ids, (size_t)row);
-            key.size = 0;
-            if (APPEND(&key, int64_t, (int64_t)query) || append(&key, id.text, id.length)) {
-                known = -2;
-            } else {
-                Id name = {key.data, key.size};
-                known = number_name(&run->excluded_names, name, hash_of(name, run->key));
-            }
-        }
-    release(&key);
-    if (known == -2) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    return 0;
 }
 
 static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -1335,14 +1177,13 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
                             "count_documents", "most_held", "longest_line", NULL};
     State *state = PyType_GetModuleState(type);
     PyObject *judged, *excluded = Py_None;
-    int fold = -1, drop_identical = 0, keep_best = 0, ascending = 0, keep_ties = 0, distance = 0;
-    int name_all = 0, held = 0, count_documents = 0;
-    Py_ssize_t depth = 0, most_held = (Py_ssize_t)MOST_HELD, longest_line = 1 << 26;
+    Options options = {.fold = -1, .most_held = MOST_HELD, .longest_line = 1 << 26};
     if (state == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O|$Oipppppnpppnn", names, &judged, &excluded,
-                                     &fold, &drop_identical, &keep_best, &ascending, &keep_ties,
-                                     &distance, &depth, &name_all, &held, &count_documents,
-                                     &most_held, &longest_line))
+        !PyArg_ParseTupleAndKeywords(
+            args, keywords, "O|$OipppppnpppLL", names, &judged, &excluded, &options.fold,
+            &options.drop_identical, &options.keep_best, &options.ascending, &options.keep_ties,
+            &options.distance, &options.depth, &options.name_all, &options.held,
+            &options.count_documents, &options.most_held, &options.longest_line))
         return NULL;
     /* No subclass is possible, and what an object says of its class does not count. */
     if (Py_TYPE(judged) != state->documents ||
@@ -1350,11 +1191,11 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "judged and excluded are to be Documents");
         return NULL;
     }
-    if (fold < -1 || fold > 255 || depth < 0) {
+    if (options.fold < -1 || options.fold > 255 || options.depth < 0) {
         PyErr_SetString(PyExc_ValueError, "fold is to be a byte or -1, depth no less than 0");
         return NULL;
     }
-    if (most_held < 0 || (size_t)most_held > MOST_HELD || longest_line < 0) {
+    if (options.most_held < 0 || options.most_held > MOST_HELD || options.longest_line < 0) {
         PyErr_SetString(PyExc_ValueError, "most_held is to be 0 to 2**31, longest_line from 0");
         return NULL;
     }
@@ -1369,23 +1210,8 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     }
     run->state = state; /* which the type keeps alive */
     run->key = run->judged->key;
-    run->fold = fold;
-    run->drop_identical = drop_identical;
-    run->keep_best = keep_best;
-    run->ascending = ascending;
-    run->keep_ties = keep_ties;
-    run->distance = distance;
-    run->depth = (size_t)depth;
-    run->name_all = name_all;
-    run->held = held;
-    run->count_documents = count_documents;
-    run->most_held = (size_t)most_held;
-    run->longest_line = (size_t)longest_line;
-    run->current = run->excluded_query = -1;
-    if (run->excluded != NULL && remember_excluded(run)) {
-        Py_DECREF((PyObject *)run);
-        return NULL;
-    }
+    run->options = options;
+    run->current = -1;
     return (PyObject *)run;
 }
 
@@ -1393,9 +1219,12 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
  * run until it ends. */
 static int enter(Run *run)
 {
-    if (run->busy)
+    if (run->busy) {
         PyErr_SetString(PyExc_ValueError, "the run is being read");
-    return run->busy++;
+        return -1;
+    }
+    run->busy = 1;
+    return 0;
 }
 
 /* Begin a call that reads: nobody reads on behind an error or the end. */
@@ -1637,7 +1466,7 @@ static Status finish(Run *run)
         run->carry.size = 0;
     }
     if (status == FINE && run->current >= 0)
-        status = run->held ? judge_held(run) : end_query(run, &run->rows);
+        status = run->options.held ? judge_held(run) : end_query(run, &run->rows);
     run->current = -1;
     PyEval_RestoreThread(reading.state);
     return status;
@@ -1686,55 +1515,58 @@ static PyObject *run_finish(PyObject *self, PyObject *unused)
 /* ---- Columns of a text ----------------------------------------------------------------------- */
 
 typedef struct {
-    Text text, begin, stop; /* of the whole, and of the line without its end */
+    Text text, stop;              /* of the whole; where the line ends, without a carriage return */
     size_t width;
-    int separator;          /* -1 for white space */
-    Bytes start, end, line, stops;
+    int separator;                /* -1 for white space */
+    Bytes start, end, line, stops, wrong;
 } Splitting;
 
-static int add_cell(Splitting *splitting, Text start, Text end)
+/* Why a line has no columns. */
+enum { SHORT_OF_MEMORY = -1, OTHER_QUOTES = -2 };
+
+static int add_cell(Splitting *splitting, int64_t number, Text start, Text end)
 {
+    if ((size_t)number >= splitting->width)
+        return 0;
     return APPEND(&splitting->start, int64_t, start - splitting->text) ||
            APPEND(&splitting->end, int64_t, end - splitting->text);
 }
 
-/* Split a line at white space; return how many words it has, -1 where memory is short. */
-static int64_t split_words(Splitting *splitting)
+/* Split a line at white space; return how many words it has. */
+static int64_t split_words(Splitting *splitting, Text text)
 {
     int64_t count = 0;
-    for (Text text = skip_blanks(splitting->begin), end; *text != '\n'; text = skip_blanks(end)) {
+    for (Text end; *(text = skip_blanks(text)) != '\n'; text = end) {
         end = end_of_word(text);
-        if ((size_t)count++ < splitting->width && add_cell(splitting, text, end))
-            return -1;
+        if (add_cell(splitting, count++, text, end))
+            return SHORT_OF_MEMORY;
     }
     return count;
 }
 
-/* Split a line at a separator. A value may have quotes around it, but for them no quote counts;
- * -2 for a line with other quotes. */
-static int64_t split_values(Splitting *splitting)
+/* Split a line at a separator. A value may have quotes around it, but for them no quote counts. */
+static int64_t split_values(Splitting *splitting, Text text)
 {
-    int64_t count = 0;
-    Text text = splitting->begin, stop = splitting->stop;
-    for (;;) {
+    Text stop = splitting->stop;
+    int commas = splitting->separator == ',';
+    for (int64_t count = 0;; count++) {
         Text end, next;
-        int quoted = splitting->separator == ',' && text < stop && *text == '"';
-        if (quoted) {
+        if (commas && text < stop && *text == '"') {
             text++;
             end = memchr(text, '"', (size_t)(stop - text));
             next = end ? end + 1 : stop;
             if (end == NULL || (next < stop && *next != ','))
-                return -2;
+                return OTHER_QUOTES;
         } else {
             end = memchr(text, splitting->separator, (size_t)(stop - text));
             next = end = end ? end : stop;
-            if (splitting->separator == ',' && memchr(text, '"', (size_t)(end - text)))
-                return -2;
+            if (commas && memchr(text, '"', (size_t)(end - text)))
+                return OTHER_QUOTES;
         }
-        if ((size_t)count++ < splitting->width && add_cell(splitting, text, end))
-            return -1;
+        if (add_cell(splitting, count, text, end))
+            return SHORT_OF_MEMORY;
         if (next == stop)
-            return count;
+            return count + 1;
         text = next + 1;
     }
 }
@@ -1745,57 +1577,55 @@ static PyObject *kernel_columns(PyObject *module, PyObject *args)
     Py_buffer buffer;
     long long number;
     Py_ssize_t width;
-    int separator, extra, comments, tolerant;
+    int separator, extra, comments, tolerant, failed = 0;
     (void)module;
     if (!PyArg_ParseTuple(args, "y*Lnippp", &buffer, &number, &width, &separator, &extra,
                           &comments, &tolerant))
         return NULL;
-    PyObject *bad = PyList_New(0), *result = NULL;
+    PyObject *result = NULL;
     Splitting splitting = {.text = buffer.buf, .width = (size_t)width, .separator = separator};
-    Text text = buffer.buf, end = text + buffer.len;
-    int failed = bad == NULL;
-    if (!failed && (width < 1 || separator < -1 || separator > 255 ||
-                    (buffer.len && end[-1] != '\n'))) {
+    Text begin = buffer.buf, end = begin + buffer.len;
+    if (width < 1 || separator < -1 || separator > 255 || (buffer.len && end[-1] != '\n')) {
         PyErr_SetString(PyExc_ValueError, "no column, no separator, or no newline at the end");
-        failed = 1;
+        goto done;
     }
-    for (Text newline; !failed && text < end; text = newline + 1, number++) {
-        newline = memchr(text, '\n', (size_t)(end - text));
-        splitting.begin = text;
-        splitting.stop = newline - (newline > text && newline[-1] == '\r');
-        Text first = skip_blanks(text);
-        int has_nul = memchr(text, 0, (size_t)(newline - text)) != NULL;
-        if (!has_nul && (separator < 0 ? *first == '\n' || (*(comments ? first : text) == '#')
-                                       : splitting.stop == text))
+    for (Text newline; !failed && begin < end; begin = newline + 1, number++) {
+        newline = memchr(begin, '\n', (size_t)(end - begin));
+        splitting.stop = newline - (newline > begin && newline[-1] == '\r');
+        size_t length = (size_t)(splitting.stop - begin), before = splitting.start.size;
+        Text first = skip_blanks(begin);
+        int has_nul = memchr(begin, 0, (size_t)(newline - begin)) != NULL;
+        int is_blank = separator < 0 ? *first == '\n' || *(comments ? first : begin) == '#'
+                                     : length == 0;
+        if (is_blank && !has_nul)
             continue;
-        size_t before = splitting.start.size;
-        int64_t count = separator < 0 ? split_words(&splitting) : split_values(&splitting);
+        int64_t count =
+            separator < 0 ? split_words(&splitting, begin) : split_values(&splitting, begin);
         int good = count >= width && (extra || count == width) && !has_nul &&
-                   (separator < 0 || memchr(text, '\r', (size_t)(splitting.stop - text)) == NULL);
-        if (count == -1 ||
-            (good && (APPEND(&splitting.line, int64_t, number) ||
-                      APPEND(&splitting.stops, int64_t, splitting.stop - splitting.text)))) {
-            PyErr_NoMemory();
-            failed = 1;
-        } else if (!good) {
+                   (separator < 0 || memchr(begin, '\r', length) == NULL);
+        int64_t place[] = {number, begin - splitting.text, splitting.stop - splitting.text};
+        if (good) {
+            failed = append(&splitting.line, place, sizeof *place) ||
+                     append(&splitting.stops, place + 2, sizeof *place);
+        } else {
             splitting.start.size = splitting.end.size = before;
-            PyObject *one = Py_BuildValue("Lnn", number, (Py_ssize_t)(text - splitting.text),
-                                          (Py_ssize_t)(splitting.stop - splitting.text));
-            failed = one == NULL || PyList_Append(bad, one);
-            Py_XDECREF(one);
+            failed = count == SHORT_OF_MEMORY || append(&splitting.wrong, place, sizeof place);
             if (!tolerant)
                 break;
         }
     }
-    if (!failed)
-        result = Py_BuildValue("NNNNO", bytearray_of(&splitting.start),
+    if (failed)
+        PyErr_NoMemory();
+    else
+        result = Py_BuildValue("NNNNN", bytearray_of(&splitting.start),
                                bytearray_of(&splitting.end), bytearray_of(&splitting.line),
-                               bytearray_of(&splitting.stops), bad);
-    Py_XDECREF(bad);
+                               bytearray_of(&splitting.stops), bytearray_of(&splitting.wrong));
+done:
     release(&splitting.start);
     release(&splitting.end);
     release(&splitting.line);
     release(&splitting.stops);
+    release(&splitting.wrong);
     PyBuffer_Release(&buffer);
     return result;
 }
@@ -1913,177 +1743,155 @@ static PyObject *kernel_first_rows(PyObject *module, PyObject *args)
 }
 
 /* count_ids(sets, text, start, end): how many different ids are in sets of finished runs and in a
- * column. Only what the largest set lacks is put together anew. */
+ * column. Only what the first set lacks is put together. */
 static PyObject *kernel_count_ids(PyObject *module, PyObject *args)
 {
     const State *state = PyModule_GetState(module);
-    Column column;
+    const Names none = {0}, *base = &none;
     Names more = {0};
+    Column column;
     Key key;
     PyObject *sets;
     if (!PyArg_ParseTuple(args, "O!y*y*y*", &PyTuple_Type, &sets, &column.text, &column.start,
                           &column.end))
         return NULL;
-    const Names *largest = &more;
     int failed = check_column(&column) || take_key(&key);
     Py_ssize_t count = PyTuple_Size(sets);
-    for (Py_ssize_t number = 0; !failed && number < count; number++) {
-        PyObject *set = PyTuple_GetItem(sets, number);
-        if (Py_TYPE(set) != state->ids) {
+    for (Py_ssize_t number = 0; !failed && number <= count; number++) {
+        PyObject *set = number < count ? PyTuple_GetItem(sets, number) : NULL;
+        const Names *names = set && Py_TYPE(set) == state->ids ? &((Ids *)set)->names : NULL;
+        if (set && !names) {
             PyErr_SetString(PyExc_TypeError, "sets of other types");
             failed = 1;
-        } else if (count_strings(&((Ids *)set)->names.strings) > count_strings(&largest->strings)) {
-            largest = &((Ids *)set)->names;
+        } else if (number == 0 && names) {
+            base = names;
+            continue;
         }
-    }
-    for (Py_ssize_t number = 0; !failed && number <= count; number++) {
-        const Names *names = number < count ? &((Ids *)PyTuple_GetItem(sets, number))->names : NULL;
         size_t ids = names ? count_strings(&names->strings) : column.count;
-        for (size_t row = 0; !failed && names != largest && row < ids; row++) {
+        for (size_t row = 0; !failed && row < ids; row++) {
             Id id = names ? string_at(&names->strings, row) : id_at(&column, row);
             uint64_t hash = hash_of(id, key);
-            failed = (largest == &more || !has_name(largest, id, hash)) &&
-                     number_name(&more, id, hash) == -2;
+            failed = !has_name(base, id, hash) && number_name(&more, id, hash) == -2;
         }
-        if (failed)
-            PyErr_NoMemory();
     }
-    size_t found = count_strings(&more.strings);
-    found += largest == &more ? 0 : count_strings(&largest->strings);
+    if (failed && !PyErr_Occurred())
+        PyErr_NoMemory();
+    size_t different = count_strings(&base->strings) + count_strings(&more.strings);
     release_names(&more);
     release_column(&column);
-    return failed ? NULL : PyLong_FromSize_t(found);
+    return failed ? NULL : PyLong_FromSize_t(different);
 }
 
 /* ---- Rows of text ---------------------------------------------------------------------------- */
 
-/* Write digits in front of an end; return where they begin. */
-static char *write_digits(char *end, uint64_t number, int at_least)
+/* Append a number with so many decimals at most; printf takes three times as long. */
+static int write_number(Bytes *text, int negative, uint64_t number, int decimals)
 {
-    for (; number || at_least > 0; number /= 10, at_least--)
-        *--end = (char)('0' + number % 10);
-    return end;
+    char digits[32], *end = digits + sizeof digits, *begin = end;
+    for (int place = 0; number || place <= decimals; place++, number /= 10) {
+        if (decimals && place == decimals)
+            *--begin = '.';
+        *--begin = (char)('0' + number % 10);
+    }
+    if (negative)
+        *--begin = '-';
+    while (decimals && end[-1] == '0' && end[-2] != '.')
+        end--;
+    return append(text, begin, (size_t)(end - begin));
 }
 
 /* Write the shortest text that reads back as the same double, as Python's repr does.
  *
- * A decimal of at most 15 digits that reads back is the only one of its kind, so that up to six
- * decimals are tried first. */
-static int write_score(Bytes *rows, double score)
+ * A decimal of at most 15 digits that reads back is the only one of its kind, so that six decimals
+ * are tried first: all of `convert` takes half as long. */
+static int write_score(Bytes *text, double score)
 {
-    double size = fabs(score), millionths = size * 1e6, whole = floor(millionths + 0.5);
-    if (size >= 1e-4 && size < 1e8 && whole / 1e6 == size) {
-        char text[32], *end = text + sizeof text;
-        uint64_t number = (uint64_t)whole;
-        int decimals = 6;
-        for (; decimals > 1 && number % 10 == 0; decimals--)
-            number /= 10;
-        uint64_t scale = 1;
-        for (int digit = 0; digit < decimals; digit++)
-            scale *= 10;
-        char *begin = write_digits(end, number % scale, decimals);
-        *--begin = '.';
-        begin = write_digits(begin, number / scale, 1);
-        if (score < 0)
-            *--begin = '-';
-        return append(rows, begin, (size_t)(end - begin));
-    }
-    char *text = PyOS_double_to_string(score, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
-    int failed = text == NULL || append(rows, text, strlen(text));
-    PyMem_Free(text);
+    double size = fabs(score), millionths = floor(size * 1e6 + 0.5);
+    if (size >= 1e-4 && size < 1e8 && millionths / 1e6 == size)
+        return write_number(text, score < 0, (uint64_t)millionths, 6);
+    char *shortest = PyOS_double_to_string(score, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
+    int failed = shortest == NULL || append(text, shortest, strlen(shortest));
+    PyMem_Free(shortest);
     return failed;
 }
 
+/* A column to be written. */
 typedef struct {
     enum { CONSTANT, IDS, SCORES, WHOLE } kind;
-    Py_buffer buffer; /* but for IDS */
-    Column ids;
+    Column ids; /* for other kinds its text alone is a buffer */
 } Written;
 
+/* Take a column of so many rows; -1 with a Python error, and with nothing that is not released. */
 static int take_written(PyObject *given, Written *written, size_t rows)
 {
+    Py_buffer *buffer = &written->ids.text;
     size_t items = rows;
     if (PyTuple_Check(given)) {
         written->kind = IDS;
         if (take_column(given, "y*y*y*", &written->ids, NULL))
             return -1;
         items = written->ids.count;
-    } else if (PyObject_GetBuffer(given, &written->buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT)) {
+    } else if (PyObject_GetBuffer(given, buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT)) {
         return -1;
-    } else if (PyBytes_Check(given)) {
-        written->kind = CONSTANT;
-    } else {
-        const char *format = written->buffer.format ? written->buffer.format : "B";
-        items = (size_t)written->buffer.len / 8;
+    } else if (!PyBytes_Check(given)) {
+        const char *format = buffer->format ? buffer->format : "B";
         written->kind = *format == 'd' ? SCORES : WHOLE;
-        if (strchr("dlq", *format) == NULL || written->buffer.itemsize != 8 ||
-            !has_numbers(&written->buffer, items)) {
-            PyErr_SetString(PyExc_ValueError, "neither doubles nor integers of 64 bits");
-            return 1; /* taken all the same */
-        }
+        items = strchr("dlq", *format) != NULL && buffer->itemsize == 8 ? (size_t)buffer->len / 8
+                                                                        : SIZE_MAX;
     }
-    if (items == rows)
+    int is_number = written->kind == SCORES || written->kind == WHOLE;
+    if (items == rows && (!is_number || has_numbers(buffer, rows)))
         return 0;
-    PyErr_SetString(PyExc_ValueError, "columns of different lengths");
-    return 1;
+    PyErr_SetString(PyExc_ValueError,
+                    "columns of different lengths, or neither doubles nor integers of 64 bits");
+    release_column(&written->ids);
+    return -1;
+}
+
+static int write_cell(Bytes *text, const Written *column, size_t row)
+{
+    const Py_buffer *buffer = &column->ids.text;
+    Id id = {buffer->buf, (size_t)buffer->len};
+    if (column->kind == SCORES)
+        return write_score(text, ((const double *)buffer->buf)[row]);
+    if (column->kind == WHOLE) {
+        int64_t number = ((const int64_t *)buffer->buf)[row];
+        return write_number(text, number < 0, number < 0 ? -(uint64_t)number : (uint64_t)number, 0);
+    }
+    if (column->kind == IDS)
+        id = id_at(&column->ids, row);
+    return append(text, id.text, id.length);
 }
 
 /* text_rows(columns, rows): the columns side by side, row after row. */
 static PyObject *kernel_text_rows(PyObject *module, PyObject *args)
 {
     PyObject *columns, *result = NULL;
-    Py_ssize_t rows;
+    Py_ssize_t rows, taken = 0;
     (void)module;
     if (!PyArg_ParseTuple(args, "O!n", &PyList_Type, &columns, &rows))
         return NULL;
     /* Foreign code that runs while buffers are taken may change the list, but not a tuple. */
     columns = PyList_AsTuple(columns);
-    if (columns == NULL)
-        return NULL;
-    Py_ssize_t count = PyTuple_Size(columns), taken = 0;
-    Written *written = calloc((size_t)count + 1, sizeof(Written));
+    Py_ssize_t count = columns ? PyTuple_Size(columns) : 0;
+    Written *written = columns ? calloc((size_t)count + 1, sizeof(Written)) : NULL;
     Bytes text = {0};
     int failed = written == NULL;
-    for (; !failed && taken < count; taken++) {
-        failed = take_written(PyTuple_GetItem(columns, taken), written + taken, (size_t)rows);
-        if (failed < 0)
-            break;
-    }
-    int short_of_memory = written == NULL;
-    for (Py_ssize_t row = 0; !failed && !short_of_memory && row < rows; row++) {
-        for (Py_ssize_t column = 0; column < count && !short_of_memory; column++) {
-            Written *one = written + column;
-            char digits[24], *end = digits + sizeof digits;
-            if (one->kind == CONSTANT) {
-                short_of_memory = append(&text, one->buffer.buf, (size_t)one->buffer.len);
-            } else if (one->kind == IDS) {
-                Id id = id_at(&one->ids, (size_t)row);
-                short_of_memory = append(&text, id.text, id.length);
-            } else if (one->kind == SCORES) {
-                short_of_memory = write_score(&text, ((const double *)one->buffer.buf)[row]);
-            } else {
-                int64_t number = ((const int64_t *)one->buffer.buf)[row];
-                uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number;
-                char *begin = write_digits(end, size, 1);
-                if (number < 0)
-                    *--begin = '-';
-                short_of_memory = append(&text, begin, (size_t)(end - begin));
-            }
-        }
-    }
-    if (short_of_memory && !PyErr_Occurred())
+    while (!failed && taken < count &&
+           !take_written(PyTuple_GetItem(columns, taken), written + taken, (size_t)rows))
+        taken++;
+    for (Py_ssize_t row = 0; taken == count && !failed && row < rows; row++)
+        for (Py_ssize_t column = 0; !failed && column < count; column++)
+            failed = write_cell(&text, written + column, (size_t)row);
+    if (failed && !PyErr_Occurred())
         PyErr_NoMemory();
-    else if (!failed && !short_of_memory)
+    else if (!failed && taken == count)
         result = bytearray_of(&text);
-    for (Py_ssize_t column = 0; column < taken; column++) {
-        if (written[column].kind == IDS)
-            release_column(&written[column].ids);
-        else
-            PyBuffer_Release(&written[column].buffer);
-    }
+    while (taken--)
+        release_column(&written[taken].ids);
     free(written);
     release(&text);
-    Py_DECREF(columns);
+    Py_XDECREF(columns);
     return result;
 }
 
@@ -2154,7 +1962,8 @@ static int kernel_exec(PyObject *module)
     PyObject *run = PyType_FromModuleAndSpec(module, &run_spec, NULL);
     int failed = !state->refused || !state->documents || !state->ids || !run ||
                  PyModule_AddObjectRef(module, "RefusedError", state->refused) ||
-                 PyModule_AddType(module, state->documents) || PyModule_AddType(module, state->ids) ||
+                 PyModule_AddType(module, state->documents) ||
+                 PyModule_AddType(module, state->ids) ||
                  PyModule_AddType(module, (PyTypeObject *)run);
     Py_XDECREF(run);
     return failed ? -1 : 0;

@@ -479,7 +479,7 @@ def columns(
     extra: bool,
     comments: bool,
     tolerant: bool,
-) -> tuple[bytearray, bytearray, bytearray, bytearray, list[tuple[int, int, int]]]:
+) -> tuple[bytearray, bytearray, bytearray, bytearray, bytearray]:
     """Split lines into columns.
 
     Parameters
@@ -504,14 +504,13 @@ def columns(
         The offsets of each value.
     line, stop : (n,)
         The number of each line, and the offset of its end.
-    wrong
+    wrong : (m, 3)
         Number, begin and end of each wrong line.
     """
     octets = bytes(text)
     if width < 1 or not -1 <= separator < 256 or (octets and not octets.endswith(b"\n")):
         raise ValueError("no column, no separator, or no newline at the end")
-    starts, ends, lines, stops = array("q"), array("q"), array("q"), array("q")
-    wrong: list[tuple[int, int, int]] = []
+    starts, ends, lines, stops, wrong = (array("q") for _ in range(5))
     after = 0
     for number, whole in enumerate(octets.split(b"\n")[:-1], start=first_line):
         begin, after = after, after + len(whole) + 1
@@ -521,7 +520,7 @@ def columns(
         if not (cells if separator < 0 else line) and b"\0" not in line:
             continue  # blank, or a comment
         if b"\0" in line or len(cells) < width or (len(cells) > width and not extra):
-            wrong.append((number, begin, stop))
+            wrong.extend((number, begin, stop))
             if not tolerant:
                 break
             continue
@@ -530,7 +529,7 @@ def columns(
             ends.append(begin + last)
         lines.append(number)
         stops.append(stop)
-    return *(bytearray(part.tobytes()) for part in (starts, ends, lines, stops)), wrong  # type: ignore[return-value]
+    return _ints(starts), _ints(ends), _ints(lines), _ints(stops), _ints(wrong)
 
 
 _WORD = re.compile(rb"[^ \t\v\f\r\n]+")

@@ -271,8 +271,8 @@ def split_lines(
         np.frombuffer(line, np.int64),
         np.frombuffer(stop, np.int64),
     )
-    texts = ((number, bytes(block.text[first:last])) for number, first, last in found)
-    return lines, [WrongLine(*text) for text in texts]
+    places = np.frombuffer(found, np.int64).reshape(-1, 3).tolist()
+    return lines, [WrongLine(number, bytes(block.text[a:b])) for number, a, b in places]
 
 
 def scan(block: Block, shape: LineShape) -> LineColumns:

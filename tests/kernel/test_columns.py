@@ -20,7 +20,12 @@ def split(kernel, text, width, separator, *, extra=False, comments=False, tolera
     )
     cells = [text[a:b] for a, b in zip(numbers_of(start), numbers_of(end), strict=True)]
     rows = [cells[place : place + width] for place in range(0, len(cells), width)]
-    return list(zip(numbers_of(line), rows, strict=True)), wrong, numbers_of(stop)
+    places = iter(numbers_of(wrong))
+    return (
+        list(zip(numbers_of(line), rows, strict=True)),
+        list(zip(places, places, places, strict=True)),
+        numbers_of(stop),
+    )
 
 
 def test_white_space(kernel):
