@@ -397,7 +397,8 @@ class Mender:
 
     def __init__(self, max_hits: int | None = None) -> None:
         self._max_hits = max_hits
-        self._unreadable = self._repeated = self._moved = self._cut = 0
+        self._problems: Tallies = defaultdict(lambda: LineTally(CheckRequest()))
+        self._repeated = self._moved = self._cut = 0
         self._run_ids: set[bytes] = set()
         self._numbered = True
 
@@ -411,9 +412,7 @@ class Mender:
             yield rankings if self._max_hits is None else rankings.cut(self._max_hits)
 
     def _count(self, block: QueryBlock, mended: QueryBlock) -> None:
-        self._unreadable = sum(
-            block.problems[name].lines for name in ("columns", "number", "nul-byte")
-        )
+        self._problems = block.problems  # the reader adds to them to the end
         self._repeated += len(block) - len(mended)
         self._moved += int(np.count_nonzero(block.order != np.arange(len(block))))
         if self._max_hits is not None:
@@ -426,8 +425,9 @@ class Mender:
     @property
     def changes(self) -> list[str]:
         repeated = counted(self._repeated, "repeated document")
+        unreadable = sum(self._problems[name].lines for name in ("columns", "number", "nul-byte"))
         changes = {
-            f"dropped {counted(self._unreadable, 'line')} that cannot be read": self._unreadable,
+            f"dropped {counted(unreadable, 'line')} that cannot be read": unreadable,
             f"dropped {repeated}, keeping the highest score of each": self._repeated,
             "sorted the lines by query, score and document": self._moved,
             f"cut {counted(self._cut, 'document')} below rank {self._max_hits}": self._cut,
