@@ -24,9 +24,9 @@ from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.trec import qrels_of, stream_run, whole_queries
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.check.answer import check_answer, inspect_file
-from ragkpi.questions.check.files import CheckedFile, Mender
-from ragkpi.questions.check.findings import Asked
+from ragkpi.questions.check.answer import check_answer
+from ragkpi.questions.check.files import CheckedFile, CheckRequest, Mender
+from ragkpi.questions.check.study import inspect_file
 from ragkpi.questions.convert.function import Conversion
 from ragkpi.ranking import reading
 from ragkpi.ranking.judge import judge
@@ -224,9 +224,11 @@ VALUES = find_metrics(["P.1,3", "ndcg_cut.3", "recip_rank", "map"])
 def check_target(text, chance):
     """Check any run; the mended one has no errors, and as many documents as were promised."""
     most = chance.choice((None, 1, 3))
-    asked = Asked(JUDGEMENTS, VALUES, SETTINGS, most)
-    file = refused(CheckedFile, MemorySource(text), None, chance.choice((16, 64, 300, 1 << 20)))
-    report = file and refused(inspect_file, file, asked)
+    request = CheckRequest(JUDGEMENTS, VALUES, SETTINGS, most)
+    file = refused(
+        CheckedFile, MemorySource(text), request, None, chance.choice((16, 64, 300, 1 << 20))
+    )
+    report = file and refused(inspect_file, file)
     if report is None:
         return
     for name in REPORT_FORMATS:
@@ -237,23 +239,23 @@ def check_target(text, chance):
         assert not math.isnan(range_.lowest)
     if not report.documents:
         return
-    assert _inspected_whole(text, asked) == report
+    assert _inspected_whole(text, request) == report
     out = io.BytesIO()
-    if refused(file.through, lambda parts: _mended(parts, most, out)):
-        report = inspect_file(CheckedFile(MemorySource(out.getvalue()), "trec"), asked)
+    if refused(file.through, lambda blocks: _mended(blocks, most, out)):
+        report = inspect_file(CheckedFile(MemorySource(out.getvalue()), request, "trec"))
         assert not report.count("error"), report.findings
         slow.read_run(out.getvalue())
 
 
-def _inspected_whole(text, asked):
-    """Look at all of a run as one part, as if its queries were scattered."""
-    file = CheckedFile(MemorySource(text))
+def _inspected_whole(text, request):
+    """Look at all of a run as one block, as if its queries were scattered."""
+    file = CheckedFile(MemorySource(text), request)
     file.scattered = True
-    return inspect_file(file, asked)
+    return inspect_file(file)
 
 
-def _mended(parts, most, out):
-    FILE_FORMATS["run"]["trec"].writers["run"](Mender(most).rankings(parts), b"me", out)
+def _mended(blocks, most, out):
+    FILE_FORMATS["run"]["trec"].writers["run"](Mender(most).rankings(blocks), b"me", out)
     return True
 
 

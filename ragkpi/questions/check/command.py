@@ -41,9 +41,9 @@ def check(
     'ragkpi check --list' is the catalogue of findings.
     """
     if list_:
-        from ragkpi.questions.check.findings import described
+        from ragkpi.questions.check.findings import catalogue
 
-        print(on_terminal("\n".join(described()) + "\n"), end="")
+        print(on_terminal("\n".join(catalogue()) + "\n"), end="")
         return
     if not files:
         raise UsageError("no run is given; expected ragkpi check [options] [QRELS] RUN...")

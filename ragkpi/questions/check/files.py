@@ -1,15 +1,15 @@
 """Tolerant reading of runs for checks: unreadable lines are noted and skipped, and the mended run.
 
-A run is read in parts of whole queries, so that checks run in bounded memory.
+A run is read in blocks of whole queries, so that checks run in bounded memory.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -28,46 +28,68 @@ from ragkpi.files.opening import Source
 from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import RunColumns, no_results, ranked_once, regrouped, whole_queries
 from ragkpi.files.writing import Rankings
+from ragkpi.measures.measure import Metric
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import ScatteredQueryError
 from ragkpi.wording import counted, named, shown
 
-ProblemKind = Literal["columns", "number", "nul_byte", "extra_columns"]
-
 MOST_EXAMPLES = 3
 
 
-class Example(NamedTuple):
+@dataclass(frozen=True)
+class Example:
     """A line number of the run (None for the whole file), and the problem on that line."""
 
     line: int | None
     text: str
 
 
-class Problems:
-    """The number of lines with each kind of problem, and the first examples."""
+@dataclass(frozen=True)
+class CheckRequest:
+    """The qrels, measures and limits to check runs against."""
 
-    def __init__(self) -> None:
-        self.count: Counter[ProblemKind] = Counter()
-        self.first: dict[ProblemKind, list[Example]] = {}
+    judgements: Judgements | None = None  # the qrels; None without any
+    metrics: Sequence[Metric] = ()  # the measures whose cutoffs and tie ranges are checked
+    settings: Settings = field(default_factory=Settings)
+    max_hits: int | None = None  # the most documents that a query may retrieve; None for no limit
 
-    def add(self, kind: ProblemKind, line: int, text: str) -> None:
-        self.count[kind] += 1
-        if self.count[kind] <= MOST_EXAMPLES:
-            self.first.setdefault(kind, []).append(Example(line, text))
+    @property
+    def cutoffs(self) -> list[int]:
+        cutoffs = {metric.arguments.get("cutoff") for metric in self.metrics}
+        return sorted(cutoff for cutoff in cutoffs if isinstance(cutoff, int))
 
 
-def scan_tolerantly(block: Block, problems: Problems) -> LineColumns:
+@dataclass
+class LineTally:
+    """What all blocks of a run have of a finding about lines."""
+
+    request: CheckRequest
+    lines: int = 0
+    queries: int = 0
+    numbers: Counter[int | str] = field(default_factory=Counter)  # that the sentence needs besides
+    examples: list[Example] = field(default_factory=list)  # the first ones in the file
+
+    def add(self, line: int, text: str) -> None:
+        """Count a line, with what is wrong."""
+        self.lines += 1
+        if self.lines <= MOST_EXAMPLES:
+            self.examples.append(Example(line, text))
+
+
+Tallies: TypeAlias = "defaultdict[str, LineTally]"
+"""Tallies by the names of findings."""
+
+
+def scan_tolerantly(block: Block, problems: Tallies) -> LineColumns:
     """Split lines with all columns; note the other lines, and text after the run id."""
     lines, wrong = split_lines(
         block, len(LINE.columns), extra=LINE.extra, comments=LINE.comments, wrong="all"
     )
     for line in wrong:
-        if b"\0" in line.text:
-            problems.add("nul_byte", line.number, f"a NUL byte ({shown(line.text)})")
-        else:
-            count = len(line.text.split())
-            problems.add("columns", line.number, f"{count} columns ({shown(line.text)})")
+        nul = b"\0" in line.text
+        what = "a NUL byte" if nul else f"{len(line.text.split())} columns"
+        problems["nul-byte" if nul else "columns"].add(line.number, f"{what} ({shown(line.text)})")
     end = lines.end[:, -1]
     rows = np.flatnonzero(end < lines.stop)
     rests = Tokens(lines.text, end[rows], lines.stop[rows])
@@ -75,15 +97,15 @@ def scan_tolerantly(block: Block, problems: Problems) -> LineColumns:
         if rest.strip():
             count = len(LINE.columns) + len(rest.split())
             text = f"{count} columns, the last of them {shown(rest.strip())}"
-            problems.add("extra_columns", number, text)
+            problems["extra-columns"].add(number, text)
     return lines
 
 
-@dataclass(frozen=True)
-class CheckedRun:
-    """The n readable lines of a run, or of some of its queries, in the order of the file."""
+@dataclass(frozen=True, eq=False)
+class QueryBlock:
+    """Whole queries of a run: n readable lines in the order of the file, joined with the qrels."""
 
-    file: str
+    request: CheckRequest
     queries: list[bytes]  # length Q: ids, in order of appearance
     query: IntArray  # (n,): index of each line's query
     document: Tokens  # length n, as in `RunColumns`
@@ -92,8 +114,8 @@ class CheckedRun:
     rank: Tokens | None  # only in TREC runs
     run_id: Tokens | None  # only in TREC runs
     last_run_id: bytes
-    stretches: int  # number of blocks of neighbouring lines of a query; Q if none is scattered
-    problems: Problems  # the unreadable lines of all parts so far
+    stretches: int  # of neighbouring lines of a query; Q if no query is scattered
+    problems: Tallies  # of the unreadable lines of all blocks so far
 
     def __len__(self) -> int:
         return len(self.line)
@@ -175,6 +197,26 @@ class CheckedRun:
         again = np.flatnonzero(first != np.arange(len(self)))
         return again, first[again]
 
+    def without_repetitions(self) -> QueryBlock:
+        """Keep only the best-ranked row of every document that a query retrieves several times."""
+        if not len(self.repeated[0]):
+            return self
+        again, _ = self._select(self.order).repeated  # all but the best of each document
+        kept = np.ones(len(self), dtype=bool)
+        kept[self.order[again]] = False
+        return self._select(kept)
+
+    def _select(self, rows: IntArray | BoolArray) -> QueryBlock:
+        return replace(
+            self,
+            query=self.query[rows],
+            document=self.document.take(rows),
+            score=self.score[rows],
+            line=self.line[rows],
+            rank=None if self.rank is None else self.rank.take(rows),
+            run_id=None if self.run_id is None else self.run_id.take(rows),
+        )
+
     @cached_property
     def rank_numbers(self) -> tuple[IntArray, BoolArray] | None:
         """The rank column, and whether each entry is a whole number; None without the column."""
@@ -193,200 +235,189 @@ class CheckedRun:
         rows = np.unique(self.run_id.first_rows())
         return dict(zip(rows.tolist(), self.run_id.take(rows).tolist(), strict=True))
 
+    @property
+    def judgements(self) -> Judgements:
+        """The qrels, for what is asked only with qrels."""
+        assert self.request.judgements is not None
+        return self.request.judgements
+
+    @cached_property
+    def judged_queries(self) -> IntArray:
+        """The index of each query in the judgements, -1 for an unjudged query, (Q,)."""
+        index = self.judgements.index
+        return np.array([index.get(query, -1) for query in self.queries], dtype=np.int64)
+
+    @cached_property
+    def judgement(self) -> IntArray:
+        """The row of each line's judgement, -1 for none, (n,)."""
+        rows = np.full(len(self), -1, dtype=np.int64)
+        place, row = self.judgements.find(self.judged_queries, self.starts, self.ranked)
+        rows[self.order[place]] = row
+        return rows
+
 
 T = TypeVar("T")
 
 
 class CheckedFile:
-    """A file to read for its mistakes, part by part, once or several times.
+    """A file to read for its mistakes, block by block, once or several times.
 
     Without a `reading`, the format is recognised. If some query's lines are scattered, the whole
-    run is one part.
+    run is one block.
     """
 
     def __init__(
         self,
         source: Source,
+        request: CheckRequest,
         reading: Reading | str | None = None,
         block_size: int = BLOCK_SIZE,
-        judgements: Judgements | None = None,
     ) -> None:
-        self.name = source.name
+        self.name, self.request = source.name, request
         self._source = source
         self._reader = run_format(source, reading)
-        if judgements is not None:
+        if (judgements := request.judgements) is not None:
             self._reader = self._reader._replace(judged=(judgements.file, judgements.place))
         self._block_size = block_size
         self.scattered = False
         self._read_before = False
         source.keep_copy()
 
-    def through(self, use: Callable[[Iterator[CheckedRun]], T]) -> T:
-        """Call a function with the parts, and return its result.
+    def through(self, use: Callable[[Iterator[QueryBlock]], T]) -> T:
+        """Call a function with the blocks, and return its result.
 
         If a query turns out to be scattered, call the function again with the whole run as one
-        part. Only TREC runs allow skipping unreadable lines; other formats raise `InputError` for
+        block. Only TREC runs allow skipping unreadable lines; other formats raise `InputError` for
         the first one, as do files that are wholly unreadable.
         """
         try:
-            return use(self._parts())
+            return use(self._blocks())
         except ScatteredQueryError:
             self.scattered = True
-            return use(self._parts())
+            return use(self._blocks())
 
-    def _parts(self) -> Iterator[CheckedRun]:
+    def _blocks(self) -> Iterator[QueryBlock]:
         if self._read_before:
             self._source.restart()
         self._read_before = True
-        problems = Problems()
-        parts = (
-            _lines_of(self._source, problems, None if self.scattered else self._block_size)
-            if self._reader.has_lines
-            else self._blocks_of(problems)
-        )
-        seen: set[bytes] = set()
-        last = None
-        for part in parts:
-            before = len(seen)
-            seen.update(part.queries)
-            again = part.stretches > len(part.queries) or len(seen) < before + len(part.queries)
+        problems: Tallies = defaultdict(lambda: LineTally(self.request))
+        queries: set[bytes] = set()
+        empty = True
+        for block in (self._of_lines if self._reader.has_lines else self._of_columns)(problems):
+            again = block.stretches > len(block.queries) or not queries.isdisjoint(block.queries)
             if again and not self.scattered:
                 raise ScatteredQueryError
-            last = part
-            yield part
-        if last is None:
-            if not problems.count:
+            queries.update(block.queries)
+            empty = False
+            yield block
+        if empty:
+            if not problems:
                 raise no_results(self.name)
-            yield _empty(self.name, problems)
+            ids, none = Tokens.from_strings([]), np.zeros(1, dtype=np.int64)
+            nothing = RunColumns(self.name, ids, none, ids, np.empty(0), none[1:], b"")
+            yield self._block(problems, nothing, ids, ids)
 
-    def _blocks_of(self, problems: Problems) -> Iterator[CheckedRun]:
+    def _of_columns(self, problems: Tallies) -> Iterator[QueryBlock]:
         """Yield a run that is not in TREC format, or whose documents are filtered."""
         columns = self._reader.stream_columns(self._source)
         if not self.scattered:
-            for part in self._sieved(whole_queries(columns)):
-                yield _of_columns(part, problems)
+            runs = self._filtered(whole_queries(columns))
         elif parts := list(columns):
             run = RunColumns.joined(parts)
-            (sieved,) = self._sieved(iter([regrouped(run)]))
-            yield _of_columns(sieved if self._reader.sieve else run, problems)
+            (filtered,) = self._filtered(iter([regrouped(run)]))
+            runs = iter([filtered if self._reader.sieve else run])
+        else:
+            return
+        for run in runs:
+            yield self._block(problems, run)
 
-    def _sieved(self, parts: Iterator[RunColumns]) -> Iterator[RunColumns]:
+    def _filtered(self, runs: Iterator[RunColumns]) -> Iterator[RunColumns]:
         if self._reader.name != "trec":
-            parts = map(ranked_once, parts)
-        return self._reader.sieve.run(parts) if self._reader.sieve else parts
+            runs = map(ranked_once, runs)
+        return self._reader.sieve.run(runs) if self._reader.sieve else runs
 
+    def _of_lines(self, problems: Tallies) -> Iterator[QueryBlock]:
+        """Yield the lines of a TREC run that have numeric scores; note the others."""
+        for lines in self._whole_queries(problems):
+            text = lines.column(4)
+            score = text.numbers()
+            wrong = np.isnan(score)
+            for row in np.flatnonzero(wrong).tolist():
+                problems["number"].add(int(lines.line[row]), f"score {shown(text[row])}")
+            if wrong.all():
+                continue
+            if wrong.any():
+                lines, score = lines.rows(np.flatnonzero(~wrong)), score[~wrong]
+            query, document, rank, run_id = map(lines.column, (0, 2, 3, 5))
+            each, last = np.arange(len(lines) + 1), run_id[len(lines) - 1]
+            run = RunColumns(self.name, query, each, document, score, lines.line, last)
+            yield self._block(problems, run, rank, run_id)
 
-def _of_columns(run: RunColumns, problems: Problems) -> CheckedRun:
-    first, number = _numbered(run.query)
-    return CheckedRun(
-        file=run.file,
-        queries=run.query.take(first).tolist(),
-        query=np.repeat(number, np.diff(run.starts)),
-        document=run.document,
-        score=run.score,
-        line=run.line,
-        rank=None,
-        run_id=None,
-        last_run_id=run.run_id,
-        stretches=_count_stretches(number),
-        problems=problems,
-    )
+    def _whole_queries(self, problems: Tallies) -> Iterator[LineColumns]:
+        """Yield the lines of whole queries; those of a scattered run at once."""
+        whole = [whole_text(self._source)] if self.scattered else []
+        last: LineColumns | None = None  # a block's last query, which may go on in the next block
+        for block in whole or blocks(self._source, self._block_size):
+            if block is None or not len(lines := scan_tolerantly(block, problems)):
+                continue
+            lines = lines if last is None else last.joined(lines)
+            first = 0 if self.scattered else int(lines.column(0).changes()[-2])
+            last = lines.rows(slice(first, None))
+            if first:
+                yield lines.rows(slice(first))
+        if last is not None:
+            yield last
 
-
-def _numbered(query: Tokens) -> tuple[IntArray, IntArray]:
-    """Number queries by first appearance: return each query's first row, and each row's number."""
-    first, number = np.unique(query.first_rows(), return_inverse=True)
-    return first, number
-
-
-def _empty(path: str, problems: Problems) -> CheckedRun:
-    nothing: IntArray = np.empty(0, dtype=np.int64)
-    no_ids = Tokens.from_strings([])
-    return CheckedRun(
-        path, [], nothing, no_ids, np.empty(0), nothing, no_ids, no_ids, b"", 0, problems
-    )
-
-
-def _lines_of(source: Source, problems: Problems, block_size: int | None) -> Iterator[CheckedRun]:
-    """Yield a TREC run in parts of whole queries; without a block size, as one part."""
-    if block_size is None:
-        whole = whole_text(source)
-        if whole is not None and len(lines := scan_tolerantly(whole, problems)):
-            yield from _of_lines(source.name, lines, problems)
-        return
-    last: LineColumns | None = None  # a block's last query, which may continue in the next block
-    for block in blocks(source, block_size):
-        lines = scan_tolerantly(block, problems)
-        if not len(lines):
-            continue
-        lines = lines if last is None else last.joined(lines)
-        first = int(lines.column(0).changes()[-2])
-        last = lines.rows(slice(first, None))
-        if first:
-            yield from _of_lines(source.name, lines.rows(slice(first)), problems)
-    if last is not None:
-        yield from _of_lines(source.name, last, problems)
-
-
-def _of_lines(file: str, lines: LineColumns, problems: Problems) -> Iterator[CheckedRun]:
-    """Yield the lines with numeric scores, if any; note the others."""
-    score_text = lines.column(4)
-    score = score_text.numbers()
-    wrong = np.isnan(score)
-    for row in np.flatnonzero(wrong).tolist():
-        problems.add("number", int(lines.line[row]), f"score {shown(score_text[row])}")
-    if wrong.all():
-        return
-    if wrong.any():
-        lines, score = lines.rows(np.flatnonzero(~wrong)), score[~wrong]
-    first, number = _numbered(lines.column(0))
-    run_id = lines.column(5)
-    yield CheckedRun(
-        file=file,
-        queries=lines.column(0).take(first).tolist(),
-        query=number,
-        document=lines.column(2),
-        score=score,
-        line=lines.line,
-        rank=lines.column(3),
-        run_id=run_id,
-        last_run_id=run_id[len(lines) - 1],
-        stretches=_count_stretches(number),
-        problems=problems,
-    )
-
-
-def _count_stretches(number: IntArray) -> int:
-    return 1 + int(np.count_nonzero(np.diff(number)))
+    def _block(
+        self,
+        problems: Tallies,
+        run: RunColumns,
+        rank: Tokens | None = None,
+        run_id: Tokens | None = None,
+    ) -> QueryBlock:
+        """Number the queries of the groups of a run."""
+        first, number = np.unique(run.query.first_rows(), return_inverse=True)
+        return QueryBlock(
+            request=self.request,
+            queries=run.query.take(first).tolist(),
+            query=np.repeat(number, np.diff(run.starts)),
+            document=run.document,
+            score=run.score,
+            line=run.line,
+            rank=rank,
+            run_id=run_id,
+            last_run_id=run.run_id,
+            stretches=int(np.count_nonzero(np.diff(number, prepend=-1))),
+            problems=problems,
+        )
 
 
 class Mender:
-    """Mends a run part by part, and counts the changes."""
+    """Mends a run block by block, and counts the changes."""
 
     def __init__(self, max_hits: int | None = None) -> None:
         self._max_hits = max_hits
-        self._unreadable = self._repeated = self._moved = self._cut = 0
+        self._problems: Tallies = defaultdict(lambda: LineTally(CheckRequest()))
+        self._repeated = self._moved = self._cut = 0
         self._run_ids: set[bytes] = set()
         self._numbered = True
 
-    def rankings(self, parts: Iterable[CheckedRun]) -> Iterator[Rankings]:
+    def rankings(self, blocks: Iterable[QueryBlock]) -> Iterator[Rankings]:
         """Yield queries by first appearance, with documents by score and id."""
-        for run in parts:
-            mended = without_repetitions(run)
-            self._count(run, mended)
+        for block in blocks:
+            mended = block.without_repetitions()
+            self._count(block, mended)
             query = Tokens.from_strings(mended.queries)
             rankings = Rankings(query, mended.starts, mended.ranked, mended.score[mended.order])
             yield rankings if self._max_hits is None else rankings.cut(self._max_hits)
 
-    def _count(self, run: CheckedRun, mended: CheckedRun) -> None:
-        self._unreadable = sum(
-            run.problems.count[kind] for kind in ("columns", "number", "nul_byte")
-        )
-        self._repeated += len(run) - len(mended)
-        self._moved += int(np.count_nonzero(run.order != np.arange(len(run))))
+    def _count(self, block: QueryBlock, mended: QueryBlock) -> None:
+        self._problems = block.problems  # the reader adds to them to the end
+        self._repeated += len(block) - len(mended)
+        self._moved += int(np.count_nonzero(block.order != np.arange(len(block))))
         if self._max_hits is not None:
             self._cut += int(np.maximum(np.diff(mended.starts) - self._max_hits, 0).sum())
-        self._run_ids.update(run.first_of_run_ids.values())
+        self._run_ids.update(block.first_of_run_ids.values())
         if mended.rank_numbers is not None:
             numbers, valid = mended.rank_numbers
             self._numbered &= bool(valid.all() and (numbers[mended.order] == mended.ranks).all())
@@ -394,8 +425,9 @@ class Mender:
     @property
     def changes(self) -> list[str]:
         repeated = counted(self._repeated, "repeated document")
+        unreadable = sum(self._problems[name].lines for name in ("columns", "number", "nul-byte"))
         changes = {
-            f"dropped {counted(self._unreadable, 'line')} that cannot be read": self._unreadable,
+            f"dropped {counted(unreadable, 'line')} that cannot be read": unreadable,
             f"dropped {repeated}, keeping the highest score of each": self._repeated,
             "sorted the lines by query, score and document": self._moved,
             f"cut {counted(self._cut, 'document')} below rank {self._max_hits}": self._cut,
@@ -403,26 +435,3 @@ class Mender:
             "numbered the ranks from 1 by the scores": not self._numbered,
         }
         return [change for change, made in changes.items() if made]
-
-
-def without_repetitions(run: CheckedRun) -> CheckedRun:
-    """Keep only the best-ranked row of every document that a query retrieves several times."""
-    if not len(run.repeated[0]):
-        return run
-    ranked = _select(run, run.order)  # the first row of a document is now its best
-    again, _ = replace(ranked, line=np.arange(len(run))).repeated
-    kept = np.ones(len(run), dtype=bool)
-    kept[run.order[again]] = False
-    return _select(run, kept)
-
-
-def _select(run: CheckedRun, rows: IntArray | BoolArray) -> CheckedRun:
-    return replace(
-        run,
-        query=run.query[rows],
-        document=run.document.take(rows),
-        score=run.score[rows],
-        line=run.line[rows],
-        rank=None if run.rank is None else run.rank.take(rows),
-        run_id=None if run.run_id is None else run.run_id.take(rows),
-    )

@@ -1,786 +1,600 @@
-"""The catalogue of `ragkpi check`: findings, which see a run part by part."""
+"""The catalogue of `ragkpi check`: what it finds in runs, in the order of this file.
+
+A finding is one function below its record. Its name and docstring are what `--list` shows. A
+`line_finding` goes from a block of queries to the rows that have it; a `LineTally` counts them over
+all blocks, and keeps the first as examples. A `run_finding` goes from the totals of a run to a
+result.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ragkpi.arrays import IntArray
 from ragkpi.files.lines import Tokens
-from ragkpi.measures.measure import Metric, score
-from ragkpi.questions.check.files import MOST_EXAMPLES, CheckedRun, Example, ProblemKind, Problems
-from ragkpi.ranking.judge import judge
-from ragkpi.ranking.judged import Settings
+from ragkpi.questions.check.files import (
+    MOST_EXAMPLES,
+    CheckRequest,
+    Example,
+    LineTally,
+    QueryBlock,
+    Tallies,
+)
 from ragkpi.ranking.judgements import OF_DOCUMENTS, OF_QUERIES, Judgements, queries_meant
-from ragkpi.ranking.reading import Hits, join_hits
 from ragkpi.wording import counted, listed, named
 
 Severity = Literal["error", "warning", "note"]
+Need = Literal["run", "qrels"]
 
 # The depths of the judged shares.
 DEPTHS = (10, 100)
 
 
+class Rows(NamedTuple):
+    """The rows of a block that have a finding."""
+
+    rows: IntArray = np.empty(0, dtype=np.int64)
+    describe: Callable[[int], str] | None = None  # says what is wrong with a row, for examples
+    numbers: Mapping[int | str, int] = MappingProxyType({})  # to add up for the sentence
+
+    def add_to(self, tally: LineTally, block: QueryBlock) -> None:
+        """Count the rows, and describe the first ones."""
+        tally.lines += len(self.rows)
+        tally.queries += len(np.unique(block.query[self.rows]))
+        tally.numbers.update(self.numbers)
+        room = MOST_EXAMPLES - len(tally.examples)
+        if self.describe and room:
+            first = self.rows[np.argsort(block.line[self.rows], kind="stable")[:room]].tolist()
+            tally.examples += [Example(int(block.line[row]), self.describe(row)) for row in first]
+
+
+class RunTotals:
+    """What all blocks of a run have together: tallies of lines, and facts about the whole."""
+
+    def __init__(self, request: CheckRequest) -> None:
+        self.request = request
+        self.tallies: Tallies = defaultdict(lambda: LineTally(request))
+        self.problems = self.tallies  # those of the reader, which adds to them to the end
+        self.documents = 0
+        self.queries: set[bytes] = set()
+        self.returns = 0  # of queries, where their lines go on elsewhere in the file
+        self.run_ids: dict[bytes, int] = {}  # with the first line of each
+        self.last_run_id = b""
+        self.first_document = b""
+        self.judged_queries = 0
+        # Judged and retrieved documents of judged queries by depth, (D, 2).
+        self.shares = np.zeros((len(DEPTHS), 2), dtype=np.int64)
+
+    @property
+    def judgements(self) -> Judgements:
+        """The qrels, for findings that need them."""
+        assert self.request.judgements is not None
+        return self.request.judgements
+
+    def add(self, block: QueryBlock) -> None:
+        for finding in self.findings():
+            if finding.rows is not None:
+                finding.rows(block).add_to(self.tallies[finding.name], block)
+        self.problems, self.last_run_id = block.problems, block.last_run_id
+        self.documents += len(block)
+        self.queries.update(block.queries)
+        self.returns += block.stretches - len(block.queries)
+        for row, id_ in block.first_of_run_ids.items():
+            self.run_ids.setdefault(id_, int(block.line[row]))
+        if self.request.judgements is not None and len(block):
+            self._add_shares(block)
+
+    def _add_shares(self, block: QueryBlock) -> None:
+        self.first_document = self.first_document or block.document[0]
+        judged = block.judged_queries >= 0
+        self.judged_queries += int(np.count_nonzero(judged))
+        retrieved = np.diff(block.starts)[judged]
+        row = block.judgement[block.order]
+        rank = block.ranks[(row >= 0) & (self.judgements.level[row] >= 0)]
+        self.shares += [
+            (np.count_nonzero(rank <= depth), np.minimum(retrieved, depth).sum())
+            for depth in DEPTHS
+        ]
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield the findings that can be looked for."""
+        for finding in FINDINGS:
+            if finding.needs == "run" or self.request.judgements is not None:
+                yield finding
+
+    def results(self) -> list[tuple[Finding, FindingResult]]:
+        """Return what was found, in the order of the catalogue."""
+        self.tallies.update(self.problems)
+        results = ((finding, finding.result(self)) for finding in self.findings())
+        return [(finding, result) for finding, result in results if result is not None]
+
+
 @dataclass(frozen=True)
-class Found:
-    """The result of a check: a count, a sentence, and the first examples."""
+class FindingResult:
+    """What a finding reports of a run: a count, a sentence, and the first examples."""
 
     count: int
     text: str
     examples: Sequence[Example] = ()
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The qrels, measures and limits to check a run against."""
-
-    judgements: Judgements | None = None  # the qrels; None without any
-    metrics: Sequence[Metric] = ()  # the measures whose cutoffs and tie ranges are checked
-    settings: Settings = field(default_factory=Settings)
-    max_hits: int | None = None  # the most documents that a query may retrieve; None for no limit
-
-    @property
-    def cutoffs(self) -> list[int]:
-        cutoffs = {metric.arguments.get("cutoff") for metric in self.metrics}
-        return sorted(cutoff for cutoff in cutoffs if isinstance(cutoff, int))
+RowsOfBlock = Callable[[QueryBlock], Rows]
+ResultOfRun = Callable[[RunTotals], FindingResult | None]
+Sentence = Callable[[LineTally], str]
 
 
-class Part:
-    """Whole queries of a run, n readable lines, joined with the qrels."""
-
-    def __init__(self, run: CheckedRun, asked: Asked) -> None:
-        self.run, self.asked = run, asked
-
-    @cached_property
-    def judged_queries(self) -> IntArray:
-        """The index of each query in the judgements, -1 for an unjudged query, (Q,)."""
-        judgements = self.asked.judgements
-        index = {} if judgements is None else judgements.index
-        return np.array([index.get(query, -1) for query in self.run.queries], dtype=np.int64)
-
-    @cached_property
-    def judgement(self) -> IntArray:
-        """The row of each line's judgement, -1 for none, (n,)."""
-        run, judgements = self.run, self.asked.judgements
-        rows = np.full(len(run), -1, dtype=np.int64)
-        if judgements is not None:
-            position, row = judgements.find(self.judged_queries, run.starts, run.ranked)
-            rows[run.order[position]] = row
-        return rows
-
-    @cached_property
-    def meant(self) -> IntArray:
-        """The judgement row whose id an unjudged document misspells, or -1, (n,)."""
-        run, judgements = self.run, self.asked.judgements
-        rows = np.full(len(run), -1, dtype=np.int64)
-        if judgements is None:
-            return rows
-        for number in np.flatnonzero(self.judged_queries >= 0).tolist():
-            of_query = run.order[run.starts[number] : run.starts[number + 1]]
-            unjudged = of_query[self.judgement[of_query] < 0]
-            documents = run.document.take(unjudged).tolist()
-            spellings = judgements.spellings(int(self.judged_queries[number]))
-            if spellings.any_meant(documents):
-                rows[unjudged] = [spellings.meant(id_) for id_ in documents]
-        return rows
-
-    @cached_property
-    def shares(self) -> IntArray:
-        """Numbers of judged and of retrieved documents of judged queries by depth, (D, 2)."""
-        run, judgements = self.run, self.asked.judgements
-        of_judged = self.judged_queries >= 0
-        if judgements is None or not of_judged.any():
-            return np.zeros((len(DEPTHS), 2), dtype=np.int64)
-        retrieved = np.diff(run.starts)[of_judged]
-        row = self.judgement[run.order]
-        hit = np.flatnonzero(row >= 0)
-        rank = run.ranks[hit[judgements.level[row[hit]] >= 0]]
-        return np.array(
-            [
-                (np.count_nonzero(rank <= depth), np.minimum(retrieved, depth).sum())
-                for depth in DEPTHS
-            ]
-        )
-
-
-class Finding:
-    """One check of the catalogue. It sees a run part after part, and reports at the end.
-
-    The docstring of a subclass explains the check to users.
-    """
-
-    words: tuple[str, str, str]  # the noun, singular and plural, and the rest of the sentence
-    counts_queries = False
-
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self.count = 0
-        self.queries = 0
-        self.examples: list[Example] = []
-
-    def see(self, part: Part) -> None:
-        """Check some whole queries, in the order of the file."""
-
-    def found(self) -> Found | None:
-        count = self.queries if self.counts_queries else self.count
-        return Found(count, self.text(), self.examples) if self.count else None
-
-    def text(self) -> str:
-        singular, plural, rest = self.words
-        return f"{counted(self.count, singular, plural)} {rest}"
-
-    def note(self, run: CheckedRun, rows: IntArray, describe: Callable[[int], str]) -> None:
-        """Count rows, and keep the first ones in the file as examples."""
-        self.count += len(rows)
-        room = MOST_EXAMPLES - len(self.examples)
-        if room > 0:
-            first = rows[np.argsort(run.line[rows], kind="stable")[:room]]
-            self.examples += [Example(int(run.line[row]), describe(row)) for row in first.tolist()]
-
-
-class Check(NamedTuple):
-    """One line of the catalogue; the docstring of the finding explains it."""
+class Finding(NamedTuple):
+    """A record of the catalogue."""
 
     name: str
+    explanation: str
     severity: Severity
-    finding: type[Finding]
+    needs: Need
+    rows: RowsOfBlock | None  # None where the totals of a run are enough
+    result: ResultOfRun
 
 
-class _Lines(Finding):
-    """Lines that cannot be read, or only in part."""
-
-    kind: ProblemKind
-    problems: Problems
-
-    def see(self, part: Part) -> None:
-        self.problems = part.run.problems  # of all parts, including later ones
-
-    def found(self) -> Found | None:
-        self.count = self.problems.count[self.kind]
-        self.examples = self.problems.first.get(self.kind, [])
-        return super().found()
+FINDINGS: list[Finding] = []
 
 
-class Columns(_Lines):
-    """Lines with fewer than the six columns `query Q0 document rank score run_id`.
+def run_finding(severity: Severity, needs: Need = "run") -> Callable[[ResultOfRun], ResultOfRun]:
+    """Enter a function of a whole run into the catalogue, under its name."""
 
-    'ragkpi eval' stops at the first of them. Often a run id is missing, or a line was cut off.
-    """
+    def enter(result: ResultOfRun) -> ResultOfRun:
+        FINDINGS.append(Finding(*described(result), severity, needs, None, result))
+        return result
 
-    kind = "columns"
-    words = "line has", "lines have", "fewer than 6 columns"
-
-
-class NoNumber(_Lines):
-    """Scores that are no decimal numbers, NaN among them.
-
-    'ragkpi eval' stops at the first of them; trec_eval takes a word for 0 and ranks NaN anywhere.
-    """
-
-    kind = "number"
-    words = "line has", "lines have", "a score that is no number"
+    return enter
 
 
-class NulByte(_Lines):
-    """Lines with a NUL byte: the file is binary, damaged, or UTF-16.
+def line_finding(
+    severity: Severity,
+    sentence: Sentence,
+    *,
+    needs: Need = "run",
+    count: Callable[[LineTally], int] = lambda tally: tally.lines,
+) -> Callable[[RowsOfBlock], RowsOfBlock]:
+    """Enter a function of a block into the catalogue; it is reported unless its count is 0."""
 
-    'ragkpi eval' stops at the first of them.
-    """
+    def enter(rows: RowsOfBlock) -> RowsOfBlock:
+        name, text = described(rows)
+        result = result_of(name, sentence, count)
+        FINDINGS.append(Finding(name, text, severity, needs, rows, result))
+        return rows
 
-    kind = "nul_byte"
-    words = "line holds", "lines hold", "a NUL byte"
-
-
-class ExtraColumns(_Lines):
-    """Lines with more than six columns; the rest is ignored, as trec_eval does.
-
-    A run id with a space in it is harmless; a document id with one is not.
-    """
-
-    kind = "extra_columns"
-    words = "line has", "lines have", "more than 6 columns"
+    return enter
 
 
-class Infinite(Finding):
-    """Scores that are infinite: they rank first or last and tie with each other."""
+def result_of(
+    name: str, sentence: Sentence, count: Callable[[LineTally], int] = lambda tally: tally.lines
+) -> ResultOfRun:
+    """Return the function that puts a tally into words, unless its count is 0."""
 
-    words = "score is", "scores are", "infinite"
+    def result(run: RunTotals) -> FindingResult | None:
+        tally = run.tallies[name]
+        number = count(tally)
+        return FindingResult(number, sentence(tally), tally.examples) if number else None
 
-    def see(self, part: Part) -> None:
-        run = part.run
-        self.note(run, np.flatnonzero(np.isinf(run.score)), lambda row: f"score {run.score[row]}")
-
-
-class RunIds(Finding):
-    """Lines with different run ids: perhaps two runs in one file. The last one is reported."""
-
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self._ids: dict[bytes, None] = {}
-
-    def see(self, part: Part) -> None:
-        run = part.run
-        new = [row for row, id_ in run.first_of_run_ids.items() if id_ not in self._ids]
-        self._ids.update(dict.fromkeys(run.first_of_run_ids.values()))
-        rows = np.array(new, dtype=np.int64)
-        self.note(run, rows, lambda row: f"run id {named(run.first_of_run_ids[row])}")
-
-    def found(self) -> Found | None:
-        return super().found() if self.count > 1 else None
-
-    def text(self) -> str:
-        return f"{self.count:,} different run ids: {listed(self._ids)}"
+    return result
 
 
-class Scattered(Finding):
-    """Queries whose lines are scattered over the file; the values are the same.
-
-    Such a run is held in memory and takes longer; 'ragkpi check --fix' puts the lines together.
-    """
-
-    def see(self, part: Part) -> None:
-        self.count += part.run.stretches - len(part.run.queries)
-
-    def text(self) -> str:
-        return f"lines of a query go on elsewhere in the file {counted(self.count, 'time')}"
+def unreadable(name: str, severity: Severity, sentence: Sentence, explanation: str) -> None:
+    """Enter lines that no block has, since their reader tallies them, into the catalogue."""
+    result = result_of(name, sentence)
+    FINDINGS.append(Finding(name, explanation, severity, "run", None, result))
 
 
-@dataclass(frozen=True)
-class TieRange:
-    """A measure over all queries: its printed value, and the extremes over all orders of ties."""
-
-    name: str
-    value: float
-    lowest: float
-    highest: float
+def refusal(name: str, explanation: str, end: str = ".") -> None:
+    """Enter a refusal of files (`SeparateRankingsError`), which is their only finding."""
+    text = f"{explanation}\n\nEvery command refuses such a run, and nothing else is checked{end}"
+    FINDINGS.append(Finding(name, text, "error", "run", None, lambda run: None))
 
 
-class TieRanges:
-    """The ranges of the requested measures, from a run that is seen part after part."""
-
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
-        self._metrics = [metric for metric in asked.metrics if has_range(metric)]
-        self._parts: list[list[Hits]] = []
-
-    def see(self, part: Part) -> None:
-        """Evaluate some whole queries, without repeated documents."""
-        if self._asked.judgements is not None and self._metrics:
-            self._parts.append(_orders(part, self._asked.judgements))
-
-    def extremes(self) -> list[TieRange]:
-        judgements = self._asked.judgements
-        if judgements is None or not self._parts:
-            return []
-        orders = [join_hits(parts) for parts in zip(*self._parts, strict=True)]
-        if not (orders[0].query >= 0).any():
-            return []
-        judged = [judge(judgements, hits, self._asked.settings)[0] for hits in orders]
-        columns = [score(of_order, self._metrics).columns for of_order in judged]
-        return [
-            TieRange(metric.name, *(float(column.summary) for column in of_metric))
-            for metric, *of_metric in zip(self._metrics, *columns, strict=True)
-        ]
+def described(function: Callable[..., object]) -> tuple[str, str]:
+    """Return the name of a finding, and its explanation."""
+    return function.__name__.replace("_", "-"), inspect.getdoc(function) or ""
 
 
-def has_range(metric: Metric) -> bool:
-    """Return whether the extremes are known, because a higher level is never worth less.
-
-    Such a measure is highest with the best levels first among equal scores, and lowest with the
-    best levels last. The same holds for its means, since queries are ranked independently. With
-    ``gains=`` a higher level may be worth less.
-    """
-    return metric.measure.ties == "monotone" and not metric.arguments.get("gains")
+def words(singular: str, plural: str, rest: str) -> Sentence:
+    """Return a sentence that begins with the number of lines."""
+    return lambda tally: f"{counted(tally.lines, singular, plural)} {rest}"
 
 
-def _orders(part: Part, judgements: Judgements) -> list[Hits]:
-    """Return the hits as ranked, with the best levels last among ties, and with them first."""
-    run = part.run
-    row = part.judgement[run.order]
-    hit = np.flatnonzero(row >= 0)
-    tied, rank = run.tied_with_above, run.ranks
-    ranked = _hits(part, row[hit], rank[hit])
-    if not tied.any():
-        return [ranked] * 3
-    group = np.cumsum(~tied) - 1
-    size = np.bincount(group)
-    first = np.flatnonzero(~tied)  # start of each group of ties
-    hits_in_group = np.bincount(group[hit], minlength=len(size))
-    level = np.maximum(judgements.level[row[hit]], 0)  # negative levels gain as little as 0
-    best = np.lexsort((-level, group[hit]))
-    worst = np.lexsort((level, group[hit]))
-    offset = np.arange(len(hit)) - (np.cumsum(hits_in_group) - hits_in_group)[group[hit]]
-    top = rank[first][group[hit]]
-    lowest = top + (size - hits_in_group)[group[hit]]
-    return [
-        ranked,
-        _hits(part, row[hit][worst], lowest + offset),
-        _hits(part, row[hit][best], top + offset),
-    ]
+def if_most(tally: LineTally) -> int:
+    """Count lines, one of a query, if they are from most of the ``numbers["queries"]``."""
+    return tally.lines if 2 * tally.lines > tally.numbers["queries"] else 0
 
 
-def _hits(part: Part, judgement: IntArray, rank: IntArray) -> Hits:
-    run = part.run
-    return Hits(
-        queries=run.queries,
-        query=part.judged_queries,
-        num_ret=np.diff(run.starts),
-        judgement=judgement,
-        rank=rank,
-        run_id=run.last_run_id,
-    )
+def about_queries(
+    queries: Sequence[bytes], singular: str, plural: str, rest: str
+) -> FindingResult | None:
+    """Report queries, and name the first ones."""
+    text = f"{counted(len(queries), singular, plural)} {rest}"
+    examples = [Example(None, listed(queries))]
+    return FindingResult(len(queries), text, examples) if queries else None
 
 
-class Duplicates(Finding):
+unreadable(
+    "columns",
+    "error",
+    words("line has", "lines have", "fewer than 6 columns"),
+    "Lines with fewer than the six columns `query Q0 document rank score run_id`.\n\n"
+    "'ragkpi eval' stops at the first of them. Often a run id is missing, or a line was cut off.",
+)
+unreadable(
+    "number",
+    "error",
+    words("line has", "lines have", "a score that is no number"),
+    "Scores that are no decimal numbers, NaN among them.\n\n"
+    "'ragkpi eval' stops at the first of them; trec_eval takes a word for 0 and ranks NaN "
+    "anywhere.",
+)
+unreadable(
+    "nul-byte",
+    "error",
+    words("line holds", "lines hold", "a NUL byte"),
+    "Lines with a NUL byte: the file is binary, damaged, or UTF-16.\n\n"
+    "'ragkpi eval' stops at the first of them.",
+)
+refusal(
+    "subsets",
+    "Several rankings of the queries, such as MTEB's subsets and splits, in one file.",
+    ": --subset chooses one.",
+)
+refusal(
+    "keys-twice",
+    "A key that comes twice in an object of JSON: two rankings of a query, or two values.",
+)
+refusal(
+    "ranks-twice",
+    "Ranks without scores, or lists in their order, that a query has twice: two rankings of it.",
+)
+
+
+@line_finding(
+    "error",
+    lambda tally: (
+        f"{counted(tally.lines, 'line repeats', 'lines repeat')} a document of the same query, in "
+        f"{counted(tally.queries, 'query', 'queries')}"
+    ),
+)
+def duplicates(block: QueryBlock) -> Rows:
     """Documents that a query retrieves more than once.
 
     'ragkpi eval' and trec_eval refuse such a run. --fix keeps the place with the highest score.
     """
-
-    def see(self, part: Part) -> None:
-        run = part.run
-        rows, first = run.repeated
-        self.queries += len(np.unique(run.query[rows]))
-        first_line = dict(zip(rows.tolist(), run.line[first].tolist(), strict=True))
-        self.note(
-            run,
-            rows,
-            lambda row: (
-                f"document {named(run.document[row])} of query {run.name_of_query(row)} again, "
-                f"first at line {first_line[row]}"
-            ),
-        )
-
-    def text(self) -> str:
-        return (
-            f"{counted(self.count, 'line')} {'repeats' if self.count == 1 else 'repeat'} a "
-            f"document of the same query, in {counted(self.queries, 'query', 'queries')}"
-        )
+    rows, first = block.repeated
+    first_line = dict(zip(rows.tolist(), block.line[first].tolist(), strict=True))
+    return Rows(
+        rows,
+        lambda row: (
+            f"document {named(block.document[row])} of query {block.name_of_query(row)} again, "
+            f"first at line {first_line[row]}"
+        ),
+    )
 
 
-# Three findings about several rankings of a query in one file. Such a file cannot be read;
-# `inspect_file` reports the failure.
-class Subsets(Finding):
-    """Several rankings of the queries, such as MTEB's subsets and splits, in one file.
-
-    Every command refuses such a run, and nothing else is checked: --subset chooses one.
-    """
-
-
-class KeysTwice(Finding):
-    """A key that comes twice in an object of JSON: two rankings of a query, or two values.
-
-    Every command refuses such a run, and nothing else is checked.
-    """
-
-
-class RanksTwice(Finding):
-    """Ranks without scores, or lists in their order, that a query has twice: two rankings of it.
-
-    Every command refuses such a run, and nothing else is checked.
-    """
-
-
-class MaxHits(Finding):
+@line_finding(
+    "error",
+    lambda tally: (
+        f"{counted(tally.lines, 'query retrieves', 'queries retrieve')} more than "
+        f"{counted(tally.request.max_hits or 0, 'document')}"
+    ),
+)
+def max_hits(block: QueryBlock) -> Rows:
     """Queries with more documents than --max-hits allows. --fix keeps the best ones."""
-
-    def see(self, part: Part) -> None:
-        run, most = part.run, part.asked.max_hits
-        if most is None:
-            return
-        sizes = np.diff(run.starts)
-        deep = np.flatnonzero(sizes > most)
-        self.note(
-            run,
-            run.first_row[deep],
-            lambda row: f"query {run.name_of_query(row)} has {sizes[run.query[row]]:,}",
-        )
-
-    def text(self) -> str:
-        return (
-            f"{counted(self.count, 'query retrieves', 'queries retrieve')} more than "
-            f"{counted(self.asked.max_hits or 0, 'document')}"
-        )
+    most, sizes = block.request.max_hits, np.diff(block.starts)
+    return Rows(
+        block.first_row[sizes > (np.inf if most is None else most)],
+        lambda row: f"query {block.name_of_query(row)} has {sizes[block.query[row]]:,}",
+    )
 
 
-class Ranks(Finding):
-    """Queries whose rank column disagrees with the scores, or is not whole numbers.
-
-    Scores alone count, as for trec_eval: the ranking that is evaluated is not the one that the
-    rank column shows. --fix numbers the ranks by the scores.
-    """
-
-    counts_queries = True
-
-    def see(self, part: Part) -> None:
-        run = part.run
-        if run.rank is None or run.rank_numbers is None:
-            return
-        text, (_, valid) = run.rank, run.rank_numbers
-        order = run.order_by_rank[valid[run.order_by_rank]]
-        query, score = run.query[order], run.score[order]
-        rising = np.flatnonzero((query[1:] == query[:-1]) & (score[1:] > score[:-1])) + 1
-        wrong = np.unique(np.concatenate([np.flatnonzero(~valid), order[rising]]))
-        self.queries += len(np.unique(run.query[wrong]))
-        above = dict(zip(order[rising].tolist(), order[rising - 1].tolist(), strict=True))
-
-        def describe(row: int) -> str:
-            if not valid[row]:
-                return f"rank {named(text[row])} is no whole number"
-            other = above[row]
-            return (
-                f"rank {named(text[row])} of query {run.name_of_query(row)} scores "
-                f"{run.score[row]:.6g}, above rank {named(text[other])} with {run.score[other]:.6g}"
-            )
-
-        self.note(run, wrong, describe)
-
-    def text(self) -> str:
-        return (
-            f"ranks disagree with scores in {counted(self.queries, 'query', 'queries')} "
-            f"({counted(self.count, 'line')}); scores count"
-        )
+unreadable(
+    "extra-columns",
+    "warning",
+    words("line has", "lines have", "more than 6 columns"),
+    "Lines with more than six columns; the rest is ignored, as trec_eval does.\n\n"
+    "A run id with a space in it is harmless; a document id with one is not.",
+)
 
 
-class OwnQuery(Finding):
+@line_finding("warning", words("score is", "scores are", "infinite"))
+def infinite(block: QueryBlock) -> Rows:
+    """Scores that are infinite: they rank first or last and tie with each other."""
+    return Rows(np.flatnonzero(np.isinf(block.score)), lambda row: f"score {block.score[row]}")
+
+
+@run_finding("warning")
+def run_ids(run: RunTotals) -> FindingResult | None:
+    """Lines with different run ids: perhaps two runs in one file. The last one is reported."""
+    lines, count = run.run_ids, len(run.run_ids)
+    first = islice(lines.items(), MOST_EXAMPLES)
+    examples = [Example(line, f"run id {named(id_)}") for id_, line in first]
+    text = f"{count:,} different run ids: {listed(lines)}"
+    return FindingResult(count, text, examples) if count > 1 else None
+
+
+_ITSELF = "the document of the same id; --ignore-identical-ids leaves it out"
+
+
+@line_finding("warning", words("query retrieves", "queries retrieve", _ITSELF))
+def own_query(block: QueryBlock) -> Rows:
     """Documents with the id of their query: a query that retrieves itself.
 
     In collections where queries are documents too, BEIR's ArguAna for one, these are left out:
     --ignore-identical-ids.
     """
-
-    _what = "the document of the same id; --ignore-identical-ids leaves it out"
-    words = "query retrieves", "queries retrieve", _what
-
-    def see(self, part: Part) -> None:
-        run = part.run
-        queries = Tokens.from_strings(run.queries)
-        both = Tokens.joined([queries, run.document])
-        group = np.concatenate([np.arange(len(queries)), run.query])
-        rows = np.flatnonzero(both.first_rows(group)[len(queries) :] < len(queries))
-        self.note(run, rows, lambda row: f"query {run.name_of_query(row)}")
+    queries = Tokens.from_strings(block.queries)
+    both = Tokens.joined([queries, block.document])
+    group = np.concatenate([np.arange(len(queries)), block.query])
+    rows = np.flatnonzero(both.first_rows(group)[len(queries) :] < len(queries))
+    return Rows(rows, lambda row: f"query {block.name_of_query(row)}")
 
 
-class Ascending(Finding):
+@line_finding(
+    "warning",
+    lambda tally: (
+        f"scores rise down the ranking in {tally.lines:,} of "
+        f"{counted(tally.numbers['queries'], 'query', 'queries')}: are they distances? The highest "
+        "ranks first"
+    ),
+    count=if_most,
+)
+def ascending(block: QueryBlock) -> Rows:
     """Scores that rise down most rankings, by rank or by line: they look like distances.
 
     The highest score ranks first, as for trec_eval, which turns such rankings upside down.
     Write -distance as the score.
     """
-
-    def see(self, part: Part) -> None:
-        run = part.run
-        ranked = run.rank_numbers is None or run.rank_numbers[1].all()
-        order = run.order_by_rank if ranked else run.ordered(run.line)
-        query, score = run.query[order], run.score[order]
-        inside = query[1:] == query[:-1]
-        queries = len(run.queries)
-        rises = np.bincount(query[1:][inside & (score[1:] > score[:-1])], minlength=queries)
-        falls = np.bincount(query[1:][inside & (score[1:] < score[:-1])], minlength=queries)
-        upside_down = np.flatnonzero((rises > 0) & (falls == 0))
-        self.queries += int(np.count_nonzero(rises + falls))
-        self.note(
-            run,
-            run.first_row[upside_down],
-            lambda row: f"query {run.name_of_query(row)} begins with {run.score[row]:.6g}",
-        )
-
-    def found(self) -> Found | None:
-        return super().found() if 2 * self.count > self.queries else None
-
-    def text(self) -> str:
-        return (
-            f"scores rise down the ranking in {self.count:,} of "
-            f"{counted(self.queries, 'query', 'queries')}: are they distances? The highest ranks "
-            "first"
-        )
+    ranked = block.rank_numbers is None or block.rank_numbers[1].all()
+    order = block.order_by_rank if ranked else block.ordered(block.line)
+    query, score = block.query[order], block.score[order]
+    inside = query[1:] == query[:-1]
+    queries = len(block.queries)
+    rises = np.bincount(query[1:][inside & (score[1:] > score[:-1])], minlength=queries)
+    falls = np.bincount(query[1:][inside & (score[1:] < score[:-1])], minlength=queries)
+    return Rows(
+        block.first_row[(rises > 0) & (falls == 0)],
+        lambda row: f"query {block.name_of_query(row)} begins with {block.score[row]:.6g}",
+        {"queries": int(np.count_nonzero(rises + falls))},
+    )
 
 
-class OneScore(Finding):
+@line_finding(
+    "warning",
+    words("query gives", "queries give", "all documents one score: their ids decide the order"),
+    count=if_most,
+)
+def one_score(block: QueryBlock) -> Rows:
     """Most queries give all of their documents one score, so that ids alone decide the order.
 
     Often the scores were lost on the way: write them, or the ranks as scores.
     """
-
-    words = "query gives", "queries give", "all documents one score: their ids decide the order"
-
-    def see(self, part: Part) -> None:
-        run = part.run
-        sizes, tied = np.diff(run.starts), np.append(0, np.cumsum(run.tied_with_above))
-        self.queries += int(np.count_nonzero(sizes > 1))
-        flat = np.flatnonzero((sizes > 1) & (np.diff(tied[run.starts]) == sizes - 1))
-        self.note(run, run.first_row[flat], lambda row: f"query {run.name_of_query(row)}")
-
-    def found(self) -> Found | None:
-        return super().found() if 2 * self.count > self.queries else None
+    sizes, tied = np.diff(block.starts), np.append(0, np.cumsum(block.tied_with_above))
+    flat = (sizes > 1) & (np.diff(tied[block.starts]) == sizes - 1)
+    several = int(np.count_nonzero(sizes > 1))
+    rows = block.first_row[flat]
+    return Rows(rows, lambda row: f"query {block.name_of_query(row)}", {"queries": several})
 
 
-class TiedDocuments(Finding):
-    """Documents with the score of another one of their query; the id decides, as for trec_eval.
+@line_finding(
+    "warning",
+    lambda tally: (
+        f"ranks disagree with scores in {counted(tally.queries, 'query', 'queries')} "
+        f"({counted(tally.lines, 'line')}); scores count"
+    ),
+    count=lambda tally: tally.queries,
+)
+def ranks(block: QueryBlock) -> Rows:
+    """Queries whose rank column disagrees with the scores, or is not whole numbers.
 
-    Other tools break ties in another way, and print other numbers.
+    Scores alone count, as for trec_eval: the ranking that is evaluated is not the one that the
+    rank column shows. --fix numbers the ranks by the scores.
     """
+    if block.rank is None or block.rank_numbers is None:
+        return Rows()
+    text, (_, valid) = block.rank, block.rank_numbers
+    order = block.order_by_rank[valid[block.order_by_rank]]
+    query, score = block.query[order], block.score[order]
+    rising = np.flatnonzero((query[1:] == query[:-1]) & (score[1:] > score[:-1])) + 1
+    above = dict(zip(order[rising].tolist(), order[rising - 1].tolist(), strict=True))
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self._documents = 0
-
-    def see(self, part: Part) -> None:
-        run = part.run
-        self._documents += len(run)
-        tied = run.tied_with_above
-        either = tied.copy()
-        either[:-1] |= tied[1:]
-        self.count += int(np.count_nonzero(either))
-        self.queries += len(np.unique(run.query[run.order[either]]))
-
-    def text(self) -> str:
-        share = 100 * self.count / self._documents
+    def describe(row: int) -> str:
+        if not valid[row]:
+            return f"rank {named(text[row])} is no whole number"
+        other = above[row]
         return (
-            f"{counted(self.count, 'document')} ({share:.1f} %) tie with another one, in "
-            f"{counted(self.queries, 'query', 'queries')}"
+            f"rank {named(text[row])} of query {block.name_of_query(row)} scores "
+            f"{block.score[row]:.6g}, above rank {named(text[other])} with {block.score[other]:.6g}"
         )
 
-
-class TiesAtCutoff(Finding):
-    """Ties across a cutoff of -m: which documents are inside depends on the order of ids.
-
-    With qrels, the range that each measure could take is printed below the findings.
-    """
-
-    counts_queries = True
-
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self._crossed: Counter[int] = Counter()
-
-    def see(self, part: Part) -> None:
-        run = part.run
-        rank = np.where(run.tied_with_above, run.ranks, 0)
-        self._crossed.update(
-            {cutoff: int((rank == cutoff + 1).sum()) for cutoff in self.asked.cutoffs}
-        )
-        rows = run.order[np.isin(rank, [cutoff + 1 for cutoff in self.asked.cutoffs])]
-        self.queries += len(np.unique(run.query[rows]))
-        self.note(
-            run,
-            rows,
-            lambda row: (
-                f"document {named(run.document[row])} of query {run.name_of_query(row)}, "
-                f"score {run.score[row]:.6g}"
-            ),
-        )
-
-    def text(self) -> str:
-        parts = [
-            f"rank {cutoff} in {counted(count, 'query', 'queries')}"
-            for cutoff, count in sorted(self._crossed.items())
-            if count
-        ]
-        return f"ties cross {', '.join(parts)}"
+    return Rows(np.union1d(np.flatnonzero(~valid), order[rising]), describe)
 
 
-class NothingRelevant(Finding):
+@run_finding("warning", "qrels")
+def nothing_relevant(run: RunTotals) -> FindingResult | None:
     """No judged document has the level of -l or a higher one, so nothing can be relevant."""
-
-    def found(self) -> Found | None:
-        if self.asked.judgements is None:
-            return None
-        highest = int(self.asked.judgements.level.max(initial=-1))
-        level = self.asked.settings.relevance_level
-        text = f"-l {level} is above the highest judged level, {highest}"
-        return Found(1, text) if level > highest else None
+    highest, level = int(run.judgements.level.max(initial=-1)), run.request.settings.relevance_level
+    text = f"-l {level} is above the highest judged level, {highest}"
+    return FindingResult(1, text) if level > highest else None
 
 
-class _Queries(Finding):
-    """A comparison of the queries of the run with the judged ones."""
-
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self.retrieved: set[bytes] = set()
-        self.judged = [] if asked.judgements is None else asked.judgements.queries
-
-    def see(self, part: Part) -> None:
-        self.retrieved.update(part.run.queries)
-
-    def differing(self) -> Sequence[bytes]:
-        raise NotImplementedError
-
-    def found(self) -> Found | None:
-        queries = [] if self.asked.judgements is None else self.differing()
-        self.count, self.examples = len(queries), [Example(None, listed(queries))]
-        return super().found()
-
-
-class MissingQueries(_Queries):
+@run_finding("warning", "qrels")
+def missing_queries(run: RunTotals) -> FindingResult | None:
     """Judged queries that the run lacks: 0 in every command but trec_eval's lines of one run."""
-
-    words = "judged query is", "judged queries are", "missing from the run"
-
-    def differing(self) -> Sequence[bytes]:
-        return [query for query in self.judged if query not in self.retrieved]
+    missing = [query for query in run.judgements.queries if query not in run.queries]
+    return about_queries(missing, "judged query is", "judged queries are", "missing from the run")
 
 
-class UnknownQueries(_Queries):
+@run_finding("warning", "qrels")
+def unknown_queries(run: RunTotals) -> FindingResult | None:
     """Queries of the run that are not judged; 'ragkpi eval' ignores them."""
-
-    words = "query of the run is", "queries of the run are", "not judged"
-
-    def differing(self) -> Sequence[bytes]:
-        return sorted(self.retrieved - set(self.judged))
+    unknown = sorted(run.queries - run.judgements.index.keys())
+    return about_queries(unknown, "query of the run is", "queries of the run are", "not judged")
 
 
-class Unanswerable(_Queries):
-    """Judged queries without a relevant document: recall, nDCG and success are 0 there.
-
-    Sets for RAG hold questions without an answer on purpose; in an average they cost every run.
-    """
-
-    words = "judged query has", "judged queries have", "no relevant document"
-
-    def differing(self) -> Sequence[bytes]:
-        judgements, least = self.asked.judgements, self.asked.settings.relevance_level
-        assert judgements is not None
-        answered = set(judgements.query[judgements.level >= least].tolist())
-        lacking = [id_ for number, id_ in enumerate(self.judged) if number not in answered]
-        return lacking if answered else []  # without any it is `NothingRelevant`
-
-
-class QuerySpelling(Finding):
+@line_finding(
+    "warning",
+    words("query id differs", "query ids differ", f"from a judged one {OF_QUERIES}"),
+    needs="qrels",
+)
+def query_spelling(block: QueryBlock) -> Rows:
     """Unjudged query ids that are judged ones but for case, white space or leading zeros."""
+    unknown = np.flatnonzero(block.judged_queries < 0).tolist()
+    ids = [block.queries[query] for query in unknown]
+    meant = queries_meant(block.judgements.queries, ids) if ids else {}
 
-    words = "query id differs", "query ids differ", f"from a judged one {OF_QUERIES}"
+    def describe(row: int) -> str:
+        query = block.queries[block.query[row]]
+        return f"{ascii(query)[1:]} where the qrels have {ascii(meant[query])[1:]}"
 
-    def see(self, part: Part) -> None:
-        run, judgements = part.run, self.asked.judgements
-        if judgements is None:
-            return
-        unknown = np.flatnonzero(part.judged_queries < 0)
-        ids = [run.queries[number] for number in unknown.tolist()]
-        meant = queries_meant(judgements.queries, ids) if ids else {}
-        misspelt = unknown[[id_ in meant for id_ in ids]]
-
-        def describe(row: int) -> str:
-            query = run.queries[run.query[row]]
-            return f"{ascii(query)[1:]} where the qrels have {ascii(meant[query])[1:]}"
-
-        self.note(run, run.first_row[misspelt], describe)
+    misspelt = [query for query, id_ in zip(unknown, ids, strict=True) if id_ in meant]
+    return Rows(block.first_row[misspelt], describe)
 
 
-class DocumentSpelling(Finding):
+@line_finding(
+    "warning",
+    words("document id differs", "document ids differ", f"from a judged one {OF_DOCUMENTS}"),
+    needs="qrels",
+)
+def document_spelling(block: QueryBlock) -> Rows:
     """Unjudged documents that are judged for their query but for case, white space, zeros or #.
 
     Leading zeros do not count, nor what follows a # (the number of a passage).
     """
-
-    words = "document id differs", "document ids differ", f"from a judged one {OF_DOCUMENTS}"
-
-    def see(self, part: Part) -> None:
-        run, judgements = part.run, self.asked.judgements
-        if judgements is None:
-            return
-        self.note(
-            run,
-            np.flatnonzero(part.meant >= 0),
-            lambda row: (
-                f"{ascii(run.document[row])[1:]} where the qrels have "
-                f"{ascii(judgements.document[int(part.meant[row])])[1:]}"
-            ),
-        )
-
-
-class _Shares(Finding):
-    """How many documents of judged queries are judged, and how many there are, by depth."""
-
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self.document = b""
-        self.shares = np.zeros((len(DEPTHS), 2), dtype=np.int64)
-
-    def see(self, part: Part) -> None:
-        if self.asked.judgements is None or not len(part.run):
-            return
-        self.document = self.document or part.run.document[0]
-        self.queries += int(np.count_nonzero(part.judged_queries >= 0))
-        self.shares += part.shares
+    meant: dict[int, int] = {}  # rows of judgements by the row of their misspelling
+    for query in np.flatnonzero(block.judged_queries >= 0).tolist():
+        rows = block.order[block.starts[query] : block.starts[query + 1]]
+        unjudged = rows[block.judgement[rows] < 0]
+        documents = block.document.take(unjudged).tolist()
+        spellings = block.judgements.spellings(int(block.judged_queries[query]))
+        if spellings.any_meant(documents):
+            judged = map(spellings.meant, documents)
+            pairs = zip(unjudged.tolist(), judged, strict=True)
+            meant |= {row: judgement for row, judgement in pairs if judgement >= 0}
+    judged_ids = block.judgements.document
+    return Rows(
+        np.array(sorted(meant), dtype=np.int64),
+        lambda row: (
+            f"{ascii(block.document[row])[1:]} where the qrels have "
+            f"{ascii(judged_ids[meant[row]])[1:]}"
+        ),
+    )
 
 
-class JudgedShare(_Shares):
+@run_finding("warning", "qrels")
+def nothing_judged(run: RunTotals) -> FindingResult | None:
+    """No document of any ranking is judged down to rank 100: the ids may be of another kind.
+
+    Passages where documents are judged, URLs where keys are, another collection.
+    """
+    judged, retrieved = run.shares[-1].tolist()
+    if judged or not retrieved:
+        return None
+    ids = f"{named(run.first_document)}, the qrels {named(run.judgements.document[0])}"
+    none = f"none of {counted(retrieved, 'document')} is judged"
+    return FindingResult(retrieved, f"{none}; the run has ids such as {ids}")
+
+
+@run_finding("note", "qrels")
+def unanswerable(run: RunTotals) -> FindingResult | None:
+    """Judged queries without a relevant document: recall, nDCG and success are 0 there.
+
+    Sets for RAG hold questions without an answer on purpose; in an average they cost every run.
+    """
+    judgements, least = run.judgements, run.request.settings.relevance_level
+    answered = set(judgements.query[judgements.level >= least].tolist())
+    lacking = [id_ for query, id_ in enumerate(judgements.queries) if query not in answered]
+    lacking = lacking if answered else []  # without any it is `nothing_relevant`
+    return about_queries(lacking, "judged query has", "judged queries have", "no relevant document")
+
+
+def _ties_at_cutoffs(tally: LineTally) -> str:
+    cutoffs = (
+        f"rank {cutoff} in {counted(count, 'query', 'queries')}"
+        for cutoff in tally.request.cutoffs
+        if (count := tally.numbers[cutoff])
+    )
+    return f"ties cross {', '.join(cutoffs)}"
+
+
+@line_finding("note", _ties_at_cutoffs, count=lambda tally: tally.queries)
+def ties_at_cutoff(block: QueryBlock) -> Rows:
+    """Ties across a cutoff of -m: which documents are inside depends on the order of ids.
+
+    With qrels, the range that each measure could take is printed below the findings.
+    """
+    cutoffs = block.request.cutoffs
+    rank = np.where(block.tied_with_above, block.ranks, 0)
+    return Rows(
+        block.order[np.isin(rank, [cutoff + 1 for cutoff in cutoffs])],
+        lambda row: (
+            f"document {named(block.document[row])} of query {block.name_of_query(row)}, "
+            f"score {block.score[row]:.6g}"
+        ),
+        {cutoff: int(np.count_nonzero(rank == cutoff + 1)) for cutoff in cutoffs},
+    )
+
+
+@line_finding(
+    "note",
+    lambda tally: (
+        f"{counted(tally.lines, 'document')} "
+        f"({100 * tally.lines / tally.numbers['documents']:.1f} %) tie with another one, in "
+        f"{counted(tally.queries, 'query', 'queries')}"
+    ),
+)
+def ties(block: QueryBlock) -> Rows:
+    """Documents with the score of another one of their query; the id decides, as for trec_eval.
+
+    Other tools break ties in another way, and print other numbers.
+    """
+    either = block.tied_with_above.copy()
+    either[:-1] |= either[1:]
+    return Rows(block.order[either], numbers={"documents": len(block)})
+
+
+@run_finding("note")
+def scattered(run: RunTotals) -> FindingResult | None:
+    """Queries whose lines are scattered over the file; the values are the same.
+
+    Such a run is held in memory and takes longer; 'ragkpi check --fix' puts the lines together.
+    """
+    text = f"lines of a query go on elsewhere in the file {counted(run.returns, 'time')}"
+    return FindingResult(run.returns, text) if run.returns else None
+
+
+@run_finding("note", "qrels")
+def judged(run: RunTotals) -> FindingResult | None:
     """The judged share of the retrieved documents, over the judged queries of the run.
 
     A pool judges what the systems behind it retrieved: a low share makes a run look worse than
     it is. A query that retrieves fewer documents than the depth counts with what it has.
     """
-
-    def found(self) -> Found | None:
-        return Found(int(self.shares[0, 0]), self.text()) if self.queries else None
-
-    def text(self) -> str:
-        return ", ".join(
-            f"{100 * judged / max(retrieved, 1):.1f} % of the top {depth} "
-            f"({judged:,} of {retrieved:,})"
-            for depth, (judged, retrieved) in zip(DEPTHS, self.shares.tolist(), strict=True)
-        )
+    if not run.judged_queries:
+        return None
+    shares = [
+        f"{100 * judged / max(retrieved, 1):.1f} % of the top {depth} ({judged:,} of {retrieved:,})"
+        for depth, (judged, retrieved) in zip(DEPTHS, run.shares.tolist(), strict=True)
+    ]
+    return FindingResult(int(run.shares[0, 0]), ", ".join(shares))
 
 
-class NothingJudged(_Shares):
-    """No document of any ranking is judged down to rank 100: the ids may be of another kind.
-
-    Passages where documents are judged, URLs where keys are, another collection.
-    """
-
-    def found(self) -> Found | None:
-        judged, retrieved = self.shares[-1].tolist()
-        if self.asked.judgements is None or judged or not retrieved:
-            return None
-        ids = f"{named(self.document)}, the qrels {named(self.asked.judgements.document[0])}"
-        none = f"none of {counted(retrieved, 'document')} is judged"
-        return Found(retrieved, f"{none}; the run has ids such as {ids}")
-
-
-CHECKS = (
-    Check("columns", "error", Columns),
-    Check("number", "error", NoNumber),
-    Check("nul-byte", "error", NulByte),
-    Check("subsets", "error", Subsets),
-    Check("keys-twice", "error", KeysTwice),
-    Check("ranks-twice", "error", RanksTwice),
-    Check("duplicates", "error", Duplicates),
-    Check("max-hits", "error", MaxHits),
-    Check("extra-columns", "warning", ExtraColumns),
-    Check("infinite", "warning", Infinite),
-    Check("run-ids", "warning", RunIds),
-    Check("own-query", "warning", OwnQuery),
-    Check("ascending", "warning", Ascending),
-    Check("one-score", "warning", OneScore),
-    Check("ranks", "warning", Ranks),
-    Check("nothing-relevant", "warning", NothingRelevant),
-    Check("missing-queries", "warning", MissingQueries),
-    Check("unknown-queries", "warning", UnknownQueries),
-    Check("query-spelling", "warning", QuerySpelling),
-    Check("document-spelling", "warning", DocumentSpelling),
-    Check("nothing-judged", "warning", NothingJudged),
-    Check("unanswerable", "note", Unanswerable),
-    Check("ties-at-cutoff", "note", TiesAtCutoff),
-    Check("ties", "note", TiedDocuments),
-    Check("scattered", "note", Scattered),
-    Check("judged", "note", JudgedShare),
-)
-
-
-def described() -> Iterator[str]:
+def catalogue() -> Iterator[str]:
     """Yield the catalogue as lines of text."""
     yield "Findings of 'ragkpi check': name, severity, explanation"
-    for check in CHECKS:
-        yield ""
-        yield f"{check.name} ({check.severity})"
-        for line in (inspect.getdoc(check.finding) or "").splitlines():
+    for finding in FINDINGS:
+        yield f"\n{finding.name} ({finding.severity})"
+        for line in finding.explanation.splitlines():
             yield f"  {line}".rstrip()
     yield ""
     yield "A file that cannot be read ends every command in one line, 'ragkpi: FILE:LINE: …', which"

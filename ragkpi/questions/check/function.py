@@ -15,14 +15,15 @@ from ragkpi.interface import option
 from ragkpi.library.arguments import HowRead, readings_of, whole
 from ragkpi.library.result import Result
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.check.answer import Inspection, check_answer, inspect_file
-from ragkpi.questions.check.files import CheckedFile, Mender
-from ragkpi.questions.check.findings import Asked, Severity
+from ragkpi.questions.check.answer import check_answer
+from ragkpi.questions.check.files import CheckedFile, CheckRequest, Mender
+from ragkpi.questions.check.findings import Severity
+from ragkpi.questions.check.study import Inspection, inspect_file
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.reports.output_files import replacing
 
-CHECKED = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
+USUAL_MEASURES = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,8 +77,8 @@ def check(
     Examples
     --------
     >>> import ragkpi
-    >>> found = ragkpi.check("fixtures/runs/fusion.run", "fixtures/qrels.txt")
-    >>> {row["finding"] for row in found.rows}
+    >>> result = ragkpi.check("fixtures/runs/fusion.run", "fixtures/qrels.txt")
+    >>> {row["finding"] for row in result.rows}
     {...'ties'...}
     """
     paths: list[Any] = list(run) if isinstance(run, list | tuple) else [run]
@@ -90,30 +91,30 @@ def check(
     most = None if max_hits is None else whole("max_hits", max_hits, 1)
     of_qrels, of_run = readings_of(how)
     requests = [measures] if isinstance(measures, str) else list(measures)
-    metrics = find_metrics(requests or list(CHECKED))
+    metrics = find_metrics(requests or list(USUAL_MEASURES))
     files = [os.fspath(path) for path in paths]
     judgements = None
     if qrels is not None:
         judgements = group_judgements(read_any_qrels(os.fspath(qrels), of_qrels))
-    asked = Asked(judgements, metrics, Settings(relevance_level=level), most)
+    request = CheckRequest(judgements, metrics, Settings(relevance_level=level), most)
     inspections = []
     for file in files:
         with Source(file) as source:
-            checked = CheckedFile(source, of_run, judgements=judgements)
-            inspection = inspect_file(checked, asked)
+            checked = CheckedFile(source, request, of_run)
+            inspection = inspect_file(checked)
             if fix is not None:
-                changes = _mend(checked, inspection, most, os.fspath(fix))
+                changes = _mend(checked, inspection, os.fspath(fix))
                 inspection = replace(inspection, changes=changes)
         inspections.append(inspection)
     return CheckResult(check_answer(inspections), inspections=inspections)
 
 
-def _mend(run: CheckedFile, inspection: Inspection, max_hits: int | None, target: str) -> list[str]:
+def _mend(run: CheckedFile, inspection: Inspection, target: str) -> list[str]:
     if not inspection.documents:
         raise UsageError(
             f"{option('fix')} {target}: nothing of the run can be read, so nothing is written"
         )
-    mender = Mender(max_hits)
+    mender = Mender(run.request.max_hits)
     with replacing(target, option("fix")) as out:
-        run.through(lambda parts: write_trec(mender.rankings(parts), inspection.last_run_id, out))
+        run.through(lambda blocks: write_trec(mender.rankings(blocks), inspection.last_run_id, out))
     return mender.changes

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragkpi.questions.check.findings import CHECKS
+from ragkpi.questions.check.findings import FINDINGS as CATALOGUE
 from tests.published_schema import valid_document
 
 QRELS = b"1 0 d1 1\n1 0 d2 0\n2 0 d1 2\n"
@@ -93,8 +93,8 @@ def test_a_number_is_read_where_the_last_query_has_no_readable_score(ragkpi, tmp
 
 
 def test_the_catalogue_is_tested():
-    assert list(FINDINGS) == [check.name for check in CHECKS]
-    assert all(check.finding.__doc__ for check in CHECKS)
+    assert list(FINDINGS) == [finding.name for finding in CATALOGUE]
+    assert all(finding.explanation for finding in CATALOGUE)
 
 
 def test_a_clean_run(ragkpi, tmp_path):

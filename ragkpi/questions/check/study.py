@@ -1,0 +1,155 @@
+"""The study of a run: all findings, and how far the order of equal scores could move measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ragkpi.errors import SeparateRankingsError
+from ragkpi.measures.measure import Metric, score
+from ragkpi.questions.check.files import CheckedFile, CheckRequest, Example, QueryBlock
+from ragkpi.questions.check.findings import FINDINGS, Finding, FindingResult, RunTotals, Severity
+from ragkpi.ranking.judge import judge
+from ragkpi.ranking.reading import Hits, join_hits
+
+
+@dataclass(frozen=True)
+class TieRange:
+    """A measure over all queries: its printed value, and the extremes over all orders of ties."""
+
+    name: str
+    value: float
+    lowest: float
+    highest: float
+
+
+def has_range(metric: Metric) -> bool:
+    """Return whether the extremes are known, because a higher level is never worth less.
+
+    Such a measure is highest with the best levels first among equal scores, and lowest with the
+    best levels last. The same holds for its means, since queries are ranked independently. With
+    ``gains=`` a higher level may be worth less.
+    """
+    return metric.measure.ties == "monotone" and not metric.arguments.get("gains")
+
+
+def tie_ranges(request: CheckRequest, blocks: Sequence[Sequence[Hits]]) -> list[TieRange]:
+    """Return the ranges of the requested measures that have one, from `tie_orders` of blocks."""
+    metrics = [metric for metric in request.metrics if has_range(metric)]
+    orders = [join_hits(list(parts)) for parts in zip(*blocks, strict=True)]
+    if not metrics or request.judgements is None or not (orders[0].query >= 0).any():
+        return []
+    judged = [judge(request.judgements, hits, request.settings)[0] for hits in orders]
+    columns = [score(of_order, metrics).columns for of_order in judged]
+    return [
+        TieRange(metric.name, *(float(column.summary) for column in of_metric))
+        for metric, *of_metric in zip(metrics, *columns, strict=True)
+    ]
+
+
+def tie_orders(block: QueryBlock) -> list[Hits]:
+    """Return the hits as ranked, with the best levels last among ties, and with them first.
+
+    No query of the block may repeat a document.
+    """
+    row = block.judgement[block.order]
+    hit = np.flatnonzero(row >= 0)
+    tied, rank = block.tied_with_above, block.ranks
+    ranked = Hits(
+        queries=block.queries,
+        query=block.judged_queries,
+        num_ret=np.diff(block.starts),
+        judgement=row[hit],
+        rank=rank[hit],
+        run_id=block.last_run_id,
+    )
+    if not tied.any():
+        return [ranked] * 3
+    group = np.cumsum(~tied) - 1
+    size = np.bincount(group)
+    first = np.flatnonzero(~tied)  # start of each group of ties
+    hits_in_group = np.bincount(group[hit], minlength=len(size))
+    level = np.maximum(block.judgements.level[row[hit]], 0)  # negative levels gain as little as 0
+    best = np.lexsort((-level, group[hit]))
+    worst = np.lexsort((level, group[hit]))
+    offset = np.arange(len(hit)) - (np.cumsum(hits_in_group) - hits_in_group)[group[hit]]
+    top = rank[first][group[hit]]
+    lowest = top + (size - hits_in_group)[group[hit]]
+    return [
+        ranked,
+        replace(ranked, judgement=row[hit][worst], rank=lowest + offset),
+        replace(ranked, judgement=row[hit][best], rank=top + offset),
+    ]
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """All findings about a run, and the ranges of measures over the orders of its ties.
+
+    Attributes
+    ----------
+    file
+        The name of the run, for messages.
+    queries, documents
+        The number of each.
+    findings
+        The findings, in the order of the catalogue.
+    ranges
+        The extremes of the requested measures over all orders of ties; empty without ties.
+    without_range
+        The names of requested measures with unknown extremes.
+    last_run_id
+        The run id of the last line.
+    changes
+        The changes of ``--fix``, one per line; None without ``--fix``.
+    """
+
+    file: str
+    queries: int
+    documents: int
+    findings: Sequence[tuple[Finding, FindingResult]]
+    ranges: Sequence[TieRange]
+    without_range: Sequence[str]
+    last_run_id: bytes = b""
+    changes: Sequence[str] | None = None
+
+    def count(self, severity: Severity) -> int:
+        """Count the findings of a severity."""
+        return sum(finding.severity == severity for finding, _ in self.findings)
+
+
+def inspect_run(blocks: Iterable[QueryBlock], request: CheckRequest, file: str) -> Inspection:
+    """Look for all findings in a run, whose blocks are not kept."""
+    run, orders = RunTotals(request), []
+    ranged = request.judgements is not None and any(map(has_range, request.metrics))
+    for block in blocks:
+        run.add(block)
+        if ranged:
+            orders.append(tie_orders(block.without_repetitions()))
+    findings = run.results()
+    tied = any(finding.name == "ties" for finding, _ in findings) and request.judgements is not None
+    return Inspection(
+        file=file,
+        queries=len(run.queries),
+        documents=run.documents,
+        findings=findings,
+        ranges=tie_ranges(request, orders) if tied and ranged else [],
+        without_range=[m.name for m in request.metrics if tied and not has_range(m)],
+        last_run_id=run.last_run_id,
+    )
+
+
+def inspect_file(run: CheckedFile) -> Inspection:
+    """Look for all findings in a file, reading it twice if necessary.
+
+    Several rankings of a query in the file are its only finding, since none can be chosen.
+    """
+    try:
+        return run.through(lambda blocks: inspect_run(blocks, run.request, run.name))
+    except SeparateRankingsError as problem:
+        (finding,) = [finding for finding in FINDINGS if finding.name == problem.finding]
+        examples = [] if problem.line is None else [Example(problem.line, problem.found)]
+        result = FindingResult(1, f"{problem.found}; {problem.expected}", examples)
+        return Inspection(run.name, 0, 0, [(finding, result)], [], [])
