@@ -313,7 +313,7 @@ def _curves_of_runs(
     if depths is None:
         answered = {depth for quality in answers.values() for depth in quality}
         depths = [depth for depth in sorted({*DEPTHS, *answered}) if depth <= deepest]
-    if call.settings.corpus_size is not None and not call.settings.corpus_sizes:
+    elif call.settings.corpus_size is not None and not call.settings.corpus_sizes:
         _refuse_above(call.settings.corpus_size, depths)  # before any note
     evaluated = read.evaluate(values(depths))
     for result in evaluated:
