@@ -10,7 +10,7 @@ BUILD := .venv-build
 CLEAN := .venv-clean
 BUILT := pyproject.toml setup.py ragkpi/_kernel.c
 
-.PHONY: demo test lint sanitize bench simulate pictures docs package clean
+.PHONY: demo test quick-test slow-test lint sanitize bench simulate pictures docs package clean
 
 demo: $(DEMO)/.ready
 	$(DEMO)/bin/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
@@ -23,8 +23,19 @@ $(DEMO)/.ready: $(BUILT)
 	$(DEMO)/bin/python -m pip install -q -e .
 	touch $@
 
+# Two stages beside each other; both must pass. The second prints when it is over.
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(MAKE) -k -j2 quick-test slow-test
+
+# Each of these waits for whole processes, one after the other.
+SLOW := tests/faults tests/test_building.py tests/test_contributing.py
+
+quick-test: $(READY)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(SLOW:%=--ignore=%)
+
+slow-test: $(READY)
+	@said=$$($(BIN)/python -m pytest -p no:cacheprovider -n 2 --dist worksteal $(SLOW) 2>&1); \
+	status=$$?; printf '%s\n' "$$said"; exit $$status
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from ragkpi.arrays import BoolArray
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.files.formats import Reading
 from ragkpi.files.opening import Source
@@ -25,7 +26,13 @@ from ragkpi.ranking.judge import (
 )
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.notes import assumption_notes, coverage_notes, doubts, judgement_notes
+from ragkpi.ranking.notes import (
+    assumption_notes,
+    coverage_notes,
+    doubts,
+    judgement_notes,
+    unanswerable_notes,
+)
 from ragkpi.ranking.reading import JUDGED_ONLY, Hits, RunInMemory, Wanted, read_run, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
 from ragkpi.wording import listed
@@ -175,14 +182,19 @@ class Evaluator:
         warnings: list[str] = []
         if isinstance(judged, Judged):
             judged = self._equipped(judged, run, metrics, seen)
-            notes += judgement_notes(judgements, self.settings)
-            notes += assumption_notes(judged, seen)
-            warnings = [*self._doubts(judged, run, coverage), *cautions(judged, metrics)]
         # trec_eval divides by all judged queries under -c, even with -D 0.QID.
         all_queries = self.settings.missing == "zero"
         divisor = len(judgements.queries) if all_queries else len(judged.queries)
+        scores = score(judged, metrics, divisor)
+        if isinstance(judged, Judged):
+            notes += judgement_notes(judgements, self.settings)
+            unanswerable = judged.num_rel == 0
+            if _falls(scores, unanswerable):
+                notes += unanswerable_notes(judged.queries, unanswerable)
+            notes += assumption_notes(judged, seen)
+            warnings = [*self._doubts(judged, run, coverage), *cautions(judged, metrics)]
         warnings += no_level_so_high(metrics, judgements)
-        return Evaluation(score(judged, metrics, divisor), judged, coverage, notes, warnings)
+        return Evaluation(scores, judged, coverage, notes, warnings)
 
     def _doubts(self, judged: Judged, run: Hits, coverage: Coverage) -> list[str]:
         lines = list(doubts(judged, self.relevance.judgements, run.beginning, coverage.unjudged))
@@ -227,6 +239,13 @@ def refuse_unjudged_runs(
         else outcome
         for outcome in outcomes
     ]
+
+
+def _falls(scores: Scores, queries: BoolArray) -> bool:
+    """Return whether a summary is lower because a measure is 0 for all of some queries."""
+    some = bool(queries.any() and not queries.all())
+    compared = (column for column in scores.columns if column.metric.is_comparable)
+    return some and any(not column.per_query[queries].any() for column in compared)
 
 
 def _needs(need: Need, metrics: Sequence[Metric]) -> bool:

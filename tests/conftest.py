@@ -66,6 +66,11 @@ class Outcome(NamedTuple):
     out: bytes
     err: bytes
 
+    @property
+    def complaints(self):
+        """The lines on standard error but notes, which say what was assumed or left out."""
+        return [line for line in self.err.splitlines() if not line.startswith(b"ragkpi: note: ")]
+
 
 @pytest.fixture
 def ragkpi(capfdbinary, monkeypatch):

@@ -347,7 +347,7 @@ def test_the_disk_is_full(folder):
     [
         (["qrels", "run"], 0, 1),
         (["qrels", "nosuch"], 2, 0),
-        (["--fail-under", "num_ret=99999", "qrels", "run"], 3, 1),
+        (["--fail-under", "recip_rank=0.9", "qrels", "run"], 3, 1),
         (["-o", "out", "qrels", "run"], 0, 0),
         (["--nosuch", "qrels", "run"], 1, 0),
     ],
@@ -359,7 +359,7 @@ def test_messages_that_cannot_be_written_lose_no_result(
     """What is said is lost, the result and the status are not; run has a query nobody judged."""
     with open(folder / "run", "ab") as run:
         run.write(b"unjudged Q0 a 1 1 t\n")
-    words = [sys.executable, "-m", "ragkpi", "eval", "-m", "num_ret", *arguments]
+    words = [sys.executable, "-m", "ragkpi", "eval", "-m", "recip_rank", *arguments]
     reading, writing = os.pipe()
     os.close(reading)
     with open("/dev/full", "wb") as full, open(writing, "wb") as pipe:
@@ -372,9 +372,10 @@ def test_messages_that_cannot_be_written_lose_no_result(
             check=False,
         )
     assert done.returncode == status
-    assert done.stdout == b"num_ret               \tall\t20000\n" * lines
+    value = b"recip_rank            \tall\t0.5000\n"  # d1 is the second of RUN
+    assert done.stdout == value * lines
     if "-o" in arguments:
-        assert (folder / "out").read_bytes() == b"num_ret               \tall\t20000\n"
+        assert (folder / "out").read_bytes() == value
 
 
 @pytest.mark.parametrize(

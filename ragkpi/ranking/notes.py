@@ -151,16 +151,19 @@ def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
     return []
 
 
+def unanswerable_notes(queries: Sequence[bytes], unanswerable: BoolArray) -> list[str]:
+    """Say which queries have no relevant document."""
+    nothing = [queries[place] for place in np.flatnonzero(unanswerable).tolist()]
+    have = "has" if len(nothing) == 1 else "have"
+    return [
+        f"{len(nothing)} of {len(queries)} queries {have} no relevant document "
+        f"({listed(nothing, 3)}): recall, nDCG and success are 0 there"
+    ]
+
+
 def assumption_notes(judged: Judged, seen: int) -> list[str]:
-    """Return notes on unanswerable queries, an assumed corpus size (`seen`), the pool's gaps."""
+    """Return notes on an assumed corpus size (`seen`) and the pool's gaps."""
     notes = []
-    nothing = [q for q, n in zip(judged.queries, judged.num_rel.tolist(), strict=True) if not n]
-    if 0 < len(nothing) < len(judged.queries):
-        have = "has" if len(nothing) == 1 else "have"
-        notes.append(
-            f"{len(nothing)} of {len(judged.queries)} queries {have} no relevant document "
-            f"({listed(nothing, 3)}): recall, nDCG and success are 0 there"
-        )
     if seen:
         notes.append(
             f"no corpus size is given: N = {seen}, the documents seen, makes every bor a lower "

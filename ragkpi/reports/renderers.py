@@ -24,6 +24,12 @@ _LOOKS_ESCAPED = r"\\\\x(?=[0-9a-f]{2})"
 _INDENTED_LEVELS = 4
 
 
+def schema_text() -> str:
+    """Return the text of ``schema.json``."""
+    with open(os.path.join(os.path.dirname(__file__), "schema.json"), encoding="utf-8") as file:
+        return file.read()
+
+
 def dump(value: Any, indent: int | None = None) -> str:
     r"""Write JSON that is UTF-8.
 

@@ -3,6 +3,7 @@
 The numbers in them are those of trec_eval's lines, which tests/golden holds against trec_eval.
 """
 
+import hashlib
 import json
 
 import pytest
@@ -17,6 +18,8 @@ SIGNATURE = (
     "c89ac13f17fbbd59f28c2448b896a1075bfcc1d9da9123d1db1c73fb773801a6|N:5000|l:1"
     "|missing:zero|unjudged:kept|M:all|ties:id|query:all|draws:nominal"
 )
+
+QUERIES = hashlib.sha256(b"\n".join(b"hd-%02d" % n for n in range(1, 13))).hexdigest()
 
 SNAPSHOTS = {
     "table": """\
@@ -57,7 +60,7 @@ fusion & \textbf{{\boldmath {f[map]}}} & {f[num_ret]} & \textbf{{\boldmath {f[bo
 """,
     "jsonl": "".join(
         f'{{{{"ragkpi": "{__version__}", "kind": "run", "name": "{name}", "run_id": "{name}", '
-        f'"signature": "{SIGNATURE}", "queries": 12, '
+        f'"signature": "{SIGNATURE}", "queries": 12, "queries_sha256": "{QUERIES}", '
         f'"values": {{{{"map": {{{key}[map]}}, "num_ret": {{{key}[num_ret]}}, '
         f'"bor_10": {{{key}[bor_10]}}}}}}, "known": {{{{"map": 12, "num_ret": 12, "bor_10": 11}}}}'
         "}}\n"

@@ -132,7 +132,7 @@ def test_within_cutoff_looks_no_deeper(holes):
 @pytest.mark.parametrize("name", REPORT_FORMATS)
 def test_every_format_writes_it(ragkpi, name):
     outcome = ragkpi("holes", *RERANKED, "-m", "P.10", "--format", name)
-    assert (outcome.status, outcome.err) == (0, b"")
+    assert (outcome.status, outcome.complaints) == (0, [])
     assert b"reranked" in outcome.out
 
 

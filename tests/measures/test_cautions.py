@@ -10,7 +10,8 @@ from tests.measures.by_hand import judge, population, summary
 pytestmark = pytest.mark.usefixtures("command_line")
 
 GRADED = {"a": {"top": 3, "good": 2, "poor": 0}}
-UNGRADED = {"a": {"good": 2, "poor": 0}}
+UNGRADED = {"a": {"good": 2, "fair": 1, "poor": 0}}
+BINARY = {"a": {"good": 1, "poor": 0}}
 RUN = {"a": {"top": 3, "good": 2, "poor": 1}}
 DEEP = {"a": {**RUN["a"], **{f"x{i}": -i for i in range(40)}}}
 SMALL_CORPUS = Settings(corpus_size=60)
@@ -47,6 +48,7 @@ UNAFFECTED = {
     "inside the pool": (judge(GRADED, RUN, pool=DEEP), "pct_proc.2"),
     "has a pool": (judge(GRADED, RUN, pool=DEEP), "proc.10"),
     "top grade": (judge(GRADED, DEEP), "ra_nwg.10"),
+    "one weight cancels": (judge(BINARY, DEEP), "ra_nwg.10"),
     "harm has no weights": (judge(UNGRADED, DEEP), "harm.10"),
     "deep enough": (judge(GRADED, DEEP), "Fe.20"),
     "no estimate": (judge(GRADED, RUN), "F.20"),

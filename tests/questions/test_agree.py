@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import ragkpi
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.files.in_memory import qrels_columns
 from ragkpi.questions.agree.answer import agree_answer
@@ -337,4 +338,4 @@ def test_swaps_are_significant_under_both_or_not():
 
 def test_one_run_has_no_order():
     with pytest.raises(UsageError, match="two runs"):
-        order_agreement("a", runs_of(0.5), runs_of(0.5), PROCEDURE)
+        ragkpi.agree({"q": {"d": 1}}, {"q": {"d": 0}}, {"a": {"q": {"d": 1.0}}})

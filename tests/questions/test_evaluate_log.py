@@ -8,7 +8,7 @@ import pytest
 from ragkpi.errors import InputError, UsageError
 from ragkpi.library.session import Signature
 from ragkpi.library.values import EvaluatedRun
-from ragkpi.questions.evaluate.record import History, append, parse_meta, read_records, record
+from ragkpi.questions.evaluate.record import History, append, read_records, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from tests.made_scores import MAP, RUNID, metric, scores
@@ -92,18 +92,25 @@ def test_files_that_cannot_be_used(tmp_path):
         append(str(tmp_path / "missing" / "log"), [])
 
 
-def test_meta():
-    assert parse_meta(["index=v3", "note=a=b", "empty="]) == {
-        "index": "v3",
-        "note": "a=b",
-        "empty": "",
-    }
+def logged(ragkpi, folder, texts):
+    metas = [word for text in texts for word in ("--meta", text)]
+    (folder / "qrels").write_text("q 0 d 1\n")
+    (folder / "run").write_text("q Q0 d 1 2.5 me\n")
+    return ragkpi("eval", "-m", "map", "--log", "log", *metas, "qrels", "run", folder=folder)
+
+
+def test_meta(ragkpi, tmp_path):
+    assert logged(ragkpi, tmp_path, ["index=v3", "note=a=b", "empty="]).status == 0
+    (line,) = read_records(str(tmp_path / "log"))
+    assert line["meta"] == {"index": "v3", "note": "a=b", "empty": ""}
 
 
 @pytest.mark.parametrize("texts", [["index"], ["=v"], ["a=1", "a=2"]])
-def test_bad_meta(texts):
-    with pytest.raises(UsageError, match="--meta"):
-        parse_meta(texts)
+def test_bad_meta(ragkpi, tmp_path, texts):
+    outcome = logged(ragkpi, tmp_path, texts)
+    assert (outcome.status, outcome.out) == (1, b"")
+    assert outcome.err.startswith(b"ragkpi: --meta ")
+    assert not (tmp_path / "log").exists()
 
 
 HISTORY = History(

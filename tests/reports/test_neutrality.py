@@ -49,7 +49,7 @@ def test_arguments_do_not_move_the_terminal(ragkpi, tmp_path, arguments):
 def test_notes_name_ids_visibly(ragkpi, tmp_path):
     (tmp_path / "qrels").write_text(json.dumps({"q": {"d": 1}}))
     (tmp_path / "run").write_text(
-        json.dumps({"q": {"d": 1}, FORGED: {"d": 1}, "\x1b[2J": {"d": 1}})
+        json.dumps({"q": {"d": 1.5}, FORGED: {"d": 1.5}, "\x1b[2J": {"d": 1.5}})
     )
     found = ragkpi("eval", "-m", "map", "qrels", "run", folder=tmp_path)
     assert found.err.count(b"\n") == 1

@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import ragkpi
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.measures.measure import SUM
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.paired import Procedure, aligned, compare, compare_each
+from ragkpi.statistics.paired import Procedure, compare, compare_each
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
 NAMES = ["baseline", "other"]
@@ -193,13 +194,17 @@ def test_too_few_queries(test, known):
 
 
 def test_queries_that_a_run_lacks_are_dropped_with_a_warning():
-    baseline = scores([(MAP, [0.1, 0.2, 0.3])], queries=[b"a", b"b", b"c"])
-    other = scores([(MAP, [0.5, 0.9])], queries=[b"b", b"d"])
+    """The relevant document of b is second in the one run and first in the other."""
+    qrels = {query: {"d": 1} for query in "abcd"}
+    second, top = {"x": 2.5, "d": 1.5}, {"d": 1.5}
+    baseline, other = {"a": top, "b": second, "c": top}, {"b": top, "d": second}
     with pytest.warns(RagkpiWarning, match="the 1 query .* dropping 2 of baseline, 1 of other"):
-        shared = aligned(NAMES, [baseline, other])
-    assert [run["map"].summary for run in shared] == [0.2, 0.5]
-    with pytest.raises(NothingInCommonError):
-        aligned(NAMES, [baseline, scores([(MAP, [1])], queries=[b"z"])])
+        found = ragkpi.compare(
+            qrels, {"baseline": baseline, "other": other}, "recip_rank", missing="common"
+        )
+    assert [row["value"] for row in found.rows] == [0.5, 1.0]
+    with pytest.raises(NothingInCommonError, match="share no query"):
+        ragkpi.compare(qrels, {"one": {"a": top}, "two": {"b": top}}, missing="common")
 
 
 def test_runs_over_other_queries_are_not_compared():

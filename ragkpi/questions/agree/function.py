@@ -107,6 +107,9 @@ def agree(
     """
     call = call_of(measures, in_one_order(how), Estimating)
     procedure = procedure_of(test, correction, "all", trials, how)
+    named = {} if runs is None else named_runs(runs)
+    if len(named) == 1:
+        raise UsageError("an order needs two runs; expected two or more, or none")
     judgements = []
     judges = _judges(qrels, other, reference)
     for place, judge in enumerate(judges.values()):
@@ -119,7 +122,6 @@ def agree(
     doubt = scales_differ(together)
     if doubt and not (map_levels or map_other):
         call.notes.warn(doubt)
-    named = {} if runs is None else named_runs(runs)
     names: Sequence[str] = []
     scores = []
     metrics = call.metrics(JUDGED) if named else []

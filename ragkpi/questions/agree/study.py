@@ -282,8 +282,6 @@ def order_agreement(
 
     `reference` and `other` are the runs' scores under both judgements, over the same queries.
     """
-    if len(reference) < 2:
-        raise UsageError("an order needs two runs; expected two or more, or none")
     samples = query_samples([*reference, *other], lambda metric: metric.is_comparable)
     if not samples:
         raise UsageError("no better or worse in what was asked for; ask for other measures with -m")

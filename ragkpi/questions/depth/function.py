@@ -313,6 +313,8 @@ def _curves_of_runs(
     if depths is None:
         answered = {depth for quality in answers.values() for depth in quality}
         depths = [depth for depth in sorted({*DEPTHS, *answered}) if depth <= deepest]
+    elif call.settings.corpus_size is not None and not call.settings.corpus_sizes:
+        _refuse_above(call.settings.corpus_size, depths)  # before any note
     evaluated = read.evaluate(values(depths))
     for result in evaluated:
         _refuse_above(int(corpus_size(result.plain).min()), depths)

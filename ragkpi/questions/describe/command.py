@@ -4,6 +4,7 @@ import ragkpi
 from ragkpi.cli.options import argument, command
 from ragkpi.cli.output_options import Output, output_of_texts
 from ragkpi.reports.output_files import write
+from ragkpi.reports.renderers import schema_text
 from ragkpi.reports.terminal import on_terminal
 
 
@@ -45,6 +46,4 @@ def formats(
 @command
 def schema() -> None:
     """Print the JSON schema of --format json; #/$defs/line is that of a line of jsonl and --log."""
-    from ragkpi.questions.describe.function import schema_text
-
     print(schema_text(), end="")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from ragkpi import reports
 from ragkpi.errors import UsageError
 from ragkpi.files.column_names import NAMES
 from ragkpi.files.registry import FILE_FORMATS, FileFormat
@@ -17,6 +15,7 @@ from ragkpi.library.result import Result
 from ragkpi.measures.measure import QUESTIONS, Measure
 from ragkpi.measures.registry import NICKNAMES, all_measures, find_metrics
 from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.renderers import schema_text
 
 
 def explanation(measure: Measure) -> str:
@@ -153,11 +152,6 @@ def schema() -> dict[str, Any]:
     """Return the JSON schema of `Result.to_dict` and ``--format json``, as ``ragkpi schema``."""
     found: dict[str, Any] = json.loads(schema_text())
     return found
-
-
-def schema_text() -> str:
-    """Return the schema file's text."""
-    return (Path(reports.__path__[0]) / "schema.json").read_text("utf-8")
 
 
 def _search(names: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, Measure]:

@@ -75,9 +75,20 @@ def record(
         if meta:
             raise UsageError(f"--meta {meta[0]}: nothing is logged; give --log FILE with it")
         return {}
-    from ragkpi.questions.evaluate.record import parse_meta
+    return {"path": log, "meta": _meta(meta)}
 
-    return {"path": log, "meta": parse_meta(meta)}
+
+def _meta(texts: list[str]) -> dict[str, str]:
+    """Read ``KEY=VALUE`` pairs."""
+    meta: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise UsageError(f"--meta {text}: expected KEY=VALUE, such as index=2026-11-01")
+        if key in meta:
+            raise UsageError(f"--meta {text}: '{key}' is given twice")
+        meta[key] = value
+    return meta
 
 
 @command

@@ -69,21 +69,6 @@ def record(
     }
 
 
-def parse_meta(texts: Iterable[str]) -> dict[str, str]:
-    """Read ``KEY=VALUE`` pairs, as ``--meta`` takes them; `UsageError` otherwise."""
-    meta: dict[str, str] = {}
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not (key and equals):
-            raise UsageError(
-                f"{option('meta')} {text}: expected KEY=VALUE, such as index=2026-11-01"
-            )
-        if key in meta:
-            raise UsageError(f"{option('meta')} {text}: '{key}' is given twice")
-        meta[key] = value
-    return meta
-
-
 def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     """Append all records or none, one per line; other processes may append at the same time."""
     text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
