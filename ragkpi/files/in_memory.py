@@ -23,7 +23,15 @@ from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.roles import BARE
 from ragkpi.files.shapes import Shape, map_of
-from ragkpi.files.trec import NONE, Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
+from ragkpi.files.trec import (
+    NONE,
+    Numbers,
+    Origin,
+    QrelsColumns,
+    RunColumns,
+    judged_or_not,
+    plain_qrels,
+)
 from ragkpi.wording import named, octets
 
 _IDS_AT_ONCE = 1 << 16
@@ -244,8 +252,7 @@ def run_blocks(data: Any) -> list[RunColumns]:
             score=part.scores(),
             line=np.arange(rows + 1, rows + len(part.document) + 1),
             run_id=b"run",
-            place=(BARE, ""),
-            map=part.map,
+            origin=Origin(BARE, part.map),
             others=part.others,
         )
         for part, rows in zip(parts, before, strict=False)
@@ -265,7 +272,7 @@ def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
         known = _names_of(data)
         names = _named(known, what)
         query, document, number = (data[name] for name in names)
-        others = {name: numbers(data[name]) for name in _others(known, names, what)}
+        others = {name: numbers(data[name]) for name in _others(known, names[2], what)}
         parts = [_grouped(tokens(query), tokens(document), numbers(number), names[2], others)]
     else:
         parts = [_of_rows(data, what)]
@@ -319,19 +326,17 @@ def _of_rows(rows: Any, what: Kind) -> GivenColumns:
     first: Any = rows[0] if rows else ()
     of_mapping = isinstance(first, Mapping)
     names = list(first if of_mapping else getattr(first, "_fields", ()))
-    places = dict(zip(names, names if of_mapping else range(len(names)), strict=True))
-    name = next((str(name) for name, key in places.items() if key == keys[2]), "score")
+    name = str(keys[2] if of_mapping else names[keys[2]] if names else "score")
     others = {
-        other: [row[places[other]] if _has(row, [places[other]]) else None for row in rows]
-        for other in _others(names, [name], what)
+        other: [row.get(other) if of_mapping else getattr(row, other, None) for row in rows]
+        for other in _others(names, name, what)
     }
     return _grouped(tokens_of(query), tokens_of(document), number, name, others)
 
 
-def _others(known: Sequence[str], names: Sequence[str], what: Kind) -> list[str]:
+def _others(names: Sequence[str], scored: str, what: Kind) -> Sequence[str]:
     """Return the names of the numbers beside the score that could order the documents."""
-    others = fields.may_order(tuple(map(str, known)), names[-1]) if what == "run" else ()
-    return [name for name in others if name not in names]
+    return fields.may_order(tuple(map(str, names)), scored) if what == "run" else ()
 
 
 def _keys(first: Any, what: Kind) -> Sequence[Any]:

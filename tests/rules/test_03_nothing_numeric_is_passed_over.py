@@ -342,7 +342,8 @@ def test_columns_between_white_space_are_found_by_their_names():
     from ragkpi.files.trec import _query_document_columns
 
     order = _query_document_columns("score", "query", "rank", "document")
-    assert (order.query, order.document, order.score, order.rank) == (1, 3, 0, 2)
+    assert (order.query, order.document, order.number) == (1, 3, 0)
+    assert list(order.others.values()) == [2]
 
 
 def test_columns_between_white_space_agree(evaluated):

@@ -26,7 +26,7 @@ from ragkpi.files.lines import (
 )
 from ragkpi.files.opening import Source
 from ragkpi.files.trec import RUN_LINE as LINE
-from ragkpi.files.trec import RunColumns, no_results, ranked_once, regrouped, whole_queries
+from ragkpi.files.trec import RunColumns, no_results, ranked, whole_queries
 from ragkpi.files.writing import Rankings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import ScatteredQueryError
@@ -215,7 +215,7 @@ class CheckedFile:
         self._source = source
         self._reader = run_format(source, reading)
         if judgements is not None:
-            self._reader = self._reader._replace(judged=(judgements.file, judgements.place))
+            self._reader = self._reader._replace(judged=(judgements.file, judgements.origin))
         self._block_size = block_size
         self.scattered = False
         self._read_before = False
@@ -263,16 +263,17 @@ class CheckedFile:
         """Yield a run that is not in TREC format, or whose documents are filtered."""
         columns = self._reader.stream_columns(self._source)
         if not self.scattered:
-            for part in self._sieved(whole_queries(columns)):
+            for part in self._sieved(columns):
                 yield _of_columns(part, problems)
         elif parts := list(columns):
             run = RunColumns.joined(parts)
-            (sieved,) = self._sieved(iter([regrouped(run)]))
+            sieved = RunColumns.joined(list(self._sieved([run])))
             yield _of_columns(sieved if self._reader.sieve else run, problems)
 
-    def _sieved(self, parts: Iterator[RunColumns]) -> Iterator[RunColumns]:
+    def _sieved(self, parts: Iterable[RunColumns]) -> Iterator[RunColumns]:
+        parts = whole_queries(parts, held=self.scattered)
         if self._reader.name != "trec":
-            parts = map(ranked_once, parts)
+            parts = ranked(parts)
         return self._reader.sieve.run(parts) if self._reader.sieve else parts
 
 
