@@ -298,7 +298,9 @@ def _registry() -> Any:
 
 
 def reads_as(kind: Kind, path: str) -> bool:
-    """Whether a file can be read whole in a role."""
+    """Whether a regular file can be read whole in a role."""
+    if not os.path.isfile(path):
+        return False
     try:
         with Source(path) as source:
             reader = reader_of(kind, source)

@@ -25,7 +25,6 @@ from ragkpi.files.opening import Source
 from ragkpi.files.roles import RunRole
 from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import (
-    Origin,
     RunColumns,
     best_first,
     no_results,
@@ -176,9 +175,9 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
 
 
 def _blocks_of(given: Any, shape: Shape | None = None) -> list[RunColumns]:
-    from ragkpi.files import in_memory
+    from ragkpi.files.in_memory import run_blocks
 
-    return in_memory.run_blocks(given if shape is None else in_memory.mapped_rows(given, shape))
+    return run_blocks(given, shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,17 +232,7 @@ class RunInMemory:
         """Return the run as columns, by the shape that `reading` names."""
         if reading.subset is not None:
             raise UsageError(f"{option('subset')} {reading.subset}: only a path can hold subsets")
-        if reading.shape is None:
-            return self.blocks
-        blocks = _blocks_of(self.given, reading.shape)
-        if reading.shape.score:
-            origin = Origin(map=reading.shape.score_map(reading.shape.score))
-            return [part._replace(origin=origin) for part in blocks]
-        origin = Origin(map=f"rank={reading.shape.rank}")
-        return [
-            part._replace(score=-part.score, by_rank=np.ones_like(part.score, bool), origin=origin)
-            for part in blocks
-        ]
+        return self.blocks if reading.shape is None else _blocks_of(self.given, reading.shape)
 
 
 def read_run(
