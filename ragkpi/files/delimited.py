@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import csv
 import itertools
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
+
 from ragkpi.errors import InputError
 from ragkpi.files.lines import Block, LineColumns, Tokens, blocks, split_lines
 from ragkpi.files.opening import Source
-from ragkpi.files.shape_reader import Listed, collect_qrels, stream_listed
+from ragkpi.files.shape_reader import collect_qrels
 from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of
 from ragkpi.files.trec import (
     ColumnOrder,
@@ -23,14 +26,14 @@ from ragkpi.files.trec import (
     QrelsColumns,
     RunColumns,
     columns_of_blocks,
-    descending,
+    columns_of_lines,
     parse_numbers,
-    part_of,
     plain_qrels,
     refuse_empty,
 )
 from ragkpi.wording import shown
 
+_RECORDS_AT_ONCE = 1 << 16
 CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 
@@ -73,7 +76,8 @@ class _DelimitedFile:
         try:
             yield from columns_of_blocks(self._blocks, layout)
         except _QuotedError as quoted:
-            yield from stream_listed(self._source.name, self._listed(quoted.args[0], layout))
+            for lines in self._quoted(quoted.args[0]):
+                yield columns_of_lines(self._source.name, lines, layout)
 
     def qrels(self) -> QrelsColumns:
         level = self._number("level")
@@ -89,8 +93,7 @@ class _DelimitedFile:
         try:
             lines = self._scan(block)
         except _QuotedError as quoted:
-            records = self._judged(quoted.args[0], query, document, level)
-            return collect_qrels(file, (listed._replace(origin=origin) for listed in records))
+            (lines,) = self._quoted(quoted.args[0], sys.maxsize)
         levels = Tokens.repeated(b"1", len(lines)) if level is None else lines.column(level)
         columns, line = [lines.column(query), lines.column(document), levels], lines.line
         # Quepid writes a line without document and rating for an unjudged query.
@@ -164,30 +167,14 @@ class _DelimitedFile:
                 raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
             yield number, record
 
-    def _listed(self, block: Block, layout: ColumnOrder) -> Iterator[Listed]:
-        of_ranks = layout.number is not None and part_of(layout.origin.map) == "rank"
-        for number, record in self._records(block):
-            value = b"-%d" % number if layout.number is None else record[layout.number].strip()
-            if of_ranks:
-                value = descending(self._source.name, number, value)
-            yield Listed(
-                number,
-                record[layout.query],
-                [record[layout.document]],
-                [value],
-                b"" if layout.run_id is None else record[layout.run_id],
-                of_ranks,
-                layout.origin,
-                {map_: [record[column]] for map_, column in layout.others.items()},
-            )
-
-    def _judged(
-        self, block: Block, query: int, document: int, level: int | None
-    ) -> Iterator[Listed]:
-        for number, record in self._records(block):
-            value = b"1" if level is None else record[level].strip()
-            if value or record[document]:
-                yield Listed(number, record[query], [record[document]], [value])
+    def _quoted(self, block: Block, most: int = _RECORDS_AT_ONCE) -> Iterator[LineColumns]:
+        """Read a block and all later blocks into columns, by record."""
+        records = self._records(block)
+        while some := list(itertools.islice(records, most)):
+            line = np.array([number for number, _ in some], np.int64)
+            values = Tokens.from_strings(value for _, record in some for value in record)
+            start, end = (of.reshape(len(some), -1) for of in (values.start, values.end))
+            yield LineColumns(values.buffer, start, end, line, end[:, -1])
 
 
 def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
@@ -220,7 +207,7 @@ def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
 def _stream_run(
     source: Source, shape: Shape | None = None, *, separator: bytes
 ) -> Iterator[RunColumns]:
-    yield from _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"]).run()
+    return _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"]).run()
 
 
 def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:

@@ -211,18 +211,21 @@ def stream_words(
 def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[RunColumns]:
     """Turn blocks of lines into columns, like `stream_run`."""
     for block in texts:
-        lines = layout.scan(block)
-        if not len(lines):
-            continue
-        file, line, number, run_id = block.file, lines.line, None, run_id_of(block.file)
-        if layout.number is not None:
-            parse = parse_ranks if part_of(layout.origin.map) == "rank" else parse_scores
-            number = parse(file, lines.column(layout.number), line)
-        if layout.run_id is not None:
-            run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
-        ids = lines.column(layout.query), lines.column(layout.document)
-        others = {map_: lines.column(other).numbers() for map_, other in layout.others.items()}
-        yield run_columns(file, *ids, number, line, run_id, layout.origin, others)
+        if len(lines := layout.scan(block)):
+            yield columns_of_lines(block.file, lines, layout)
+
+
+def columns_of_lines(file: str, lines: LineColumns, layout: ColumnOrder) -> RunColumns:
+    """Read the columns of some lines, at least one."""
+    line, number, run_id = lines.line, None, run_id_of(file)
+    if layout.number is not None:
+        parse = parse_ranks if part_of(layout.origin.map) == "rank" else parse_scores
+        number = parse(file, lines.column(layout.number), line)
+    if layout.run_id is not None:
+        run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
+    ids = lines.column(layout.query), lines.column(layout.document)
+    others = {map_: lines.column(other).numbers() for map_, other in layout.others.items()}
+    return run_columns(file, *ids, number, line, run_id, layout.origin, others)
 
 
 def run_columns(
