@@ -250,21 +250,18 @@ def _advised(
     from ragkpi.files.formats import reads_as
 
     role, file = roles.get(problem.file), problem.file
-    opposite: Kind = "run" if role == "qrels" else "qrels"
-    if role is None or file not in arguments or not os.path.isfile(file):
+    others = [word for word in arguments[1:] if word != file and roles.get(word, "run") != role]
+    if role is None or file not in arguments:
         return problem
-    for other in arguments[1:]:
-        unread = opposite if role == "qrels" else None
-        if other == file or not os.path.isfile(other) or roles.get(other, unread) != opposite:
-            continue
-        with warnings.catch_warnings(action="ignore"):
-            if not (reads_as(opposite, file) and reads_as(role, other)):
-                continue
-        exchanged = {file: other, other: file}
-        command = join(["ragkpi", *(exchanged.get(word, word) for word in arguments)])
-        swapped = f"{file} and {other} seem to be swapped: {command}"
-        return InputError(file, problem.line, problem.found, swapped)
-    return problem
+    with warnings.catch_warnings(action="ignore"):
+        opposite: Kind = "run" if role == "qrels" else "qrels"
+        other = next((of for of in others if reads_as(opposite, file) and reads_as(role, of)), None)
+    if other is None:
+        return problem
+    exchanged = {file: other, other: file}
+    command = join(["ragkpi", *(exchanged.get(word, word) for word in arguments)])
+    advice = f"{file} and {other} seem to be swapped: {command}"
+    return InputError(file, problem.line, problem.found, advice)
 
 
 def run_command(arguments: Sequence[str]) -> int:

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any, BinaryIO, Literal, TypeAlias, cast
 
 import numpy as np
@@ -32,10 +33,12 @@ from ragkpi.files.shape_reader import (
     choose_shape,
     collect_qrels,
     likely_shape,
+    reader_for,
     stream_listed,
 )
 from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of
 from ragkpi.files.trec import (
+    Origin,
     QrelsColumns,
     RunColumns,
     judged_or_not,
@@ -285,8 +288,7 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
             need_column(shape, part, *where)
     order = order_of(shape, *where)
     wanted: list[tuple[str, ColumnUse]] = [(query, "ids"), (document, "ids")]
-    number = order.score or order.rank
-    wanted += [] if number is None else [(number, "number")]
+    wanted += [] if order.number is None else [(order.number, "number")]
     wanted += [] if run_id is None else [(run_id, "ids")]
     wanted += [(name, "other") for name in order.others.values()]
     row = 0
@@ -294,13 +296,10 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
         queries, documents, *rest = cast(list[Any], columns)
         line = np.arange(row + 1, row + 1 + len(queries))
         row += len(queries)
-        numbers = None if number is None else rest.pop(0)
-        scores, ranks = (numbers, None) if order.score else (None, numbers)
-        run_ids = None if run_id is None else rest.pop(0)
-        name = run_id_of(source.name) if run_ids is None else run_ids[len(queries) - 1]
-        ids, others = (queries, documents), dict(zip(order.others, rest, strict=True))
-        block = run_columns(source.name, *ids, scores, ranks, line, name, order.map, others)
-        yield block._replace(place=(document, order.score or ""))
+        number = None if order.number is None else rest.pop(0)
+        name = run_id_of(source.name) if run_id is None else rest.pop(0)[len(queries) - 1]
+        others, origin = dict(zip(order.others, rest, strict=True)), Origin(document, order.map)
+        yield run_columns(source.name, queries, documents, number, line, name, origin, others)
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
@@ -325,8 +324,8 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     line = np.arange(1, len(query) + 1)
     refuse_empty(source.name, query, line, "query id")
     refuse_empty(source.name, document, line, "document id")
-    columns = plain_qrels(source.name, query, document, level, line, gain)
-    return columns._replace(place=(names[1], names[-1]))
+    origin = Origin(names[1], f"level={names[-1]}")
+    return plain_qrels(source.name, query, document, level, line, gain, origin)
 
 
 def _is_nested(table: ArrowTable, shape: Shape | None, shapes: Mapping[str, Shape]) -> bool:
@@ -339,16 +338,16 @@ def _is_nested(table: ArrowTable, shape: Shape | None, shapes: Mapping[str, Shap
 
 def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
     """Yield the documents of rows, read like JSON objects."""
-    recognised = shape is None or shape.numbers_only
-    reader = None if shape is None or recognised else ShapeReader(shape, source.name)
-    number = 0
-    for rows in table.rows(table.names, _RECORDS_AT_ONCE):
-        if reader is None:
-            reader = choose_shape(kind, rows[:100], source.name)
-            reader = reader or likely_shape(kind, rows[0], source.name)
-            reader = ShapeReader(reader.shape.with_numbers_of(shape), source.name)
-        for row in rows:
-            number += 1
+    batches = table.rows(table.names, _RECORDS_AT_ONCE)
+    first = next(batches, [])
+
+    def recognised() -> ShapeReader:
+        reader = choose_shape(kind, first[:100], source.name)
+        return reader or likely_shape(kind, first[0], source.name)
+
+    if first:
+        reader = reader_for(shape, source.name, recognised)
+        for number, row in enumerate(chain(first, chain.from_iterable(batches)), start=1):
             yield reader.listed(Record(number, number, row))
 
 

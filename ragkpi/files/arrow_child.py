@@ -38,7 +38,6 @@ _SAME = {
     "float64": ("double",),
     "int64": ("int64",),
 }
-_NAN = float("nan")
 # A message of zero length ends a stream; before Arrow 0.15 it had no continuation mark.
 _ENDS_OF_STREAM = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")
 
@@ -240,11 +239,11 @@ def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
 
 def _numbers_or_nan(table: Any, name: str) -> Any:
     """Return a column of numbers with NaN for null; of anything else, NaN alone."""
-    numbers = [None] * len(table)
+    numbers = pyarrow.chunked_array([pyarrow.nulls(len(table), "float64")])
     with suppress(pyarrow.ArrowException, NotImplementedError, KeyError):
         if not pyarrow.types.is_boolean(table.schema.field(name).type):
-            numbers = table[name].cast("float64").to_pylist()
-    return pyarrow.array([_NAN if number is None else number for number in numbers], "float64")
+            numbers = table[name].cast("float64")
+    return pyarrow.concat_arrays(numbers.fill_null(float("nan")).chunks)
 
 
 def _as_ids(column: Any) -> Any:

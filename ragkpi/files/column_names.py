@@ -98,14 +98,12 @@ _OF_DISTANCES = frozenset(_words("distance distances dist dists l2 euclidean los
 # Numbers with such a word in their name say nothing about the order of documents.
 _OF_OTHERS = frozenset(
     _words(
-        "id ids pk key hash no nr num number index idx page pages chunk chunks part paragraph "
-        "sentence section segment passage line lines row column offset start end begin from to "
-        "length len size count counts total n tokens token chars char characters words word bytes "
-        "timestamp ts time date datetime year month day hour epoch created updated modified "
-        "published indexed version seq seqno term shard took ms seconds latency duration price "
-        "cost width height x y bbox lat latitude lon lng longitude depth level run tag rating "
-        "label grade rel gain judgment judgement embedding vector dim dimensions zip phone code "
-        "title text content body name url uri isbn doi"
+        "id ids pk key index idx no nr number order pos page pages chunk chunks part section "
+        "sentence passage line row start begin from end to offset length len size count counts "
+        "total tokens token chars words bytes timestamp ts time date year month day created "
+        "updated modified published version seq term shard took ms seconds price cost width "
+        "height x y lat lon depth level tag rating label grade rel gain dim zip code hash title "
+        "text body name url"
     )
 )
 
@@ -152,13 +150,12 @@ def may_order(names: tuple[str, ...], scored: str | None) -> tuple[str, ...]:
     Beside a score (`scored`) these are other scores, distances and the rank; without, all but those
     that are known for something else.
     """
-    return tuple(name for name in names if name != scored and _may_order(name, scored))
-
-
-def _may_order(name: str, scored: str | None) -> bool:
-    if scored is None:
-        return meaning(name) != "other"
-    return is_score(name) or plain_name(name) in RANK
+    ordering = ("score", "distance", "rank", "unknown")[: 4 if scored is None else 2]
+    return tuple(
+        name
+        for name in names
+        if name != scored and (meaning(name) in ordering or plain_name(name) in RANK)
+    )
 
 
 def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:

@@ -8,28 +8,32 @@ from __future__ import annotations
 
 import csv
 import itertools
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
+
 from ragkpi.errors import InputError
 from ragkpi.files.lines import Block, LineColumns, Tokens, blocks, split_lines
 from ragkpi.files.opening import Source
-from ragkpi.files.shape_reader import Listed, collect_qrels, stream_listed
+from ragkpi.files.shape_reader import collect_qrels
 from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of
 from ragkpi.files.trec import (
     ColumnOrder,
-    Place,
+    Origin,
     QrelsColumns,
     RunColumns,
     columns_of_blocks,
-    descending,
+    columns_of_lines,
     parse_numbers,
     plain_qrels,
     refuse_empty,
 )
 from ragkpi.wording import shown
 
+_RECORDS_AT_ONCE = 1 << 16
 CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 
@@ -59,27 +63,29 @@ class _DelimitedFile:
     def run(self) -> Iterator[RunColumns]:
         names, line = self._header.names, self._header.line or None
         order = order_of(self._shape, names, self._source.name, line)
+        document = self._needed("doc")
         layout = ColumnOrder(
             self._scan,
             self._needed("query"),
-            self._needed("doc"),
-            None if order.score is None else names.index(order.score),
-            None if order.rank is None else names.index(order.rank),
+            document,
+            None if order.number is None else names.index(order.number),
             self._number("run_id"),
-            order.map,
+            Origin(names[document], order.map),
             {map_: names.index(name) for map_, name in order.others.items()},
         )
         try:
             yield from columns_of_blocks(self._blocks, layout)
         except _QuotedError as quoted:
-            yield from stream_listed(self._source.name, self._listed(quoted.args[0], layout))
+            for lines in self._quoted(quoted.args[0]):
+                yield columns_of_lines(self._source.name, lines, layout)
 
     def qrels(self) -> QrelsColumns:
         level = self._number("level")
         if level is None and self._shape.level:
             level = self._needed("level")
         query, document = self._needed("query"), self._needed("doc")
-        file = self._source.name
+        file, names = self._source.name, self._header.names
+        origin = Origin(names[document], f"level={'@number' if level is None else names[level]}")
         texts = list(self._blocks)
         if not texts:
             return collect_qrels(file, ())
@@ -87,7 +93,7 @@ class _DelimitedFile:
         try:
             lines = self._scan(block)
         except _QuotedError as quoted:
-            return collect_qrels(file, self._judged(quoted.args[0], query, document, level))
+            (lines,) = self._quoted(quoted.args[0], sys.maxsize)
         levels = Tokens.repeated(b"1", len(lines)) if level is None else lines.column(level)
         columns, line = [lines.column(query), lines.column(document), levels], lines.line
         # Quepid writes a line without document and rating for an unjudged query.
@@ -99,7 +105,7 @@ class _DelimitedFile:
         refuse_empty(file, columns[0], line, "query id")
         refuse_empty(file, columns[1], line, "document id")
         judged, gain = parse_numbers(file, columns[2], line, truth=True)
-        return plain_qrels(file, columns[0], columns[1], judged, line, gain)
+        return plain_qrels(file, columns[0], columns[1], judged, line, gain, origin)
 
     def _take_header(self) -> _Header:
         """Read the header, and leave the later lines in the blocks."""
@@ -127,10 +133,6 @@ class _DelimitedFile:
         names, line = self._header.names, self._header.line or None
         name = find_column(self._shape, part, names, self._source.name, line)
         return None if name is None else names.index(name)
-
-    def place(self, part: str) -> Place:
-        number, names = self._number(part), self._header.names
-        return names[self._needed("doc")], "" if number is None else names[number]
 
     def _needed(self, part: str) -> int:
         names, line = self._header.names, self._header.line or 1
@@ -165,32 +167,14 @@ class _DelimitedFile:
                 raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
             yield number, record
 
-    def _listed(self, block: Block, layout: ColumnOrder) -> Iterator[Listed]:
-        for number, record in self._records(block):
-            if layout.score is not None:
-                value = record[layout.score].strip()
-            elif layout.rank is not None:
-                value = descending(self._source.name, number, record[layout.rank])
-            else:
-                value = b"-%d" % number
-            yield Listed(
-                number,
-                record[layout.query],
-                [record[layout.document]],
-                [value],
-                b"" if layout.run_id is None else record[layout.run_id],
-                layout.score is None and layout.rank is not None,
-                layout.map,
-                {map_: [record[column]] for map_, column in layout.others.items()},
-            )
-
-    def _judged(
-        self, block: Block, query: int, document: int, level: int | None
-    ) -> Iterator[Listed]:
-        for number, record in self._records(block):
-            value = b"1" if level is None else record[level].strip()
-            if value or record[document]:
-                yield Listed(number, record[query], [record[document]], [value])
+    def _quoted(self, block: Block, most: int = _RECORDS_AT_ONCE) -> Iterator[LineColumns]:
+        """Read a block and all later blocks into columns, by record."""
+        records = self._records(block)
+        while some := list(itertools.islice(records, most)):
+            line = np.array([number for number, _ in some], np.int64)
+            values = Tokens.from_strings(value for _, record in some for value in record)
+            start, end = (of.reshape(len(some), -1) for of in (values.start, values.end))
+            yield LineColumns(values.buffer, start, end, line, end[:, -1])
 
 
 def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
@@ -223,13 +207,11 @@ def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
 def _stream_run(
     source: Source, shape: Shape | None = None, *, separator: bytes
 ) -> Iterator[RunColumns]:
-    file = _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"])
-    yield from (block._replace(place=file.place("score")) for block in file.run())
+    return _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"]).run()
 
 
 def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
-    file = _DelimitedFile(source, separator, shape or SHAPES["qrels"]["flat"])
-    return file.qrels()._replace(place=file.place("level"))
+    return _DelimitedFile(source, separator, shape or SHAPES["qrels"]["flat"]).qrels()
 
 
 stream_csv = partial(_stream_run, separator=b",")

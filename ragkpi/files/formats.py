@@ -16,8 +16,9 @@ from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import Kind, ScoreKind
 from ragkpi.files.opening import BYTE_ORDER_MARK, Source, inputs
-from ragkpi.files.roles import RunRole, refuse_scores, refuse_twice
-from ragkpi.files.trec import Numbers, Place, QrelsColumns, RunColumns
+from ragkpi.files.roles import RunRole, refuse_scores, refuse_twice, shape_of
+from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries
+from ragkpi.interface import option
 
 if TYPE_CHECKING:
     from ragkpi.files.shapes import Shape
@@ -189,10 +190,6 @@ def _names(words: list[bytes], columns: Sequence[Sequence[str]]) -> bool:
     return all(fields.find(names, aliases) is not None for aliases in columns)
 
 
-Role = Literal["checked", "guessed", "given"]
-"""Whether a user says what a file is, by its place among the arguments or by naming its shape."""
-
-
 class Reading(NamedTuple):
     """The user's choices for reading a file; format None: by the file's first bytes."""
 
@@ -214,37 +211,42 @@ class FileReader(NamedTuple):
     read: Callable[[Source], Any]  # returns the blocks of a run, or qrels
     scores: ScoreKind = "similarity"
     sieve: Sieve | None = None
-    role: Role = "checked"
-    judged: tuple[str, Place] | None = None  # the qrels beside a run, and the place in them
+    numbers: Literal["checked", "believed"] = "checked"  # by their shape, if a user names it
+    instead: str = ""  # what a user can say if the numbers of a run look like levels
+    judged: tuple[str, Origin] | None = None  # the qrels beside a run, and the place in them
 
-    def stream_run(self, source: Source) -> Iterator[RunColumns]:
-        """Read the documents of a run that the kernel needs."""
+    def stream_run(self, source: Source, *, held: bool = False) -> Iterator[RunColumns]:
+        """Read the documents of a run that the kernel needs, checked as in `trec.ranked`."""
         blocks = self.stream_columns(source)
-        if self.sieve is None or self.sieve.in_kernel:
-            return blocks
-        return self.sieve.folded(blocks)
+        if self.sieve is not None and not self.sieve.in_kernel:
+            blocks = self.sieve.folded(blocks)
+        return blocks if self.name == "trec" else ranked(whole_queries(blocks, held=held))
 
     def stream_columns(self, source: Source) -> Iterator[RunColumns]:
         """Read all documents of a run; `InputError` at the end if they are judgements.
 
-        Other errors as in `trec.best_first`.
+        `trec.ranked` is to check its queries once they are whole.
         """
         return trec.best_first(self._of_run(source), self.scores)
 
     def _of_run(self, source: Source) -> Iterator[RunColumns]:
-        role = RunRole()
+        role, levels, shape = RunRole(), "", ""
         for block in self.read(source):
-            if self.role != "given":
-                role.look(block)
+            if self.numbers == "checked":
+                levels = role.levels_with(block)
+                shape = shape_of(block.origin)
                 if self.judged is not None:
                     refuse_twice(block, *self.judged)
             yield block
-        role.refuse_judgements(source.name, guessed=self.role == "guessed")
+        if levels:
+            found = f"holds {levels}, not rankings"
+            advice = self.instead or f"{option('run_format', shape)} reads numbers as scores"
+            raise InputError(source.name, None, found, f"expected a run ({advice})")
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels; the sieve folds passages into documents."""
         columns: QrelsColumns = self.read(source)
-        if self.role != "given":
+        if self.numbers == "checked":
             refuse_scores(columns)
         return self.sieve.qrels(columns) if self.sieve else columns
 
@@ -280,13 +282,12 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
         return FileReader(name, read, asked.scores, asked.sieve)
-    role: Role = "checked" if shape is None else "given"
     form, read = _registry().other_reader(
         kind, source.name, name, recognise_layout(head), shape, asked.subset
     )
-    if name is not None and form != name:  # a shape
-        role = "given"
-    return FileReader(form, read, asked.scores, asked.sieve, role)
+    believed = shape is not None or name not in (None, form)  # a shape
+    numbers: Any = "believed" if believed else "checked"
+    return FileReader(form, read, asked.scores, asked.sieve, numbers)
 
 
 def _registry() -> Any:
@@ -297,7 +298,9 @@ def _registry() -> Any:
 
 
 def reads_as(kind: Kind, path: str) -> bool:
-    """Whether a file can be read whole in a role."""
+    """Whether a regular file can be read whole in a role."""
+    if not os.path.isfile(path):
+        return False
     try:
         with Source(path) as source:
             reader = reader_of(kind, source)

@@ -22,16 +22,24 @@ from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.roles import BARE
-from ragkpi.files.shapes import Shape, map_of
-from ragkpi.files.trec import NONE, Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
+from ragkpi.files.shapes import SHAPES, Shape, map_of
+from ragkpi.files.trec import (
+    NONE,
+    Numbers,
+    Origin,
+    QrelsColumns,
+    RunColumns,
+    judged_or_not,
+    plain_qrels,
+)
 from ragkpi.wording import named, octets
 
 _IDS_AT_ONCE = 1 << 16
 ROWS_OF_BLOCK = 1 << 14  # of a mapping
-# The names of the number; by length of row, the positions of query, document and number.
-_ROWS: Mapping[Kind, tuple[Sequence[str], Mapping[int, Sequence[int]]]] = {
-    "run": (fields.NAMES["<score>"], {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}),
-    "qrels": (fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)}),
+# By length of row, the positions of query, document and number.
+_ROWS: Mapping[Kind, Mapping[int, Sequence[int]]] = {
+    "run": {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)},
+    "qrels": {3: (0, 1, 2), 4: (0, 2, 3)},
 }
 # Types of Arrow.
 _IDS = re.compile(r"(large_)?(string|binary)|string_view|u?int\d+")
@@ -188,73 +196,47 @@ def _list(column: Any) -> list[Any]:
     return list(column)
 
 
-def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
+def qrels_columns(
+    data: Any, numbers: Numbers = "levels", shape: Shape | None = None
+) -> QrelsColumns:
     """Read judgements; `UsageError` for other data, and for a level that is not a whole number.
 
     `data` is ``{query: {document: level}}``, rows (query, document, level), rows as in a file, or
     a data frame of pandas, polars or pyarrow. Ids are str, bytes or int. ``"gains"`` allows real
-    numbers.
+    numbers. A `shape` names columns.
     """
-    (columns,) = _given(data, "qrels", sys.maxsize)
+    (columns,) = _given(data, "qrels", sys.maxsize, shape)
     level, gain = columns.levels(numbers)
     query = columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts)))
     line = np.arange(1, len(level) + 1)
     return plain_qrels("qrels", query, columns.document, level, line, gain)
 
 
-def mapped_rows(data: Any, shape: Shape) -> Any:
-    """Return, as rows, the columns of a frame or of named rows that a map names."""
-    names = [shape.query, shape.doc, shape.score or shape.rank or shape.level]
-    known = _names_of(data)
-    rows: list[Any] | None = None
-    if not known and isinstance(data, Iterable) and not isinstance(data, Mapping):
-        rows = list(data)
-    if rows and isinstance(rows[0], Mapping):
-        known = [str(name) for name in rows[0]]
-    chosen = [
-        path
-        if path in known
-        else fields.find(known, fields.NAMES.get(path, (fields.plain_name(path),)))
-        for path in names
-    ]
-    if None in chosen:
-        missing = names[chosen.index(None)]
-        raise UsageError(
-            f"the map names {missing}, the {shape.kind} given has "
-            f"{', '.join(known) or 'no columns'}; expected names of columns"
-        )
-    _refuse_twins(known, chosen, shape.kind)
-    if rows is not None:
-        return [tuple(row[name] for name in chosen) for row in rows]
-    columns = (data[name] for name in chosen)
-    lists = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
-    return list(zip(*lists, strict=True))
-
-
-def run_blocks(data: Any) -> list[RunColumns]:
+def run_blocks(data: Any, shape: Shape | None = None) -> list[RunColumns]:
     """Read a run into blocks of rows, in any order; data as in `qrels_columns`, with scores."""
-    parts = _given(data, "run", ROWS_OF_BLOCK)
+    parts = _given(data, "run", ROWS_OF_BLOCK, shape)
     before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
+    of_ranks = shape is not None and not shape.score
     return [
         RunColumns(
             file="run",
             query=part.query,
             starts=part.starts,
             document=part.document,
-            score=part.scores(),
+            score=-part.scores() if of_ranks else part.scores(),
             line=np.arange(rows + 1, rows + len(part.document) + 1),
             run_id=b"run",
-            place=(BARE, ""),
-            map=part.map,
+            by_rank=np.ones(len(part.document), bool) if of_ranks else None,
+            origin=Origin(BARE, part.map),
             others=part.others,
         )
         for part, rows in zip(parts, before, strict=False)
     ]
 
 
-def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
+def _given(data: Any, what: Kind, most: int, shape: Shape | None = None) -> list[GivenColumns]:
     """Split data into queries, documents and numbers, and a mapping into blocks of rows."""
-    if isinstance(data, Mapping):
+    if isinstance(data, Mapping) and shape is None:
         parts = list(_of_mapping(data, what, most))
     elif hasattr(data, "collect") and not hasattr(data, "__len__"):
         raise UsageError(
@@ -262,13 +244,14 @@ def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
             "expected it collected, e.g. .collect()"
         )
     elif hasattr(data, "column_names") or hasattr(data, "columns"):
-        known = _names_of(data)
-        names = _named(known, what)
-        query, document, number = (data[name] for name in names)
-        others = {name: numbers(data[name]) for name in _others(known, names, what)}
-        parts = [_grouped(tokens(query), tokens(document), numbers(number), names[2], others)]
+        names = _names_of(data)
+        keys = _named(names, what, shape)
+        query, document = (tokens(data[name]) for name in keys[:2])
+        others = {name: numbers(data[name]) for name in _others(names, keys[2], what, shape)}
+        map_ = _map(keys[2], what, shape)
+        parts = [_grouped(query, document, numbers(data[keys[2]]), map_, others)]
     else:
-        parts = [_of_rows(data, what)]
+        parts = [_of_rows([] if isinstance(data, Mapping) else data, what, shape)]
     if not any(len(part.document) for part in parts):
         raise UsageError(f"the {what} given is empty; expected at least one row")
     return parts
@@ -301,14 +284,15 @@ def _names_of(frame: Any) -> list[str]:
     return list(map(str, getattr(frame, "columns", ()) if names is None else names))
 
 
-def _of_rows(rows: Any, what: Kind) -> GivenColumns:
+def _of_rows(rows: Any, what: Kind, shape: Shape | None) -> GivenColumns:
     if not isinstance(rows, Iterable) or isinstance(rows, bytes):
         raise UsageError(
             f"the {what} given is {type(rows).__name__}; expected a path, "
             "{query: {document: number}}, rows (query, document, number) or a data frame"
         )
     rows = list(rows)
-    keys = _keys(rows[0], what) if rows else [0, 1, 2]
+    first: Any = rows[0] if rows else ()
+    keys = _keys(first, what, shape) if rows or shape else [0, 1, 2]
     try:
         query, document, number = (list(map(itemgetter(key), rows)) for key in keys)
     except (LookupError, TypeError):
@@ -316,33 +300,38 @@ def _of_rows(rows: Any, what: Kind) -> GivenColumns:
         raise UsageError(
             f"the {what} given holds {_brief(row)}; expected rows like its first one"
         ) from None
-    first: Any = rows[0] if rows else ()
     of_mapping = isinstance(first, Mapping)
     names = list(first if of_mapping else getattr(first, "_fields", ()))
-    places = dict(zip(names, names if of_mapping else range(len(names)), strict=True))
-    name = next((str(name) for name, key in places.items() if key == keys[2]), "score")
+    name = str(keys[2] if of_mapping else names[keys[2]] if names else "score")
     others = {
-        other: [row[places[other]] if _has(row, [places[other]]) else None for row in rows]
-        for other in _others(names, [name], what)
+        other: [row.get(other) if of_mapping else getattr(row, other, None) for row in rows]
+        for other in _others(names, name, what, shape)
     }
-    return _grouped(tokens_of(query), tokens_of(document), number, name, others)
+    map_ = _map(name, what, shape)
+    return _grouped(tokens_of(query), tokens_of(document), number, map_, others)
 
 
-def _others(known: Sequence[str], names: Sequence[str], what: Kind) -> list[str]:
+def _map(name: str, what: Kind, shape: Shape | None) -> str:
+    shape = shape or SHAPES[what]["flat"]
+    return shape.score_map(name) if shape.score else f"rank={name}"
+
+
+def _others(names: Sequence[str], scored: str, what: Kind, shape: Shape | None) -> Sequence[str]:
     """Return the names of the numbers beside the score that could order the documents."""
-    others = fields.may_order(tuple(map(str, known)), names[-1]) if what == "run" else ()
-    return [name for name in others if name not in names]
+    read = what == "qrels" or (shape is not None and shape.says_order)
+    return () if read else fields.may_order(tuple(map(str, names)), scored)
 
 
-def _keys(first: Any, what: Kind) -> Sequence[Any]:
+def _keys(first: Any, what: Kind, shape: Shape | None) -> Sequence[Any]:
     """Return the keys of query, document and number in rows like the first row."""
     if isinstance(first, Mapping):
-        return _named(list(first), what)
-    if hasattr(first, "_fields"):  # a named tuple
-        return [first._fields.index(name) for name in _named(first._fields, what)]
+        return _named(list(first), what, shape)
+    if hasattr(first, "_fields") or shape is not None:  # a named tuple; a map needs names
+        names = getattr(first, "_fields", ())
+        return [names.index(name) for name in _named(names, what, shape)]
     if hasattr(first, "columns") or hasattr(first, "column_names"):
         raise UsageError(f"the {what} given is a list of {type(first).__name__}; expected one")
-    places = _ROWS[what][1]
+    places = _ROWS[what]
     known = isinstance(first, Sequence) and not isinstance(first, str | bytes)
     if not known or len(first) not in places:
         raise UsageError(
@@ -364,42 +353,40 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _named(known: Sequence[str], what: Kind) -> list[str]:
-    """Find the columns of query, document and number by their names."""
-    found = []
-    for wanted in (fields.QUERY, fields.DOCUMENT, _ROWS[what][0]):
-        name = fields.find(known, wanted)
+def _named(known: Sequence[str], what: Kind, shape: Shape | None) -> list[str]:
+    """Find the columns of query, document and number, by a map or by their names."""
+    found, of = [], shape or SHAPES[what]["flat"]
+    for path in (of.query, of.doc, of.score or of.rank or of.level):
+        wanted = fields.NAMES.get(path, (fields.plain_name(path),))
+        name = path if path in known else fields.find(known, wanted)
         if name is None:
             raise UsageError(
-                f"the {what} given has columns {', '.join(map(str, known))}; expected one of "
-                f"{', '.join(wanted[: fields.MOST_NAMES])} among them"
+                f"{f'the map names {path}, ' if shape else ''}the {what} given has "
+                f"{'columns ' if known else 'no columns'}{', '.join(map(str, known))}; expected "
+                f"one of {', '.join(wanted[: fields.MOST_NAMES])} among them"
             )
         found.append(name)
-    if what == "qrels" and fields.plain_name(found[-1]) == "score":
+    if what == "qrels" and shape is None and fields.plain_name(found[-1]) == "score":
         other = fields.find(known, (*fields.RANK, *fields.RUN_ID))
         if other is not None:
             raise UsageError(
                 f"the qrels given hold a run ({found[-1]}, {other}); expected judgements"
             )
-    _refuse_twins(known, found, what)
-    return found
-
-
-def _refuse_twins(known: Sequence[str], names: Sequence[str | None], what: str) -> None:
-    for name in names:
+    for name in found:
         if known.count(name) > 1:
             raise UsageError(
                 f"the {what} given has {known.count(name)} columns named {name}; expected one"
             )
+    return found
 
 
 def _grouped(
     query: Tokens,
     document: Tokens,
     number: Sequence[Any],
-    name: str = "score",
-    others: Mapping[str, Sequence[Any]] = NONE,
+    map_: str,
+    others: Mapping[str, Sequence[Any]],
 ) -> GivenColumns:
     starts = query.changes()
     read = {map_of(other): _numbers(values).astype(np.float64) for other, values in others.items()}
-    return GivenColumns(query.take(starts[:-1]), starts, document, number, map_of(name), read)
+    return GivenColumns(query.take(starts[:-1]), starts, document, number, map_, read)

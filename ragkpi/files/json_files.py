@@ -33,6 +33,7 @@ from ragkpi.files.shape_reader import (
     likely_shape,
     no_object,
     object_shape,
+    reader_for,
     stream_listed,
 )
 from ragkpi.files.shapes import SHAPES, Shape, most_specific_first
@@ -57,10 +58,7 @@ def _read_whole(
 ) -> tuple[ShapeReader, Iterator[Record]]:
     """Return the reader and the records of a JSON text; without a shape, use one that fits."""
     text = _whole_text(source)
-    if shape is None or shape.numbers_only:
-        reader = ShapeReader(_recognised(text, kind).shape.with_numbers_of(shape), text.file)
-    else:
-        reader = ShapeReader(shape, text.file)
+    reader = reader_for(shape, text.file, lambda: _recognised(text, kind))
     refuse_subset(text.file, reader.shape, subset)
     return reader, _records([text], reader.shape, subset)
 
@@ -271,15 +269,14 @@ def _read_lines(
                 raise no_object(file, line)
             yield value
 
-    if shape is None or shape.numbers_only:
+    def recognised() -> ShapeReader:
         reader = choose_shape(kind, first_records(), file)
         if reader is None:
             first = _value_of(file, *ahead[0])
             reader = object_shape(kind, list(first.items()), file)
-            reader = reader or likely_shape(kind, first, file)
-        reader = ShapeReader(reader.shape.with_numbers_of(shape), file)
-    else:
-        reader = ShapeReader(shape, file)
+        return reader or likely_shape(kind, first, file)
+
+    reader = reader_for(shape, file, recognised)
     refuse_subset(file, reader.shape, subset)
     lines_again = itertools.chain(ahead, lines)
     if reader.shape.records:

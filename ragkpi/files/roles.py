@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import filecmp
 import os
+from collections.abc import Iterable
 
 import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.files.column_names import plain_name
-from ragkpi.files.trec import NO_PLACE, Place, QrelsColumns, RunColumns, run_id_of
+from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, part_of, path_of, run_id_of
 from ragkpi.interface import option
 from ragkpi.wording import named
 
 _LEVELS = (-2, 10)  # of the usual scales
-BARE = "$@value"  # {query: {document: number}}
+BARE = "$@value"  # where {query: {document: number}} has its documents
+
+
+def shape_of(origin: Origin) -> str:
+    """Return the shape whose name in an option says what the numbers are."""
+    return "object" if origin.documents == BARE else "flat"
 
 
 def refuse_scores(qrels: QrelsColumns) -> None:
@@ -26,8 +32,8 @@ def refuse_scores(qrels: QrelsColumns) -> None:
 
     Scores are fractional, or differ for all of more documents than a scale has levels.
     """
-    name = qrels.place[1].rpartition(".")[2]
-    if qrels.place[0] != BARE and plain_name(name) != "score":
+    name = path_of(qrels.origin.map).rpartition(".")[2]
+    if qrels.origin.documents != BARE and plain_name(name) != "score":
         return
     if qrels.gain is not None:
         row = qrels.fractional_row
@@ -39,13 +45,9 @@ def refuse_scores(qrels: QrelsColumns) -> None:
         if not _LEVELS[1] < len(np.unique(levels)) == len(levels):
             return
         found = f"{len(levels)} documents of query {named(qrels.query[row])} with as many scores"
-    shape = option("qrels_format", _shape(qrels.place))
+    shape = option("qrels_format", shape_of(qrels.origin))
     expected = f"expected judgements ({shape} reads numbers as gains)"
     raise InputError(qrels.file, int(qrels.line[row]), found, expected)
-
-
-def _shape(place: Place) -> str:
-    return "object" if place[0] == BARE else "flat"
 
 
 class RunRole:
@@ -56,47 +58,37 @@ class RunRole:
     """
 
     def __init__(self) -> None:
-        self._place = NO_PLACE
-        self._levels: set[float] | None = set()
-        self._queries, self._shared = 0, False
+        self._levels: set[float] = set()
+        self._queries, self._shared, self._ranking = 0, False, False
 
-    def look(self, block: RunColumns) -> None:
-        if self._levels is None:
-            return
-        score, self._place = block.score, block.place
-        beir = tuple(map(plain_name, block.place)) == ("corpus_id", "score")
-        ranked = block.by_rank is not None or any(map_.startswith("rank=") for map_ in block.others)
-        whole = (score >= _LEVELS[0]) & (score <= _LEVELS[1]) & (score == np.floor(score))
-        named_run = ranked or block.run_id != run_id_of(block.file)
-        if named_run or not (beir or block.place[0] == BARE) or not whole.all():
-            self._levels = None
-            return
-        levels = block.group() * 100 + score
-        self._levels.update(score.tolist())
-        self._queries += len(block.query)
-        self._shared = self._shared or len(np.unique(levels)) < len(levels)
+    def of(self, blocks: Iterable[RunColumns]) -> str:
+        """Return which levels judgements have; empty for a ranking."""
+        return [self.levels_with(block) for block in blocks][-1]
 
-    @property
-    def judgements(self) -> str:
-        """Say which levels the judgements have; empty for a ranking."""
-        levels = sorted(self._levels or ())
-        if not self._shared and (self._queries < 2 or not {0, 1}.issuperset(levels)):
+    def levels_with(self, block: RunColumns) -> str:
+        """Return, after another block, which levels judgements have; empty for a ranking."""
+        documents, map_ = block.origin.documents, block.origin.map
+        beir = plain_name(documents) == "corpus_id" and plain_name(path_of(map_)) == "score"
+        ranked = block.by_rank is not None or "rank" in map(part_of, block.others)
+        if ranked or block.run_id != run_id_of(block.file) or not (beir or documents == BARE):
+            self._ranking = True
+        if self._ranking or not np.isin(block.score, range(_LEVELS[0], _LEVELS[1] + 1)).all():
+            self._ranking = True
             return ""
-        return f"judgements of level {', '.join(f'{level:.0f}' for level in levels)}"
-
-    def refuse_judgements(self, file: str, *, guessed: bool) -> None:
-        """Raise `InputError` if the numbers so far are those of judgements."""
-        if found := self.judgements:
-            shape = option("run_format", _shape(self._place))
-            expected = f"expected a run ({shape} reads numbers as scores)"
-            if guessed:
-                expected = f"expected a run, or {option('kind', 'qrels')}"
-            raise InputError(file, None, f"holds {found}, not rankings", expected)
+        of_query = block.group() * 100 + block.score
+        self._shared |= len(np.unique(of_query)) < len(of_query)
+        self._levels.update(block.score.tolist())
+        self._queries += len(block.query)
+        if not self._shared and (self._queries < 2 or not self._levels <= {0, 1}):
+            return ""
+        return f"judgements of level {', '.join(f'{level:.0f}' for level in sorted(self._levels))}"
 
 
-def refuse_twice(run: RunColumns, qrels: str, place: Place) -> None:
+def refuse_twice(run: RunColumns, qrels: str, origin: Origin) -> None:
     """Raise `InputError` if qrels have the bytes of a run, and their numbers in the same place."""
-    same = NO_PLACE != run.place == place and os.path.isfile(run.file) and os.path.isfile(qrels)
+    same = "" != run.origin.documents == origin.documents
+    same = same and path_of(run.origin.map) == path_of(origin.map)
+    same = same and os.path.isfile(run.file) and os.path.isfile(qrels)
     if same and filecmp.cmp(run.file, qrels, shallow=False):
         found = f"holds the same as {qrels}, which is given as qrels"
         raise InputError(run.file, None, found, "expected a run")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, groupby, islice
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -33,6 +33,7 @@ from ragkpi.files.json_text import (
 )
 from ragkpi.files.lines import Tokens
 from ragkpi.files.shapes import (
+    NUMBERS,
     SHAPES,
     Shape,
     find_column,
@@ -41,14 +42,15 @@ from ragkpi.files.shapes import (
     warn_of_order,
 )
 from ragkpi.files.trec import (
-    NO_PLACE,
     NONE,
-    Place,
+    Origin,
     QrelsColumns,
     RunColumns,
     descending,
     parse_numbers,
     parse_scores,
+    part_of,
+    path_of,
     plain_qrels,
     refuse_empty,
     run_id_of,
@@ -58,6 +60,7 @@ from ragkpi.wording import shown
 
 _ROWS_OF_A_BATCH = 1 << 16
 _MOST_OTHERS = 50  # of numbers that are not read
+_MOST_KEYS = 1000  # of documents in which numbers are looked for
 _DEEPEST = 3  # objects in a document in which scores are looked for
 _LONGEST_NUMBER = 40
 
@@ -74,7 +77,7 @@ class Listed(NamedTuple):
         The texts of the scores or of the judged levels.
     by_rank
         Whether the values are negative ranks, each at most once per query.
-    map, others
+    origin, others
         As in `RunColumns`, with the texts of the numbers.
     """
 
@@ -84,9 +87,8 @@ class Listed(NamedTuple):
     values: list[bytes]
     run_id: bytes = b""
     by_rank: bool = False
-    map: str = "score=@value"
+    origin: Origin = Origin()
     others: Mapping[str, list[bytes]] = NONE
-    place: Place = NO_PLACE
 
 
 class _RecordColumns(NamedTuple):
@@ -121,7 +123,7 @@ def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
     batch: list[Listed] = []
     rows = last = 0
     for record in records:
-        if rows >= _ROWS_OF_A_BATCH or (batch and batch[-1].map != record.map):
+        if rows >= _ROWS_OF_A_BATCH or (batch and batch[-1].origin != record.origin):
             yield _run_columns(file, batch)
             batch, rows, last = [], 0, rows
         batch.append(record)
@@ -144,8 +146,7 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
         line=line,
         run_id=next(run_ids, b"") or run_id_of(file),
         by_rank=np.repeat(by_rank, counts) if any(by_rank) else None,
-        place=next((record.place for record in records if record.documents), NO_PLACE),
-        map=records[0].map,
+        origin=records[0].origin,
         others=_others_of(records, counts),
     )
 
@@ -172,8 +173,7 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
     query, counts, document, value, line = _columns_of(file, judged)
     level, gain = parse_numbers(file, value, line, truth=True)
     query = query.take(np.repeat(np.arange(len(query)), counts))
-    place = next(record.place for record in judged if record.documents)
-    return plain_qrels(file, query, document, level, line, gain)._replace(place=place)
+    return plain_qrels(file, query, document, level, line, gain, judged[0].origin)
 
 
 class Record(NamedTuple):
@@ -223,8 +223,8 @@ def _decimal(value: Any) -> bytes:
 
 def _dotted_keys(path: Path, items: Items) -> str:
     """Return the keys that lead to the number of the first document."""
-    keys = path.first(items[0][1], items[0][0])[1]
-    return ".".join(keys) if keys else "@number"
+    keys = path.first(*items[0][::-1])[1] if items else None
+    return "@number" if keys is None else ".".join(keys) or "@value"
 
 
 def no_object(file: str, line: int) -> InputError:
@@ -275,7 +275,7 @@ class ShapeReader:
         self._value = Path(shape.score or shape.level)
         self._rank, self._scores = Path(shape.rank), Path(shape.scores)
         self._warned = False
-        self._place = NO_PLACE
+        self._documents_at = shape.records + shape.list
         # The keys of the first record's score and rank, in files with one document per record.
         self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
@@ -322,19 +322,18 @@ class ShapeReader:
             layout = shared_keys([item for _, item in items])
             documents = self._documents(record, name, items, layout)
             values, by_rank, map_ = self._numbers(record, items, layout)
-            others = self._others(record, items, layout, map_)
+            others = self._others([item for _, item in items], layout, map_)
+            others |= self._lists_beside(record.value, len(items)) if map_ == ORDER else {}
         except KeyTwiceError as problem:
             raise InputError(file, line, str(problem), "expected each key once") from None
         tag = None if self._objects else self._run.scalar(value)
         run_id = b"" if tag is None else octets_of(tag, file, line, "run id")
         lines = list(record.lines) if len(record.lines) == len(items) else line
-        if self._place is NO_PLACE and items:
-            if self.shape.name == "flat":
-                find_column(self.shape, "level", list(value), file, line)
-            item = items[0][::-1]
-            name, of = (".".join(path.first(*item)[1] or ()) for path in (self._value, self._doc))
-            self._place = self.shape.records + self.shape.list or of, name
-        listed = Listed(lines, query, documents, values, run_id, by_rank, map_, others, self._place)
+        if not self._documents_at:
+            find_column(self.shape, "level", list(value), file, line)
+            self._documents_at = _dotted_keys(self._doc, items)
+        origin = Origin(self._documents_at, map_)
+        listed = Listed(lines, query, documents, values, run_id, by_rank, origin, others)
         return listed if self.shape.repeated == "refused" else self._without_repetitions(listed)
 
     def _items(self, record: Record) -> tuple[str, Items]:
@@ -380,54 +379,49 @@ class ShapeReader:
         ):
             return [self.listed(record) for record in records]
         queries, documents, numbers = (column or [] for column in columns)
-        names = fields.may_order(layout, number) if self._compares else ()
-        others = {map_of(name): [_decimal(value[name]) for value in values] for name in names}
-        map_, listed, start = self.shape.score_map(number), [], 0
+        origin, listed, start = Origin(self._documents_at, self.shape.score_map(number)), [], 0
         for query, same in groupby(queries):
             part = slice(start, start + len(list(same)))
             lines = [record.line for record in records[part]]
-            some = {map_: texts[part] for map_, texts in others.items()}
-            numbered = documents[part], numbers[part], b"", False, map_, some
-            listed.append(Listed(lines, query, *numbered, self._place))
+            others = self._others(values[part], layout, origin.map)
+            numbered = documents[part], numbers[part], b"", False, origin, others
+            listed.append(Listed(lines, query, *numbered))
             start = part.stop
         return listed
 
     def _others(
-        self, record: Record, items: Items, layout: Keys | None, map_: str
+        self, documents: Sequence[Any], layout: Keys | None, map_: str, above: str = ""
     ) -> dict[str, list[bytes]]:
-        """Return the texts of the numbers that are not read but could order the documents."""
-        part, _, scored = map_.rpartition("=")
-        read = scored if part in ("score", "distance") else None
-        alike = layout is not None and read in layout
-        if not self._compares or (alike and not fields.may_order(layout or (), read)):
-            return {}
+        """Return the texts of the numbers that are not read but could order the documents.
+
+        Beside a score these are in the same object, without any scores are looked for inside, too.
+        """
+        scored = path_of(map_) if part_of(map_) in ("score", "distance") else None
+        keys = layout or chain.from_iterable(item for item in documents if isinstance(item, dict))
+        names = tuple(islice(dict.fromkeys(keys), _MOST_KEYS)) if self._compares else ()
+        may_order = fields.may_order(names, scored and scored.removeprefix(above))
         others: dict[str, list[bytes]] = {}
-        for place, (_, item) in enumerate(items):
-            for path, value in self._fields(item, read, ""):
-                text = _decimal(value)
-                if text and (path in others or len(others) < _MOST_OTHERS):
-                    others.setdefault(path, [b""] * len(items))[place] = text
-        beside = record.value if map_ == ORDER and isinstance(record.value, dict) else {}
-        for name, values in beside.items() if self.shape.list else ():
-            if isinstance(values, list) and len(values) == len(items) and is_score(name):
-                others[f"scores={name}"] = list(map(_decimal, values))
+        for name in names:
+            path = f"{above}{name}"
+            wraps = above.count(".") < _DEEPEST and (not scored or scored.startswith(f"{path}."))
+            orders = name in may_order and (not above or is_score(path)) and path != self.shape.doc
+            if not wraps and not orders:
+                continue
+            values = [item.get(name) if isinstance(item, dict) else None for item in documents]
+            if wraps and any(isinstance(value, dict) for value in values):
+                others |= self._others(values, None, map_, f"{path}.")
+            if orders and any(texts := list(map(_decimal, values))):
+                others[map_of(path)] = texts
         return others
 
-    def _fields(self, item: Any, read: str | None, above: str) -> Iterator[tuple[str, Any]]:
-        """Yield the map and the value of each field of a document that could order it.
-
-        Beside a score these are the fields next to it, without any also scores further inside.
-        """
-        if not isinstance(item, dict) or above.count(".") > _DEEPEST:
-            return
-        names = fields.may_order(tuple(item), read and read.removeprefix(above))
-        for name, value in item.items():
-            path = f"{above}{name}"
-            if isinstance(value, dict):
-                if read is None or read.startswith(f"{path}."):
-                    yield from self._fields(value, read, f"{path}.")
-            elif name in names and (not above or is_score(path)) and path != self.shape.doc:
-                yield map_of(path), value
+    def _lists_beside(self, record: Any, count: int) -> dict[str, list[bytes]]:
+        """Return lists of as many scores beside a list of documents."""
+        beside = record.items() if isinstance(record, dict) and self.shape.list else ()
+        return {
+            f"scores={name}": list(map(_decimal, values))
+            for name, values in (beside if self._compares else ())
+            if isinstance(values, list) and len(values) == count and is_score(name)
+        }
 
     def _query_of(self, record: Record) -> bytes:
         value = self._query.scalar(record.value, record.key, record.number)
@@ -494,7 +488,7 @@ class ShapeReader:
                 self._level(record, record.line_of(number), *item)
                 for number, item in enumerate(items)
             ]
-        return levels, False, ""
+        return levels, False, f"level={_dotted_keys(self._value, items)}"
 
     def _level(self, record: Record, line: int, key: Any, item: Any) -> bytes:
         if not self.shape.level:
@@ -648,6 +642,19 @@ def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
         with suppress(KeyTwiceError):
             flat = Path("<document>").scalar(record) is not None
     return ShapeReader(SHAPES[kind]["flat" if flat else "lists"], file)
+
+
+def reader_for(
+    shape: Shape | None, file: str, recognised: Callable[[], ShapeReader]
+) -> ShapeReader:
+    """Return the reader by a user's shape; what it does not say of the file is recognised."""
+    if shape is not None and not shape.numbers_only:
+        return ShapeReader(shape, file)
+    reader = recognised()
+    if shape is None:
+        return reader
+    numbers: dict[str, Any] = {part: getattr(shape, part) for part in NUMBERS}
+    return ShapeReader(reader.shape._replace(required=shape.required, **numbers), file)
 
 
 def is_record(entries: Items) -> bool:

@@ -84,17 +84,10 @@ class Shape(NamedTuple):
         """Whether a map says which number, or `ORDER`, ranks the documents."""
         return not {"score", "scores", "rank"}.isdisjoint(self.required)
 
-    def with_numbers_of(self, map_: Shape | None) -> Shape:
-        """Return this shape with the numbers that a map names."""
-        if map_ is None:
-            return self
-        numbers = {part: getattr(map_, part) for part in _NUMBERS}
-        return self._replace(required=map_.required, **numbers)
-
     @property
     def numbers_only(self) -> bool:
         """Whether a map names numbers alone, so that the rest is recognised."""
-        return bool(self.required) and {*self.required} <= {*_NUMBERS}
+        return bool(self.required) and {*self.required} <= {*NUMBERS}
 
     @property
     def specificity(self) -> tuple[int, int]:
@@ -108,7 +101,7 @@ class Shape(NamedTuple):
         return names, sum(map(bool, parts))
 
 
-_NUMBERS = ("score", "scores", "rank", "level", "better")
+NUMBERS = ("score", "scores", "rank", "level", "better")
 
 
 def find_column(
@@ -152,8 +145,7 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
 class RowOrder(NamedTuple):
     """The column that orders rows, and as in `RunColumns` its map and those of other columns."""
 
-    score: str | None
-    rank: str | None
+    number: str | None
     map: str
     others: Mapping[str, str]  # from map to column
 
@@ -161,14 +153,13 @@ class RowOrder(NamedTuple):
 def order_of(shape: Shape, names: Sequence[str], file: str, line: int | None) -> RowOrder:
     """Find what orders rows: a score, else a rank; without both their order, with a warning."""
     score = find_column(shape, "score", names, file, line)
-    rank = None if score else find_column(shape, "rank", names, file, line)
-    number = score or rank
+    number = score or find_column(shape, "rank", names, file, line)
     if number is None and shape.rank != "@number":
         warn_of_order(file, names, shape)
-    map_ = shape.score_map(score) if score else f"rank={rank}" if rank else ORDER
+    map_ = shape.score_map(score) if score else f"rank={number}" if number else ORDER
     others = () if shape.says_order else fields.may_order(tuple(names), score)
     taken = {number, shape.query, shape.doc}
-    return RowOrder(score, rank, map_, {map_of(name): name for name in others if name not in taken})
+    return RowOrder(number, map_, {map_of(name): name for name in others if name not in taken})
 
 
 def warn_of_order(file: str, names: Sequence[str], shape: Shape) -> None:

@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -53,19 +53,41 @@ NONE: Mapping[str, Any] = {}
 _HEAD = 1 << 12  # bytes; enough for the first line, or for its first ten documents
 
 
+class Origin(NamedTuple):
+    """Where a file without fixed columns has documents and their numbers."""
+
+    documents: str = ""  # the path to a list of documents, or their column
+    # As a user maps it: score=…, distance=…, scores=…, rank=…, level=… or `ORDER`.
+    map: str = "score=score"
+
+
+def part_of(map_: str) -> str:
+    """Return what a map says that the numbers are, such as ``rank``."""
+    return map_.rpartition("=")[0].split()[-1]
+
+
+def path_of(map_: str) -> str:
+    """Return the path to the numbers of a map, or what they are in a file without names."""
+    path = map_.rpartition("=")[2]
+    return part_of(map_) if path.isdigit() else path
+
+
+LEVELS = Origin("", "level=level")
+
+
 class ColumnOrder(NamedTuple):
     """The number, from 0, of each column in the lines of a run.
 
-    Without scores, ranks become negative scores. Without a run id, the run is named after its file.
+    Ranks become negative scores; without a number the order of the lines counts. Without a run id,
+    the run is named after its file.
     """
 
     scan: Callable[[Block], LineColumns]
     query: int
     document: int
-    score: int | None
-    rank: int | None = None
+    number: int | None
     run_id: int | None = None
-    map: str = "score=score"  # as in `RunColumns`
+    origin: Origin = Origin()
     others: Mapping[str, int] = NONE
 
 
@@ -75,32 +97,21 @@ def _query_document_columns(*names: str) -> ColumnOrder:
     at = {name: number for number, name in enumerate(names)}
     # A map numbers the columns of a file without names.
     maps = {
-        name: f"query={at['query'] + 1}, doc={at['document'] + 1}, {name}={at[name] + 1}"
+        f"query={at['query'] + 1}, doc={at['document'] + 1}, {name}={at[name] + 1}": at[name]
         for name in ("score", "rank")
         if name in at
     }
-    first, *others = maps
+    (map_, number), *others = maps.items()
+    ids = at["query"], at["document"]
     return ColumnOrder(
-        partial(scan, shape=line),
-        at["query"],
-        at["document"],
-        at.get("score"),
-        at.get("rank"),
-        map=maps[first],
-        others={maps[name]: at[name] for name in others},
+        partial(scan, shape=line), *ids, number, origin=Origin(map=map_), others=dict(others)
     )
 
 
-TREC = ColumnOrder(partial(scan, shape=RUN_LINE), query=0, document=2, score=4, run_id=5)
+TREC = ColumnOrder(partial(scan, shape=RUN_LINE), query=0, document=2, number=4, run_id=5)
 MSMARCO = _query_document_columns("query", "document", "rank")
 COLBERT = _query_document_columns("query", "document", "rank", "score")
 TEVATRON = _query_document_columns("query", "document", "score")
-
-
-Place: TypeAlias = "tuple[str, str]"
-"""Where a file without fixed columns has its numbers: the path to a list, or the column of
-documents; and a key or column."""
-NO_PLACE = ("", "")
 
 
 class RunColumns(NamedTuple):
@@ -114,11 +125,9 @@ class RunColumns(NamedTuple):
     line: IntArray  # physical line numbers
     run_id: bytes  # of the last row
     by_rank: BoolArray | None = None  # which scores are negative ranks, if any
-    # What the scores are, as a map says it: score=…, distance=…, scores=…, rank=… or `ORDER`.
-    map: str = "score=score"
+    origin: Origin = Origin()
     # Numbers of the documents that are not read, by the map that would read them; NaN for none.
     others: Mapping[str, FloatArray] = NONE
-    place: Place = NO_PLACE
 
     def group(self) -> IntArray:
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
@@ -135,6 +144,13 @@ class RunColumns(NamedTuple):
             np.zeros(len(part.line), dtype=bool) if part.by_rank is None else part.by_rank
             for part in parts
         ]
+        no_number = [np.full(len(part.line), np.nan) for part in parts]
+        others = {
+            map_: np.concatenate(
+                [part.others.get(map_, none) for part, none in zip(parts, no_number, strict=True)]
+            )
+            for map_ in {map_: None for part in parts for map_ in part.others}
+        }
         return cls(
             parts[0].file,
             query.take(first[:-1]),
@@ -144,7 +160,8 @@ class RunColumns(NamedTuple):
             np.concatenate([part.line for part in parts]),
             parts[-1].run_id,
             None if all(part.by_rank is None for part in parts) else np.concatenate(by_rank),
-            place=parts[0].place,
+            parts[0].origin,
+            others,
         )
 
     @property
@@ -158,14 +175,14 @@ class RunColumns(NamedTuple):
         return self.with_rows(rows, starts)._replace(query=self.query.take(slice(first, last)))
 
     def with_rows(self, rows: slice | IntArray, starts: IntArray) -> RunColumns:
-        """Keep some rows, with groups starting at `starts`; without `others`."""
+        """Keep some rows, with groups starting at `starts`."""
         return self._replace(
             starts=starts,
             document=self.document.take(rows),
             score=self.score[rows],
             line=self.line[rows],
             by_rank=None if self.by_rank is None else self.by_rank[rows],
-            others=NONE,
+            others={map_: number[rows] for map_, number in self.others.items()},
         )
 
 
@@ -194,47 +211,53 @@ def stream_words(
 def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[RunColumns]:
     """Turn blocks of lines into columns, like `stream_run`."""
     for block in texts:
-        lines = layout.scan(block)
-        if not len(lines):
-            continue
-        file, line, rank, score, run_id = block.file, lines.line, None, None, run_id_of(block.file)
-        if layout.score is not None:
-            score = parse_scores(file, lines.column(layout.score), line)
-        elif layout.rank is not None:
-            rank = parse_ranks(file, lines.column(layout.rank), line)
-        if layout.run_id is not None:
-            run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
-        query, document = lines.column(layout.query), lines.column(layout.document)
-        others = {map_: lines.column(other).numbers() for map_, other in layout.others.items()}
-        yield run_columns(file, query, document, score, rank, line, run_id, layout.map, others)
+        if len(lines := layout.scan(block)):
+            yield columns_of_lines(block.file, lines, layout)
+
+
+def columns_of_lines(file: str, lines: LineColumns, layout: ColumnOrder) -> RunColumns:
+    """Read the columns of some lines, at least one."""
+    line, number, run_id = lines.line, None, run_id_of(file)
+    if layout.number is not None:
+        parse = parse_ranks if part_of(layout.origin.map) == "rank" else parse_scores
+        number = parse(file, lines.column(layout.number), line)
+    if layout.run_id is not None:
+        run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
+    ids = lines.column(layout.query), lines.column(layout.document)
+    others = {map_: lines.column(other).numbers() for map_, other in layout.others.items()}
+    return run_columns(file, *ids, number, line, run_id, layout.origin, others)
 
 
 def run_columns(
     file: str,
     query: Tokens,
     document: Tokens,
-    score: FloatArray | None,
-    rank: FloatArray | None,
+    number: FloatArray | None,
     line: IntArray,
     run_id: bytes,
-    map_: str,
+    origin: Origin,
     others: Mapping[str, FloatArray],
 ) -> RunColumns:
-    """Group rows by query; without scores ranks count, without ranks row order."""
+    """Group rows by query; `number` holds scores or ranks, and without it row order counts."""
     by_rank = None
-    if score is None:
-        if rank is not None:
-            by_rank = np.ones(len(line), dtype=bool)
-        score = -(line.astype(np.float64) if rank is None else rank)
+    if number is None:
+        number = -line.astype(np.float64)
+    elif part_of(origin.map) == "rank":
+        number, by_rank = -number, np.ones(len(line), dtype=bool)
     starts = query.changes()
     query = query.take(starts[:-1])
     refuse_empty(file, document, line, "document id")
     refuse_empty(file, query, line[starts[:-1]], "query id")
-    return RunColumns(file, query, starts, document, score, line, run_id, by_rank, map_, others)
+    return RunColumns(file, query, starts, document, number, line, run_id, by_rank, origin, others)
 
 
-def whole_queries(parts: Iterable[RunColumns]) -> Iterator[RunColumns]:
-    """Regroup blocks so that no query continues from one to the next."""
+def whole_queries(parts: Iterable[RunColumns], *, held: bool = False) -> Iterator[RunColumns]:
+    """Regroup blocks so that no query continues from one to the next.
+
+    If the lines of a query are scattered, the whole run must be `held`.
+    """
+    if held and (all_parts := list(parts)):
+        parts = [regrouped(RunColumns.joined(all_parts))]
     open_: list[RunColumns] = []
     for part in parts:
         count = len(part.query)
@@ -338,58 +361,47 @@ def ranked_once(columns: RunColumns) -> RunColumns:
     )
 
 
-class _Other(NamedTuple):
-    """What a number that is not read has shown so far."""
-
-    against: tuple[int, str] | None = None  # the first line where it does not fall, and its query
-    rises: bool = True
-    fractional: bool = False
-
-
 def best_first(blocks: Iterable[RunColumns], scores: ScoreKind) -> Iterator[RunColumns]:
-    """Negate distances, and compare the numbers that are not read with the order that counts.
+    """Negate distances, which the user, a map or a name calls so."""
+    for block in blocks:
+        part, path = part_of(block.origin.map), path_of(block.origin.map)
+        by_name = scores == "distance" or meaning(path) == "distance"
+        negated = part == "distance" or (part in ("score", "scores") and by_name)
+        yield block._replace(score=-block.score) if negated else block
+
+
+def ranked(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
+    """Check whole queries: each is ranked once, and unread numbers agree with the order.
 
     If they disagree, nobody knows which of them counts: `InputError`, or a warning for whole
     numbers of unknown meaning, levels and positions.
     """
-    seen: dict[str, _Other] = {}
-    said = False
-    for block in blocks:
-        words = block.map.rpartition("=")[0].split()
-        by_name = meaning(_path(block.map)) == "distance" or scores == "distance"
-        if words[-1] == "distance" or (words[-1] in ("score", "scores") and by_name):
-            block = block._replace(score=-block.score)
-        refused, warned = [], []
+    against: dict[str, tuple[int, str]] = {}  # the first line, and its query
+    fractional: set[str] = set()
+    warned = False
+    for block in map(ranked_once, blocks):
         for map_, number in block.others.items():
-            sort = meaning(_path(map_))
-            number = -number if sort in ("distance", "rank") else number
-            other = seen[map_] = _compared(seen.get(map_, _Other()), block, number)
-            if other.against and (other.fractional or _must_agree(_path(map_))):
-                refused.append(map_)
-            elif other.against and not (other.rises and sort == "unknown"):
-                warned.append(map_)
-        # Of rows without scores the reader has warned.
-        said = said or (block.map == ORDER and block.by_rank is None)
-        if refused or (warned and not said):
-            maps = [block.map, *(refused or warned)][: _MOST_OTHERS + 1]
+            row = _first_ascent(block, map_, number)
+            if row is not None and map_ not in against:
+                query = block.query[int(block.group()[row])]
+                against[map_] = int(block.line[row]), named(query)
+            if (np.isfinite(number) & (number != np.floor(number))).any():
+                fractional.add(map_)
+        refused = [map_ for map_ in against if map_ in fractional or _must_agree(path_of(map_))]
+        if refused or (against and not warned):
+            maps = [block.origin.map, *(refused or against)][: _MOST_OTHERS + 1]
             names = [
-                "the order of the file" if map_ == ORDER else shown_names([_path(map_)])[1:-1]
+                "the order of the file" if map_ == ORDER else shown_names([path_of(map_)])[1:-1]
                 for map_ in maps
             ]
-            line, query = seen[maps[1]].against or (0, "")
-            found = f"{', '.join(names[:-1])} and {names[-1]} order query {query} differently"
+            line, query_name = against[maps[1]]
+            found = f"{', '.join(names[:-1])} and {names[-1]} order query {query_name} differently"
             if refused:
                 raise InputError(block.file, line, found, _choices(maps))
-            said = True
+            warned = True
             text = f"{block.file}:{line}: {found}; {names[0]} counts"
             warnings.warn(text, RagkpiWarning, stacklevel=2)
-        yield block._replace(others=NONE) if block.others else block
-
-
-def _path(map_: str) -> str:
-    """Return the path to the number that a map reads, or what it is in a file without names."""
-    part, _, path = map_.rpartition("=")
-    return part.split()[-1] if path.isdigit() else path
+        yield block
 
 
 def _must_agree(name: str) -> bool:
@@ -398,33 +410,21 @@ def _must_agree(name: str) -> bool:
     return (is_score(name) and words.isdisjoint(LEVEL[:-1])) or words == {"rank"}
 
 
-def _compared(other: _Other, block: RunColumns, number: FloatArray) -> _Other:
-    """Compare a number with the scores of a block, query by query."""
+def _first_ascent(block: RunColumns, map_: str, number: FloatArray) -> int | None:
+    """Return a row whose number is better than that of a better row of its query, or None."""
     rows = np.flatnonzero(~np.isnan(number))
-    number, group, score = number[rows], block.group()[rows], block.score[rows]
-
-    def ascents(number: FloatArray) -> IntArray:
-        order = np.lexsort((-number, -score, group))
-        rises = (number[order[1:]] > number[order[:-1]]) & (group[1:] == group[:-1])
-        return np.asarray(rows[order[1:][rises]])
-
-    against, wrong = other.against, ascents(number)
-    if len(wrong) and against is None:
-        query = block.query[int(np.searchsorted(block.starts, wrong[0], side="right")) - 1]
-        against = int(block.line[wrong[0]]), named(query)
-    fractional = other.fractional or bool((number != np.floor(number)).any())
-    return _Other(against, other.rises and not len(ascents(-number)), fractional)
+    better = number[rows] * (-1 if meaning(path_of(map_)) in ("distance", "rank") else 1)
+    group, score = block.group()[rows], block.score[rows]
+    order = np.lexsort((-better, -score, group))
+    rises = (better[order[1:]] > better[order[:-1]]) & (group[order[1:]] == group[order[:-1]])
+    return int(rows[order[1:][rises][0]]) if rises.any() else None
 
 
 def _choices(maps: Sequence[str]) -> str:
     """Return a command for each number that may be the one that counts."""
-    commands = [option("map_run", map_) for map_ in maps]
-    commands += [
-        option("map_run", f"distance={_path(map_)}")
-        for map_ in maps[1:]
-        if meaning(_path(map_)) == "unknown"
-    ]
-    return f"expected one of {' or '.join(commands)}"
+    unknown = [map_ for map_ in maps[1:] if meaning(path_of(map_)) == "unknown"]
+    maps = [*maps, *(f"distance={path_of(map_)}" for map_ in unknown)]
+    return f"expected one of {' or '.join(option('map_run', map_) for map_ in maps)}"
 
 
 QRELS_LINE = LineShape(
@@ -457,7 +457,7 @@ class QrelsColumns(NamedTuple):
     level: IntArray  # negative: in the pool but unjudged
     line: IntArray
     gain: FloatArray | None = None
-    place: Place = NO_PLACE
+    origin: Origin = LEVELS
 
     def read_as(self, numbers: Numbers) -> QrelsColumns:
         """Return these qrels; `InputError` for a fractional number if levels are expected."""
@@ -530,10 +530,11 @@ def plain_qrels(
     level: IntArray,
     line: IntArray,
     gain: FloatArray | None,
+    origin: Origin = LEVELS,
 ) -> QrelsColumns:
     """Return qrels of a format without iterations."""
     iteration = Tokens.repeated(b"0", len(line))
-    return QrelsColumns(file, query, iteration, document, level, line, gain)
+    return QrelsColumns(file, query, iteration, document, level, line, gain, origin)
 
 
 def judged_or_not(gain: FloatArray) -> IntArray:

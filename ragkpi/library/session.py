@@ -532,11 +532,9 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
         return read
     if rel_info != "qrels":
         raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
-    from ragkpi.files.in_memory import mapped_rows, qrels_columns
+    from ragkpi.files.in_memory import qrels_columns
 
-    if how is not None and how.shape is not None:
-        qrels = mapped_rows(qrels, how.shape)
-    columns = qrels_columns(qrels, "gains")
+    columns = qrels_columns(qrels, "gains", None if how is None else how.shape)
     if how is not None and how.sieve:
         columns = how.sieve.qrels(columns)
     return Qrels(group_judgements(columns))

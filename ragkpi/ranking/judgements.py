@@ -14,7 +14,7 @@ from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.files.lines import Tokens, rows_of
 from ragkpi.files.opening import new_sha256
-from ragkpi.files.trec import NO_PLACE, Place, QrelsColumns, fractional
+from ragkpi.files.trec import LEVELS, Origin, QrelsColumns, fractional
 from ragkpi.wording import named
 
 IdOrder = Literal["descending", "ascending"]
@@ -41,7 +41,7 @@ class Judgements:
     ties: IdOrder = "descending"  # the order of ids among documents with equal scores
     gain: FloatArray | None = None  # (J,), in qrels with fractional levels; `level` is then 0
     first_fraction: tuple[int, float] = (0, 0.0)  # the first fractional level, with its line
-    place: Place = NO_PLACE  # where the file has its levels
+    origin: Origin = LEVELS
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "documents"}
@@ -133,7 +133,7 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
         document, level, line = document.take(order), level[order], line[order]
         gain = None if gain is None else gain[order]
     judgements = Judgements(
-        columns.file, queries, bounds, document, level, index, place=columns.place
+        columns.file, queries, bounds, document, level, index, origin=columns.origin
     )
     first_row = document.first_rows(judgements.query)
     again = np.flatnonzero(first_row != np.arange(len(first_row)))

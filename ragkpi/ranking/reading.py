@@ -28,9 +28,8 @@ from ragkpi.files.trec import (
     RunColumns,
     best_first,
     no_results,
-    ranked_once,
+    ranked,
     refuse_carriage_returns,
-    regrouped,
     whole_queries,
 )
 from ragkpi.interface import option
@@ -176,9 +175,9 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
 
 
 def _blocks_of(given: Any, shape: Shape | None = None) -> list[RunColumns]:
-    from ragkpi.files import in_memory
+    from ragkpi.files.in_memory import run_blocks
 
-    return in_memory.run_blocks(given if shape is None else in_memory.mapped_rows(given, shape))
+    return run_blocks(given, shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,15 +195,12 @@ class RunInMemory:
     ) -> Hits:
         """Judge the run; errors as in `run_blocks`, and for a repeated document."""
         reading = reading or Reading()
-        if judgements.gain is not None and judgements.file == "qrels":
-            role = RunRole()
-            for block in self.blocks:
-                role.look(block)
-            if role.judgements:
-                raise UsageError(
-                    f"the run given holds {role.judgements} and the qrels given fractions: they "
-                    "seem to be swapped; expected evaluate(qrels, run)"
-                )
+        swapped = judgements.gain is not None and judgements.file == "qrels"
+        if swapped and (levels := RunRole().of(self.blocks)):
+            raise UsageError(
+                f"the run given holds {levels} and the qrels given fractions: they "
+                "seem to be swapped; expected evaluate(qrels, run)"
+            )
         try:
             return self._hits(judgements, wanted, reading, held=False)
         except ScatteredQueryError:
@@ -222,6 +218,7 @@ class RunInMemory:
                 # Anything but a plain mapping is read row by row, and refused there.
                 run = run_for(judgements, wanted, held, **treatment)
                 blocks = best_first(self._blocks_as(reading), reading.scores)
+                blocks = ranked(whole_queries(blocks, held=held))
                 for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
                     run.add(*part.for_kernel)
             found = run.finish()
@@ -235,16 +232,7 @@ class RunInMemory:
         """Return the run as columns, by the shape that `reading` names."""
         if reading.subset is not None:
             raise UsageError(f"{option('subset')} {reading.subset}: only a path can hold subsets")
-        if reading.shape is None:
-            return self.blocks
-        blocks = _blocks_of(self.given, reading.shape)
-        if reading.shape.score:
-            map_ = reading.shape.score_map(reading.shape.score)
-            return [part._replace(map=map_) for part in blocks]
-        run = RunColumns.joined(blocks)  # its numbers are ranks
-        by_rank = np.ones(len(run.score), dtype=bool)
-        run = run._replace(score=-run.score, by_rank=by_rank, map=f"rank={reading.shape.rank}")
-        return [ranked_once(regrouped(run))]
+        return self.blocks if reading.shape is None else _blocks_of(self.given, reading.shape)
 
 
 def read_run(
@@ -262,7 +250,7 @@ def read_run(
     if isinstance(run, RunInMemory):
         return run.hits(judgements, wanted, reading)
     with run if isinstance(run, Source) else Source(run) as source:
-        reader = run_format(source, reading)._replace(judged=(judgements.file, judgements.place))
+        reader = run_format(source, reading)._replace(judged=(judgements.file, judgements.origin))
         source.keep_copy()
         try:
             hits = _judged(source, reader, judgements, wanted, held=False)
@@ -286,16 +274,6 @@ def _judged(
     return hits_of(run, found, run_id, reader.name)
 
 
-def _ranked_once(reader: FileReader, source: Source, held: bool) -> Iterator[RunColumns]:
-    """Read a run in columns; `SeparateRankingsError` if a query has a rank twice."""
-    parts = reader.stream_run(source)
-    if reader.name == "trec":
-        return parts
-    if held and (all_parts := list(parts)):
-        parts = iter([regrouped(RunColumns.joined(all_parts))])
-    return map(ranked_once, whole_queries(parts))
-
-
 def pushed(source: Source, reader: FileReader, run: kernel.Run, held: bool) -> Iterator[bytes]:
     """Push a run into the kernel block by block; yield the run id after each block."""
     if reader.is_fed:
@@ -307,7 +285,7 @@ def pushed(source: Source, reader: FileReader, run: kernel.Run, held: bool) -> I
         run.feed(b"\n")  # the last line may have none
         yield run.run_id()
         return
-    for part in _ranked_once(reader, source, held):
+    for part in reader.stream_run(source, held=held):
         run.add(*part.for_kernel)
         yield part.run_id
 

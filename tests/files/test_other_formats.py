@@ -102,8 +102,8 @@ def test_reads_qrels(text, tmp_path):
 def test_lines_are_physical_in_json_documents(tmp_path):
     path = put(tmp_path, b'\n{"1": {"d1": 2.5,\n"d\\"\\n2": 1,\n\n"d3": 0},\n\n "2": {"d1": -3}}')
     with Source(str(path)) as source:
-        (block,) = run_format(source).stream_run(source)
-    assert block.line.tolist() == [2, 3, 5, 7]
+        blocks = list(run_format(source).stream_run(source))
+    assert [line for block in blocks for line in block.line.tolist()] == [2, 3, 5, 7]
 
 
 def test_quoted_newlines_count_as_lines(tmp_path):

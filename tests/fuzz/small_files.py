@@ -340,15 +340,38 @@ def read_table(text):
         if len(record) != len(names):
             raise RefusedError
         rows.append(dict(zip(names, record, strict=True)))
+    unread = []
     for number, row in enumerate(rows):
         if not row["qid"] or not row["docid"]:
             raise RefusedError
         score = -float(number)
-        if "rank" in row:
-            score = ByRank(-rank_of(row["rank"].strip()))
         if "score" in row:
             score = score_of(row["score"].strip())
+        elif "rank" in row:
+            score = ByRank(-rank_of(row["rank"].strip()))
+        unread.append((row["qid"], score, row.get("rank") if "score" in row else None))
         yield row["qid"], row["docid"], score
+    refuse_other_orders(unread)
+
+
+def refuse_other_orders(unread):
+    """Refuse ranks beside scores if a better score of a query has a worse rank.
+
+    `unread` has a query, the score that counts, and the text of the rank; no number says nothing.
+    """
+    for query, score, rank in unread:
+        for other, better, worse in unread:
+            if query == other and better > score and unlike(rank, worse):
+                raise RefusedError
+
+
+def unlike(rank, of_better):
+    """Whether the text of a rank is a smaller number than that of a document above it."""
+    numbers = [
+        float(text) if NUMBER.fullmatch(text.encode()) else math.nan
+        for text in (str(rank).strip(), str(of_better).strip())
+    ]
+    return numbers[0] < numbers[1]
 
 
 def score_of(text):
@@ -396,15 +419,30 @@ def read_records(text):
     if "hits" in made[0]:
         for record in made:
             hits = record["hits"]
-            scores, ranks = (column_of(hits, name, nulls=True) for name in ("score", "rank"))
+            scores = column_of(hits, "score", nulls=True)
+            ranks = None if scores else column_of(hits, "rank", nulls=True)
+            unread = []
             for place, hit in enumerate(hits):
-                yield id_of(record["qid"]), id_of(hit.get("docid")), number_of(scores, ranks, place)
+                score = number_of(scores, ranks, place)
+                unread.append((record["qid"], score, decimal(hit.get("rank")) if scores else None))
+                yield id_of(record["qid"]), id_of(hit.get("docid")), score
+            refuse_other_orders(unread)
         return
-    scores, ranks = (column_of(made, name, nulls=False) for name in ("score", "rank"))
+    scores = column_of(made, "score", nulls=False)
+    ranks = None if scores else column_of(made, "rank", nulls=False)
+    unread = []
     for place, record in enumerate(made):
         query, document = id_of(record.get("qid")), id_of(record.get("docid"))
         number = number_of(scores, ranks, place)
+        unread.append((query, number, decimal(record.get("rank")) if scores else None))
         yield query, document, -float(place) if scores is ranks is None else number
+    refuse_other_orders(unread)
+
+
+def decimal(value):
+    """Return the text of a number in digits, None for anything else in a field that is not read."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if isinstance(value, str | int | float) and text[:1] in "0123456789+-." else None
 
 
 def id_of(value):

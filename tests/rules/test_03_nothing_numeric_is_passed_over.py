@@ -342,7 +342,8 @@ def test_columns_between_white_space_are_found_by_their_names():
     from ragkpi.files.trec import _query_document_columns
 
     order = _query_document_columns("score", "query", "rank", "document")
-    assert (order.query, order.document, order.score, order.rank) == (1, 3, 0, 2)
+    assert (order.query, order.document, order.number) == (1, 3, 0)
+    assert list(order.others.values()) == [2]
 
 
 def test_columns_between_white_space_agree(evaluated):
@@ -350,3 +351,34 @@ def test_columns_between_white_space_agree(evaluated):
     outcome = evaluated(text)
     assert b"score and rank order query q differently" in outcome.err
     assert [value(evaluated(text, *options)) for options in commands(outcome)] == [1, 0.5]
+
+
+@pytest.mark.parametrize("size", [60, 1 << 20])
+@pytest.mark.parametrize("form", ["hits.jsonl", "table.csv"])
+def test_a_query_of_several_blocks_is_one_list(form, size, evaluated, monkeypatch):
+    """Within each half the two numbers agree."""
+    from ragkpi.files import lines, shape_reader
+
+    monkeypatch.setattr(lines.blocks, "__defaults__", (size,))
+    monkeypatch.setattr(shape_reader, "_ROWS_OF_A_BATCH", 2)
+    pairs = zip(hits("score", (4, 3, 2, 1)), hits("rerank_score", (2, 1, 4, 3)), strict=True)
+    outcome = evaluated(FORMS[form]([{**a, **b} for a, b in pairs]))
+    assert b"score and rerank_score order query q differently" in outcome.err
+    assert len(commands(outcome)) == 2
+
+
+@pytest.mark.parametrize("form", ["hits.jsonl", "table.csv"])
+def test_a_query_in_scattered_rows_is_one_list(form, evaluated):
+    """Rows of two queries by turns, as a frame sorted by score has them."""
+    both = [
+        {"query_id": query, "doc_id": id_, "score": score, "rank": rank}
+        for id_, score, rank in (("first", 4, 2), ("second", 3, 1), (BEST, 2, 3))
+        for query in "qr"
+    ]
+    if form == "table.csv":
+        text = "".join(",".join(map(str, row)) + "\n" for row in [both[0], *map(dict.values, both)])
+    else:
+        text = "".join(json.dumps(row) + "\n" for row in both)
+    outcome = evaluated(text)
+    assert b"score and rank order query q differently" in outcome.err
+    assert len(commands(outcome)) == 2

@@ -63,7 +63,7 @@ def test_no_message_asks_whether_the_name_was_meant_that_was_typed(name):
 # The notes of several runs.
 
 FORMS = {
-    "contradicting.csv": "query_id,doc_id,rank,score\nq,a,1,1\nq,b,2,2\n",
+    "graded.csv": "query_id,doc_id,relevance,score\nq,a,0,2\nq,b,1,1\n",
     "unscored.csv": "query_id,doc_id\nq,a\nq,b\n",
     "folded.run": "q Q0 a#1 1 2 me\nq Q0 a#2 2 1 me\n",
 }
@@ -78,12 +78,14 @@ def test_notes_come_in_the_order_of_the_files(ragkpi, tmp_path, monkeypatch, cal
         form = list(FORMS)[(number + calls) % 2]
         text = FORMS[form]
         if number == 0:  # a large file first, so that the others are read before it
-            text += "".join(f"r{row},d{row}{',1,1' * ('rank' in text)}\n" for row in range(20_000))
+            text += "".join(
+                f"r{row},d{row}{',1,1' * ('relevance' in text)}\n" for row in range(20_000)
+            )
         names.append(f"{number:02}-{form}")
         (tmp_path / names[-1]).write_text(text)
     outcome = ragkpi("eval", "-m", "P.1", "qrels", *names, folder=tmp_path)
     assert outcome.status == 0
-    said = re.findall(r"^ragkpi: warning: (\S+\.csv): ", outcome.err.decode(), re.MULTILINE)
+    said = re.findall(r"^ragkpi: warning: (\S+\.csv):", outcome.err.decode(), re.MULTILINE)
     assert said == names
 
 

@@ -26,7 +26,7 @@ from ragkpi.files.lines import (
 )
 from ragkpi.files.opening import Source
 from ragkpi.files.trec import RUN_LINE as LINE
-from ragkpi.files.trec import RunColumns, no_results, ranked_once, regrouped, whole_queries
+from ragkpi.files.trec import RunColumns, no_results, ranked, whole_queries
 from ragkpi.files.writing import Rankings
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Settings
@@ -277,7 +277,7 @@ class CheckedFile:
         self._source = source
         self._reader = run_format(source, reading)
         if (judgements := request.judgements) is not None:
-            self._reader = self._reader._replace(judged=(judgements.file, judgements.place))
+            self._reader = self._reader._replace(judged=(judgements.file, judgements.origin))
         self._block_size = block_size
         self.scattered = False
         self._read_before = False
@@ -321,20 +321,21 @@ class CheckedFile:
         """Yield a run that is not in TREC format, or whose documents are filtered."""
         columns = self._reader.stream_columns(self._source)
         if not self.scattered:
-            runs = self._filtered(whole_queries(columns))
+            runs = self._sieved(columns)
         elif parts := list(columns):
             run = RunColumns.joined(parts)
-            (filtered,) = self._filtered(iter([regrouped(run)]))
-            runs = iter([filtered if self._reader.sieve else run])
+            sieved = RunColumns.joined(list(self._sieved([run])))
+            runs = iter([sieved if self._reader.sieve else run])
         else:
             return
         for run in runs:
             yield self._block(problems, run)
 
-    def _filtered(self, runs: Iterator[RunColumns]) -> Iterator[RunColumns]:
+    def _sieved(self, parts: Iterable[RunColumns]) -> Iterator[RunColumns]:
+        parts = whole_queries(parts, held=self.scattered)
         if self._reader.name != "trec":
-            runs = map(ranked_once, runs)
-        return self._reader.sieve.run(runs) if self._reader.sieve else runs
+            parts = ranked(parts)
+        return iter(self._reader.sieve.run(parts) if self._reader.sieve else parts)
 
     def _of_lines(self, problems: Tallies) -> Iterator[QueryBlock]:
         """Yield the lines of a TREC run that have numeric scores; note the others."""

@@ -57,8 +57,9 @@ class Conversion:
         self._source = source
         self.kind: Kind = kind or recognise_kind(source.peek(HEAD_LENGTH))
         self._format = reader_of(self.kind, source, reading)
-        if guessed and self._format.role == "checked":
-            self._format = self._format._replace(role="guessed")
+        if guessed:
+            advice = f"{option('kind', 'qrels')} reads numbers as levels"
+            self._format = self._format._replace(instead=advice)
 
     def write(self, to: FileFormat, file: BinaryIO) -> None:
         """Write everything to a seekable file, with rankings in trec_eval's order.
