@@ -253,6 +253,9 @@ def _advised(
     opposite: Kind = "run" if role == "qrels" else "qrels"
     if role is None or file not in arguments or not os.path.isfile(file):
         return problem
+    before = arguments[arguments.index(file) - 1]
+    if arguments[0] == "agree" or before in ("--gains", "--human", "--pool"):
+        return problem  # these are not the qrels that a run follows
     for other in arguments[1:]:
         unread = opposite if role == "qrels" else None
         if other == file or not os.path.isfile(other) or roles.get(other, unread) != opposite:
