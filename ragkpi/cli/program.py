@@ -253,6 +253,9 @@ def _advised(
     others = [word for word in arguments[1:] if word != file and roles.get(word, "run") != role]
     if role is None or file not in arguments:
         return problem
+    before = arguments[arguments.index(file) - 1]
+    if arguments[0] == "agree" or before in ("--gains", "--human", "--pool"):
+        return problem  # these are not the qrels that a run follows
     with warnings.catch_warnings(action="ignore"):
         opposite: Kind = "run" if role == "qrels" else "qrels"
         other = next((of for of in others if reads_as(opposite, file) and reads_as(role, of)), None)

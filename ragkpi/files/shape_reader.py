@@ -484,11 +484,26 @@ class ShapeReader:
             return self._scores_of(record, items, layout)
         levels = self._value.octets([item for _, item in items], layout)
         if levels is None:
+            self._refuse_levels_beside(record, items)
             levels = [
                 self._level(record, record.line_of(number), *item)
                 for number, item in enumerate(items)
             ]
         return levels, False, f"level={_dotted_keys(self._value, items)}"
+
+    def _refuse_levels_beside(self, record: Record, items: Items) -> None:
+        """Refuse a list of levels beside a list of ids, all of which would have level 1."""
+        if self.shape.required or not self.shape.list or not isinstance(record.value, dict):
+            return
+        for name, values in record.value.items():
+            plain = fields.plain_name(name)
+            of_levels = plain in fields.LEVEL or plain.removesuffix("s") in fields.LEVEL
+            if not (of_levels and isinstance(values, list) and len(values) == len(items)):
+                continue
+            if any(v is False or _decimal(v) not in (b"", b"1", b"1.0") for v in values):
+                found = f"{shown(name)} is a list of levels beside the documents"
+                expected = 'expected each level with its document: {"doc_id": …, "level": …}'
+                raise InputError(self._file, record.line, found, expected)
 
     def _level(self, record: Record, line: int, key: Any, item: Any) -> bytes:
         if not self.shape.level:

@@ -1,0 +1,37 @@
+"""Levels that stand in a list of their own are not passed over, and no advice goes in circles."""
+
+import pytest
+
+RUN = "q Q0 a 1 2 t\nq Q0 b 2 1 t\n"
+
+
+@pytest.mark.parametrize("ids", ["judgments", "relevant_ids", "relevant_documents", "gold_ids"])
+@pytest.mark.parametrize("name", ["levels", "relevance", "grades", "labels", "scores"])
+def test_levels_beside_a_list_of_ids_are_refused(ids, name, ragkpi, tmp_path):
+    (tmp_path / "run").write_text(RUN)
+    record = f'{{"query_id": "q", "{ids}": ["a", "b"], "{name}": '
+    (tmp_path / "ones.jsonl").write_text(record + "[1, 1.0]}\n")
+    (tmp_path / "other.jsonl").write_text(record + "[0, 2]}\n")
+    assert ragkpi("eval", "-m", "P.2", "ones.jsonl", "run", folder=tmp_path).status == 0
+    outcome = ragkpi("eval", "-m", "P.2", "other.jsonl", "run", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert f"other.jsonl:1: '{name}' is a list of levels".encode() in outcome.err
+    mapped = ("--map-qrels", f"list={ids}")  # says that the list alone counts
+    assert ragkpi("eval", "-m", "P.2", *mapped, "other.jsonl", "run", folder=tmp_path).status == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["agree", "run.json", "gold.json"],
+        ["eval", "gold.json", "run.json", "--gains", "run.txt"],
+        ["eval", "gold.json", "run.json", "--human", "run.txt"],
+    ],
+)
+def test_no_exchange_is_advised_that_is_refused_too(words, ragkpi, tmp_path):
+    (tmp_path / "run.txt").write_text(RUN)
+    (tmp_path / "gold.json").write_text('{"q": {"a": 1, "b": 0}, "r": {"a": 1, "b": 1}}')
+    (tmp_path / "run.json").write_text('{"q": {"a": 0.5, "b": 0.25}, "r": {"a": 0.5, "b": 0.7}}')
+    outcome = ragkpi(*words, folder=tmp_path)
+    assert outcome.status == 2
+    assert b"swapped" not in outcome.err
