@@ -24,8 +24,9 @@ from ragkpi.library.arguments import (
     runs_of,
     whole,
 )
+from ragkpi.library.ground import Signature
 from ragkpi.library.result import Result
-from ragkpi.library.session import Hashes, OnProblem, Signature
+from ragkpi.library.session import Hashes, OnProblem
 from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
 from ragkpi.measures.measure import Scores
 from ragkpi.reports.layout import Layout

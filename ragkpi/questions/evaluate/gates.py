@@ -19,7 +19,7 @@ from ragkpi.files.opening import BYTE_ORDER_MARK, Source
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.given import QuerySlice
-from ragkpi.library.session import Signature, differences, ground_of, ids_sha256
+from ragkpi.library.ground import Signature, differences, ground_of, ids_sha256
 from ragkpi.library.values import EvaluatedRun, run_object
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.reports.layout import Layout

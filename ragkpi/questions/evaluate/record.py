@@ -19,8 +19,8 @@ from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import Source
 from ragkpi.interface import interface, option
+from ragkpi.library.ground import cut, differences, ground_of
 from ragkpi.library.result import Result
-from ragkpi.library.session import cut, differences, ground_of
 from ragkpi.library.values import EvaluatedRun, run_object
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
