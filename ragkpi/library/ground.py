@@ -1,4 +1,4 @@
-"""What values rest on: their signature, of files and settings, and the ground that comparisons share."""
+"""What values rest on: their signature, and the ground that all values of a comparison share."""
 
 from __future__ import annotations
 
