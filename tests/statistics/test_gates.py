@@ -269,7 +269,14 @@ def test_equal_rates_are_not_shown_to_be_equal():
 
 def test_the_measure_says_what_is_a_rate():
     """Reciprocal ranks that happen to be 0 and 1 could be 1/2; precision at 1 could not."""
-    kinds = {"success.10": True, "P.1": True, "P.5": False, "recip_rank": False, "recall.5": False}
+    kinds = {
+        "success.10": True,
+        "p_obs.5": True,
+        "full_hit.5": True,
+        "P.1": True,
+        "P.5": False,
+        "recip_rank": False,
+    }
     assert {name: find_metrics([name])[0].is_rate for name in kinds} == kinds
     assert noninferior([1.0] * 12, [1.0] * 12, 0.0, *find_metrics(["recip_rank"])).passed
     assert not noninferior([1.0] * 12, [1.0] * 12, 0.0, *find_metrics(["P.1"])).passed
