@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
@@ -42,7 +42,6 @@ from ragkpi.statistics.bootstrap import (
 from ragkpi.wording import decoded
 
 if TYPE_CHECKING:  # few evaluations have gates or slices
-    from ragkpi.files.query_files import QueryLabels
     from ragkpi.questions.evaluate.gates import GateLimits, Gates
     from ragkpi.statistics.gates import DecidedBy, Verdict
 
@@ -344,7 +343,11 @@ def evaluate(
     """
     call = call_of(measures, how, Estimating)
     metrics = call.metrics()
-    labels = _labels(by)
+    labels = None
+    if by is not None:
+        from ragkpi.library.given import labels_of, queries_of, with_slices
+
+        labels = labels_of(by)
     bootstrap = bootstrap_of(how, ci_method) if ci else None
     one_of("problems", problems, get_args(OnProblem))
     several = runs_of(run)
@@ -374,9 +377,12 @@ def evaluate(
         bad += missed
     named = {name: scores[run_name] for run_name, name in names.items()}
     reported = partial(_report, bootstrap=bootstrap, signature=signature, most=worst, sort=sort)
-    report = reported(named, verdicts=verdicts)
+    report: Report = reported(named, verdicts=verdicts)
+    if labels is not None:
+        queries = queries_of(named.values())
+        report = with_slices(report, labels, queries, lambda part: reported(part.of_runs(named)))
     return (RunResult if several is None else RunResults)(
-        report if labels is None else _with_slices(report, labels, named, reported),
+        report,
         notes=evaluated.notes,
         signature=signature,
         files=files,
@@ -385,14 +391,6 @@ def evaluate(
         problems=bad,
         inputs=noted,
     )
-
-
-def _labels(by: Any) -> QueryLabels | None:
-    if by is None:
-        return None
-    from ragkpi.library.given import labels_of
-
-    return labels_of(by)
 
 
 def _gates(
@@ -439,20 +437,3 @@ def _report(
         return EvaluationReport(rows, bootstrap)
     most = None if most is None else whole("worst", most, 1)
     return EvaluationReport(rows, bootstrap, worst_queries(list(scored.values()), sort, most))
-
-
-def _with_slices(
-    report: EvaluationReport,
-    labels: QueryLabels,
-    scored: Mapping[str, Scores],
-    reported: Callable[[Mapping[str, Scores]], EvaluationReport],
-) -> Report:
-    """Add the report on every slice of the queries."""
-    from ragkpi.library.given import queries_of, with_slices
-
-    return with_slices(
-        report,
-        labels,
-        queries_of(scored.values()),
-        lambda part: reported({name: part.of(scores) for name, scores in scored.items()}),
-    )
