@@ -201,15 +201,15 @@ def parse_margin(text: str) -> Margin:
 def refuse_idle(gate: Gate, metrics: Iterable[Metric], ranges: Literal["bind", "ignored"]) -> None:
     """Raise `UsageError` for a limit that no value can miss or keep, or on what has no better."""
     metric = _named(gate.metric, {metric.name: metric for metric in metrics})
-    measure, asked = metric.measure, f"{option('fail_under')} {gate.name}={gate.limit:g}"
+    measure, begin = metric.measure, f"{option('fail_under')} {gate.name}={gate.limit:g}"
     if not metric.is_comparable:
-        raise UsageError(f"{asked}: no value of {metric.name} is better than another")
+        raise UsageError(f"{begin}: no value of {metric.name} is better than another")
     low, high = measure.range
     idle = "" if low <= gate.limit <= high else "keep"
     idle = "miss" if _is_worst(gate.limit, measure) else idle
     if idle and ranges == "bind":
         between = f"{measure.name} lies between {low:g} and {high:g}"
-        raise UsageError(f"{asked}: no run can {idle} this limit; {between}")
+        raise UsageError(f"{begin}: no run can {idle} this limit; {between}")
 
 
 def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
@@ -313,8 +313,8 @@ def unmet(found: Sequence[Verdict]) -> list[Verdict]:
     return [max(of_one, key=lambda v: abs(v.limit - v.value)) for of_one in missed.values()]
 
 
-def _named(asked: str, metrics: Mapping[str, Metric]) -> Metric:
-    name = asked
+def _named(request: str, metrics: Mapping[str, Metric]) -> Metric:
+    name = request
     numbers = {n: m for n, m in metrics.items() if m.measure.numeric and m.is_printed("summary")}
     if name not in numbers:
         try:
@@ -323,7 +323,7 @@ def _named(asked: str, metrics: Mapping[str, Metric]) -> Metric:
             name = ""
     if name not in numbers:
         raise UsageError(
-            f"{option('fail_under')} {asked}: not among the numbers of this evaluation "
+            f"{option('fail_under')} {request}: not among the numbers of this evaluation "
             f"({', '.join(numbers) or 'none'}); ask for it with -m"
         )
     return numbers[name]

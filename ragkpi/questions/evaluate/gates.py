@@ -288,14 +288,14 @@ class Gates:
             self.baseline.refuse_other_ground(runs, signature, evaluated.judgements.file)
         limited = [(gate, _slices_of(gate, slices, queries)) for gate in self.limits]
         found: list[Verdict] = []
-        for given, run in zip(names, runs.items(), strict=True):
+        for own_name, run in zip(names, runs.items(), strict=True):
             for gate, parts in limited:
                 found += _verdicts_on_limit(gate, parts, *run)
             against: list[Verdict] = []
             if isinstance(self.baseline, StoredResult):
                 against = stored_verdicts(self.baseline, run, self.against)
             for other in scores.keys() - names:
-                alike = evaluated.by_name[given].ranks_like(evaluated.by_name[other])
+                alike = evaluated.by_name[own_name].ranks_like(evaluated.by_name[other])
                 rankings: Literal["differ", "equal"] = "equal" if alike else "differ"
                 against = baseline_verdicts((other, scores[other]), run, self.against, rankings)
             found += nothing_refused(against, run[1])
