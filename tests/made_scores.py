@@ -38,6 +38,7 @@ NUM_Q = metric("num_q", COUNT, style="integer", better="neither")
 NUM_RET = metric("num_ret", SUM, style="integer", better="neither")
 RUNID = metric("runid", LABEL, style="text")
 MAP = metric("map")
+SUCCESS = metric("success_1", rate="always")
 BOR = metric("bor_10", BITS)
 HARM = metric("harm_10", better="lower")
 

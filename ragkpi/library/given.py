@@ -44,6 +44,10 @@ class QuerySlice(NamedTuple):
         """Restrict a run's scores to the queries of the slice."""
         return scores.over(self.rows(scores.queries))
 
+    def of_runs(self, scored: Mapping[str, Scores]) -> dict[str, Scores]:
+        """Restrict the scores of runs to the queries of the slice."""
+        return {name: self.of(scores) for name, scores in scored.items()}
+
 
 def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QuerySlice]:
     """Slice the evaluated queries by every kind of label, the largest slice of a kind first.

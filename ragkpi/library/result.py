@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import one_of
-from ragkpi.library.session import Signature
+from ragkpi.library.ground import Signature
 from ragkpi.reports.layout import Cell, Layout, Report, SlicedReport
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
 from ragkpi.wording import decoded, visible

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
-from urllib.parse import quote
 
 import numpy as np
 
 from ragkpi.errors import NothingInCommonError, RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath, refuse_unjudged_runs
 from ragkpi.files.formats import Reading
-from ragkpi.files.opening import inputs, new_sha256
+from ragkpi.files.opening import inputs
 from ragkpi.interface import interface, option
+from ragkpi.library.ground import Signature, signature_of
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import (
     default_requests,
@@ -29,151 +29,7 @@ from ragkpi.ranking.notes import concerning, missing_notes
 from ragkpi.ranking.reading import Hits, Wanted
 from ragkpi.ranking.relevance import Qrels, Relevance
 from ragkpi.reports.names import run_names
-from ragkpi.version import __version__
 from ragkpi.wording import counted, decoded, joined
-
-SHORT_HASH = 8
-
-
-@dataclass(frozen=True)
-class Signature:
-    """Named fields, ``ragkpi:0.1.0|qrels:sha256:…|N:8841823|l:1|missing:zero|…``."""
-
-    fields: Mapping[str, str]
-    defaults: Mapping[str, str]
-
-    def long(self) -> str:
-        return "|".join(f"{name}:{text}" for name, text in self.fields.items())
-
-    def short(self) -> str:
-        """Leave out fields with default values and cut hashes to eight digits."""
-        chosen = {n: text for n, text in self.fields.items() if self.defaults.get(n) != text}
-        return "|".join(f"{name}:{cut(text)}" for name, text in chosen.items())
-
-    def options(self) -> list[str]:
-        """Return the settings that are not the default ones as the user writes them."""
-        return [
-            option(_ARGUMENTS[name], text)
-            for name, text in self.fields.items()
-            if name in _ARGUMENTS and self.defaults.get(name) != text and "seen" not in text
-        ]
-
-
-# Fields that the queries say already, or that change no value over all queries.
-_IMPLIED = ("missing", "query", "by")
-_NEEDED = {"N": "corpus_size", "draws": "corpus_size", "grades": "grade_map"}
-_ARGUMENTS = {
-    "N": "corpus_size",
-    "l": "relevance_level",
-    "unjudged": "unjudged",
-    "M": "max_retrieved",
-    "ties": "ties",
-    "draws": "draws",
-    "grades": "grade_map",
-    "pool_depth": "pool_depth",
-}
-
-
-def ids_sha256(queries: Iterable[bytes]) -> str:
-    """Return a hash of query ids in byte order."""
-    digest = new_sha256()
-    digest.update(b"\n".join(queries))
-    return str(digest.hexdigest())
-
-
-def ground_of(stored: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the values of a run in JSON rest on; empty if it does not say it.
-
-    Beside the fields of its signature these are the queries. Versions that agree in major and
-    minor compute the same: a release that changes a number raises the second.
-    """
-    fields = dict(part.partition(":")[::2] for part in str(stored.get("signature", "")).split("|"))
-    if not ("qrels" in fields and isinstance(stored.get("queries_sha256"), str)):
-        return {}
-    queries = f"{stored.get('queries')}, sha256:{stored['queries_sha256']}"
-    versions = fields.pop("ragkpi", ""), str(stored.get("ragkpi", __version__))
-    own = __version__.split(".")[:2]
-    version = next((one for one in versions if one.split(".")[:2] != own), __version__)
-    chosen = {name: text for name, text in fields.items() if name not in _IMPLIED}
-    return {"version": version, "queries": queries, **chosen}
-
-
-def differences(
-    there: Mapping[str, str], here: Mapping[str, str], metrics: Iterable[Metric]
-) -> dict[str, tuple[str, str]]:
-    """Return the fields in which two grounds differ, as far as these metrics depend on them.
-
-    A file that has no hash is never the same.
-    """
-    needs = {need for metric in metrics for need in metric.measure.needs}
-    unneeded = {name for name, need in _NEEDED.items() if need not in needs}
-    return {
-        name: (cut(there.get(name, "none")), cut(here.get(name, "none")))
-        for name in dict.fromkeys([*there, *here])
-        if (there.get(name) != here.get(name) or here[name] == "given") and name not in unneeded
-    }
-
-
-def signature_of(
-    settings: Settings,
-    metrics: Sequence[Metric],
-    files: Mapping[str, str | None],
-    seen: int | None = None,
-    sieve: str = "",
-) -> Signature:
-    """Collect the files and settings that the values of an evaluation depend on.
-
-    The corpus size, the pool and the grade map appear only if a metric needs them. `files` has the
-    SHA-256 of each file but the run by role (``"qrels"``, ``"pool"``); None if not computed.
-    `seen` is the number of documents seen, if that is N, and `sieve` what was left out or folded.
-    """
-    needs: set[str] = {need for metric in metrics for need in metric.measure.needs}
-    hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}
-    size = {"N": _corpus_size(settings, seen)} if "corpus_size" in needs else {}
-    pool = "pool" in files
-    choices = _choices(settings, needs, pool)
-    left_out = {"sieve": sieve} if sieve else {}
-    fields = {"ragkpi": __version__, **hashes, **size, **choices, **left_out}
-    return Signature(fields, _choices(Settings(), needs, pool))
-
-
-def _choices(settings: Settings, needs: set[str], pool: bool) -> dict[str, str]:
-    choices = {
-        "l": str(settings.relevance_level),
-        "missing": settings.missing,
-        "unjudged": settings.unjudged,
-        "M": "all" if settings.max_retrieved is None else str(settings.max_retrieved),
-        "ties": settings.ties,
-        "query": "all" if settings.only_query is None else quote(settings.only_query),
-    }
-    if settings.gains is not None:
-        choices["gains"] = f"sha256:{settings.gains.sha256}"
-    if "corpus_size" in needs:
-        choices["draws"] = settings.draws
-    if "grade_map" in needs:
-        choices["grades"] = settings.grade_map.name
-    if pool:
-        depth = settings.pool_depth
-        choices["pool_depth"] = "all" if depth is None else str(depth)
-        choices["pool_union"] = settings.pool_union
-    return choices
-
-
-def _corpus_size(settings: Settings, seen: int | None) -> str:
-    size = "seen" if settings.corpus_size is None else str(settings.corpus_size)
-    if not settings.corpus_sizes:
-        return size if size != "seen" or seen is None else f"{seen} seen"
-    lines = sorted(b"%b %d\n" % item for item in settings.corpus_sizes.items())
-    digest = new_sha256()
-    digest.update(b"".join(lines))
-    return f"{size},per query sha256:{digest.hexdigest()}"
-
-
-def cut(text: str) -> str:
-    """Cut a hash to eight digits."""
-    head, hashed, digest = text.partition("sha256:")
-    return f"{head}{digest[:SHORT_HASH]}" if hashed else text
-
 
 Names = Literal["given", "file", "runid"]
 MeasureNames = Literal["trec", "given"]

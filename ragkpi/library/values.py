@@ -12,7 +12,7 @@ import numpy as np
 
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.library.session import Signature, ids_sha256
+from ragkpi.library.ground import Signature, ids_sha256
 from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked

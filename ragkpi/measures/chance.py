@@ -320,7 +320,7 @@ def _expected_p_obs(judged: Judged, cutoff: int, m: int, recall: float) -> Float
     return _where_possible(judged, m, _share_of_orders(judged, cutoff, Needed(m, recall)))
 
 
-@_over_chance(needs=frozenset(), cautions=(), expected=_expected_p_obs)
+@_over_chance(rate="always", needs=frozenset(), cautions=(), expected=_expected_p_obs)
 def p_obs(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     """Observed success: whether the top K holds at least m relevant documents.
 

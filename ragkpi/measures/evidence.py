@@ -452,7 +452,7 @@ def harm_u(judged: Judged, cutoff: int) -> FloatArray:
     return (np.minimum(cutoff, judged.num_ret) - useful) / cutoff
 
 
-@_evidence()
+@_evidence(rate="always")
 def full_hit(judged: Judged, cutoff: int) -> FloatArray:
     """Whether the top K holds the full evidence: every document of grades 4 and 5.
 

@@ -317,6 +317,9 @@ class Measure:
         `function`, of a `Judged` whose `tied` is known; ``"unchanged"`` if no order changes it;
         None if ``--ties expected`` refuses the measure.
 
+    rate
+        Whether its mean is a rate, each query's value being 0 or 1 by definition.
+
     `better`, `bounds`, `ties` and `question` have no default: commands need them of every measure.
     """
 
@@ -335,6 +338,7 @@ class Measure:
     question: Question = field(kw_only=True)
     worth: Literal["level", "gain", "judged"] = field(default="level", kw_only=True)
     expected: Callable[..., Any] | Literal["unchanged"] | None = field(default=None, kw_only=True)
+    rate: Literal["always", "at cutoff 1", "never"] = field(default="never", kw_only=True)
 
     @property
     def expectation(self) -> Callable[..., Any] | None:
@@ -430,6 +434,12 @@ class Metric:
     @property
     def is_graded(self) -> bool:
         return "grade_map" in self.measure.needs
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether the value of every query is 0 or 1 by definition, whatever the data look like."""
+        rate = self.measure.rate
+        return rate == "always" or (rate == "at cutoff 1" and self.arguments.get("cutoff") == 1)
 
     def at_own_level(self, judged: AnyJudged) -> AnyJudged:
         """Return a judged run with the relevance level of this metric."""

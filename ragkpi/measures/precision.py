@@ -56,7 +56,7 @@ def _expected_P(judged: Judged, cutoff: int) -> FloatArray:
     return expected_found_at(judged, last_rank(judged, cutoff)) / cutoff
 
 
-@_cut(expected=_expected_P, known_as=("P", "Prec", "precision"))
+@_cut(rate="at cutoff 1", expected=_expected_P, known_as=("P", "Prec", "precision"))
 def P(judged: Counts, cutoff: int) -> FloatArray:
     """Precision: the relevant share of the first K documents.
 
@@ -103,6 +103,7 @@ def relative_P(judged: Counts, cutoff: int) -> FloatArray:
 
 
 @_cut(
+    rate="always",
     parameters=Cutoffs((1, 5, 10)),
     expected=partial(share_reaching, m=1),
     known_as=("Success", "hit", "hits", "hit_rate", "hitrate"),

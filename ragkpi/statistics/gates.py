@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from ragkpi.errors import RagkpiWarning, UsageError
+from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
@@ -99,11 +98,14 @@ class Verdict:
         The comparison with the baseline and what it allows, where a test or an interval decided.
     undecided
         Why nothing can be decided, and the gate is missed; else empty.
+    remark
+        A sentence where no loss could be shown, so few queries differ; the gate is passed then, or
+        every change of few queries would miss it, as often better as worse.
     """
 
     run: str
     name: str
-    found: float
+    value: float
     limit: float
     passed: bool
     queries: int
@@ -112,6 +114,7 @@ class Verdict:
     difference: Difference | None = None
     gate: BaselineGate = field(default_factory=BaselineGate)
     undecided: str = ""
+    remark: str = ""
 
     @property
     def told(self) -> str:
@@ -121,9 +124,9 @@ class Verdict:
 
     def document(self) -> dict[str, Any]:
         """Return the verdict for programs."""
-        numbers = {"value": self.found, "limit": self.limit}
+        numbers = {"value": self.value, "limit": self.limit}
         if self.baseline is not None:
-            numbers |= {"baseline_value": self.baseline, "difference": self.found - self.baseline}
+            numbers |= {"baseline_value": self.baseline, "difference": self.value - self.baseline}
         plain: dict[str, Any] = {name: as_json(x, "decimal") for name, x in numbers.items()}
         if self.difference is not None:
             plain["interval"] = [as_json(bound, "decimal") for bound in self.difference.interval]
@@ -133,18 +136,18 @@ class Verdict:
     def __str__(self) -> str:
         if self.undecided:
             return f"{self.run}: {self.name} is not decided: {self.undecided}"
-        if math.isnan(self.found):
+        if math.isnan(self.value):
             return f"{self.run}: {self.name} is NA; its limit is {self.limit:.6g}"
         if self.difference is not None:
             return self._of_difference(self.difference)
-        numbers = self.found, self.limit, abs(self.limit - self.found)
+        numbers = self.value, self.limit, abs(self.limit - self.value)
         found, limit, by = map("{:.6g}".format, numbers)
         if self.against:
             found, limit, by = _alike(numbers[-1], *numbers)
             limit += f" ({self.against})"
-        if self.found == self.limit:
+        if self.value == self.limit:
             return f"{self.run}: {self.name} is {found}, at the limit {limit}"
-        side = "below" if self.found < self.limit else "above"
+        side = "below" if self.value < self.limit else "above"
         return f"{self.run}: {self.name} is {found}, {side} {limit} by {by}"
 
     def _of_difference(self, found: Difference) -> str:
@@ -160,6 +163,8 @@ class Verdict:
         if math.isnan(found.interval.low):
             limit += "; no interval of the difference is valid: all queries differ by the same, or "
             limit += "they are too few"
+        if self.remark:
+            limit += f"; {self.remark[0].lower()}{self.remark[1:-1]}"
         return (
             f"{self.run}: {self.name} {value} is {'' if shown else 'not '}shown to be {claim} than "
             f"{self.against}'s {baseline}: {change} [{low}, {high}], {found.p_in_words} ({limit})"
@@ -196,15 +201,15 @@ def parse_margin(text: str) -> Margin:
 def refuse_idle(gate: Gate, metrics: Iterable[Metric], ranges: Literal["bind", "ignored"]) -> None:
     """Raise `UsageError` for a limit that no value can miss or keep, or on what has no better."""
     metric = _named(gate.metric, {metric.name: metric for metric in metrics})
-    measure, asked = metric.measure, f"{option('fail_under')} {gate.name}={gate.limit:g}"
+    measure, begin = metric.measure, f"{option('fail_under')} {gate.name}={gate.limit:g}"
     if not metric.is_comparable:
-        raise UsageError(f"{asked}: no value of {metric.name} is better than another")
+        raise UsageError(f"{begin}: no value of {metric.name} is better than another")
     low, high = measure.range
     idle = "" if low <= gate.limit <= high else "keep"
     idle = "miss" if _is_worst(gate.limit, measure) else idle
     if idle and ranges == "bind":
         between = f"{measure.name} lies between {low:g} and {high:g}"
-        raise UsageError(f"{asked}: no run can {idle} this limit; {between}")
+        raise UsageError(f"{begin}: no run can {idle} this limit; {between}")
 
 
 def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
@@ -229,53 +234,47 @@ def baseline_verdicts(
 ) -> list[Verdict]:
     """Compare a run with a baseline, value by value, over the same queries.
 
-    Counts are not compared. `rankings` that are equal differ by 0 on any queries; otherwise equal
-    successes and failures alone do not show that two runs are equal.
+    Counts are not compared. What is equal on every query differs by 0; but twelve equal successes
+    do not show that two rates are equal, unless the `rankings` are.
     """
     (name, limits), (of_run, tested) = baseline, run
     refuse_other_grounds([name, of_run], [limits, tested])
-    comparable = [column for column in limits.columns if column.metric.is_comparable]
-    differences: dict[str, Difference] = {}
-    too_few = ""
-    if gate.decided_by != "value":
-        compared = compare([name, of_run], [limits, tested], gate.procedure)
-        differences = {found.metric.name: found for found in compared.differences}
-        if gate.decided_by == "worse":
-            too_few = compared.too_few
-            if compared.out_of_reach and not too_few:
-                text = f"{option('gate_by', 'worse')} fails no run here. {compared.out_of_reach}"
-                warnings.warn(text, RagkpiWarning, stacklevel=3)
+    if gate.decided_by == "value":
+        return [
+            value_verdict(name, of_run, tested[column.name], column.summary, gate.margin)
+            for column in limits.columns
+            if column.metric.is_comparable
+        ]
+    compared = compare([name, of_run], [limits, tested], gate.procedure)
+    too_few = compared.too_few if gate.decided_by == "worse" else ""
+    few = compared.out_of_reach if gate.decided_by == "worse" else ""
     verdicts = []
-    least = 1 if rankings == "equal" else 2
-    same = {n for n, d in differences.items() if d.ties == d.queries >= least and not d.difference}
-    if len(same) == len(differences) and any(map(_has_no_interval, differences.values())):
-        rankings = "equal"  # not only successes and failures
-    for column in comparable:
-        found = differences.get(column.name)
-        reference = found.baseline if found is not None and found.queries else column.summary
-        verdict = value_verdict(name, of_run, tested[column.name], reference, gate.margin)
-        if found is not None and not verdict.undecided and not math.isnan(verdict.found):
-            if column.name in same and (rankings == "equal" or _has_no_interval(found)):
-                found = replace(found, interval=Interval(0.0, 0.0))
-            untested = "no test of the difference is valid" if found.decision == "untested" else ""
-            doubt = (too_few or untested) if gate.decided_by == "worse" else ""
-            if not np.array_equal(column.known, tested[column.name].known):
-                doubt = "it is NA for other queries of the baseline"
-            verdict = replace(
-                verdict,
-                passed=gate.passes(found) and not doubt,
-                queries=found.queries,
-                against=name,
-                difference=found,
-                gate=gate,
-                undecided=doubt,
-            )
+    for found in compared.differences:
+        column, there = tested[found.metric.name], limits[found.metric.name]
+        reference = found.baseline if found.queries else there.summary
+        verdict = value_verdict(name, of_run, column, reference, gate.margin)
         verdicts.append(verdict)
+        if verdict.undecided or math.isnan(verdict.value):
+            continue
+        doubt = too_few
+        if gate.decided_by == "worse" and found.decision == "untested":
+            doubt = doubt or "no test of the difference is valid"
+        if not np.array_equal(column.known, there.known):
+            doubt = "it is NA for other queries of the baseline"
+        shown = found.queries > 1 and not found.metric.is_rate
+        if found.ties == found.queries and not found.difference and (shown or rankings == "equal"):
+            found = replace(found, interval=Interval(0.0, 0.0))
+        verdicts[-1] = replace(
+            verdict,
+            passed=gate.passes(found) and not doubt,
+            queries=found.queries,
+            against=name,
+            difference=found,
+            gate=gate,
+            undecided=doubt,
+            remark=few,
+        )
     return verdicts
-
-
-def _has_no_interval(found: Difference) -> bool:
-    return math.isnan(found.interval.low)
 
 
 def value_verdict(
@@ -298,7 +297,7 @@ def value_verdict(
 def nothing_refused(found: Sequence[Verdict], run: Scores) -> list[Verdict]:
     """Fail the verdicts of a comparison in which neither run nor baseline has any success."""
     gains = [(v, m) for v in found if (m := run[v.name].metric.measure).better == "higher"]
-    worst = [v.found == v.baseline and (not v.found or _is_worst(v.found, m)) for v, m in gains]
+    worst = [v.value == v.baseline and (not v.value or _is_worst(v.value, m)) for v, m in gains]
     if not worst or not all(worst):
         return list(found)
     doubt = "no query of run or baseline has any success"
@@ -311,11 +310,11 @@ def unmet(found: Sequence[Verdict]) -> list[Verdict]:
     for verdict in found:
         if not verdict.passed:
             missed.setdefault((verdict.run, verdict.name), []).append(verdict)
-    return [max(of_one, key=lambda v: abs(v.limit - v.found)) for of_one in missed.values()]
+    return [max(of_one, key=lambda v: abs(v.limit - v.value)) for of_one in missed.values()]
 
 
-def _named(asked: str, metrics: Mapping[str, Metric]) -> Metric:
-    name = asked
+def _named(request: str, metrics: Mapping[str, Metric]) -> Metric:
+    name = request
     numbers = {n: m for n, m in metrics.items() if m.measure.numeric and m.is_printed("summary")}
     if name not in numbers:
         try:
@@ -324,7 +323,7 @@ def _named(asked: str, metrics: Mapping[str, Metric]) -> Metric:
             name = ""
     if name not in numbers:
         raise UsageError(
-            f"{option('fail_under')} {asked}: not among the numbers of this evaluation "
+            f"{option('fail_under')} {request}: not among the numbers of this evaluation "
             f"({', '.join(numbers) or 'none'}); ask for it with -m"
         )
     return numbers[name]

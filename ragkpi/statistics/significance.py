@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.measures.measure import MEAN, Aggregate, first
+from ragkpi.measures.measure import Aggregate, Metric, first
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
     Interval,
@@ -84,16 +84,19 @@ MOST_EXACT = 50
 class Pair:
     """Statistics of one metric, (n, S), for the first run and another run of a sample."""
 
-    aggregate: Aggregate
+    metric: Metric
     baseline: FloatArray
     other: FloatArray
 
     @property
+    def aggregate(self) -> Aggregate:
+        return self.metric.measure.aggregate
+
+    @property
     def is_of_rates(self) -> bool:
-        """Whether every query succeeded or failed (1 or 0), and the summary is their mean."""
-        return self.aggregate.summary is MEAN.summary and bool(
-            np.isin(self.baseline, (0.0, 1.0)).all() and np.isin(self.other, (0.0, 1.0)).all()
-        )
+        """Whether the metric is a rate, and no expectation over ties or z-score of one."""
+        values = self.baseline, self.other
+        return self.metric.is_rate and all(np.isin(of, (0.0, 1.0)).all() for of in values)
 
     @np.errstate(divide="ignore", invalid="ignore")
     def per_query(self) -> tuple[FloatArray, FloatArray]:
@@ -201,7 +204,7 @@ _HALVINGS = 60  # of an interval of at most 2: to the last bit of a double
 
 
 def interval_of_rates(pair: Pair, level: float) -> Interval | None:
-    """Return Tango's interval of the difference; None unless each query succeeds or fails."""
+    """Return Tango's interval of the difference; None for other values."""
     if not pair.is_of_rates:
         return None
     higher = int((pair.other > pair.baseline).sum())
@@ -257,7 +260,7 @@ def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Int
     """Return the interval of every run's difference from the first run, per metric and run.
 
     Formula:    difference ± t(n - 1) se, se = s / √n, s from the queries' jackknife pseudo-values,
-                which for means are the differences; of rates of 0 and 1 Tango's interval
+                which for means are the differences; of rates (`Metric.is_rate`) Tango's interval
     Edge cases: `UNKNOWN` with fewer than two queries, where all queries differ by the same, and
                 where leaving a query out leaves no value
     Source:     Student, The probable error of a mean, 1908; J. W. Tukey, Bias and confidence in
@@ -310,7 +313,7 @@ def pairs(sample: QuerySample) -> list[list[Pair]]:
     paired = []
     for metric, columns in zip(sample.metrics, sample.columns, strict=True):
         baseline, *others = sample.statistics[:, :, columns].swapaxes(0, 1)
-        paired.append([Pair(metric.measure.aggregate, baseline, other) for other in others])
+        paired.append([Pair(metric, baseline, other) for other in others])
     return paired
 
 

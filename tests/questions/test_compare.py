@@ -7,7 +7,7 @@ from scipy import stats
 
 from ragkpi.charts.text_chart import texts
 from ragkpi.errors import UsageError
-from ragkpi.library.session import Signature
+from ragkpi.library.ground import Signature
 from ragkpi.questions.compare.judging import Doubt
 from ragkpi.questions.compare.report import (
     AllPairsReport,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.library.session import Signature
+from ragkpi.library.ground import Signature
 from ragkpi.library.values import EvaluatedRun
 from ragkpi.questions.evaluate.record import History, append, read_records, record
 from ragkpi.reports.layout import Layout

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from ragkpi import __version__
-from ragkpi.library.session import Signature
+from ragkpi.library.ground import Signature
 from ragkpi.library.values import EvaluatedRun, EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered

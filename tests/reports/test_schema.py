@@ -7,7 +7,7 @@ from itertools import product
 import jsonschema
 import pytest
 
-from ragkpi.library.session import Signature
+from ragkpi.library.ground import Signature
 from ragkpi.library.values import EvaluatedRun, EvaluationReport
 from ragkpi.questions.compare.report import ComparisonReport
 from ragkpi.questions.evaluate.record import History, record

@@ -1,7 +1,7 @@
 import pytest
 
 from ragkpi import __version__
-from ragkpi.library.session import signature_of
+from ragkpi.library.ground import signature_of
 from ragkpi.ranking.judged import GRADE_MAPS, Settings
 from tests.made_scores import BOR, MAP, metric
 

@@ -64,8 +64,8 @@ def test_lines_of_one_trec_run_leave_queries_out_as_trec_eval_does(ragkpi, folde
     "options",
     [
         ("--log", "log.jsonl"),
-        ("--fail-under", "recip_rank=0"),
-        ("--fail-under-baseline", "run"),
+        ("--fail-under", "recip_rank=0.01"),
+        ("--fail-under-baseline", "other"),
         ("--log", "log.jsonl", "--fail-under", "recip_rank=0.01"),
     ],
 )

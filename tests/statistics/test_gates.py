@@ -1,12 +1,12 @@
 import math
 import re
-import warnings
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from ragkpi.errors import DataError, RagkpiWarning, UsageError
+from ragkpi.errors import DataError, UsageError
+from ragkpi.measures.registry import find_metrics
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import (
     BaselineGate,
@@ -19,7 +19,7 @@ from ragkpi.statistics.gates import (
     verdicts,
 )
 from ragkpi.statistics.paired import Procedure, compare
-from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
+from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, SUCCESS, metric, scores
 
 BY_VALUE = BaselineGate(decided_by="value")
 RUN = scores(
@@ -220,10 +220,9 @@ def test_several_values_share_the_chance_of_a_false_failure():
     old, new = [0.5] * 8, [0.1, 0.2, 0.1, 0.0, 0.1, 0.3, 0.2, 0.5]
     for number, passed in ((1, [False]), (4, [True] * 4)):
         runs = [scores([(metric(f"m{i}"), rows) for i in range(number)]) for rows in (old, new)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RagkpiWarning)  # of four none can fail
-            found = baseline_verdicts(("old", runs[0]), ("new", runs[1]), BaselineGate())
+        found = baseline_verdicts(("old", runs[0]), ("new", runs[1]), BaselineGate())
         assert [verdict.passed for verdict in found] == passed
+        assert all(("corrected for 4 tests" in verdict.told) == (number == 4) for verdict in found)
 
 
 def test_equal_systems_seldom_fail_where_being_worse_must_be_shown():
@@ -260,11 +259,43 @@ def noninferior(old, new, margin, metric=MAP):
 
 def test_equal_rates_are_not_shown_to_be_equal():
     """Twelve equal outcomes leave room for z^2 / (n + z^2) = 0.2425 at z = 1.960."""
-    assert not noninferior([1.0] * 12, [1.0] * 12, 0.02).passed
-    assert not noninferior([1, 0] * 6, [1, 0] * 6, 0.2424).passed
-    assert noninferior([1, 0] * 6, [1, 0] * 6, 0.2426).passed
-    assert not noninferior([0.0] * 12, [0.0] * 12, 0.02, HARM).passed
-    assert noninferior([0.0] * 12, [0.0] * 12, 0.2426, HARM).passed
+    failures = metric("failures", better="lower", rate="always")
+    assert not noninferior([1.0] * 12, [1.0] * 12, 0.02, SUCCESS).passed
+    assert not noninferior([1, 0] * 6, [1, 0] * 6, 0.2424, SUCCESS).passed
+    assert noninferior([1, 0] * 6, [1, 0] * 6, 0.2426, SUCCESS).passed
+    assert not noninferior([0.0] * 12, [0.0] * 12, 0.02, failures).passed
+    assert noninferior([0.0] * 12, [0.0] * 12, 0.2426, failures).passed
+
+
+def test_the_measure_says_what_is_a_rate():
+    """Reciprocal ranks that happen to be 0 and 1 could be 1/2; precision at 1 could not."""
+    kinds = {
+        "success.10": True,
+        "p_obs.5": True,
+        "full_hit.5": True,
+        "P.1": True,
+        "P.5": False,
+        "recip_rank": False,
+    }
+    assert {name: find_metrics([name])[0].is_rate for name in kinds} == kinds
+    assert noninferior([1.0] * 12, [1.0] * 12, 0.0, *find_metrics(["recip_rank"])).passed
+    assert not noninferior([1.0] * 12, [1.0] * 12, 0.0, *find_metrics(["P.1"])).passed
+
+
+@pytest.mark.parametrize("lost", [0, 1, 3])
+def test_few_queries_that_differ_are_said_and_fail_no_run(lost):
+    """Of 2 ** 3 swaps of three queries that fell two are as far: p = 0.25, whatever they lost.
+
+    To fail such a run would fail, of two runs that are as good, half of all that change few
+    queries. A run that changes none has nothing to say.
+    """
+    old, new = [0.5] * 12, [0.0] * lost + [0.5] * (12 - lost)
+    runs = (("old", scores([(MAP, old)])), ("new", scores([(MAP, new)])))
+    (verdict,) = baseline_verdicts(*runs, BaselineGate())
+    assert verdict.passed
+    said = f"with {lost} of 12 queries that differ no difference can be shown: p cannot fall below"
+    assert (said in verdict.told) == bool(lost)
+    assert (said in verdict.document()["says"]) == bool(lost)
 
 
 @pytest.mark.parametrize("differing", [0.15, 0.2, 0.3, 0.5, 1.0])
@@ -279,7 +310,7 @@ def test_a_worse_rate_seldom_passes(differing):
         for lost in range(13 - won):
             equal = 12 - won - lost
             old, new = [0] * won + [1] * (lost + equal), [1] * won + [0] * lost + [1] * equal
-            if noninferior(old, new, 0.05).passed:
+            if noninferior(old, new, 0.05, SUCCESS).passed:
                 chance += stats.multinomial.pmf([won, lost, equal], 12, cells)
     assert chance <= 0.05
 
@@ -299,7 +330,7 @@ def test_what_is_equal_on_every_query_is_no_worse(rows, metric):
 
 
 def test_rates_of_a_run_that_ranks_alike_are_equal():
-    rates = scores([(MAP, [1.0] * 12)])
+    rates = scores([(SUCCESS, [1.0] * 12)])
     gate = BaselineGate(Margin(0.0), "noninferior")
     (apart,) = baseline_verdicts(("old", rates), ("new", rates), gate)
     (equal,) = baseline_verdicts(("old", rates), ("new", rates), gate, "equal")

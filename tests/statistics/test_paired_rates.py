@@ -6,7 +6,7 @@ from scipy import optimize, stats
 
 from ragkpi.statistics.paired import Procedure, compare
 from ragkpi.statistics.significance import tango
-from tests.made_scores import MAP, scores
+from tests.made_scores import MAP, SUCCESS, scores
 
 
 @pytest.mark.parametrize(
@@ -68,18 +68,20 @@ def test_differences_of_rates_are_covered(n):
             assert covered >= 0.925
 
 
-def compared(baseline, other):
-    runs = [scores([(MAP, values)]) for values in (baseline, other)]
+def compared(baseline, other, metric=MAP):
+    runs = [scores([(metric, values)]) for values in (baseline, other)]
     return compare(["old", "new"], runs, Procedure()).differences[0].interval
 
 
 def test_equal_rates_are_not_called_certain():
-    assert compared([1.0] * 12, [1.0] * 12) == pytest.approx((-0.24249, 0.24249), abs=1e-5)
-    assert compared([1, 0] * 6, [1, 0] * 6) == pytest.approx((-0.24249, 0.24249), abs=1e-5)
+    assert compared([1.0] * 12, [1.0] * 12, SUCCESS) == pytest.approx((-0.24249, 0.24249), abs=1e-5)
+    assert compared([1, 0] * 6, [1, 0] * 6, SUCCESS) == pytest.approx((-0.24249, 0.24249), abs=1e-5)
 
 
-def test_other_values_have_students_interval():
-    old, new = [1.0, 0.0, 1.0, 0.0] * 5, [1.0, 0.0, 1.0, 0.5] * 5
+@pytest.mark.parametrize("ends", [[1.0, 0.0, 1.0, 0.5], [1.0, 0.0, 1.0, 1.0]])
+def test_other_values_have_students_interval(ends):
+    """Those of a measure that is no rate, too, if they happen to be 0 and 1."""
+    old, new = [1.0, 0.0, 1.0, 0.0] * 5, ends * 5
     assert compared(old, new) == pytest.approx(
         tuple(stats.ttest_rel(new, old).confidence_interval(0.95))
     )

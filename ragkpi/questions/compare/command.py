@@ -73,7 +73,7 @@ def compare(
             f"--paper with --format {output.chosen}: it is for readers; without --paper there is "
             "all that it shows"
         )
-    asked = evaluating | naming
+    arguments = evaluating | naming
     if human is not None:
         refuse_beside_human(
             {
@@ -88,7 +88,7 @@ def compare(
         )
         how = {name: procedure[name] for name in ("confidence", "correction") if name in procedure}
         runs = by_path(paths)
-        corrected = ragkpi.correct(human, qrels, runs, of="differences", **how, **asked)
+        corrected = ragkpi.correct(human, qrels, runs, of="differences", **how, **arguments)
         output.write(corrected.report)
         return
     inputs().hashed = output.is_signed(signature)
@@ -99,7 +99,7 @@ def compare(
         **procedure,
         by=by,
         problems="kept",
-        **asked,
+        **arguments,
     )
     if paper:
         output.write(result.paper(against or ()).report, result.charts, signature=signature)

@@ -19,8 +19,9 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
+from ragkpi.library.ground import Signature
 from ragkpi.library.result import Result
-from ragkpi.library.session import OnProblem, Signature
+from ragkpi.library.session import OnProblem
 from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.judging import Judging, judging_of, names_needed
 from ragkpi.questions.compare.report import (

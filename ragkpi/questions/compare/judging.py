@@ -52,8 +52,7 @@ class Judging:
 
     def of(self, part: QuerySlice) -> Judging:
         """Return the judged shares of a slice, without bounds."""
-        some = {name: part.of(scores) for name, scores in self.unjudged.items()}
-        return replace(self, unjudged=some, runs={})
+        return replace(self, unjudged=part.of_runs(self.unjudged), runs={})
 
     def doubts(self, baseline: str, claims: Mapping[str, Claim]) -> dict[str, Doubt]:
         """Return the doubts about claims of runs against a baseline, by run.

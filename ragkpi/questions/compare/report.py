@@ -25,7 +25,7 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.library.session import Signature
+from ragkpi.library.ground import Signature
 from ragkpi.library.values import EvaluationReport
 from ragkpi.questions.compare.judging import Doubt
 from ragkpi.questions.compare.verdict import (

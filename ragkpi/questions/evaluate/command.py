@@ -50,13 +50,13 @@ def gates(
     ),
 ) -> Arguments:
     """Return the gates that runs must pass."""
-    given = locals()
+    arguments = locals()
     if len(fail_under_baseline) > 1:
         raise UsageError(
             f"--fail-under-baseline {' and '.join(fail_under_baseline)}: expected one; call "
             "'ragkpi eval' for each"
         )
-    return {**given, "fail_under_baseline": next(iter(fail_under_baseline), None)}
+    return {**arguments, "fail_under_baseline": next(iter(fail_under_baseline), None)}
 
 
 @option_group("Record")
@@ -149,7 +149,7 @@ def eval(
         measures = evaluating.get("measures")
         print(ragkpi.describe_measures(*measures) if measures else page)
         return
-    baseline, asked = gates["fail_under_baseline"], evaluating | naming
+    baseline, arguments = gates["fail_under_baseline"], evaluating | naming
     expected = "two or more: ragkpi eval [options] QRELS RUN..."
     qrels, *paths = expect_files(2, files, expected, baseline, by, evaluating.get("gains"))
     if human is not None:
@@ -167,7 +167,9 @@ def eval(
             }
         )
         level = intervals.get("confidence", 0.95)
-        output.write(ragkpi.correct(human, qrels, by_path(paths), confidence=level, **asked).report)
+        output.write(
+            ragkpi.correct(human, qrels, by_path(paths), confidence=level, **arguments).report
+        )
         return
     if sort is not None and worst is None and not per_query:
         raise UsageError(f"--sort {sort}: it orders queries; expected -q or --worst N with it")
@@ -187,7 +189,7 @@ def eval(
         )
     inputs().hashed = bool(record or baseline) or output.is_signed(signature)
     if as_lines and not record and baseline is None and not gates["fail_under"]:
-        asked = {"missing": "trec_eval", **asked}
+        arguments = {"missing": "trec_eval", **arguments}
     result = ragkpi.evaluate(
         qrels,
         by_path(paths) if len(paths) > 1 else paths[0],
@@ -198,7 +200,7 @@ def eval(
         sort=sort,
         by=by,
         problems="kept",
-        **asked,
+        **arguments,
     )
     if record:
         inputs().refuse_replacing(record["path"], "--log")

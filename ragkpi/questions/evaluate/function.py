@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
@@ -24,11 +24,12 @@ from ragkpi.library.arguments import (
     runs_of,
     whole,
 )
+from ragkpi.library.ground import Signature
 from ragkpi.library.result import Result
-from ragkpi.library.session import Hashes, OnProblem, Signature
+from ragkpi.library.session import Evaluations, Hashes, OnProblem
 from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
 from ragkpi.measures.measure import Scores
-from ragkpi.reports.layout import Layout
+from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
@@ -41,7 +42,6 @@ from ragkpi.statistics.bootstrap import (
 from ragkpi.wording import decoded
 
 if TYPE_CHECKING:  # few evaluations have gates or slices
-    from ragkpi.library.given import QuerySlice
     from ragkpi.questions.evaluate.gates import GateLimits, Gates
     from ragkpi.statistics.gates import DecidedBy, Verdict
 
@@ -345,7 +345,7 @@ def evaluate(
     metrics = call.metrics()
     labels = None
     if by is not None:
-        from ragkpi.library.given import labels_of, queries_of, slices_of, with_slices
+        from ragkpi.library.given import labels_of, queries_of, with_slices
 
         labels = labels_of(by)
     bootstrap = bootstrap_of(how, ci_method) if ci else None
@@ -353,62 +353,40 @@ def evaluate(
     several = runs_of(run)
     runs = named_run(run) if several is None else several
     gates = _gates(runs, fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
+    baselines: Mapping[str, RunOrPath] = {}
     if gates:
         gates.refuse_idle(metrics, "bind" if zscores is None else "ignored")
-    read = {**runs, **gates.runs(runs)} if gates else runs
-    noted = note_files([*read.values(), *([gates.stored.path] if gates and gates.stored else [])])
-    if gates:
-        call = replace(call, without_judged="refused")
+        call, baselines = replace(call, without_judged="refused"), gates.runs(runs)
+    read = {**runs, **baselines}
+    noted = note_files([*read.values(), *(gates.stored_files if gates else ())])
     evaluated = call.evaluate(qrels, read, metrics, problems="kept").over_common_queries()
-    call, bad = evaluated.call, list(evaluated.problems)
-    scored = {name: run.scores for name, run in evaluated.by_name.items()}
-    if problems == "raised" or not runs.keys() & scored:
+    bad = list(evaluated.problems)
+    of_runs = {name: run for name, run in evaluated.by_name.items() if name in runs}
+    if problems == "raised" or not of_runs:
         interface().refuse(bad)
-    if zscores is not None:
-        from ragkpi.questions.evaluate.zscores import standardized
-
-        scored = standardized(zscores, scored)
-    baselines = {name: scored.pop(name) for name in scored.keys() - runs}
-    names = call.names_of({name: evaluated.by_name[name] for name in scored})
-    of_runs = dict(zip(names, scored.values(), strict=True))
-    files = call.files(qrels=qrels, zscores=zscores, by=by) if noted.hashed else {}
+    scores = _scores(evaluated, zscores)
+    names = dict(zip(of_runs, evaluated.call.names_of(of_runs), strict=True))
+    files = evaluated.call.files(qrels=qrels, zscores=zscores, by=by) if noted.hashed else {}
     signature = evaluated.signature(zscores=zscores, by=by)
-
-    def reported(some: Mapping[str, Scores]) -> EvaluationReport:
-        rows = _rows(some, bootstrap, signature, verdicts if some is of_runs else ())
-        if worst is None and sort is None:
-            return EvaluationReport(rows, bootstrap)
-        most = None if worst is None else whole("worst", worst, 1)
-        return EvaluationReport(rows, bootstrap, worst_queries(list(some.values()), sort, most))
-
-    def of_slice(part: QuerySlice) -> EvaluationReport:
-        return reported({name: part.of(scores) for name, scores in of_runs.items()})
-
     verdicts: Sequence[Verdict] = ()
-    queries = [] if labels is None else queries_of(of_runs.values())
     if gates:
-        slices = [] if labels is None else slices_of(labels, queries)
-        if gates.stored is not None:
-            assert signature is not None
-            gates.refuse_other_ground(of_runs, signature, evaluated.judgements.file)
-        good = evaluated.by_name
-        twins = [
-            name
-            for name, given in zip(names, scored, strict=True)
-            if all(good[given].ranks_like(good[other]) for other in baselines)
-        ]
-        verdicts = gates.verdicts(of_runs, baselines, slices, twins)
+        verdicts = gates.verdicts(names, scores, evaluated, labels, signature)
         missed = gates.missed(verdicts)
         if missed and problems == "raised":
             raise GateFailedError("; ".join(map(str, missed)))
         bad += missed
-    report = reported(of_runs)
+    named = {name: scores[run_name] for run_name, name in names.items()}
+    reported = partial(_report, bootstrap=bootstrap, signature=signature, most=worst, sort=sort)
+    report: Report = reported(named, verdicts=verdicts)
+    if labels is not None:
+        queries = queries_of(named.values())
+        report = with_slices(report, labels, queries, lambda part: reported(part.of_runs(named)))
     return (RunResult if several is None else RunResults)(
-        report if labels is None else with_slices(report, labels, queries, of_slice),
+        report,
         notes=evaluated.notes,
         signature=signature,
         files=files,
-        paths=[path if isinstance(path := runs[name], str) else None for name in scored],
+        paths=[path if isinstance(path := runs[name], str) else None for name in of_runs],
         verdicts=verdicts,
         problems=bad,
         inputs=noted,
@@ -419,21 +397,33 @@ def _gates(
     runs: Mapping[str, RunOrPath], fail_under: GateLimits, *of_baseline: Any
 ) -> Gates | None:
     """Return the gates that runs must pass; without any, return None and import nothing."""
-    if not fail_under and all(given is None for given in of_baseline):
+    if not fail_under and all(argument is None for argument in of_baseline):
         return None
     from ragkpi.questions.evaluate.gates import gates_of
 
     return gates_of(runs, fail_under, *of_baseline)
 
 
-def _rows(
+def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> Mapping[str, Scores]:
+    """Return the scores of runs by their names in the call, or their z-scores."""
+    scores = {name: run.scores for name, run in evaluated.by_name.items()}
+    if zscores is None:
+        return scores
+    from ragkpi.questions.evaluate.zscores import standardized
+
+    return standardized(zscores, scores)
+
+
+def _report(
     scored: Mapping[str, Scores],
     bootstrap: Bootstrap | None,
     signature: Signature | None,
-    verdicts: Sequence[Verdict],
-) -> list[EvaluatedRun]:
-    """Return a row per run, with intervals if there is a bootstrap."""
-    return [
+    most: int | None,
+    sort: str | None,
+    verdicts: Sequence[Verdict] = (),
+) -> EvaluationReport:
+    """Report a row per run, with intervals if there is a bootstrap."""
+    rows = [
         EvaluatedRun(
             name,
             scores,
@@ -443,3 +433,7 @@ def _rows(
         )
         for name, scores in with_progress(scored.items(), "intervals", len(scored))
     ]
+    if most is None and sort is None:
+        return EvaluationReport(rows, bootstrap)
+    most = None if most is None else whole("worst", most, 1)
+    return EvaluationReport(rows, bootstrap, worst_queries(list(scored.values()), sort, most))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -16,10 +16,12 @@ from ragkpi.errors import DataError, GateFailedError, InputError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import BYTE_ORDER_MARK, Source
+from ragkpi.files.query_files import QueryLabels
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
-from ragkpi.library.given import QuerySlice
-from ragkpi.library.session import Signature, differences, ground_of, ids_sha256
+from ragkpi.library.given import QuerySlice, queries_of, slices_of
+from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
+from ragkpi.library.session import Evaluations
 from ragkpi.library.values import EvaluatedRun, run_object
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.reports.layout import Layout
@@ -50,7 +52,7 @@ class StoredResult:
     Attributes
     ----------
     ground
-        What its values rest on: `ragkpi.library.session.ground_of`.
+        What its values rest on: `ragkpi.library.ground.ground_of`.
     values
         The values over all queries by printed name; NaN for NA.
     per_query
@@ -59,9 +61,31 @@ class StoredResult:
 
     path: str
     name: str
-    ground: Mapping[str, str]
+    ground: Ground
     values: Mapping[str, float]
     per_query: Mapping[bytes, Mapping[str, float]]
+
+    def refuse_other_ground(
+        self, runs: Mapping[str, Scores], signature: Signature, qrels: str
+    ) -> None:
+        """Raise `DataError` if the values of a run and of this result are not comparable."""
+        for name, scores in runs.items():
+            metrics = [metric for metric in scores.metrics if metric.is_comparable]
+            here = ground_of(run_object(EvaluatedRun(name, scores, {}, signature), None, Layout()))
+            apart = differences(self.ground, here, metrics)
+            lacking = [metric.name for metric in metrics if metric.name not in self.values]
+            if lacking:
+                apart["values"] = f"without {', '.join(lacking)}", "with"
+            if apart:
+                unlike = ", ".join(
+                    f"{n} is {was} there, {now} here" for n, (was, now) in apart.items()
+                )
+                settings = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
+                again = " ".join(["ragkpi eval -q", *settings, "-o", self.path, qrels])
+                raise DataError(
+                    f"{visible(self.name)} is no baseline of {visible(name)}: {unlike}; evaluate "
+                    f"it as {visible(name)}: {visible(again)} RUN"
+                )
 
 
 def baseline_of(path: str) -> StoredResult | RunOrPath:
@@ -168,10 +192,6 @@ def stored_verdicts(
     compared = [column for column in scores.columns if column.metric.is_comparable]
     by_query = [column for column in compared if _is_stored_by_query(stored, column)]
     alone = [column for column in compared if column not in by_query]
-    found: list[Verdict] = []
-    if by_query:
-        baseline = stored.name, _scores(stored, by_query)
-        found = baseline_verdicts(baseline, (name, scores.only(by_query)), gate)
     if alone and gate.decided_by != "value":
         names = ", ".join(column.name for column in alone)
         raise UsageError(
@@ -179,6 +199,10 @@ def stored_verdicts(
             f"{option('gate_by', gate.decided_by)} needs; store means with -q, give the run, "
             f"or compare values alone: {option('gate_by', 'value')}"
         )
+    found: list[Verdict] = []
+    if by_query:
+        baseline = stored.name, _scores(stored, by_query)
+        found = baseline_verdicts(baseline, (name, scores.only(by_query)), gate)
     return found + [
         value_verdict(stored.name, name, column, stored.values[column.name], gate.margin)
         for column in alone
@@ -216,22 +240,20 @@ class Gates:
     """The gates that runs must pass: limits, and a run or a stored result as the baseline."""
 
     limits: Sequence[Gate] = ()
-    baseline: RunOrPath | None = None
-    stored: StoredResult | None = None
+    baseline: RunOrPath | StoredResult | None = None
     against: BaselineGate = field(default_factory=BaselineGate)
 
     def refuse_idle(self, metrics: Sequence[Metric], ranges: Literal["bind", "ignored"]) -> None:
         """Raise `UsageError` for gates that no run can miss, or keep."""
         for gate in self.limits:
             refuse_idle(gate, metrics, ranges)
-        against = self.baseline is not None or self.stored is not None
-        if against and not any(metric.is_comparable for metric in metrics):
+        if self.baseline is not None and not any(metric.is_comparable for metric in metrics):
             gate_name = option("fail_under_baseline")
             raise UsageError(f"{gate_name}: no value of this evaluation is better than another")
 
     def runs(self, others: Iterable[str]) -> dict[str, RunOrPath]:
         """Return the baseline, if it is a run, under a unique name."""
-        if self.baseline is None:
+        if self.baseline is None or isinstance(self.baseline, StoredResult):
             return {}
         name = getattr(self.baseline, "name", "baseline")
         name = self.baseline if isinstance(self.baseline, str) else name
@@ -239,86 +261,83 @@ class Gates:
             name += "#baseline"
         return {name: self.baseline}
 
+    @property
+    def stored_files(self) -> Sequence[str]:
+        """The paths of the stored results, which were read."""
+        return [self.baseline.path] if isinstance(self.baseline, StoredResult) else []
+
     def verdicts(
         self,
-        runs: Mapping[str, Scores],
-        baselines: Mapping[str, Scores],
-        slices: Sequence[QuerySlice] = (),
-        twins: Container[str] = (),
+        names: Mapping[str, str],
+        scores: Mapping[str, Scores],
+        evaluated: Evaluations,
+        labels: QueryLabels | None,
+        signature: Signature | None,
     ) -> list[Verdict]:
-        """Test every run against limits and baselines; `baselines` are those that `runs` named.
+        """Test every run against limits and baselines.
 
-        Baselines, and limits without a slice, concern the values over all queries. The `twins` are
-        the runs that rank as the baseline does.
+        `names` are those of the runs in the result by their names in the call; other `scores` are
+        those of baselines. Baselines, and limits without a slice, concern the values over all
+        queries.
         """
-        of_all = [gate for gate in self.limits if gate.name == gate.metric]
-        of_slices = [gate for gate in self.limits if gate not in of_all]
-        queries = {query for scores in runs.values() for query in scores.queries}
-        for gate in of_slices:
-            own = [part for part in slices if gate.is_of(part.by, part.label)]
-            of_kind = [part.queries for part in slices if own and part.by == own[0].by]
-            if own and (lacking := queries.difference(*of_kind)):
-                raise DataError(
-                    f"{option('fail_under')} {visible(gate.name)}: {len(lacking)} of "
-                    f"{len(queries)} queries have no {visible(own[0].by)} "
-                    f"({listed(sorted(lacking), 3)}); label them, too"
-                )
-            if not own:
-                known = ", ".join(visible(part.name) for part in slices[:10])
-                raise UsageError(
-                    f"{option('fail_under')} {visible(gate.name)}: no such slice of the "
-                    f"evaluated queries; "
-                    + (f"there are {known}" if slices else f"give labels with {option('by')} FILE")
-                )
+        runs = {name: scores[run] for run, name in names.items()}
+        queries = queries_of(runs.values())
+        slices = slices_of(labels, queries)
+        if isinstance(self.baseline, StoredResult):
+            assert signature is not None
+            self.baseline.refuse_other_ground(runs, signature, evaluated.judgements.file)
+        limited = [(gate, _slices_of(gate, slices, queries)) for gate in self.limits]
         found: list[Verdict] = []
-        for run in runs.items():
-            found += verdicts(*run, of_all)
-            for part in slices:
-                found += _of_slice(run, part, of_slices)
-            for baseline in baselines.items():
-                rankings: Literal["differ", "equal"] = "equal" if run[0] in twins else "differ"
-                against = baseline_verdicts(baseline, run, self.against, rankings)
-                found += nothing_refused(against, run[1])
-            if self.stored is not None:
-                found += nothing_refused(stored_verdicts(self.stored, run, self.against), run[1])
+        for own_name, run in zip(names, runs.items(), strict=True):
+            for gate, parts in limited:
+                found += _verdicts_on_limit(gate, parts, *run)
+            against: list[Verdict] = []
+            if isinstance(self.baseline, StoredResult):
+                against = stored_verdicts(self.baseline, run, self.against)
+            for other in scores.keys() - names:
+                alike = evaluated.by_name[own_name].ranks_like(evaluated.by_name[other])
+                rankings: Literal["differ", "equal"] = "equal" if alike else "differ"
+                against = baseline_verdicts((other, scores[other]), run, self.against, rankings)
+            found += nothing_refused(against, run[1])
         return found
-
-    def refuse_other_ground(
-        self, runs: Mapping[str, Scores], signature: Signature, qrels: str
-    ) -> None:
-        """Raise `DataError` if the values of a run and of the stored result are not comparable."""
-        stored = self.stored
-        for name, scores in runs.items() if stored is not None else ():
-            assert stored is not None
-            metrics = [metric for metric in scores.metrics if metric.is_comparable]
-            here = ground_of(run_object(EvaluatedRun(name, scores, {}, signature), None, Layout()))
-            apart = differences(stored.ground, here, metrics)
-            lacking = [metric.name for metric in metrics if metric.name not in stored.values]
-            if lacking:
-                apart["values"] = f"without {', '.join(lacking)}", "with"
-            if apart:
-                unlike = ", ".join(
-                    f"{n} is {was} there, {now} here" for n, (was, now) in apart.items()
-                )
-                asked = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
-                again = " ".join(["ragkpi eval -q", *asked, "-o", stored.path, qrels])
-                raise DataError(
-                    f"{visible(stored.name)} is no baseline of {visible(name)}: {unlike}; evaluate "
-                    f"it as {visible(name)}: {visible(again)} RUN"
-                )
 
     def missed(self, found: Sequence[Verdict]) -> list[GateFailedError]:
         """Return an error per run and value that falls short."""
         return [GateFailedError(str(verdict)) for verdict in unmet(found)]
 
 
-def _of_slice(
-    run: tuple[str, Scores], part: QuerySlice, limits: Sequence[Gate]
-) -> Iterator[Verdict]:
-    """Test a slice of a run against the limits that name it."""
-    own = [replace(gate, name=gate.metric) for gate in limits if gate.is_of(part.by, part.label)]
-    for verdict in verdicts(run[0], part.of(run[1]), own):
-        yield replace(verdict, name=f"{visible(part.name)}:{verdict.name}")
+def _verdicts_on_limit(
+    gate: Gate, parts: Sequence[QuerySlice], run: str, scores: Scores
+) -> list[Verdict]:
+    """Test the values of slices of a run, or without slices that over all queries."""
+    if not parts:
+        return verdicts(run, scores, [gate])
+    of_value, found = replace(gate, name=gate.metric), []
+    for part in parts:
+        (verdict,) = verdicts(run, part.of(scores), [of_value])
+        found.append(replace(verdict, name=f"{visible(part.name)}:{verdict.name}"))
+    return found
+
+
+def _slices_of(
+    gate: Gate, slices: Sequence[QuerySlice], queries: Sequence[bytes]
+) -> list[QuerySlice]:
+    """Return the slices that a gate limits, or nothing if it limits the value over all queries."""
+    if gate.name == gate.metric:
+        return []
+    begin = f"{option('fail_under')} {visible(gate.name)}"
+    own = [part for part in slices if gate.is_of(part.by, part.label)]
+    if not own:
+        known = ", ".join(visible(part.name) for part in slices[:10])
+        there_are = f"there are {known}" if slices else f"give labels with {option('by')} FILE"
+        raise UsageError(f"{begin}: no such slice of the evaluated queries; {there_are}")
+    labelled = {query for part in slices if part.by == own[0].by for query in part.queries}
+    if lacking := sorted(set(queries) - labelled):
+        raise DataError(
+            f"{begin}: {len(lacking)} of {len(queries)} queries have no {visible(own[0].by)} "
+            f"({listed(lacking, 3)}); label them, too"
+        )
+    return own
 
 
 def gates_of(
@@ -330,18 +349,16 @@ def gates_of(
     gate_confidence: float | None,
 ) -> Gates:
     """Return the gates of a call on these runs, or refuse wrong arguments."""
-    given = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
-    for name, value in given.items():
-        if value is not None and baseline is None:
-            raise UsageError(
-                f"{option(name)} {value}: no baseline; give {option('fail_under_baseline')} "
-                f"RUN with it"
-            )
     limits = [
         parse_gate(limit if isinstance(limit, str) else f"{limit[0]}={limit[1]}")
         for limit in (fail_under.items() if isinstance(fail_under, Mapping) else fail_under)
     ]
     if baseline is None:
+        idle = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
+        for name, value in idle.items():
+            if value is not None:
+                instead = f"no baseline; give {option('fail_under_baseline')} RUN with it"
+                raise UsageError(f"{option(name)} {value}: {instead}")
         return Gates(limits)
     if gate_confidence is not None and not 0 < gate_confidence < 1:
         raise UsageError(
@@ -353,7 +370,7 @@ def gates_of(
         gate_confidence or 0.95,
     )
     if not isinstance(baseline, str | os.PathLike):
-        return Gates(limits, run_of(baseline), None, against)
+        return Gates(limits, run_of(baseline), against)
     path = os.fspath(baseline)
     for run in runs.values():
         with suppress(OSError, ValueError):
@@ -362,7 +379,4 @@ def gates_of(
                     f"{option('fail_under_baseline')} {path}: it is a run of this call, and no "
                     "worse than itself; leave it out of the runs, or give another baseline"
                 )
-    of_path = baseline_of(path)
-    if isinstance(of_path, StoredResult):
-        return Gates(limits, None, of_path, against)
-    return Gates(limits, of_path, None, against)
+    return Gates(limits, baseline_of(path), against)

@@ -19,8 +19,8 @@ from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import Source
 from ragkpi.interface import interface, option
+from ragkpi.library.ground import Ground, cut, differences, ground_of
 from ragkpi.library.result import Result
-from ragkpi.library.session import cut, differences, ground_of
 from ragkpi.library.values import EvaluatedRun, run_object
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -367,7 +367,7 @@ def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
     return Cell(_number(value, math.nan) if column.numeric else value)
 
 
-def _what_differs(grounds: list[dict[str, str]]) -> list[str]:
+def _what_differs(grounds: Sequence[Ground]) -> list[str]:
     """Reduce grounds to the fields that differ among them."""
     varying = [name for name in _union(grounds) if len({parts.get(name) for parts in grounds}) > 1]
     return [

@@ -15,7 +15,8 @@ from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath
 from ragkpi.files.query_files import QueryLabels, Text, read_texts, texts_of_run
 from ragkpi.library.given import query_slices
-from ragkpi.library.session import Evaluations, Signature
+from ragkpi.library.ground import Signature
+from ragkpi.library.session import Evaluations
 from ragkpi.library.values import EvaluatedRun, interval_notes, run_object
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, Scores, score

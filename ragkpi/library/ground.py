@@ -1,0 +1,168 @@
+"""What values rest on: their signature, and the ground that all values of a comparison share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from ragkpi.files.opening import new_sha256
+from ragkpi.interface import option
+from ragkpi.measures.measure import Metric
+from ragkpi.ranking.judged import Settings
+from ragkpi.version import __version__
+
+SHORT_HASH = 8
+
+Ground = Mapping[str, str]
+"""The fields that two values must share to be comparable; empty for values that do not say it."""
+
+
+class _Setting(NamedTuple):
+    """A setting's text in a signature, the argument that sets it, and the need that it serves."""
+
+    text: Callable[[Settings], str]
+    argument: str = ""
+    need: str = ""  # of all metrics
+
+
+def _all_or(number: int | None) -> str:
+    return "all" if number is None else str(number)
+
+
+_SETTINGS: Mapping[str, _Setting] = {
+    "N": _Setting(lambda s: _corpus_size(s), "corpus_size", "corpus_size"),
+    "l": _Setting(lambda s: str(s.relevance_level), "relevance_level"),
+    "missing": _Setting(lambda s: s.missing),
+    "unjudged": _Setting(lambda s: s.unjudged, "unjudged"),
+    "M": _Setting(lambda s: _all_or(s.max_retrieved), "max_retrieved"),
+    "ties": _Setting(lambda s: s.ties, "ties"),
+    "query": _Setting(lambda s: "all" if s.only_query is None else quote(s.only_query)),
+    "gains": _Setting(lambda s: f"sha256:{s.gains.sha256}" if s.gains is not None else "levels"),
+    "draws": _Setting(lambda s: s.draws, "draws", "corpus_size"),
+    "grades": _Setting(lambda s: s.grade_map.name, "grade_map", "grade_map"),
+    "pool_depth": _Setting(lambda s: _all_or(s.pool_depth), "pool_depth", "pool"),
+    "pool_union": _Setting(lambda s: s.pool_union, "", "pool"),
+}
+# What the queries say already, or changes no value over all queries.
+_IMPLIED = ("missing", "query", "by")
+
+
+def _corpus_size(settings: Settings) -> str:
+    size = "seen" if settings.corpus_size is None else str(settings.corpus_size)
+    if not settings.corpus_sizes:
+        return size
+    lines = sorted(b"%b %d\n" % item for item in settings.corpus_sizes.items())
+    return f"{size},per query sha256:{_sha256(lines)}"
+
+
+def _sha256(lines: Iterable[bytes], between: bytes = b"") -> str:
+    digest = new_sha256()
+    digest.update(between.join(lines))
+    return str(digest.hexdigest())
+
+
+def ids_sha256(queries: Iterable[bytes]) -> str:
+    """Return a hash of query ids in byte order."""
+    return _sha256(queries, b"\n")
+
+
+def cut(text: str) -> str:
+    """Cut a hash to eight digits."""
+    head, hashed, digest = text.partition("sha256:")
+    return f"{head}{digest[:SHORT_HASH]}" if hashed else text
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Named fields, ``ragkpi:0.1.0|qrels:sha256:…|N:8841823|l:1|missing:zero|…``."""
+
+    fields: Mapping[str, str]
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+    def long(self) -> str:
+        return "|".join(f"{name}:{text}" for name, text in self.fields.items())
+
+    def short(self) -> str:
+        """Leave out fields with default values and cut hashes to eight digits."""
+        return "|".join(f"{name}:{cut(text)}" for name, text in self._chosen)
+
+    def options(self) -> list[str]:
+        """Return the settings that are not the default ones as the user writes them."""
+        return [
+            option(_SETTINGS[name].argument, text)
+            for name, text in self._chosen
+            if name in _SETTINGS and _SETTINGS[name].argument and "seen" not in text
+        ]
+
+    @property
+    def _chosen(self) -> list[tuple[str, str]]:
+        return [
+            (name, text) for name, text in self.fields.items() if self.defaults.get(name) != text
+        ]
+
+
+def signature_of(
+    settings: Settings,
+    metrics: Sequence[Metric],
+    files: Mapping[str, str | None],
+    seen: int | None = None,
+    sieve: str = "",
+) -> Signature:
+    """Collect the files and settings that the values of an evaluation depend on.
+
+    The corpus size, the pool and the grade map appear only if a metric needs them. `files` has the
+    SHA-256 of each file but the run by role (``"qrels"``, ``"pool"``); None if not computed.
+    `seen` is the number of documents seen, if that is N, and `sieve` what was left out or folded.
+    """
+    needs = _needs(metrics) | ({"pool"} & files.keys())
+    hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}
+    serving = {name: one for name, one in _SETTINGS.items() if not one.need or one.need in needs}
+    default = Settings()
+    defaults = {name: one.text(default) for name, one in serving.items()}
+    texts = {name: one.text(settings) for name, one in serving.items()}
+    if texts["gains"] == defaults["gains"]:
+        del texts["gains"]
+    defaults.pop("N", None)  # always said
+    if seen is not None and texts.get("N") == "seen":
+        texts["N"] = f"{seen} seen"
+    left_out = {"sieve": sieve} if sieve else {}
+    return Signature({"ragkpi": __version__, **hashes, **texts, **left_out}, defaults)
+
+
+def _needs(metrics: Iterable[Metric]) -> set[str]:
+    return {need for metric in metrics for need in metric.measure.needs}
+
+
+def ground_of(stored: Mapping[str, Any]) -> Ground:
+    """Return what the values of a run in JSON rest on; empty if it does not say it.
+
+    Beside the fields of its signature these are the queries. Versions that agree in major and
+    minor compute the same: a release that changes a number raises the second.
+    """
+    fields = dict(part.partition(":")[::2] for part in str(stored.get("signature", "")).split("|"))
+    if not ("qrels" in fields and isinstance(stored.get("queries_sha256"), str)):
+        return {}
+    queries = f"{stored.get('queries')}, sha256:{stored['queries_sha256']}"
+    versions = fields.pop("ragkpi", ""), str(stored.get("ragkpi", __version__))
+    own = __version__.split(".")[:2]
+    version = next((one for one in versions if one.split(".")[:2] != own), __version__)
+    settings = {name: text for name, text in fields.items() if name not in _IMPLIED}
+    return {"version": version, "queries": queries, **settings}
+
+
+def differences(
+    there: Ground, here: Ground, metrics: Iterable[Metric]
+) -> dict[str, tuple[str, str]]:
+    """Return the fields in which two grounds differ, as far as these metrics depend on them.
+
+    A file that has no hash is never the same.
+    """
+    needs = {"", "pool", *_needs(metrics)}
+    return {
+        name: (cut(there.get(name, "none")), cut(here.get(name, "none")))
+        for name in dict.fromkeys([*there, *here])
+        if (there.get(name) != here.get(name) or here[name] == "given")
+        and (name not in _SETTINGS or _SETTINGS[name].need in needs)
+    }
