@@ -104,13 +104,17 @@ def _rows(
         yield [*heads, *[Cell()] * 4]
 
 
-def diagnosis_chart(diagnosis: Diagnosis) -> PlaneChart:
-    """Draw a point per query with both values; the corners count verdicts."""
+def diagnosis_chart(
+    diagnosis: Diagnosis, points: Literal["plain", "labelled"] = "plain"
+) -> PlaneChart:
+    """Draw a point per query with both values, perhaps with its id; the corners count verdicts."""
     proc, pct_proc = diagnosis.proc, diagnosis.pct_proc
-    points = []
+    groups = []
     for verdict in _CORNERS:
         drawn = (np.array(diagnosis.verdicts) == verdict) & ~np.isnan(pct_proc)
-        points.append(Points(verdict, proc[drawn].tolist(), pct_proc[drawn].tolist()))
+        names = [decoded(diagnosis.queries[query]) for query in np.flatnonzero(drawn).tolist()]
+        labels = names if points == "labelled" else ()
+        groups.append(Points(verdict, proc[drawn].tolist(), pct_proc[drawn].tolist(), labels))
     notes = []
     empty = (proc == 0) & np.isnan(pct_proc)
     for without, why in (
@@ -127,7 +131,7 @@ def diagnosis_chart(diagnosis: Diagnosis) -> PlaneChart:
         f"K = {diagnosis.cutoff}",
         Axis("PROC: what the pool allows", low=0, high=1),
         Axis("%PROC: what the selection realised", low=0, high=1),
-        points=points,
+        points=groups,
         rules=[Rule("x", limits.proc), Rule("y", limits.pct_proc)],
         corners=[f"{verdict} {counts[verdict]}" for verdict in _CORNERS],
         notes=notes,

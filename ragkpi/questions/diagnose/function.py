@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any, Unpack
 
 from ragkpi.charts.chart import noted
@@ -77,11 +76,8 @@ def diagnose(
 
     def diagnosed(some: Evaluations) -> tuple[Answer, Diagnosis]:
         (result,) = some
-        diagnosis = diagnose_run(result.plain, some.judgements, shown, thresholds)
         best = best_case(some.evaluator, some.hits[0], shown)
-        if best is not None:
-            study = diagnose_run(best.judged, best.judgements, shown, thresholds)
-            diagnosis = replace(diagnosis, best_case=study.mean_shares)
+        diagnosis = diagnose_run(result.plain, some.judgements, shown, thresholds, best)
         ids = some.judgements.document
         return diagnosis_answer(diagnosis, ids, most, documents, bootstrap), diagnosis
 

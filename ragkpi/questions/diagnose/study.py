@@ -125,9 +125,16 @@ class Diagnosis:
 
 
 def diagnose(
-    judged: Judged, judgements: Judgements, cutoff: int, thresholds: Thresholds
+    judged: Judged,
+    judgements: Judgements,
+    cutoff: int,
+    thresholds: Thresholds,
+    best: BestCase | None = None,
 ) -> Diagnosis:
-    """Compare the gain of the top K with that of the pool and the judgements."""
+    """Compare the gain of the top K with that of the pool and the judgements.
+
+    `best` is the `best_case` of the run; None without unjudged documents.
+    """
     weighting = dict(find_metrics([f"ra_nwg.{cutoff}"])[0].arguments)
     proc = evidence.proc(judged, **weighting)
     pct_proc = evidence.pct_proc(judged, **weighting)
@@ -137,6 +144,9 @@ def diagnose(
     judged_shown = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
     shown = int(np.minimum(judged.num_ret, cutoff).sum())
     worth = evidence.weights(evidence.labelled(judged), **weighting)
+    at_best = None
+    if best is not None:
+        at_best = diagnose(best.judged, best.judgements, cutoff, thresholds).mean_shares
     return Diagnosis(
         queries=judged.queries,
         cutoff=cutoff,
@@ -150,6 +160,7 @@ def diagnose(
         outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
         shown=shown,
         unjudged=shown - judged_shown,
+        best_case=at_best,
     )
 
 
