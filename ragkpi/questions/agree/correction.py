@@ -24,7 +24,8 @@ from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.bootstrap import UNKNOWN, Interval, special
-from ragkpi.statistics.significance import CorrectionName, corrected
+from ragkpi.statistics.decisions import CorrectionName
+from ragkpi.statistics.significance import corrected
 from ragkpi.wording import counted, listed, rounded
 
 FEWEST = 10  # queries with both judgements; fewer make intervals too narrow

@@ -11,7 +11,13 @@ from ragkpi.files.query_files import QueryLabels, Text
 from ragkpi.library.session import Evaluations, Signature
 from ragkpi.measures.measure import Metric
 from ragkpi.questions.report.documents import query_details, telling_queries
-from ragkpi.questions.report.runs import ReportedRun, main_first, metrics_needed, reported_runs
+from ragkpi.questions.report.runs import (
+    CUTOFF,
+    ReportedRun,
+    main_first,
+    metrics_needed,
+    reported_runs,
+)
 from ragkpi.questions.report.sections import (
     MOST_RUNS,
     MOST_SLICES,
@@ -24,12 +30,18 @@ from ragkpi.ranking.notes import concerning
 from ragkpi.ranking.reading import DEEPEST, Wanted
 from ragkpi.statistics.paired import Procedure
 from ragkpi.version import __version__
-from ragkpi.wording import as_json, counted, decoded
+from ragkpi.wording import DECIMALS, HIDDEN, SIGNIFICANT, as_json, counted, decoded
 
 _MOST_CELLS = 5_000  # queries times runs, up to which all names of documents are kept in memory
 _MOST_DIGITS_CELLS = 100_000  # values of queries, up to which all digits are written
 _FEW_DIGITS = 6
 _MOST_TRIALS = 2_000_000_000  # swaps of a query, over all pairs of runs
+_DISPLAY = {
+    "cutoff": CUTOFF,
+    "decimals": DECIMALS,
+    "significant": SIGNIFICANT,
+    "hidden": HIDDEN,
+}
 
 
 @dataclass(frozen=True)
@@ -126,7 +138,8 @@ def report_document(
         "notes": notes,
         "measures": [_measure(metric) for metric in ordered if metric.measure.numeric],
         "pool": evaluator.pool is not None,
-        "relevance_level": evaluator.settings.relevance_level,
+        "relevance_level": max(evaluator.settings.relevance_level, 1),
+        "display": _DISPLAY,
         "runs": [run.name for run in runs],
         "queries": [decoded(query) for query in queries],
         "query_texts": [

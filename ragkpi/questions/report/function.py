@@ -22,8 +22,7 @@ from ragkpi.questions.report.content import ReportOptions, parts_of_runs, report
 from ragkpi.questions.report.runs import default_measures, metrics_needed
 from ragkpi.questions.report.texts import TextSource
 from ragkpi.reports.output_files import write
-from ragkpi.statistics.paired import Family
-from ragkpi.statistics.significance import CorrectionName, TestName
+from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.wording import octets, visible
 
 try:
