@@ -75,11 +75,13 @@ def test_a_recipe_works_as_written(body, blocks, tmp_path, monkeypatch):
     assert sorted(set(touched)) == sorted(listed), "the table of files to touch is not true"
 
 
-def test_there_are_the_five_recipes():
+def test_there_are_the_seven_recipes():
     assert [re.sub(r"^Recipe: ", "", recipe.id) for recipe in recipes()] == [
         "add a measure",
         "add an output format",
         "add a command",
+        "add a file format",
         "add a dump's shape",
+        "add a test of significance",
         "add an option",
     ]

@@ -83,8 +83,8 @@ def test_its_choices_are_those_of_the_code():
     listed = dict(enums(SCHEMA["$defs"]))
     assert listed.keys() == CHOICES.keys() | FREE
     assert {name: listed[name] for name in CHOICES} == {n: set(of) for n, of in CHOICES.items()}
-    assert [*TESTS] == [*CHOICES["test"]]
-    assert [*CORRECTIONS] == [*CHOICES["correction"]]
+    assert {*TESTS} == {*CHOICES["test"]}
+    assert {*CORRECTIONS} == {*CHOICES["correction"]}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
