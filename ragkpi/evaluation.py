@@ -107,7 +107,7 @@ class Evaluator:
         self.pool = pool
         # The pool has its own format, but its documents are treated like the run's.
         self._pool_reading = None if self.run_format is None else self.run_format.of_pool()
-        self._pool_hits = None if pool is None else self._read_pool(self.relevance.judgements)
+        self._pool_hits = None if pool is None else self.read_pool(self.relevance.judgements)
 
     def over(self, queries: Collection[bytes]) -> tuple[Evaluator, Callable[[Hits], Hits]]:
         """Return an evaluator of some queries alone, and a function that narrows hits to them."""
@@ -210,13 +210,14 @@ class Evaluator:
         if self.pool is not None and self._pool_hits is not None:
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
             if _needs("outside_pool", metrics):
-                outside = outside_pool(judgements, run, judged, self._read_pool)
+                outside = outside_pool(judgements, run, judged, self.read_pool)
                 judged = replace(judged, outside_pool=outside)
         return judged
 
-    def _read_pool(self, judgements: Judgements) -> Hits:
+    def read_pool(self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY) -> Hits:
+        """Read the pool again, and judge it by other judgements."""
         assert self.pool is not None
-        return read_run(self.pool, judgements, reading=self._pool_reading)
+        return read_run(self.pool, judgements, wanted, self._pool_reading)
 
     def _counts_documents(self, metrics: Sequence[Metric]) -> bool:
         """Return whether the documents seen replace the corpus size that metrics need."""

@@ -18,10 +18,11 @@ Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 
 # Control characters, marks of direction and of line ends, and surrogates: bytes that are no UTF-8,
 # and halves of pairs.
-_HIDDEN = "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+HIDDEN = r"[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+"""A regular expression of hidden characters, in Python as in JavaScript."""
 
 # Of these, a terminal needs newlines, tabs, and the sequences that set colours.
-_ON_SCREEN = f"(?![\\t\\n]){_HIDDEN}"
+_ON_SCREEN = f"(?![\\t\\n]){HIDDEN}"
 _BESIDE_STYLES = f"(?!\x1b\\[[0-9;]*m){_ON_SCREEN}"
 
 DECIMALS = 4
@@ -53,7 +54,7 @@ def visible(text: str) -> str:
 
     Characters that move or reverse the text around them are escaped too (``\u202e``).
     """
-    return text if text.isprintable() else re.sub(_HIDDEN, _spelled, text)
+    return text if text.isprintable() else re.sub(HIDDEN, _spelled, text)
 
 
 def on_screen(text: str, styles: Literal["spelled", "kept"] = "spelled") -> str:

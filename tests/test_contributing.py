@@ -80,7 +80,9 @@ def test_there_are_all_recipes():
         "add a measure",
         "add an output format",
         "add a command",
+        "add a file format",
         "add a dump's shape",
         "add a finding",
+        "add a test of significance",
         "add an option",
     ]

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from ragkpi.cli.options import argument_group, option
 from ragkpi.errors import UsageError
+from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.wording import parse_size
 
 Arguments = dict[str, Any]  # of a function of `ragkpi`, by name
@@ -270,7 +271,7 @@ def intervals(
 @argument_group("Comparison")
 def comparing(
     resampling: Arguments = resampling,
-    test: Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"] = option(
+    test: TestName = option(
         "--test TEST",
         "Where p-values come from: randomization (swaps run and baseline on queries), "
         "bootstrap or t test a difference of means; wilcoxon (symmetry around 0) and sign "
@@ -278,12 +279,12 @@ def comparing(
         "randomization",
         use="common",
     ),
-    correction: Literal["holm", "benjamini-hochberg", "none"] = option(
+    correction: CorrectionName = option(
         "--correction NAME",
         "What becomes of many p-values in one call: holm, benjamini-hochberg or none.",
         "holm",
     ),
-    family: Literal["first", "all"] = option(
+    family: Family = option(
         "--family first|all",
         "Which measures decide: the first of -m, with p corrected for all runs, while the others "
         "are described; or all, with p corrected for runs and measures.",

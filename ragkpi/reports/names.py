@@ -61,19 +61,19 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
         for number, of in parts.items()
     }
     kept = {number: {places[0]} for number, places in telling.items() if places}
-    shown = list(names)
+    short = list(names)
     alike = list(kept)
     while alike:
         for number in alike:
-            shown[number] = _spelled(parts[number], kept[number])
-        equal = Counter(shown)
-        alike = [n for n in kept if equal[shown[n]] > 1 and len(kept[n]) < len(telling[n])]
+            short[number] = _spelled(parts[number], kept[number])
+        equal = Counter(short)
+        alike = [n for n in kept if equal[short[n]] > 1 and len(kept[n]) < len(telling[n])]
         for number in alike:
             left = (place for place in telling[number] if place not in kept[number])
             kept[number].add(min(left, key=lambda place: count[parts[number][place]]))
     for number in kept:
-        shown[number] = _widened(parts[number], kept[number], telling[number], width)
-    return _told_apart([_cut(text, width) for text in shown], width)
+        short[number] = _widened(parts[number], kept[number], telling[number], width)
+    return _told_apart([_cut(text, width) for text in short], width)
 
 
 def _spelled(parts: Sequence[str], kept: Collection[int]) -> str:
@@ -93,10 +93,10 @@ def _widened(
     chosen = set(kept)
     for where in ("beside", "beside", "anywhere", "beside"):
         for place in telling:
-            wanted = (
+            fits_in = (
                 len(parts[place]) > 3 if where == "anywhere" else chosen & {place - 2, place + 2}
             )
-            if wanted and len(_spelled(parts, {*chosen, place})) <= width:
+            if fits_in and len(_spelled(parts, {*chosen, place})) <= width:
                 chosen.add(place)
     return _spelled(parts, chosen)
 

@@ -96,8 +96,8 @@ def replacing(
             return
         with (
             _opened_directly(path) as direct,
-            screened(direct, styles) as shown,
-            _copy_of(shown) if revocable else nullcontext(shown) as file,
+            screened(direct, styles) as screen,
+            _copy_of(screen) if revocable else nullcontext(screen) as file,
         ):
             yield file
     except BrokenPipeError:

@@ -171,8 +171,8 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
 def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:
     """Return the lines below a table: notes, and the explanation or the option that shows it."""
     warnings = [text for text in layout.said if text.startswith("warning:")]
-    said = [text.removeprefix("note: ") for text in layout.said if text not in warnings]
-    others = [*table.notes, *said]
+    lines = [text.removeprefix("note: ") for text in layout.said if text not in warnings]
+    others = [*table.notes, *lines]
     star = [f"{BEST} best of its column"] if starred else []
     caption = [table.caption] if table.caption else []
     if layout.explanation == "shown":

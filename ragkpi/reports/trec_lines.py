@@ -43,19 +43,19 @@ def trec_lines(
     it forge a line. NA (NaN) is ``NA``.
     """
     if per_query == "shown":
-        shown = _in_order(scores.printed("query"))
-        names = [_padded(column.metric, name_width) for column in shown]
+        columns = _in_order(scores.printed("query"))
+        names = [_padded(column.metric, name_width) for column in columns]
         for start in range(0, len(scores.queries), BLOCK):
             block = slice(start, start + BLOCK)
             cells = [
                 _cells(column.metric.measure.style, column.per_query[block], digits)
-                for column in shown
+                for column in columns
             ]
             yield _lines(names, _without_space(scores.queries[block]), cells)
     if summary == "shown":
-        shown = _in_order(scores.printed("summary"))
-        names = [_padded(column.metric, name_width) for column in shown]
-        cells = [_summary_cells(column, intervals.get(column.name), digits) for column in shown]
+        columns = _in_order(scores.printed("summary"))
+        names = [_padded(column.metric, name_width) for column in columns]
+        cells = [_summary_cells(column, intervals.get(column.name), digits) for column in columns]
         yield _lines(names, [b"all"], cells)
 
 

@@ -1,4 +1,17 @@
-"""When a decision that is made again on resampled queries may be called one."""
+"""The choices of a decision, and when one that is made again on resamples may be called one."""
+
+from typing import Literal
+
+TestName = Literal[
+    "randomization",
+    "bootstrap",
+    "t",
+    "wilcoxon",
+    "sign",
+]
+CorrectionName = Literal["holm", "benjamini-hochberg", "none"]
+Family = Literal["first", "all"]
+"""The measures that decide."""
 
 DECIDED = 0.9
 """The least share of resamples that must make a decision for it to be called one.

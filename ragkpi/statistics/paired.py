@@ -16,11 +16,11 @@ from ragkpi.errors import DataError, UsageError
 from ragkpi.interface import option, with_progress
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, QuerySample, query_samples
+from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.statistics.significance import (
     ROUNDING,
-    CorrectionName,
+    TESTS,
     Pair,
-    TestName,
     corrected,
     intervals_of_differences,
     p_values,
@@ -45,7 +45,6 @@ def refuse_other_grounds(names: Sequence[str], runs: Sequence[Scores]) -> None:
             )
 
 
-Family = Literal["first", "all"]
 # What is claimed of a run against its baseline; "described" is a value that decides nothing.
 Claim = Literal["better", "worse", "undecided", "untested", "described"]
 
@@ -71,15 +70,6 @@ class Procedure:
     def limit(self) -> float:
         """What a corrected p-value must be below to be a claim."""
         return round(1 - self.bootstrap.level, 12)  # 0.05, not 0.050000000000000044
-
-    def least_p(self, differing: int) -> float:
-        """Return the least p-value that the test can give if so many queries differ."""
-        every = self.test in ("wilcoxon", "sign") or differing <= math.log2(self.trials)
-        if self.test == "t":
-            return 0.0
-        if self.test != "bootstrap" and every:
-            return min(1.0, 0.5 ** (differing - 1))
-        return 1 / (self.trials + 1)
 
 
 @dataclass(frozen=True)
@@ -178,7 +168,8 @@ class Comparison:
 
     def _unreachable(self, tested: Sequence[Difference], differing: int) -> str:
         tests = len(tested) if self.procedure.correction == "holm" else 1
-        least = min(1.0, tests * self.procedure.least_p(differing))
+        least_p = TESTS[self.procedure.test].least_p
+        least = min(1.0, tests * least_p(differing, self.procedure.trials))
         if least < self.procedure.limit:
             return ""
         queries = counted(tested[0].queries, "query", "queries")

@@ -14,7 +14,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,7 @@ from ragkpi.statistics.bootstrap import (
     swapped,
     totals,
 )
-
-CorrectionName = Literal["holm", "benjamini-hochberg", "none"]
+from ragkpi.statistics.decisions import CorrectionName, TestName
 
 
 def holm(p: FloatArray) -> FloatArray:
@@ -302,10 +301,10 @@ def _students(baseline: float, value: float, error: float, quantile_of_t: float)
     return Interval(difference - reach, difference + reach) if valid else UNKNOWN
 
 
-TestName = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
 ROUNDING = 1e-12  # the distance in doubles of differences that are equal on paper
 
-Test = Callable[[QuerySample, int, int], list[list[float]]]
+PValues = Callable[[QuerySample, int, int], list[list[float]]]
+"""From a sample, the number of trials and a seed to a p-value per metric and run."""
 
 
 def pairs(sample: QuerySample) -> list[list[Pair]]:
@@ -430,7 +429,7 @@ def _share(
     return extreme / len(chance) if certain else (extreme + 1) / (len(chance) + 1)
 
 
-def _each(test: Callable[[Pair], float]) -> Test:
+def _each(test: Callable[[Pair], float]) -> PValues:
     def of_sample(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
         return [[test(pair) for pair in of_metric] for of_metric in pairs(sample)]
 
@@ -447,14 +446,65 @@ def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> lis
         return [[math.nan] * len(of_metric) for of_metric in pairs(sample)]
     return [
         [1.0 if (pair.baseline == pair.other).all() else p for p, pair in zip(*row, strict=True)]
-        for row in zip(TESTS[test](sample, trials, seed), pairs(sample), strict=True)
+        for row in zip(TESTS[test].p_values(sample, trials, seed), pairs(sample), strict=True)
     ]
 
 
+class Test(NamedTuple):
+    """A test of the difference of two runs."""
+
+    p_values: PValues
+    least_p: Callable[[int, int], float]  # that it can give if so many queries differ, in B trials
+    name: str  # in an explanation
+    question: str  # that the p-value answers
+
+
+def _least_of_trials(_: int, trials: int) -> float:
+    return 1 / (trials + 1)
+
+
+def _least_of_signs(differing: int, _: int) -> float:
+    return min(1.0, 0.5 ** (differing - 1))
+
+
+def _least_of_swaps(differing: int, trials: int) -> float:
+    least = _least_of_signs if differing <= math.log2(trials) else _least_of_trials
+    return least(differing, trials)
+
+
+_CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
 TESTS: Mapping[TestName, Test] = {
-    "randomization": randomization,
-    "bootstrap": bootstrap,
-    "t": _each(student),
-    "wilcoxon": _each(signed_rank),
-    "sign": _each(sign),
+    "randomization": Test(
+        randomization,
+        _least_of_swaps,
+        "paired randomization test",
+        "how often is a difference at least as large when run and baseline are swapped at random "
+        f"on every query? {_CHANCE}; all swaps, p = share, where there are no more",
+    ),
+    "bootstrap": Test(
+        bootstrap,
+        _least_of_trials,
+        "paired bootstrap test",
+        "how often does a resample of the queries stray from the difference by at least its size, "
+        f"both in standard errors? {_CHANCE}",
+    ),
+    "t": Test(
+        _each(student),
+        lambda *_: 0.0,
+        "paired t test",
+        "is the mean of the queries' differences 0? NA for ratios of means",
+    ),
+    "wilcoxon": Test(
+        _each(signed_rank),
+        _least_of_signs,
+        "Wilcoxon's signed-rank test",
+        "do the queries' differences lie evenly around 0? (Of skewed ones the mean may be 0 and p "
+        "small.) Sizes within 1e-9 of the largest value are tied; NA for ratios of means",
+    ),
+    "sign": Test(
+        _each(sign),
+        _least_of_signs,
+        "sign test",
+        "are wins as likely as losses, whatever their sizes? Ties are left out",
+    ),
 }

@@ -197,7 +197,7 @@ def losing(by_pool, by_selection):
         missed=Missed(nothing, nothing, nothing, nothing, nothing),
         order=np.arange(n),
         outside_pool=0,
-        shown=10 * n,
+        retrieved=10 * n,
         unjudged=0,
     )
 

@@ -3,18 +3,23 @@
 import json
 from datetime import UTC, datetime
 from itertools import product
+from typing import get_args, get_type_hints
 
 import jsonschema
 import pytest
 
 from ragkpi.library.ground import Signature
 from ragkpi.library.values import EvaluatedRun, EvaluationReport
+from ragkpi.measures.measure import Better
 from ragkpi.questions.compare.report import ComparisonReport
 from ragkpi.questions.evaluate.record import History, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
-from ragkpi.statistics.bootstrap import Bootstrap, intervals
-from ragkpi.statistics.paired import Procedure, compare
+from ragkpi.statistics.bootstrap import Bootstrap, Method, intervals
+from ragkpi.statistics.decisions import CorrectionName, Family, TestName
+from ragkpi.statistics.paired import Claim, Procedure, compare
+from ragkpi.statistics.significance import CORRECTIONS, TESTS
+from ragkpi.wording import Style
 from tests.made_scores import BOR, MAP, NUM_Q, RUNID, scores
 from tests.published_schema import SCHEMA, valid_document, valid_lines
 
@@ -48,6 +53,38 @@ REPORTS = {
 
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+CHOICES = {
+    "test": get_args(TestName),
+    "correction": get_args(CorrectionName),
+    "family": get_args(Family),
+    "run.bootstrap.method": get_args(Method),
+    "run.bootstrap.rates": get_args(get_type_hints(Bootstrap)["rates"]),
+    "difference.decision": get_args(Claim),
+    "report.measures.items.better": get_args(Better),
+    "report.measures.items.style": {*get_args(Style)} - {"text", "quoted"},  # of numbers
+}
+FREE = {"number", "difference.per_query.items.outcome", "chart.kind"}  # written by one line of code
+
+
+def enums(part, path=()):
+    if isinstance(part, dict):
+        if "enum" in part:
+            yield ".".join(p for p in path if p not in ("properties", "anyOf")), set(part["enum"])
+        for key, inner in part.items():
+            yield from enums(inner, (*path, key))
+    elif isinstance(part, list):
+        for inner in part:
+            yield from enums(inner, path)
+
+
+def test_its_choices_are_those_of_the_code():
+    listed = dict(enums(SCHEMA["$defs"]))
+    assert listed.keys() == CHOICES.keys() | FREE
+    assert {name: listed[name] for name in CHOICES} == {n: set(of) for n, of in CHOICES.items()}
+    assert {*TESTS} == {*CHOICES["test"]}
+    assert {*CORRECTIONS} == {*CHOICES["correction"]}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)

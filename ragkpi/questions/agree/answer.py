@@ -45,7 +45,7 @@ def agree_answer(agreement: Agreement) -> Answer:
     """Put the agreement of judges into words."""
     several = len(agreement.panel.names) > 2
     per_query = any(pair.by_query for pair in agreement.pairs)
-    shown = slice(0 if several else 1, None if per_query else -1)
+    selection = slice(0 if several else 1, None if per_query else -1)
     rows = [row for pair in agreement.pairs for row in _rows_of_pair(pair)]
     rows += [
         _row("all", "labels", f"alpha_{scale}", None, None, None, estimate)
@@ -59,8 +59,8 @@ def agree_answer(agreement: Agreement) -> Answer:
     return Answer(
         "agree",
         Table(
-            _COLUMNS[shown],
-            [row[shown] for row in rows],
+            _COLUMNS[selection],
+            [row[selection] for row in rows],
             list(_notes(agreement)),
             explanation=explanation,
         ),

@@ -24,7 +24,8 @@ from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.bootstrap import UNKNOWN, Interval, special
-from ragkpi.statistics.significance import CorrectionName, corrected
+from ragkpi.statistics.decisions import CorrectionName
+from ragkpi.statistics.significance import corrected
 from ragkpi.wording import counted, listed, rounded
 
 FEWEST = 10  # queries with both judgements; fewer make intervals too narrow
@@ -296,8 +297,8 @@ def _of_metric(
 
 def _counted(column: MetricScores) -> FloatArray:
     """Return each query's statistics and a 1 for having them, (Q, S + 1); NA is all 0."""
-    known = column.known
-    return np.column_stack([np.where(known[:, np.newaxis], column.statistics, 0.0), known])
+    has_value = column.known
+    return np.column_stack([np.where(has_value[:, np.newaxis], column.statistics, 0.0), has_value])
 
 
 def _sampling(
@@ -313,9 +314,9 @@ def _sampling(
     for metric in metrics:
         with np.errstate(invalid="ignore"):
             values = np.mean([run[metric.name].per_query for run in other], axis=0)
-        known = np.isfinite(values)
-        groups = values[judged & known], values[~judged & known]
-        if min(map(len, groups)) > 1 and np.ptp(values[known]) > 0:
+        has_value = np.isfinite(values)
+        groups = values[judged & has_value], values[~judged & has_value]
+        if min(map(len, groups)) > 1 and np.ptp(values[has_value]) > 0:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # scipy warns about nearly equal values
                 p = float(ttest_ind(*groups, equal_var=False).pvalue)
@@ -342,7 +343,7 @@ def correction_answer(correction: Correction) -> Answer:
         Column("p", "decimal", role="detail"),
         Column("p_corrected", "decimal"),
     ]
-    shown = slice(None if differences else -2)
+    selection = slice(None if differences else -2)
     rows = []
     for entry in correction.corrected:
         result, style = entry.result, entry.metric.measure.style
@@ -353,9 +354,9 @@ def correction_answer(correction: Correction) -> Answer:
             Cell(result.estimate, known(result.interval), style=style),
             *map(Cell, (result.tuning, result.worth, result.p, entry.p_corrected)),
         ]
-        rows.append(cells[shown])
+        rows.append(cells[selection])
     table = Table(
-        columns[shown],
+        columns[selection],
         rows,
         list(_correction_notes(correction)),
         explanation=list(_computed(correction)),
@@ -469,16 +470,16 @@ def _about_values(correction: Correction, entries: Sequence[CorrectedMetric]) ->
 def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
     """Say which runs people would find better or worse than the first, as `compare` decides."""
     baseline, limit = correction.runs[0], round(1 - correction.level, 12)
-    found: dict[str, list[CorrectedMetric]] = {}
+    by_claim: dict[str, list[CorrectedMetric]] = {}
     for entry in entries:
         better = entry.metric.measure.sign * entry.result.estimate > 0
         claim = "better than" if better else "worse than"
         if entry.p_corrected >= limit:
             claim = "not shown to differ from"
-        found.setdefault(claim, []).append(entry)
+        by_claim.setdefault(claim, []).append(entry)
     claims = []
-    for claim in sorted(found):
-        first, *more = found[claim]
+    for claim in sorted(by_claim):
+        first, *more = by_claim[claim]
         others = f" and {counted(len(more), 'more difference')}" if more else ""
         claims.append(
             f"{first.run} is {claim} {baseline} by {first.metric.name} "
@@ -497,12 +498,12 @@ def _estimated(entry: CorrectedMetric, sign: Literal["plain", "signed"]) -> str:
 
 def _correction_findings(correction: Correction) -> dict[str, Any]:
     differences = correction.of == "differences"
-    shown = ("other", "human", "human_interval", "estimate", "interval", "standard_error", "worth")
+    fields = ("other", "human", "human_interval", "estimate", "interval", "standard_error", "worth")
     entries = [
         {
             "measure": entry.metric.name,
             "run": entry.run,
-            **{name: getattr(entry.result, name) for name in shown},
+            **{name: getattr(entry.result, name) for name in fields},
             "believed": entry.result.tuning,
             **({"p": entry.result.p, "p_corrected": entry.p_corrected} if differences else {}),
         }

@@ -37,7 +37,7 @@ from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.questions.compare.function import procedure_of
 from ragkpi.ranking.relevance import READERS, Qrels, Relevance
 from ragkpi.reports.names import run_names
-from ragkpi.statistics.significance import CorrectionName, TestName
+from ragkpi.statistics.decisions import CorrectionName, TestName
 from ragkpi.wording import counted
 
 JUDGED = ("ndcg_cut.10",)

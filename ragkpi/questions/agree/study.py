@@ -63,7 +63,7 @@ class Panel:
         All judged queries, in byte order.
     query, document : length n
         The index of each document's query, and its id; ordered by query.
-    given : (n, J)
+    by_judge : (n, J)
         The level from each judge; `UNJUDGED` for none.
     """
 
@@ -71,20 +71,20 @@ class Panel:
     queries: list[bytes]
     query: IntArray
     document: Tokens
-    given: IntArray
+    by_judge: IntArray
 
     def both(self, first: int, second: int) -> BoolArray:
         """Return whether two judges both judged each document, (n,)."""
-        return np.asarray((self.given[:, [first, second]] >= 0).all(axis=1))
+        return np.asarray((self.by_judge[:, [first, second]] >= 0).all(axis=1))
 
     def alone(self, judge: int, other: int) -> BoolArray:
         """Return whether only `judge`, of two judges, judged each document, (n,)."""
-        return np.asarray((self.given[:, judge] >= 0) & (self.given[:, other] < 0))
+        return np.asarray((self.by_judge[:, judge] >= 0) & (self.by_judge[:, other] < 0))
 
     def levels(self, *judges: int) -> IntArray:
         """Return the ascending levels that any of these judges gave."""
-        given = self.given[:, judges] if judges else self.given
-        return np.unique(given[given >= 0])
+        by_judge = self.by_judge[:, judges] if judges else self.by_judge
+        return np.unique(by_judge[by_judge >= 0])
 
 
 def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
@@ -108,11 +108,11 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
     documents = Tokens.joined([judge.document for judge in judges]).take(valid)
     query = query[valid]
     first, row = np.unique(documents.first_rows(query), return_inverse=True)
-    given = np.full((len(first), len(judges)), UNJUDGED, dtype=np.int64)
-    given[row, column[valid]] = level[valid]
+    by_judge = np.full((len(first), len(judges)), UNJUDGED, dtype=np.int64)
+    by_judge[row, column[valid]] = level[valid]
     order = np.argsort(query[first], kind="stable")
     first = first[order]
-    panel = Panel(names, queries, query[first], documents.take(first), given[order])
+    panel = Panel(names, queries, query[first], documents.take(first), by_judge[order])
     for other in range(1, len(judges)):
         if not panel.both(0, other).any():
             raise NothingInCommonError(
@@ -131,16 +131,16 @@ def difference_lines(panel: Panel) -> Iterator[bytes]:
     """
     names = [visible(name).encode("utf-8", "backslashreplace") for name in panel.names]
     yield b"\t".join([b"query", b"document", *names]) + b"\n"
-    differing = np.flatnonzero((panel.given != panel.given[:, :1]).any(axis=1))
+    differing = np.flatnonzero((panel.by_judge != panel.by_judge[:, :1]).any(axis=1))
     for row in differing.tolist():
-        levels = [b"" if level < 0 else b"%d" % level for level in panel.given[row].tolist()]
+        levels = [b"" if level < 0 else b"%d" % level for level in panel.by_judge[row].tolist()]
         yield b"\t".join([panel.queries[panel.query[row]], panel.document[row], *levels]) + b"\n"
 
 
 def scales_differ(panel: Panel) -> str:
     """Return a warning if a judge seems to use another scale than the reference, or ""."""
-    given = map(panel.levels, range(len(panel.names)))
-    ends = [f"{levels[0]} to {levels[-1]}" for levels in given]
+    scales = map(panel.levels, range(len(panel.names)))
+    ends = [f"{levels[0]} to {levels[-1]}" for levels in scales]
     for end, name in zip(ends, panel.names, strict=True):
         if end != ends[0]:
             return (
@@ -460,10 +460,10 @@ class PairAgreement:
 def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:
     """Compare the levels of two judges, given by their indices in the panel."""
     both = panel.both(first, second)
-    given, other = panel.given[both, first], panel.given[both, second]
-    levels = np.unique(np.concatenate([given, other]))
+    reference, other = panel.by_judge[both, first], panel.by_judge[both, second]
+    levels = np.unique(np.concatenate([reference, other]))
     judged, query = np.unique(panel.query[both], return_inverse=True)
-    counts = confusion(query, given, other, len(judged), levels)
+    counts = confusion(query, reference, other, len(judged), levels)
     estimated = _estimator(counts, levels, bootstrap)
     return PairAgreement(
         judges=(panel.names[first], panel.names[second]),
@@ -479,7 +479,8 @@ def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) 
             level: estimated(partial(kappa_from, threshold=level)) for level in levels.tolist()[1:]
         },
         bias={
-            level: estimated(partial(bias_at, level=level)) for level in np.unique(given).tolist()
+            level: estimated(partial(bias_at, level=level))
+            for level in np.unique(reference).tolist()
         },
     )
 
@@ -487,7 +488,7 @@ def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) 
 def alpha_of_panel(panel: Panel, bootstrap: Bootstrap) -> Mapping[str, Estimate]:
     """Compute Krippendorff's alpha of all judges, by scale."""
     levels = panel.levels()
-    counts = coincidences_of_panel(panel.query, panel.given, len(panel.queries), levels)
+    counts = coincidences_of_panel(panel.query, panel.by_judge, len(panel.queries), levels)
     estimated = _estimator(counts[counts.any(axis=(1, 2))], levels, bootstrap)
     return {scale: estimated(partial(krippendorffs_alpha, scale=scale)) for scale in SCALES}
 
@@ -521,18 +522,18 @@ def agreement_by_query(panel: Panel, first: int, second: int) -> list[QueryAgree
 
 
 def _of_query(panel: Panel, first: int, second: int, rows: IntArray) -> QueryAgreement:
-    given, other = panel.given[rows, first], panel.given[rows, second]
-    distance = np.abs(given - other)
+    reference, other = panel.by_judge[rows, first], panel.by_judge[rows, second]
+    distance = np.abs(reference - other)
     order = np.argsort(-distance, kind="stable")
     return QueryAgreement(
         query=panel.queries[panel.query[rows[0]]],
         documents=len(rows),
         agreement=float((distance == 0).mean()),
-        first=float(given.mean()),
+        first=float(reference.mean()),
         second=float(other.mean()),
         distance=float(distance.mean()),
         differing=[
-            (panel.document[int(rows[row])], int(given[row]), int(other[row]))
+            (panel.document[int(rows[row])], int(reference[row]), int(other[row]))
             for row in order.tolist()
             if distance[row]
         ],

@@ -70,7 +70,7 @@ def calibration_answer(calibration: Calibration) -> Answer:
         *_of_alpha(calibration.alpha_by),
     ]
     over_runs = calibration.over_runs
-    shown = [True] * 5 + [bool(within)] * 2 + [bool(over_runs)] + [True] * 2 + [bool(tuned)] * 5
+    selection = [True] * 5 + [bool(within)] * 2 + [bool(over_runs)] + [True] * 2 + [bool(tuned)] * 5
     rows = []
     for correlation in calibration.correlations:
         name, segment = correlation.metric.name, correlation.segment
@@ -86,9 +86,9 @@ def calibration_answer(calibration: Calibration) -> Answer:
             *(_rho(correlation, of) for of in ("kendall", "pearson")),
             *tuned.get((name, segment), [Cell()] * 5),
         ]
-        rows.append(list(compress(cells, shown)))
+        rows.append(list(compress(cells, selection)))
     notes, explanation = list(_notes(calibration)), list(_explanation(calibration))
-    table = Table(list(compress(columns, shown)), rows, notes, explanation=explanation)
+    table = Table(list(compress(columns, selection)), rows, notes, explanation=explanation)
     return Answer("calibrate", table, list(_verdict(calibration)), _findings(calibration), 1)
 
 
@@ -244,7 +244,7 @@ def _tuning_sentence(tuning: Tuning, symbol: str) -> str:
     name = tuning.metric.name
     if tuning.matters == "no":
         return f"{name}: alpha cannot matter here, {symbol} is the same with every alpha."
-    asked = tuning.metric.arguments["alpha"]
+    current = tuning.metric.arguments["alpha"]
     low, high = tuning.range
     equal = [a for a, rho in zip(tuning.alphas, tuning.curve, strict=True) if rho == tuning.best]
     middle = f", the middle of {equal[0]:g} to {equal[-1]:g}" if len(equal) > 1 else ""
@@ -254,14 +254,14 @@ def _tuning_sentence(tuning: Tuning, symbol: str) -> str:
     if math.isnan(tuning.held_out):
         fewest = 2 * FEWEST_HELD_OUT
         return (
-            f"{text}; fewer than {fewest} queries are too few to hold any out, so keep {asked:g}."
+            f"{text}; fewer than {fewest} queries are too few to hold any out, so keep {current:g}."
         )
     change = tuning.held_out - tuning.held_out_before
     low, high = tuning.gain
     verdict = "a reason" if tuning.better else "no reason"
     return (
         f"{text}; on held-out queries {symbol} changes by {change:+.3f} "
-        f"[{low:+.3f}, {high:+.3f}] to {tuning.held_out:.3f}: {verdict} to leave {asked:g}."
+        f"[{low:+.3f}, {high:+.3f}] to {tuning.held_out:.3f}: {verdict} to leave {current:g}."
     )
 
 

@@ -88,18 +88,18 @@ def _scored(
     for path, name, result in zip(paths, run_names(paths), runs, strict=True):
         judged = result.plain
         called = [path.encode(), name.encode(), judged.run_id]
-        known = [name for name in called if name in scores]
+        matches = [name for name in called if name in scores]
         if None in scores and len(paths) > 1:
             raise UsageError(
                 f"{file} names no runs, and there are {len(paths)}; expected lines QUERY RUN SCORE"
             )
-        if None not in scores and not known:
+        if None not in scores and not matches:
             names = ", ".join(str(name, "utf-8", "replace") for name in scores if name)
             raise UsageError(
                 f"{file} has no scores of {path}, called {name} or {judged.run_id.decode()}; "
                 f"it has {names}"
             )
-        of_run = scores[known[0] if known else None]
+        of_run = scores[matches[0] if matches else None]
         lacking = [query for query in judged.queries if query not in of_run]
         if len(lacking) == len(judged.queries):
             raise NothingInCommonError(

@@ -179,7 +179,7 @@ def tune(
 ) -> Tuning:
     """Choose the alpha of a metric; `replicates` are the coefficient by resample, (B, A)."""
     rho = _by_alpha(by, sample.grid, sample.quality)
-    known = rho[~np.isnan(rho)]
+    coefficients = rho[~np.isnan(rho)]
     (best,) = _middle(_peaks(rho)).tolist()
     optima = _middle(_peaks(replicates))
     optima = optima[optima >= 0]
@@ -193,7 +193,7 @@ def tune(
         alpha=float(grid[best]) if best >= 0 else math.nan,
         range=order_statistics(grid[optima], bootstrap.tails) if len(optima) else UNKNOWN,
         chosen=float(_peaks(replicates)[:, best].mean()) if best >= 0 else math.nan,
-        matters="yes" if known.size and np.ptp(known) > _SAME else "no",
+        matters="yes" if coefficients.size and np.ptp(coefficients) > _SAME else "no",
     )
     return _held_out(tuning, sample, folds, bootstrap, by)
 
@@ -234,7 +234,7 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, 
     if folds < 2:
         return tuning
     shuffled = np.random.default_rng(bootstrap.seed).permutation(distinct)
-    known = []
+    tests = []
     for part in with_progress(range(folds), "held-out queries", folds):
         tested = np.isin(sample.query, shuffled[part::folds])
         rho = _by_alpha(by, sample.grid[:, ~tested], sample.quality[~tested])
@@ -250,17 +250,17 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, 
         ]
         rhos = np.stack([np.concatenate(rho) for rho in zip(*blocks, strict=True)])
         if not np.isnan(rhos[:, 0]).any():
-            known.append(rhos)
-    if not known:
+            tests.append(rhos)
+    if not tests:
         return tuning
-    chosen, before = np.mean([rhos[:, 0] for rhos in known], axis=0)
-    gains = np.mean([rhos[0, 1:] - rhos[1, 1:] for rhos in known], axis=0)
+    chosen, before = np.mean([rhos[:, 0] for rhos in tests], axis=0)
+    gains = np.mean([rhos[0, 1:] - rhos[1, 1:] for rhos in tests], axis=0)
     return replace(
         tuning,
         held_out=float(chosen),
         held_out_before=float(before),
         gain=order_statistics(gains, bootstrap.tails),
-        folds=len(known),
+        folds=len(tests),
     )
 
 
@@ -361,7 +361,7 @@ def calibrate(
         quality = sample.quality
         if len(sample.grid) and len(quality) >= FEWEST and np.ptp(quality) > 0:
             tunings.append(tune(sample, replicates["alpha"], bootstrap, folds, alpha_by))
-    known = [
+    replicates_by_metric = [
         (correlation, replicates["spearman"])
         for correlation, replicates in zip(correlations, resampled, strict=True)
         if correlation.segment == ALL and not correlation.reason
@@ -372,7 +372,7 @@ def calibrate(
         [correlation for correlation in correlations if correlation.segment == WITHIN],
         _over_runs(observed, values),
         tunings,
-        _lead(known),
+        _lead(replicates_by_metric),
         bootstrap,
         alpha_by,
         [metric for metric in metrics if metric not in offered],
@@ -387,10 +387,10 @@ def _samples(
         observed.values(replace(metric, arguments={**metric.arguments, "alpha": alpha}))
         for alpha in (alphas if takes_alpha(metric) else ())
     ]
-    known = ~np.isnan(x)
-    query, of_query = np.unique(observed.query[known], return_inverse=True)
-    grid = means(np.array(tuned).reshape(len(tuned), len(x))[:, known], of_query)
-    x, quality = x[known], observed.quality[known]
+    has_value = ~np.isnan(x)
+    query, of_query = np.unique(observed.query[has_value], return_inverse=True)
+    grid = means(np.array(tuned).reshape(len(tuned), len(x))[:, has_value], of_query)
+    x, quality = x[has_value], observed.quality[has_value]
     of_x, of_quality = means(x, of_query), means(quality, of_query)
     segments: dict[str, BoolArray] = {ALL: np.ones(len(query), dtype=np.bool_)}
     cutoff, num_rel = metric.arguments.get("cutoff"), observed.num_rel[query]
@@ -412,7 +412,7 @@ def _samples(
             np.empty((0, int(inside.sum()))),
             _distances(quality, of_quality[of_query])[inside],
         )
-        of, place = query[of_query][inside], np.flatnonzero(known)[inside]
+        of, place = query[of_query][inside], np.flatnonzero(has_value)[inside]
         yield Sample(metric, WITHIN, alphas, *parts, of, place, ("spearman",))
 
 
@@ -439,10 +439,10 @@ def _adjusted(
             variable[samples[number].place] = samples[number].x
         if tested:
             variables = np.stack(list(tested.values()))
-            found = max_correlation_p(
+            p_values = max_correlation_p(
                 variables, of_all, blocks, bootstrap.resamples, bootstrap.seed
             )
-            p |= zip(tested, found.tolist(), strict=True)
+            p |= zip(tested, p_values.tolist(), strict=True)
     return p
 
 
@@ -517,9 +517,9 @@ def _reason(x: FloatArray, y: FloatArray) -> str:
     return "the value does not vary" if (x == x[0]).all() else ""
 
 
-def _lead(known: Sequence[tuple[Correlation, FloatArray]]) -> Lead | None:
+def _lead(replicates_by_metric: Sequence[tuple[Correlation, FloatArray]]) -> Lead | None:
     """Compare the metric that tracks quality best with the others, by replicates of rho."""
-    directed = [pair for pair in known if pair[0].metric.measure.better != "neither"]
+    directed = [pair for pair in replicates_by_metric if pair[0].metric.measure.better != "neither"]
     if not directed:
         return None
     directed.sort(key=lambda pair: (pair[0].finding != "tracks", -pair[0].strength))

@@ -36,8 +36,8 @@ from ragkpi.questions.compare.report import (
 from ragkpi.questions.compare.verdict import beaten_by_best
 from ragkpi.reports.layout import Report, SlicedReport
 from ragkpi.statistics import paired
-from ragkpi.statistics.paired import Family, Procedure, compare_all
-from ragkpi.statistics.significance import CorrectionName, TestName
+from ragkpi.statistics.decisions import CorrectionName, Family, TestName
+from ragkpi.statistics.paired import Procedure, compare_all
 
 
 def procedure_of(

@@ -38,33 +38,12 @@ from ragkpi.questions.compare.verdict import (
 )
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
 from ragkpi.statistics.bootstrap import few_queries_note, intervals, resampled
+from ragkpi.statistics.decisions import CorrectionName
 from ragkpi.statistics.paired import AllPairs, Claim, Comparison, Difference, Procedure
-from ragkpi.statistics.significance import TIED, CorrectionName, TestName, corrected
+from ragkpi.statistics.significance import TESTS, TIED, corrected
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
 
-_CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
-
-# The name of a test, and its question.
-_TESTS_IN_WORDS: Mapping[TestName, tuple[str, str]] = {
-    "randomization": (
-        "paired randomization test",
-        "how often is a difference at least as large when run and baseline are swapped at random "
-        f"on every query? {_CHANCE}; all swaps, p = share, where there are no more",
-    ),
-    "bootstrap": (
-        "paired bootstrap test",
-        "how often does a resample of the queries stray from the difference by at least its size, "
-        f"both in standard errors? {_CHANCE}",
-    ),
-    "t": ("paired t test", "is the mean of the queries' differences 0? NA for ratios of means"),
-    "wilcoxon": (
-        "Wilcoxon's signed-rank test",
-        "do the queries' differences lie evenly around 0? (Of skewed ones the mean may be 0 and p "
-        "small.) Sizes within 1e-9 of the largest value are tied; NA for ratios of means",
-    ),
-    "sign": ("sign test", "are wins as likely as losses, whatever their sizes? Ties are left out"),
-}
 # The column of corrected p-values, and how they are corrected.
 _CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
     "holm": ("p_holm", "corrected by Holm for"),
@@ -75,11 +54,11 @@ _CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
 
 def _tests_in_words(procedure: Procedure, tests: int) -> list[str]:
     """Explain the p-values of a family of tests, and their correction."""
-    name, question = _TESTS_IN_WORDS[procedure.test]
-    question = question.format(trials=procedure.trials, seed=procedure.bootstrap.seed)
+    test = TESTS[procedure.test]
+    question = test.question.format(trials=procedure.trials, seed=procedure.bootstrap.seed)
     column, how = _CORRECTIONS_IN_WORDS[procedure.correction]
     family = counted(tests, "test")
-    return [f"p: {name}, two-sided: {question}", f"{column or 'p'}: {how} {family}"]
+    return [f"p: {test.name}, two-sided: {question}", f"{column or 'p'}: {how} {family}"]
 
 
 def probability(p: float) -> Cell:
@@ -555,7 +534,7 @@ class PaperTable:
         first = self.comparisons[0]
         procedure = first.procedure
         number = sum(p == p for p in self._corrected.values())
-        test, _ = _TESTS_IN_WORDS[procedure.test]
+        test = TESTS[procedure.test].name
         if procedure.test in ("randomization", "bootstrap"):
             test += f", {procedure.trials:,} trials"
         _, how = _CORRECTIONS_IN_WORDS[procedure.correction]

@@ -51,14 +51,14 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
         findings.append({**({"run": curve.name} if curve.name else {}), **asdict(curve.study)})
         explanation += [about + reason for reason in _reasons(curve, curves.limits)]
     notes = []
-    known = [curve.study.stability for curve in curves.curves if curve.study.stability]
-    if known:
+    stabilities = [curve.study.stability for curve in curves.curves if curve.study.stability]
+    if stabilities:
         explanation.append(
-            f"resamples: the depth is chosen again in {known[0].resamples:,} resamples of the "
-            f"queries that can succeed; it is decided if {_percent(DECIDED)} of them choose "
+            f"resamples: the depth is chosen again in {stabilities[0].resamples:,} resamples of "
+            f"the queries that can succeed; it is decided if {_percent(DECIDED)} of them choose "
             "between half and twice the depth"
         )
-        fewest = min(stability.queries for stability in known)
+        fewest = min(stability.queries for stability in stabilities)
         if fewest < FEW:
             notes.append(
                 f"With so few queries ({fewest}), resamples show too little of how far K could be "
@@ -70,9 +70,9 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
         notes=[*notes, *intervals[1:]],
         explanation=[*explanation, *intervals[:1]],
     )
-    found = {"limits": curves.limits, "depth": findings}
+    facts = {"limits": curves.limits, "depth": findings}
     verdict = _verdict(curves, tokens_per_passage)
-    return Answer("depth", table, verdict, found, heads=1 if curves.several else 0)
+    return Answer("depth", table, verdict, facts, heads=1 if curves.several else 0)
 
 
 def _verdict(curves: Curves, tokens: float | None) -> list[str]:
@@ -84,22 +84,22 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
         return [_sentence(curves, curve, tokens), *_of_quality(curves, curve)]
     if len(curves.curves) <= _FEW_RUNS:
         return [f"{curve.name}: {_short(curve)}" for curve in curves.curves]
-    known = [(c.recommended, c.name) for c in curves.curves if c.recommended]
-    have = "has" if len(known) == 1 else "have"
-    said = f"{len(known)} of {len(curves.curves)} runs {have} a depth"
+    choices = [(c.recommended, c.name) for c in curves.curves if c.recommended]
+    have = "has" if len(choices) == 1 else "have"
+    summary = f"{len(choices)} of {len(curves.curves)} runs {have} a depth"
     best = []
-    if known:
-        chosen = [(choice.depth, name) for choice, name in known]
+    if choices:
+        chosen = [(choice.depth, name) for choice, name in choices]
         (low, shallow), (high, deep) = min(chosen), max(chosen)
-        said += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")
-        choice, name = max(known, key=lambda found: (found[0].success, found[0].bits))
+        summary += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")
+        choice, name = max(choices, key=lambda pair: (pair[0].success, pair[0].bits))
         best = [
             f"Success is highest for {name}: {choice.success:.3f} at K = {choice.depth:,}, "
             f"{choice.bits:.2f} bits over random."
         ]
     outcomes: Counter[str] = Counter(curve.study.outcome for curve in curves.curves)
     others = [f"{outcomes[kind]} {words}" for kind, words in _OUTCOMES.items() if outcomes[kind]]
-    return [f"{'; '.join([said, *others])}.", *best]
+    return [f"{'; '.join([summary, *others])}.", *best]
 
 
 def _of_published(curve: Curve, depth: int) -> str:
@@ -116,7 +116,7 @@ def _of_published(curve: Curve, depth: int) -> str:
 
 def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], list[list[Cell]]]:
     measures = curves.curves[0].measures
-    shown = (curves.several, True, tokens is not None, any(c.quality for c in curves.curves))
+    selection = (curves.several, True, tokens is not None, any(c.quality for c in curves.curves))
     heads = (
         Column("run"),
         Column("K", "integer", legend="documents retrieved" if curves.curves[0].name else ""),
@@ -137,13 +137,13 @@ def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], li
     rows = []
     for curve in curves.curves:
         for depth in curves.depths:
-            given = (curve.name, depth, depth * (tokens or 0), curve.quality.get(depth))
+            head = (curve.name, depth, depth * (tokens or 0), curve.quality.get(depth))
             values = [
                 Cell(curve.value(measure.name, depth), curve.interval(measure.name, depth))
                 for measure in measures
             ]
-            rows.append([*compress(map(Cell, given), shown), *values])
-    return [*compress(heads, shown), *columns], rows
+            rows.append([*compress(map(Cell, head), selection), *values])
+    return [*compress(heads, selection), *columns], rows
 
 
 def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
@@ -214,17 +214,17 @@ def _sentence(curves: Curves, curve: Curve, tokens: float | None) -> str:
     if choice.success is None:
         others = curves.depths if len(curves.depths) <= _FEW else ()
         bits = {K: curve.value("bor_max", K) for K in others} | {choice.depth: choice.bits}
-        known = [(K, value) for K, value in sorted(bits.items()) if value == value]
-        ceilings = ", ".join(f"{value:.2f} (K = {K:,})" for K, value in known)
+        finite = [(K, value) for K, value in sorted(bits.items()) if value == value]
+        ceilings = ", ".join(f"{value:.2f} (K = {K:,})" for K, value in finite)
         return (
             f"Show at most {choice.depth:,} of {curves.corpus_size:,}{bracketed}: {because}. A "
             f"perfect selector reaches {ceilings} bits over random."
         )
-    said = f"Retrieve {choice.depth:,}{bracketed}: {because}."
+    sentence = f"Retrieve {choice.depth:,}{bracketed}: {because}."
     if curve.quality:
-        return said
+        return sentence
     return (
-        f"{said} Success ({_what(limits)}) is {choice.success:.3f} there, at {choice.bits:.2f} "
+        f"{sentence} Success ({_what(limits)}) is {choice.success:.3f} there, at {choice.bits:.2f} "
         "bits over random."
     )
 
@@ -301,11 +301,11 @@ def _of_quality(curves: Curves, curve: Curve) -> list[str]:
     if not curve.quality:
         return []
     peak = max(sorted(curve.quality), key=curve.quality.__getitem__)
-    said = f"Answer quality is highest at K = {peak:,} ({curve.quality[peak]:g})"
+    sentence = f"Answer quality is highest at K = {peak:,} ({curve.quality[peak]:g})"
     rises = curve.study.plateau.depth if curve.study.plateau else max(curves.depths)
     if curve.name and rises > peak:
-        said += f"; success still rises to K = {rises:,}"
-    return [f"{said}."]
+        sentence += f"; success still rises to K = {rises:,}"
+    return [f"{sentence}."]
 
 
 def _short(curve: Curve) -> str:
@@ -359,8 +359,8 @@ def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
     The table's depths are the ticks, its intervals the bands; traces have more depths.
     """
     ticks = curves.depths if len(curves.depths) <= _MOST_TICKS else ()
-    shown = "documents retrieved" if curves.corpus_size is None else "documents shown"
-    depth = Axis(f"K, {shown}", "log", ticks=ticks)
+    unit = "documents retrieved" if curves.corpus_size is None else "documents shown"
+    depth = Axis(f"K, {unit}", "log", ticks=ticks)
     rules, notes = _collapse_rules(curves, traces)
     bits, success, quality = [], [], []
     for curve, trace in zip(curves.curves, traces, strict=True):

@@ -177,9 +177,9 @@ def _needed(at_least: int | str) -> Needed:
 def _published(success: Sequence[float], at: Sequence[int] | None) -> dict[int, float]:
     """Return published rates by depth."""
     if at is None or len(success) != len(at):
-        found = "none" if at is None else f"{len(at)} of them"
+        number = "none" if at is None else f"{len(at)} of them"
         raise UsageError(
-            f"{option('success')}: {counted(len(success), 'rate')} and {found} at depths of "
+            f"{option('success')}: {counted(len(success), 'rate')} and {number} at depths of "
             f"{option('at')}; expected one depth for each"
         )
     for rate in success:
@@ -213,14 +213,14 @@ def _refuse_idle(call: Call, limits: Limits, counts: Sequence[int] | None) -> No
     """Raise `UsageError` for settings without effect because there are no runs or no qrels."""
     settings, default = call.settings, Settings()
     idle = _OF_RUNS if counts is None else (*_OF_QRELS, *_OF_RUNS)
-    given = ["missing"] if call.missing_said else []
-    given += [name for name in idle if getattr(settings, name) != getattr(default, name)]
+    choices = ["missing"] if call.missing_said else []
+    choices += [name for name in idle if getattr(settings, name) != getattr(default, name)]
     if limits.plateau != Limits().plateau:
-        given.append("plateau")
-    if given:
+        choices.append("plateau")
+    if choices:
         alone = "qrels without a run" if counts is None else option("relevant")
-        what = option(given[0], "removed" if given[0] == "unjudged" else "")
-        if given[0] == "missing":
+        what = option(choices[0], "removed" if choices[0] == "unjudged" else "")
+        if choices[0] == "missing":
             zero, common, error = (option("missing", rule) for rule in ("zero", "common", "error"))
             what = f"{zero}, {common} or {error}"
         raise UsageError(f"{alone} with {what}: that is about runs; leave it out")

@@ -20,18 +20,18 @@ Qualities = Mapping[str, Mapping[int, float]]
 _EXPECTED = "expected K QUALITY or RUN K QUALITY, such as 10 0.66"
 
 
-def qualities(given: Any) -> Qualities:
+def qualities(source: Any) -> Qualities:
     """Take a file, a mapping from depths to qualities, or one from runs to such mappings."""
-    if isinstance(given, str | os.PathLike):
-        return read_qualities(os.fspath(given))
-    if not isinstance(given, Mapping) or not given:
+    if isinstance(source, str | os.PathLike):
+        return read_qualities(os.fspath(source))
+    if not isinstance(source, Mapping) or not source:
         raise UsageError(
-            f"{option('quality')} {given!r}: expected a file, or a mapping from depths"
+            f"{option('quality')} {source!r}: expected a file, or a mapping from depths"
         )
-    nested = isinstance(next(iter(given.values())), Mapping)
+    nested = isinstance(next(iter(source.values())), Mapping)
     return {
         name: {whole("quality", depth, 1): float(value) for depth, value in of_run.items()}
-        for name, of_run in (given if nested else {"": given}).items()
+        for name, of_run in (source if nested else {"": source}).items()
     }
 
 
@@ -42,7 +42,7 @@ def read_qualities(path: str) -> Qualities:
     """
     with Source(path) as source:
         block = whole_text(source)
-    found: dict[str, dict[int, float]] = {}
+    by_run: dict[str, dict[int, float]] = {}
     for number, line in () if block is None else block.lines():
         words = line.replace(b",", b" ").split()
         if not words or words[0].startswith(b"#"):
@@ -58,22 +58,22 @@ def read_qualities(path: str) -> Qualities:
             raise InputError(path, number, shown(line), _EXPECTED) from None
         if len(run) > 1 or depth < 1 or not math.isfinite(quality):
             raise InputError(path, number, shown(line), _EXPECTED)
-        of_run = found.setdefault(str(decoded(run[0])) if run else "", {})
+        of_run = by_run.setdefault(str(decoded(run[0])) if run else "", {})
         if depth in of_run:
             raise DataError(f"{path}:{number}: K = {depth} again; expected it once per run")
         of_run[depth] = quality
-    if not found:
+    if not by_run:
         raise InputError(path, None, "no quality", _EXPECTED)
-    return found
+    return by_run
 
 
-def for_runs(given: Qualities, names: Sequence[str]) -> Qualities:
+def for_runs(by_run: Qualities, names: Sequence[str]) -> Qualities:
     """Return the qualities by the names of the runs; a single run needs no name in the file."""
-    if len(given) == 1 and len(names) == 1:
-        return {names[0]: next(iter(given.values()))}
-    for name in given:
+    if len(by_run) == 1 and len(names) == 1:
+        return {names[0]: next(iter(by_run.values()))}
+    for name in by_run:
         if name not in names:
             whose = visible(name) if name else "no run is named"
             runs = ", ".join(map(visible, names))
             raise UsageError(f"{option('quality')}: {whose}; expected lines for {runs}")
-    return given
+    return by_run

@@ -83,18 +83,18 @@ def _by_limits(judged: Judged, deepest: int, limits: Limits, resamples: int, see
         depth = np.minimum(drawn_again.plateau(limits.plateau), drawn_again.outside_collapse())
         if limits.max_loss is not None:
             depth = np.minimum(depth, drawn_again.affordable(limits.max_loss)[1])
-        chosen.append(np.where(drawn_again.found[:, -1] > 0, depth, 0))
+        chosen.append(np.where(drawn_again.successes[:, -1] > 0, depth, 0))
     return np.concatenate(chosen)
 
 
 def _by_target(judged: Judged, target: Target, resamples: int, seed: int) -> IntArray:
     """Return the smallest depth at which each resample reaches the target, 0 for none, (B,)."""
     depths, chosen = depths_to_try(judged), np.zeros(resamples, dtype=np.int64)
-    known = target.scores(judged, depths[-1]).known
-    weights = np.concatenate(list(drawn(int(known.sum()), resamples, seed)))
+    has_value = target.scores(judged, depths[-1]).known
+    weights = np.concatenate(list(drawn(int(has_value.sum()), resamples, seed)))
     for depth in depths:
         column, pending = target.scores(judged, depth), np.flatnonzero(chosen == 0)
-        added = sums([weights[pending]], column.statistics[known])
+        added = sums([weights[pending]], column.statistics[has_value])
         value = column.metric.measure.aggregate.summary(added, weights.shape[1])
         chosen[pending[value >= target.least - 1e-12]] = depth
     return chosen

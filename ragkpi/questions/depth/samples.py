@@ -87,14 +87,14 @@ class Resamples(NamedTuple):
     queries: Queries
     deepest: int
     first: FloatArray  # (F,): depths of successes down to the deepest, ascending
-    found: FloatArray  # (B, 1 + F): the number of successes before the first, and at each
+    successes: FloatArray  # (B, 1 + F): the number of successes before the first, and at each
     counts: FloatArray  # (B, U): queries in each situation
 
     def plateau(self, gain: float) -> IntArray:
         """Return the smallest depth below which success gains no more than a share, (B,)."""
-        enough = self.found[:, -1:] - gain * len(self.queries.first) - 1e-9
+        enough = self.successes[:, -1:] - gain * len(self.queries.first) - 1e-9
         depths = np.append(1, self.first).astype(np.int64)
-        return np.asarray(depths[np.argmax(self.found >= enough, axis=1)])
+        return np.asarray(depths[np.argmax(self.successes >= enough, axis=1)])
 
     @np.errstate(divide="ignore")
     def log_chance(self, depths: IntArray) -> FloatArray:
@@ -111,7 +111,7 @@ class Resamples(NamedTuple):
     def bits(self, depths: IntArray) -> FloatArray:
         """Return BoR, (B, D), at depths, (B, D) or (1, D)."""
         place = np.searchsorted(self.first, depths, side="right")
-        succeeded = np.take_along_axis(self.found, place, axis=1)
+        succeeded = np.take_along_axis(self.successes, place, axis=1)
         return np.asarray(np.log2(succeeded / len(self.queries.first)) - self.log_chance(depths))
 
     def affordable(self, loss: float) -> tuple[IntArray, IntArray]:
@@ -153,10 +153,10 @@ def weigh(queries: Queries, weights: FloatArray, deepest: int) -> Resamples:
     """Weigh the queries, (B, P), and look at them down to a depth."""
     order, by_situation = np.argsort(queries.first), np.argsort(queries.situation, kind="stable")
     order = order[: np.count_nonzero(queries.first <= deepest)]
-    found = np.cumsum(np.insert(weights[:, order], 0, 0, axis=1), axis=1)
+    successes = np.cumsum(np.insert(weights[:, order], 0, 0, axis=1), axis=1)
     starts = np.searchsorted(queries.situation[by_situation], np.arange(len(queries.size)))
     counts = np.add.reduceat(weights[:, by_situation], starts, axis=1)
-    return Resamples(queries, deepest, queries.first[order], found, counts)
+    return Resamples(queries, deepest, queries.first[order], successes, counts)
 
 
 def _last(holds: Callable[[IntArray], BoolArray], low: IntArray, high: IntArray) -> IntArray:

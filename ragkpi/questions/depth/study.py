@@ -307,8 +307,8 @@ def _study(
     crowded = collapse_depth(judged, limits.needed)
     collapse = None
     if crowded is not None:
-        found = mean_known(lambda_(judged, crowded, limits.m))
-        collapse = Collapse(crowded, found, float(queries.chances(crowded).mean()))
+        expected = mean_known(lambda_(judged, crowded, limits.m))
+        collapse = Collapse(crowded, expected, float(queries.chances(crowded).mean()))
     every = weigh(queries, np.ones((1, len(queries.first))), deepest)
     if not len(every.first):
         return Study(collapse=collapse)
@@ -366,12 +366,12 @@ def _saturation(judged: Judged, queries: Queries, deepest: int) -> Saturation | 
         return None
     depth = int(saturated[0]) + 1
     names = ["recall"] if judged.settings.grade_map.lacks(judged.levels) else ["recall", "ra_nwg"]
-    asked = find_metrics([f"recall.{depth}", *(f"{name}.{deepest}" for name in names)])
-    recall, *final = (float(column.summary) for column in score(judged, asked).columns)
+    metrics = find_metrics([f"recall.{depth}", *(f"{name}.{deepest}" for name in names)])
+    recall, *final = (float(column.summary) for column in score(judged, metrics).columns)
     if not recall < UNSATURATED_RECALL:
         return None
-    known = {name: mean for name, mean in zip(names, final, strict=True) if not math.isnan(mean)}
-    return Saturation(depth, float(success[depth - 1]), recall, deepest, known)
+    means = {name: mean for name, mean in zip(names, final, strict=True) if not math.isnan(mean)}
+    return Saturation(depth, float(success[depth - 1]), recall, deepest, means)
 
 
 def _evidence(queries: Queries, depth: int) -> float:

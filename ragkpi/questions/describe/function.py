@@ -115,13 +115,13 @@ def describe_measures(*names: str) -> Description:
     if not names:
         return Description(_answer(measures), text=_listed(measures, NICKNAMES))
     try:
-        found = {metric.measure.name: metric.measure for metric in find_metrics(names)}
+        matches = {metric.measure.name: metric.measure for metric in find_metrics(names)}
     except UsageError:
-        found = _search(names, measures)
-        if not found:
+        matches = _search(names, measures)
+        if not matches:
             raise
-        return Description(_answer(found), text=_listed(found, {}))
-    return Description(_answer(found), text="\n\n".join(map(explanation, found.values())))
+        return Description(_answer(matches), text=_listed(matches, {}))
+    return Description(_answer(matches), text="\n\n".join(map(explanation, matches.values())))
 
 
 def describe_formats(*names: str) -> Description:
@@ -143,15 +143,15 @@ def describe_formats(*names: str) -> Description:
     shapes = [*SHAPES["run"].values(), *SHAPES["qrels"].values()]
     rows = [[form.name, kinds_of(form), form.description] for form in forms]
     rows += [[shape.name, shape.kind, shape.written_by] for shape in shapes]
-    shown = [list(map(Cell, row)) for row in rows if not names or row[0] in names]
-    table = Table(list(map(Column, ("name", "of", "what"))), shown)
+    cells = [list(map(Cell, row)) for row in rows if not names or row[0] in names]
+    table = Table(list(map(Column, ("name", "of", "what"))), cells)
     return Description(Answer("formats", table, [], {}), text=text)
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema of `Result.to_dict` and ``--format json``, as ``ragkpi schema``."""
-    found: dict[str, Any] = json.loads(schema_text())
-    return found
+    document: dict[str, Any] = json.loads(schema_text())
+    return document
 
 
 def _search(names: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, Measure]:
@@ -206,10 +206,10 @@ def _explained(name: str) -> str:
     if form is not None:
         texts.append(_format_text(form))
     if not texts:
-        known = dict.fromkeys(
+        names = dict.fromkeys(
             name for some in (FILE_FORMATS, SHAPES) for of in some.values() for name in of
         )
-        raise UsageError(f"no format is named {name!r}; expected map or one of {', '.join(known)}")
+        raise UsageError(f"no format is named {name!r}; expected map or one of {', '.join(names)}")
     return "\n\n".join(texts)
 
 

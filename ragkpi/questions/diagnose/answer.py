@@ -50,8 +50,8 @@ def diagnosis_answer(
 
     `documents` are the ids of the judged documents, by row of the judgements.
     """
-    shown = diagnosis.order.tolist()[:most_queries]
-    rows = [row for query in shown for row in _rows(diagnosis, documents, query, most_missed)]
+    worst = diagnosis.order.tolist()[:most_queries]
+    rows = [row for query in worst for row in _rows(diagnosis, documents, query, most_missed)]
     cutoff = diagnosis.cutoff
     metrics = find_metrics([f"{name}.{cutoff}" for name in ("proc", "pct_proc", "ra_nwg")])
     share = "share of the ideal gain"
@@ -75,7 +75,7 @@ def diagnosis_answer(
     table = Table(
         columns,
         rows,
-        list(_notes(diagnosis, blamed, len(shown))),
+        list(_notes(diagnosis, blamed, len(worst))),
         explanation=list(_explanation(diagnosis, blamed, bootstrap)),
     )
     verdict, findings = _sentence(diagnosis, blamed), _findings(diagnosis, blamed)
@@ -104,13 +104,17 @@ def _rows(
         yield [*heads, *[Cell()] * 4]
 
 
-def diagnosis_chart(diagnosis: Diagnosis) -> PlaneChart:
-    """Draw a point per query with both values; the corners count verdicts."""
+def diagnosis_chart(
+    diagnosis: Diagnosis, points: Literal["plain", "labelled"] = "plain"
+) -> PlaneChart:
+    """Draw a point per query with both values, perhaps with its id; the corners count verdicts."""
     proc, pct_proc = diagnosis.proc, diagnosis.pct_proc
-    points = []
+    groups = []
     for verdict in _CORNERS:
         drawn = (np.array(diagnosis.verdicts) == verdict) & ~np.isnan(pct_proc)
-        points.append(Points(verdict, proc[drawn].tolist(), pct_proc[drawn].tolist()))
+        names = [decoded(diagnosis.queries[query]) for query in np.flatnonzero(drawn).tolist()]
+        labels = names if points == "labelled" else ()
+        groups.append(Points(verdict, proc[drawn].tolist(), pct_proc[drawn].tolist(), labels))
     notes = []
     empty = (proc == 0) & np.isnan(pct_proc)
     for without, why in (
@@ -127,20 +131,20 @@ def diagnosis_chart(diagnosis: Diagnosis) -> PlaneChart:
         f"K = {diagnosis.cutoff}",
         Axis("PROC: what the pool allows", low=0, high=1),
         Axis("%PROC: what the selection realised", low=0, high=1),
-        points=points,
+        points=groups,
         rules=[Rule("x", limits.proc), Rule("y", limits.pct_proc)],
         corners=[f"{verdict} {counts[verdict]}" for verdict in _CORNERS],
         notes=notes,
     )
 
 
-def _notes(diagnosis: Diagnosis, blamed: Blame | None, shown: int) -> Iterator[str]:
+def _notes(diagnosis: Diagnosis, blamed: Blame | None, worst: int) -> Iterator[str]:
     """Yield what changes how far to believe the verdict, and whether queries are hidden."""
     if diagnosis.outside_pool and diagnosis.grounded:
         yield (
             f"The pool lacks {diagnosis.outside_pool:,} of the "
-            f"{counted(diagnosis.shown, 'document')} shown: the run was not selected from it alone "
-            "(--pool-union adds them)."
+            f"{counted(diagnosis.retrieved, 'document')} shown: the run was not selected from it "
+            "alone (--pool-union adds them)."
         )
     best = diagnosis.best_case
     if diagnosis.unjudged:
@@ -151,10 +155,10 @@ def _notes(diagnosis: Diagnosis, blamed: Blame | None, shown: int) -> Iterator[s
                 share = _percent(best.missed_by_pool / best.lost)
                 lost = f"{share} of the loss would not be in the pool"
             would = f"with all of them of the top grade, {lost}"
-        documents = counted(diagnosis.shown, "document")
+        documents = counted(diagnosis.retrieved, "document")
         yield f"{diagnosis.unjudged:,} of the {documents} shown are unjudged; {would}."
-    if shown < len(diagnosis.queries):
-        yield f"The worst {shown} of {len(diagnosis.queries)} queries; -q shows all."
+    if worst < len(diagnosis.queries):
+        yield f"The worst {worst} of {len(diagnosis.queries)} queries; -q shows all."
 
 
 def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstrap) -> Iterator[str]:
@@ -170,9 +174,9 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
     shares = diagnosis.mean_shares
     if shares:
         pool, selection, realised = (f"{share * 100:.1f} %" for share in shares)
-        known = len(diagnosis.queries) - counts["NA"]
+        useful = len(diagnosis.queries) - counts["NA"]
         yield (
-            f"of the ideal gain, over {counted(known, 'query', 'queries')}: {pool} missed by the "
+            f"of the ideal gain, over {counted(useful, 'query', 'queries')}: {pool} missed by the "
             f"pool + {selection} missed by the selection + {realised} realised"
         )
     if diagnosis.outside_pool:
@@ -195,7 +199,7 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
     if not diagnosis.grounded:
         return (
             f"Nothing can be diagnosed: the pool lacks {diagnosis.outside_pool:,} of the "
-            f"{counted(diagnosis.shown, 'document')} in the top {cutoff}, so the run "
+            f"{counted(diagnosis.retrieved, 'document')} in the top {cutoff}, so the run "
             "was not selected from it. Are the pool and the run swapped?"
         )
     if blamed is None:
@@ -241,7 +245,7 @@ def _findings(diagnosis: Diagnosis, blamed: Blame | None) -> dict[str, Any]:
         "cutoff": diagnosis.cutoff,
         "thresholds": diagnosis.thresholds,
         "verdicts": diagnosis.counts(),
-        "shown": diagnosis.shown,
+        "shown": diagnosis.retrieved,
         "unjudged": diagnosis.unjudged,
         "best_case": best and best._asdict(),
         "shares": mean and mean._asdict(),

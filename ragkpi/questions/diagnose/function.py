@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any, Unpack
 
 from ragkpi.charts.chart import noted
@@ -68,20 +67,17 @@ def diagnose(
     if call.pool is None:
         raise UsageError("no pool is given; expected pool=, which the run was selected from")
     most = None if worst is None else whole("worst", worst, 0)
-    shown, labels = whole("cutoff", cutoff, 1), labels_of(by)
+    top, labels = whole("cutoff", cutoff, 1), labels_of(by)
     thresholds = Thresholds(good_proc, good_pct_proc)
     bootstrap = bootstrap_of(how)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     documents = whole("missed", missed, 0)
-    evaluated = call.evaluate(qrels, named, metrics_of(shown), shown)
+    evaluated = call.evaluate(qrels, named, metrics_of(top), top)
 
     def diagnosed(some: Evaluations) -> tuple[Answer, Diagnosis]:
         (result,) = some
-        diagnosis = diagnose_run(result.plain, some.judgements, shown, thresholds)
-        best = best_case(some.evaluator, some.hits[0], shown)
-        if best is not None:
-            study = diagnose_run(best.judged, best.judgements, shown, thresholds)
-            diagnosis = replace(diagnosis, best_case=study.mean_shares)
+        best = best_case(some.evaluator, some.hits[0], top)
+        diagnosis = diagnose_run(result.plain, some.judgements, top, thresholds, best)
         ids = some.judgements.document
         return diagnosis_answer(diagnosis, ids, most, documents, bootstrap), diagnosis
 

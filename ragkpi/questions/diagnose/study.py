@@ -96,7 +96,7 @@ class Diagnosis:
     missed: Missed
     order: IntArray  # (Q,): rows of the queries, greatest loss first, NA last
     outside_pool: int  # number of documents in all top K that the pool lacks, unless added
-    shown: int  # number of documents in all top K
+    retrieved: int  # number of documents in all top K
     unjudged: int
     best_case: Shares | None = None  # if all shown unjudged documents had the top grade
 
@@ -112,31 +112,41 @@ class Diagnosis:
     @property
     def mean_shares(self) -> Shares | None:
         """The shares averaged over the queries that have them; None without such queries."""
-        known = self.shares[:, ~np.isnan(self.ra_nwg)]
-        return Shares(*(float(share.mean()) for share in known)) if known.size else None
+        shares = self.shares[:, ~np.isnan(self.ra_nwg)]
+        return Shares(*(float(share.mean()) for share in shares)) if shares.size else None
 
     @property
     def grounded(self) -> bool:
         """Whether the run is plausibly a selection from the pool."""
-        return self.outside_pool <= _FOREIGN_LIMIT * self.shown
+        return self.outside_pool <= _FOREIGN_LIMIT * self.retrieved
 
     def counts(self) -> Mapping[Fault, int]:
         return {verdict: self.verdicts.count(verdict) for verdict in VERDICTS}
 
 
 def diagnose(
-    judged: Judged, judgements: Judgements, cutoff: int, thresholds: Thresholds
+    judged: Judged,
+    judgements: Judgements,
+    cutoff: int,
+    thresholds: Thresholds,
+    best: BestCase | None = None,
 ) -> Diagnosis:
-    """Compare the gain of the top K with that of the pool and the judgements."""
+    """Compare the gain of the top K with that of the pool and the judgements.
+
+    `best` is the `best_case` of the run; None without unjudged documents.
+    """
     weighting = dict(find_metrics([f"ra_nwg.{cutoff}"])[0].arguments)
     proc = evidence.proc(judged, **weighting)
     pct_proc = evidence.pct_proc(judged, **weighting)
     ra_nwg = evidence.ra_nwg(judged, **weighting)
     del weighting["cutoff"]
     added = judged.settings.pool_union == "union"
-    judged_shown = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
-    shown = int(np.minimum(judged.num_ret, cutoff).sum())
+    judged_top = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
+    retrieved = int(np.minimum(judged.num_ret, cutoff).sum())
     worth = evidence.weights(evidence.labelled(judged), **weighting)
+    at_best = None
+    if best is not None:
+        at_best = diagnose(best.judged, best.judgements, cutoff, thresholds).mean_shares
     return Diagnosis(
         queries=judged.queries,
         cutoff=cutoff,
@@ -148,8 +158,9 @@ def diagnose(
         missed=_missed(judged, judgements, worth, cutoff),
         order=np.argsort(ra_nwg, kind="stable"),  # NaN is last
         outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
-        shown=shown,
-        unjudged=shown - judged_shown,
+        retrieved=retrieved,
+        unjudged=retrieved - judged_top,
+        best_case=at_best,
     )
 
 
@@ -257,9 +268,9 @@ def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: i
     pool = judged if judged.pool is None else judged.pool
     rank = np.zeros(len(judgements.level), dtype=np.int64)
     rank[pool.judgement] = pool.rank
-    shown = np.zeros(len(judgements.level), dtype=np.bool_)
-    shown[judged.judgement[judged.rank <= cutoff]] = True
-    useful = (worth[query, grade] > 0) & ~shown[rows]
+    in_top = np.zeros(len(judgements.level), dtype=np.bool_)
+    in_top[judged.judgement[judged.rank <= cutoff]] = True
+    useful = (worth[query, grade] > 0) & ~in_top[rows]
     query, level, grade, rows = query[useful], level[useful], grade[useful], rows[useful]
     depth = np.where(rank[rows] > 0, rank[rows], np.iinfo(np.int64).max)
     order = np.lexsort((depth, -worth[query, grade], query))
@@ -312,20 +323,20 @@ def _with_shown_at_their_best(
     documents are judged.
     """
     holes = find_holes(judgements, [run], settings)
-    shown = np.flatnonzero(holes.within(cutoff))
-    if not len(shown):
+    top = np.flatnonzero(holes.within(cutoff))
+    if not len(top):
         return None
     best = max(settings.grade_map.rubric.items(), key=itemgetter(1))
     # Drop rows of negative levels: such a document is a hole, or was not retrieved.
     kept = np.flatnonzero(judgements.level >= 0)
-    query = np.concatenate([judgements.query[kept], holes.query[shown]])
+    query = np.concatenate([judgements.query[kept], holes.query[top]])
     order = np.argsort(query, kind="stable")
     row = np.empty(len(order), dtype=np.int64)
     row[order] = np.arange(len(order))
     moved = np.full(len(judgements.level), -1)
     moved[kept] = row[: len(kept)]
-    level = np.concatenate([judgements.level[kept], np.full(len(shown), best[0])])
-    documents = Tokens.joined([judgements.document.take(kept), holes.documents(shown)])
+    level = np.concatenate([judgements.level[kept], np.full(len(top), best[0])])
+    documents = Tokens.joined([judgements.document.take(kept), holes.documents(top)])
     widened = replace(
         judgements,
         starts=np.searchsorted(query[order], np.arange(len(judgements.queries) + 1)),
@@ -336,6 +347,6 @@ def _with_shown_at_their_best(
     hits = replace(
         run,
         judgement=np.concatenate([moved[run.judgement[judged]], row[len(kept) :]]),
-        rank=np.concatenate([run.rank[judged], holes.rank[0, shown]]),
+        rank=np.concatenate([run.rank[judged], holes.rank[0, top]]),
     )
     return widened, hits

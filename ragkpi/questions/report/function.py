@@ -18,17 +18,11 @@ from ragkpi.files.query_files import Text
 from ragkpi.library.arguments import Estimating, call_of, in_one_order, named_runs, whole
 from ragkpi.library.given import labels_of
 from ragkpi.questions.compare.function import procedure_of
-from ragkpi.questions.report.content import (
-    Given,
-    ReportOptions,
-    default_measures,
-    metrics_needed,
-    report_document,
-    wanted_of,
-)
+from ragkpi.questions.report.content import ReportOptions, parts_of_runs, report_document
+from ragkpi.questions.report.runs import default_measures, metrics_needed
+from ragkpi.questions.report.texts import TextSource
 from ragkpi.reports.output_files import write
-from ragkpi.statistics.paired import Family
-from ragkpi.statistics.significance import CorrectionName, TestName
+from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.wording import octets, visible
 
 try:
@@ -188,15 +182,13 @@ def report(
     lacking = evaluator.lacking_grade
     if lacking and not call.requests:
         metrics = [metric for metric in metrics if not metric.is_graded]
-    wanted = wanted_of(evaluator, metrics, len(named))
-    evaluated = call.read(qrels, evaluator, named, wanted).evaluate(
-        metrics_needed(metrics, evaluator)
-    )
-    said = evaluated.missing_notes()
+    read = call.read(qrels, evaluator, named, parts_of_runs(evaluator, metrics, len(named)))
+    evaluated = read.evaluate(metrics_needed(metrics, evaluator))
+    notes = evaluated.missing_notes()
     if lacking:
         what = "RA-nWG" if call.pool is None else "RA-nWG, PROC and the diagnosis"
-        said.append(f"without {what}: {lacking}")
-        call.notes.note(said[-1])
+        notes.append(f"without {what}: {lacking}")
+        call.notes.note(notes[-1])
     names = evaluated.names
     titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
@@ -209,14 +201,14 @@ def report(
         detail_queries=whole("detail_queries", detail_queries, 0),
         detail_depth=whole("detail_depth", detail_depth, 1),
         signature=call.signature(metrics, call.files(qrels=qrels)),
-        said=said,
+        notes=notes,
     )
     return report_page(report_document(evaluated, metrics, options))
 
 
-def _texts(given: Any) -> Given:
-    if given is None:
+def _texts(texts: str | os.PathLike[str] | Mapping[Any, str] | None) -> TextSource:
+    if texts is None:
         return None
-    if isinstance(given, str | os.PathLike):
-        return str(os.fspath(given))
-    return {octets(id_): Text((text, len(text))) for id_, text in given.items()}
+    if isinstance(texts, str | os.PathLike):
+        return os.fspath(texts)
+    return {octets(id_): Text((text, len(text))) for id_, text in texts.items()}

@@ -8,11 +8,11 @@
   const MOST_ROWS = 400; // a longer table draws the rows that are in view
   const ROW_HEIGHT = 34; // pixels, as the style sheet has it
   const FEW_CARDS = 20;
-  const SHOWN = 10; // documents that a reader sees; relevant ones below them are missed
+  const { cutoff: CUTOFF, decimals: DECIMALS, significant: SIGNIFICANT } = data.display;
 
   // ---- state: what is shown, in the URL's fragment, so that a link shows the same ----
 
-  const state = { m: "", a: 0, b: 0, s: 0, q: null, k: SHOWN };
+  const state = { m: "", a: 0, b: 0, s: 0, q: null };
 
   function readFragment() {
     const given = new URLSearchParams(location.hash.slice(1));
@@ -77,26 +77,25 @@
 
   const fill = (id, ...children) => byId(id).replaceChildren(...children.flat().filter(Boolean));
 
-  // Control characters, marks that turn the direction of writing, and bytes that are no UTF-8.
-  const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+  const HIDDEN = new RegExp(data.display.hidden, "gu"); // by code points, so halves of pairs alone
 
   function visible(text) {
     return text.replace(HIDDEN, (character) => {
       const code = character.charCodeAt(0);
-      const byte = code >= 0xdc80 && code <= 0xdcff ? code - 0xdc00 : code;
-      return byte <= 0xff ? "\\x" + byte.toString(16).padStart(2, "0") : "\\u" + code.toString(16).padStart(4, "0");
+      const isByte = code < 0x20 || (code >= 0xdc80 && code <= 0xdcff);
+      return isByte ? "\\x" + (code & 0xff).toString(16).padStart(2, "0") : "\\u" + code.toString(16).padStart(4, "0");
     });
   }
 
   const id = (text) => make("bdi", { class: "id" }, visible(text));
   const paragraphs = (texts) => texts.map((text) => make("p", {}, visible(text)));
 
-  // Four decimals; a number halfway between two of them, an odd multiple of 1/32, goes to the even
+  // A number halfway between two texts, for four decimals an odd multiple of 1/32, goes to the even
   // one, as everywhere in ragkpi.
   function fixed(value) {
-    if (Math.abs(value * 32) % 2 !== 1) return value.toFixed(4);
-    const below = Math.floor(Math.abs(value) * 1e4);
-    return (value < 0 ? "-" : "") + ((below + (below % 2)) / 1e4).toFixed(4);
+    if (Math.abs(value * 2 ** (DECIMALS + 1)) % 2 !== 1) return value.toFixed(DECIMALS);
+    const below = Math.floor(Math.abs(value) * 10 ** DECIMALS);
+    return (value < 0 ? "-" : "") + ((below + (below % 2)) / 10 ** DECIMALS).toFixed(DECIMALS);
   }
 
   function number(value, style = "decimal", signed = false) {
@@ -104,14 +103,14 @@
     if (typeof value !== "number") return String(value);
     const sign = signed && value > 0 ? "+" : "";
     if (style === "integer") return sign + value;
-    if (style === "significant") return sign + Number(value.toPrecision(6));
+    if (style === "significant") return sign + Number(value.toPrecision(SIGNIFICANT));
     const text = fixed(value);
     return sign + (Number(text) === 0 ? text.replace("-", "") : text);
   }
 
   const asNumber = (value) =>
     typeof value === "number" ? value : value === "inf" ? Infinity : value === "-inf" ? -Infinity : NaN;
-  const probability = (p) => (p === null ? "NA" : p > 0 && p < 0.00005 ? p.toPrecision(2) : fixed(p));
+  const probability = (p) => (p === null ? "NA" : p > 0 && Number(fixed(p)) === 0 ? p.toPrecision(2) : fixed(p));
   const styleOf = (measure) => measures.get(measure)?.style ?? "decimal";
   const isLower = (measure) => measures.get(measure)?.better === "lower";
   const plural = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
@@ -230,11 +229,11 @@
     const compared = comparison(state.a);
     fill("summary-answer", make("p", {}, ...summarySentence(part, best)));
     fill("summary-notes",
-      ...paragraphs([(several ? "★ the best value. " : "") + "In brackets: its interval. " + (several ? "Below: the difference from the baseline, and the corrected p-value; † where that is below 0.05." : "")]),
+      ...paragraphs([(several ? "★ the best value. " : "") + "In brackets: its interval. " + (several ? "Below: the difference from the baseline, and the corrected p-value; † where that shows a difference." : "")]),
       make("details", {}, make("summary", {}, "How these numbers were computed"), ...paragraphs([
         ...part.intervals,
         ...(compared ? compared.explanation : []),
-        "judged: the share of the first 10 documents of the queries that somebody judged.",
+        `judged: the share of the first ${CUTOFF} documents of the queries that somebody judged.`,
         part.runs[0].signature ? "Signature: " + part.runs[0].signature : "",
       ].filter(Boolean))));
   }
@@ -249,10 +248,8 @@
     const sentence = [id(data.runs[winners[0]])];
     for (const winner of winners.slice(1)) sentence.push(", ", id(data.runs[winner]));
     sentence.push(` ${winners.length > 1 ? "have" : "has"} the best ${state.m}${where}: ${number(part.runs[winners[0]].values[state.m], styleOf(state.m))}.`);
-    const others = data.runs.map((_, run) => run).filter((run) => {
-      const p = winners.includes(run) ? null : difference(state.m, run, winners[0])?.p_corrected ?? null;
-      return p !== null && p >= 0.05;
-    });
+    const others = data.runs.map((_, run) => run).filter((run) =>
+      !winners.includes(run) && difference(state.m, run, winners[0])?.decision === "undecided");
     if (others.length && others.length <= 3) {
       sentence.push(" It is not shown to differ from ");
       others.forEach((run, place) => sentence.push(place ? ", " : "", id(data.runs[run])));
@@ -568,12 +565,12 @@
   }
 
   function badge(level) {
-    if (level === null) return make("span", { class: "badge unjudged" }, "unjudged");
-    const relevant = level >= Math.max(1, data.relevance_level);
-    return make("span", { class: `badge ${relevant ? "relevant" : "nonrelevant"}` }, `${relevant ? "relevant" : "not relevant"}, level ${level}`);
+    const kind = kindOf(level);
+    const words = { unjudged: "unjudged", relevant: `relevant, level ${level}`, nonrelevant: `not relevant, level ${level}` };
+    return make("span", { class: `badge ${kind}` }, words[kind]);
   }
 
-  const kindOf = (level) => (level === null ? "unjudged" : level >= Math.max(1, data.relevance_level) ? "relevant" : "nonrelevant");
+  const kindOf = (level) => (level === null ? "unjudged" : level >= data.relevance_level ? "relevant" : "nonrelevant");
 
   function card(detail, place, rank, other, ranks, asked) {
     const level = detail.levels[place];
@@ -601,8 +598,8 @@
 
   function missedOfQuery(detail, runs, ranks) {
     const missed = detail.documents.map((_, place) => place).filter((place) =>
-      kindOf(detail.levels[place]) === "relevant" && runs.some((run) => !(ranks[run].get(place) <= SHOWN)));
-    if (!missed.length) return make("p", { class: "hint" }, `Every relevant document is among the first ${SHOWN}.`);
+      kindOf(detail.levels[place]) === "relevant" && runs.some((run) => !(ranks[run].get(place) <= CUTOFF)));
+    if (!missed.length) return make("p", { class: "hint" }, `Every relevant document is among the first ${CUTOFF}.`);
     missed.sort((one, other) => detail.levels[other] - detail.levels[one]);
     const rankOf = (run) => (place) => ranks[run].get(place) ?? Infinity;
     const columns = [
@@ -618,7 +615,7 @@
       cell: (place) => (detail.pool_ranks[place] ? String(detail.pool_ranks[place]) : "not in it"),
     });
     return make("details", { open: true },
-      make("summary", {}, `${plural(missed.length, "relevant document", "relevant documents")} missed by ${runs.length > 1 ? "A or B" : "the run"} in the first ${SHOWN}`),
+      make("summary", {}, `${plural(missed.length, "relevant document", "relevant documents")} missed by ${runs.length > 1 ? "A or B" : "the run"} in the first ${CUTOFF}`),
       make("div", { class: "scroll" }, table("missed", columns, missed)));
   }
 

@@ -1,0 +1,148 @@
+"""The documents of queries: what the runs retrieve, and where each run has the relevant ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.evaluation import Evaluator, RunOrPath
+from ragkpi.interface import doing, interface
+from ragkpi.measures.measure import Metric
+from ragkpi.questions.report.runs import ReportedRun
+from ragkpi.ranking.judged import Settings
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.reading import DEEPEST, Hits, Wanted, read_runs
+from ragkpi.wording import decoded
+
+_MOST_ENTRIES = 600_000  # documents of queries, and places in rankings: some 8 MB
+
+# The first documents of a run by query index in the judgements: id and judgement row, or -1.
+_Rankings: TypeAlias = Mapping[int, Sequence[tuple[bytes, int]]]
+
+
+@dataclass(frozen=True)
+class QueryDetail:
+    """A query, by number, and its documents: those that runs show, and the relevant ones.
+
+    Attributes
+    ----------
+    levels, pool_ranks
+        Of each document; None if it is unjudged, or not in the pool.
+    rankings
+        For each run its first documents, as places in `documents`.
+    below
+        For each run the relevant documents further down, and their ranks.
+    """
+
+    query: int
+    documents: list[bytes]
+    levels: list[int | None]
+    pool_ranks: list[int | None]
+    rankings: list[list[int]]
+    below: list[list[list[int]]]
+
+    def document(self, *, pooled: bool) -> dict[str, Any]:
+        """Return the query as a JSON object; with ranks in the pool if there is one."""
+        documents = [decoded(name) for name in self.documents]
+        ranks = self.pool_ranks if pooled else []
+        return {**vars(self), "documents": documents, "pool_ranks": ranks}
+
+
+def telling_queries(runs: Sequence[ReportedRun], main: Metric, most: int) -> list[int]:
+    """Return the queries whose documents to show, those first on which the runs differ most.
+
+    Among queries without a difference, and with a single run, the worst come first.
+    """
+    values = np.array([run.scores[main.name].per_query for run in runs], dtype=np.float64)
+    values = np.nan_to_num(values * main.measure.sign, nan=0.0, posinf=1e308, neginf=-1e308)
+    spread = values.max(axis=0) - values.min(axis=0)
+    order = np.lexsort((values.mean(axis=0), -spread))
+    return [int(query) for query in order[:most]]
+
+
+def query_details(
+    evaluator: Evaluator,
+    runs: Sequence[ReportedRun],
+    paths: Sequence[RunOrPath],
+    hits: Sequence[Hits] | None,
+    queries: Sequence[int],
+    depth: int,
+) -> list[QueryDetail]:
+    """Collect the documents of queries, by number, down to a depth of each run.
+
+    `hits` were read with the names of all documents; None reads them from `paths` again.
+    """
+    if not queries:
+        return []
+    if hits is None and "-" in paths:
+        raise UsageError("-: so many queries are read twice, and a pipe is read once; give a file")
+    judgements, settings = evaluator.relevance.judgements, evaluator.settings
+    ids = [runs[0].scores.queries[query] for query in queries]
+    some = replace(judgements, index={query: judgements.index[query] for query in ids})
+    if hits is None:
+        with doing("reading documents", len(paths)) as watch:
+            names = Wanted(depth=DEEPEST if settings.unjudged == "removed" else depth)
+            outcomes = read_runs(list(paths), some, names, evaluator.run_format, watch)
+        interface().refuse([run for run in outcomes if isinstance(run, RagkpiError)])
+        hits = [run for run in outcomes if isinstance(run, Hits)]
+    rankings = [_rankings(of_run, judgements, settings, depth) for of_run in hits]
+    pool: _Rankings = {}
+    if evaluator.pool is not None:
+        of_pool = evaluator.read_pool(some, Wanted(depth=DEEPEST))
+        pool = _rankings(of_pool, judgements, Settings(), DEEPEST)
+    details = [_detail(query, runs, rankings, pool, judgements) for query in queries]
+    entries = np.cumsum([len(query.documents) + sum(map(len, query.rankings)) for query in details])
+    return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
+
+
+def _rankings(hits: Hits, judgements: Judgements, settings: Settings, depth: int) -> _Rankings:
+    """Name the documents of each query; -J leaves out unjudged ones, -M cuts the ranking."""
+    rankings = {}
+    top, rows_of_hits = hits.top, hits.rows_of_top(judgements)
+    judgement = np.full(len(top.document), -1)
+    judgement[rows_of_hits[rows_of_hits >= 0]] = hits.judgement[rows_of_hits >= 0]
+    for group, query in enumerate(top.query.tolist()):
+        rows = np.arange(top.starts[group], top.starts[group + 1])
+        if settings.unjudged == "removed":
+            rows = rows[(judgement[rows] >= 0) & (judgements.level[judgement[rows]] >= 0)]
+        rows = rows[:depth][: settings.max_retrieved]
+        names = top.document.take(rows).tolist()
+        rankings[query] = list(zip(names, judgement[rows].tolist(), strict=True))
+    return rankings
+
+
+def _detail(
+    query: int,
+    runs: Sequence[ReportedRun],
+    rankings: Sequence[_Rankings],
+    pool: _Rankings,
+    judgements: Judgements,
+) -> QueryDetail:
+    number = judgements.index[runs[0].scores.queries[query]]
+    rows = np.arange(judgements.starts[number], judgements.starts[number + 1])
+    rows = rows[judgements.level[rows] >= max(runs[0].judged.settings.relevance_level, 1)]
+    relevant = list(zip(judgements.document.take(rows).tolist(), rows.tolist(), strict=True))
+    tops = [ranking.get(number, ()) for ranking in rankings]
+    row_of = {name: row for documents in (*tops, relevant) for name, row in documents}
+    place = {name: number for number, name in enumerate(row_of)}
+    levels = [int(judgements.level[row]) if row >= 0 else -1 for row in row_of.values()]
+    pool_rank = {name: rank for rank, (name, _) in enumerate(pool.get(number, ()), start=1)}
+    below = []
+    for run, top in zip(runs, tops, strict=True):
+        hits = slice(int(run.judged.starts[query]), int(run.judged.starts[query + 1]))
+        judgement, rank = run.judged.judgement[hits].tolist(), run.judged.rank[hits].tolist()
+        rank_of = dict(zip(judgement, rank, strict=True))
+        ranks = [[place[name], rank_of.get(row, 0)] for name, row in relevant]
+        below.append([pair for pair in ranks if pair[1] > len(top)])
+    return QueryDetail(
+        query,
+        list(place),
+        [level if level >= 0 else None for level in levels],
+        [pool_rank.get(name) for name in place],
+        [[place[name] for name, _ in top] for top in tops],
+        below,
+    )

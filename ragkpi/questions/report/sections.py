@@ -1,0 +1,157 @@
+"""What other questions say of the runs, over all queries and over slices of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ragkpi.arrays import IntArray
+from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
+from ragkpi.files.query_files import QueryLabels
+from ragkpi.library.given import query_slices
+from ragkpi.library.ground import Signature
+from ragkpi.library.session import Evaluations
+from ragkpi.library.values import EvaluatedRun, interval_notes, run_object
+from ragkpi.measures.chance import corpus_size
+from ragkpi.measures.measure import Metric, score
+from ragkpi.questions.compare.report import ComparisonReport
+from ragkpi.questions.depth.answer import depth_answer, depth_charts
+from ragkpi.questions.depth.resampling import decide_depth
+from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, trace
+from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
+from ragkpi.questions.diagnose.study import Thresholds, diagnose
+from ragkpi.questions.holes.answer import holes_answer, holes_charts
+from ragkpi.questions.holes.assessment import candidates, removed_together
+from ragkpi.questions.holes.study import find_bounds
+from ragkpi.questions.report.runs import CUTOFF, ReportedRun, only
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.reports.layout import Answer, Layout
+from ragkpi.statistics.bootstrap import intervals
+from ragkpi.statistics.paired import Procedure, compare_each
+
+MOST_RUNS = 10  # most runs with depth and diagnosis on the page
+MOST_SLICES = 30
+_MOST_QUERIES = 20  # most queries in the table of diagnose
+_MOST_MISSED = 3
+_FIRST_TO_JUDGE = 10
+_MOST_HOLES = 3_000  # with more, the page names no documents to judge first
+
+
+def largest_slices(
+    queries: Sequence[bytes], labels: QueryLabels
+) -> tuple[list[tuple[str, IntArray]], int]:
+    """Return all queries and the largest slices, and the number of slices left out."""
+    slices = [
+        (f"{part.by}: {part.label}", part.rows(queries))
+        for part in (query_slices(labels, queries) if labels else ())
+    ]
+    slices.sort(key=lambda part: (-len(part[1]), part[0]))
+    everything = "all queries", np.arange(len(queries))
+    return [everything, *slices[:MOST_SLICES]], max(0, len(slices) - MOST_SLICES)
+
+
+def slice_object(
+    name: str,
+    queries: IntArray,
+    of_all: Sequence[ReportedRun],
+    metrics: Sequence[Metric],
+    evaluated: Evaluations,
+    procedure: Procedure,
+    signature: Signature,
+) -> dict[str, Any]:
+    """Collect the parts of a slice, valid under ``schema.json#/$defs/report_slice``.
+
+    The first of the metrics decides. What needs grades is left out where levels have none.
+    """
+    runs, bootstrap = [run.over(queries) for run in of_all], procedure.bootstrap
+    values = [
+        EvaluatedRun(run.name, run.scores, intervals(run.scores, bootstrap), signature)
+        for run in runs
+    ]
+    graded = not evaluated.evaluator.lacking_grade
+    parts: dict[str, Any] = {
+        "name": name,
+        "queries": queries.tolist(),
+        "runs": [run_object(run, bootstrap, Layout()) for run in values],
+        "intervals": interval_notes(bootstrap, [run.scores for run in runs]),
+        "judged": [run.judged_share for run in runs],
+        "comparisons": _comparisons(runs, metrics, procedure),
+        "depth": _depth(runs[:MOST_RUNS], graded),
+    }
+    if runs[0].judged.pool is not None and graded:
+        parts["diagnoses"] = [_diagnosis(run, evaluated.judgements) for run in runs[:MOST_RUNS]]
+    return parts
+
+
+def _comparisons(
+    runs: Sequence[ReportedRun], metrics: Sequence[Metric], procedure: Procedure
+) -> list[dict[str, Any]]:
+    """Compare every run with every other, each as the baseline once."""
+    if len(runs) < 2 or not any(metric.is_comparable for metric in metrics):
+        return []
+    names, scores = [run.name for run in runs], [only(run.scores, metrics) for run in runs]
+    return [
+        ComparisonReport(compared).document(Layout())["comparison"]
+        for compared in compare_each(names, scores, procedure, range(len(runs)))
+    ]
+
+
+def _depth(runs: Sequence[ReportedRun], graded: bool) -> dict[str, Any]:
+    deepest = max(int(run.judged.num_ret.max(initial=1)) for run in runs)
+    deepest = min(deepest, *(int(corpus_size(run.judged).min()) for run in runs))
+    depths, limits = [depth for depth in DEPTHS if depth <= max(deepest, 1)], Limits()
+    metrics = [m for m in run_values(depths, limits.needed) if graded or not m.is_graded]
+    curves = [
+        Curve(run.name, score(run.judged, metrics), decide_depth(run.judged, depths, limits))
+        for run in runs
+    ]
+    studied = Curves(curves, depths, limits)
+    drawn = np.union1d(depths, studied.chosen).astype(np.int64)  # few, to keep the page small
+    traces = [trace(run.judged, drawn, limits.needed) for run in runs]
+    by_depth = [_by_depth(studied, "recall", "recall")]
+    if graded:
+        by_depth.append(_by_depth(studied, "ra_nwg", "RA-nWG"))
+    return _charted(depth_answer(studied), [*depth_charts(studied, traces), *by_depth])
+
+
+def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
+    """Draw a measure between 0 and 1 by depth, a line per run."""
+    depths = curves.depths
+    lines = []
+    for curve in curves.curves:
+        values = [curve.value(measure, depth) for depth in depths]
+        lines.append(Line(curve.name, depths, [float("nan") if v is None else v for v in values]))
+    return PlaneChart(
+        f"{label} by depth",
+        Axis("K, documents retrieved", "log", ticks=depths),
+        Axis(label, low=0, high=1),
+        lines,
+    )
+
+
+def _diagnosis(run: ReportedRun, judgements: Judgements) -> dict[str, Any]:
+    diagnosis = diagnose(run.judged, judgements, CUTOFF, Thresholds(), run.best)
+    answer = diagnosis_answer(diagnosis, judgements.document, _MOST_QUERIES, _MOST_MISSED)
+    return {"run": run.name, **_charted(answer, [diagnosis_chart(diagnosis, points="labelled")])}
+
+
+def holes_object(evaluated: Evaluations, metrics: Sequence[Metric]) -> dict[str, Any]:
+    """Return the answer and the charts of `ragkpi holes`."""
+    runs = [replace(run, scores=only(run.scores, metrics)) for run in evaluated]
+    bounds = find_bounds(evaluated.judgements, evaluated.hits, runs, evaluated.call.settings)
+    few = len(bounds.holes.query) <= _MOST_HOLES
+    to_judge = candidates(bounds) if few else []
+    together = removed_together(bounds, to_judge[:_FIRST_TO_JUDGE])
+    names = evaluated.names
+    answer = holes_answer(bounds, names, to_judge, _FIRST_TO_JUDGE, "hidden", together)
+    return _charted(answer, holes_charts(bounds, names))
+
+
+def _charted(answer: Answer, charts: Sequence[Chart]) -> dict[str, Any]:
+    return {
+        "answer": answer.document(Layout()),
+        "charts": [chart_object(chart) for chart in charts],
+    }
