@@ -99,7 +99,7 @@ def test_many_judges_of_many_documents_as_dictionaries_have_them():
     rows = {
         (found.queries[query].decode(), found.document[row].decode()): levels
         for row, (query, levels) in enumerate(
-            zip(found.query.tolist(), found.given.tolist(), strict=True)
+            zip(found.query.tolist(), found.by_judge.tolist(), strict=True)
         )
     }
     expected: dict[tuple[str, str], list[int]] = {}

@@ -146,7 +146,7 @@ def test_shown_documents_that_nobody_judged_are_counted():
     qrels = {"q": {"d0": 3, "d1": 2}}
     pool = {"q": {f"d{n}": -n for n in range(8)}}
     found, _ = diagnosis(qrels, {"q": {"d5": 3, "d6": 2, "d1": 1}}, pool)
-    assert (found.shown, found.unjudged) == (3, 2)
+    assert (found.retrieved, found.unjudged) == (3, 2)
     assert found.best_case is None
 
 
