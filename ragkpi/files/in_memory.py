@@ -209,7 +209,9 @@ def qrels_columns(
     level, gain = columns.levels(numbers)
     query = columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts)))
     line = np.arange(1, len(level) + 1)
-    return plain_qrels("qrels", query, columns.document, level, line, gain)
+    empty = columns.query.take(np.flatnonzero(np.diff(columns.starts) == 0)).tolist()
+    judged = plain_qrels("qrels", query, columns.document, level, line, gain)
+    return judged._replace(empty=empty)
 
 
 def run_blocks(data: Any, shape: Shape | None = None) -> list[RunColumns]:

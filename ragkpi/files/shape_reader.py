@@ -173,7 +173,8 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
     query, counts, document, value, line = _columns_of(file, judged)
     level, gain = parse_numbers(file, value, line, truth=True)
     query = query.take(np.repeat(np.arange(len(query)), counts))
-    return plain_qrels(file, query, document, level, line, gain, judged[0].origin)
+    columns = plain_qrels(file, query, document, level, line, gain, judged[0].origin)
+    return columns._replace(empty=[record.query for record in judged if not record.documents])
 
 
 class Record(NamedTuple):

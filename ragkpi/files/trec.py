@@ -458,6 +458,7 @@ class QrelsColumns(NamedTuple):
     line: IntArray
     gain: FloatArray | None = None
     origin: Origin = LEVELS
+    empty: Sequence[bytes] = ()  # queries whose list of judgements is empty
 
     def read_as(self, numbers: Numbers) -> QrelsColumns:
         """Return these qrels; `InputError` for a fractional number if levels are expected."""

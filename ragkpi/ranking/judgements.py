@@ -122,7 +122,7 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
     """Group qrels by query, in byte order; `DataError` for a document judged twice for a query."""
     starts = columns.query.changes()
     group_ids = columns.query.take(starts[:-1]).tolist()
-    queries = sorted(set(group_ids))
+    queries = sorted({*group_ids, *columns.empty})
     index = {query: number for number, query in enumerate(queries)}
     numbers = np.array([index[query] for query in group_ids], dtype=np.int64)
     document, level, line, gain = columns.document, columns.level, columns.line, columns.gain
