@@ -12,7 +12,7 @@ from ragkpi.evaluation import RunOrPath
 from ragkpi.files.column_names import ScoreKind
 from ragkpi.files.formats import Reading, reading_for, sieve_for
 from ragkpi.files.opening import Inputs, inputs
-from ragkpi.library.session import Call, MeasureNames, Names
+from ragkpi.library.call import Call, MeasureNames, Names
 from ragkpi.ranking.judged import (
     GRADE_MAPS,
     Doubts,
@@ -208,7 +208,7 @@ def _settings(
     only_query, gains = arguments.get("only_query"), arguments.get("gains")
     sizes = arguments.get("corpus_sizes") or {}
     if sizes or gains is not None:
-        from ragkpi.library.given import given_gains, sizes_of
+        from ragkpi.library.slices import given_gains, sizes_of
 
         gains = None if gains is None else given_gains(gains, of_qrels)
         sizes = {query: whole("corpus_sizes", size, 0) for query, size in sizes_of(sizes).items()}

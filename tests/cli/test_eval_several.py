@@ -169,7 +169,7 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
         *("ragkpi.measures.chance", "ragkpi.measures.evidence"),
         *("ragkpi.charts.chart", "ragkpi.charts.text_chart"),
         *("ragkpi.files.in_memory", "ragkpi.files.registry", "ragkpi.ranking.preferences"),
-        *("ragkpi.questions.evaluate.gates", "ragkpi.library.given"),
+        *("ragkpi.questions.evaluate.gates", "ragkpi.library.slices"),
     }
     assert done.stdout
     assert not unused & set(done.stderr.split())

@@ -194,7 +194,7 @@ def test_the_signature_names_the_gains():
 
 def test_a_part_keeps_its_gains():
     from ragkpi.evaluation import Evaluator
-    from ragkpi.library.session import qrels_of
+    from ragkpi.library.call import qrels_of
     from ragkpi.ranking.judged import Settings
     from ragkpi.ranking.reading import RunInMemory
 

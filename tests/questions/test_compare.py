@@ -8,7 +8,6 @@ from scipy import stats
 from ragkpi.charts.text_chart import texts
 from ragkpi.errors import UsageError
 from ragkpi.library.ground import Signature
-from ragkpi.questions.compare.judging import Doubt
 from ragkpi.questions.compare.report import (
     AllPairsReport,
     ComparisonReport,
@@ -16,6 +15,7 @@ from ragkpi.questions.compare.report import (
     all_pairs_charts,
     comparison_charts,
 )
+from ragkpi.questions.compare.unjudged_doubt import Doubt
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.statistics.paired import Procedure, compare, compare_all, compare_each

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ragkpi.errors import InputError, UsageError
+from ragkpi.library.evaluation_report import EvaluatedRun
 from ragkpi.library.ground import Signature
-from ragkpi.library.values import EvaluatedRun
 from ragkpi.questions.evaluate.record import History, append, read_records, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered

@@ -10,7 +10,7 @@ import pytest
 import ragkpi
 from ragkpi.errors import UsageError
 from ragkpi.library import values as tables
-from ragkpi.library.values import EvaluatedRun, EvaluationReport
+from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.wording import as_json, decoded, exact

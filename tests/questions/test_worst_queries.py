@@ -4,7 +4,7 @@ import math
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
+from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport, worst_queries
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from tests.made_scores import HARM, MAP, NUM_Q, scores

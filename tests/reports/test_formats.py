@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from ragkpi import __version__
+from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport
 from ragkpi.library.ground import Signature
-from ragkpi.library.values import EvaluatedRun, EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
 from ragkpi.reports.terminal import wants_colour

@@ -8,8 +8,8 @@ from typing import get_args, get_type_hints
 import jsonschema
 import pytest
 
+from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport
 from ragkpi.library.ground import Signature
-from ragkpi.library.values import EvaluatedRun, EvaluationReport
 from ragkpi.measures.measure import Better
 from ragkpi.questions.compare.report import ComparisonReport
 from ragkpi.questions.evaluate.record import History, record

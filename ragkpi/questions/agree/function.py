@@ -19,8 +19,8 @@ from ragkpi.library.arguments import (
     named_runs,
     one_of,
 )
+from ragkpi.library.call import Call, qrels_of
 from ragkpi.library.result import Result
-from ragkpi.library.session import Call, qrels_of
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
 from ragkpi.questions.agree.correction import Of, correction_answer, correction_doubt
 from ragkpi.questions.agree.correction import correct as correct_scores

@@ -19,7 +19,7 @@ from ragkpi.charts.chart import (
     Span,
     noted,
 )
-from ragkpi.library.values import interval_note
+from ragkpi.library.evaluation_report import interval_note
 from ragkpi.questions.calibrate.study import (
     AHEAD,
     ALL,

@@ -18,8 +18,8 @@ from ragkpi.library.arguments import (
     one_of,
     whole,
 )
+from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
-from ragkpi.library.session import Evaluations
 from ragkpi.questions.calibrate.answer import calibration_answer, calibration_charts
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe

@@ -18,12 +18,11 @@ from ragkpi.library.arguments import (
     one_of,
     whole,
 )
-from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
+from ragkpi.library.call import OnProblem
 from ragkpi.library.ground import Signature
 from ragkpi.library.result import Result
-from ragkpi.library.session import OnProblem
+from ragkpi.library.slices import QuerySlice, labels_of, queries_of, with_slices
 from ragkpi.measures.measure import Scores
-from ragkpi.questions.compare.judging import Judging, judging_of, names_needed
 from ragkpi.questions.compare.report import (
     REPORTED,
     AllPairsReport,
@@ -33,6 +32,7 @@ from ragkpi.questions.compare.report import (
     comparison_charts,
     outcome_objects,
 )
+from ragkpi.questions.compare.unjudged_doubt import Judging, judging_of, names_needed
 from ragkpi.questions.compare.verdict import beaten_by_best
 from ragkpi.reports.layout import Report, SlicedReport
 from ragkpi.statistics import paired

@@ -25,9 +25,9 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
+from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.library.ground import Signature
-from ragkpi.library.values import EvaluationReport
-from ragkpi.questions.compare.judging import Doubt
+from ragkpi.questions.compare.unjudged_doubt import Doubt
 from ragkpi.questions.compare.verdict import (
     Names,
     all_pairs_sentences,

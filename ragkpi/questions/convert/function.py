@@ -33,7 +33,7 @@ from ragkpi.files.trec import no_results
 from ragkpi.files.writing import Ranking, Rankings
 from ragkpi.interface import interface, option
 from ragkpi.library.arguments import HowRead, one_of, readings_of
-from ragkpi.library.session import qrels_of
+from ragkpi.library.call import qrels_of
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import DEEPEST, ScatteredQueryError, pushed, refusals
 from ragkpi.ranking.relevance import READERS, Relevance

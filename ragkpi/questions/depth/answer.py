@@ -13,7 +13,7 @@ import numpy as np
 from ragkpi.arrays import FloatArray
 from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, noted
 from ragkpi.interface import option
-from ragkpi.library.values import interval_notes
+from ragkpi.library.evaluation_report import interval_notes
 from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT, Needed
 from ragkpi.questions.depth.study import (
     CHANCE_LIMIT,

@@ -19,8 +19,8 @@ from ragkpi.library.arguments import (
     named_runs,
     whole,
 )
+from ragkpi.library.call import Call
 from ragkpi.library.result import Result
-from ragkpi.library.session import Call
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts

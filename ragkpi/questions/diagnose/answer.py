@@ -13,7 +13,7 @@ import numpy as np
 
 from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
 from ragkpi.files.lines import Tokens
-from ragkpi.library.values import interval_note
+from ragkpi.library.evaluation_report import interval_note
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.diagnose.study import FEWEST, Blame, Diagnosis, Fault, blame
 from ragkpi.reports.layout import Answer, Cell, Column, Table

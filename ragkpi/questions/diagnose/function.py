@@ -15,9 +15,9 @@ from ragkpi.library.arguments import (
     run_of,
     whole,
 )
-from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
+from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
-from ragkpi.library.session import Evaluations
+from ragkpi.library.slices import QuerySlice, labels_of, queries_of, with_slices
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Diagnosis, Thresholds, best_case, metrics_of
 from ragkpi.questions.diagnose.study import diagnose as diagnose_run

@@ -19,7 +19,7 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.charts.picture import figure_of
 from ragkpi.errors import UsageError
-from ragkpi.library.values import EvaluatedRun, EvaluationReport, interval_note
+from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport, interval_note
 from ragkpi.measures.measure import MetricScores
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.wording import counted

@@ -24,10 +24,10 @@ from ragkpi.library.arguments import (
     runs_of,
     whole,
 )
+from ragkpi.library.call import Evaluations, Hashes, OnProblem
+from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport, worst_queries
 from ragkpi.library.ground import Signature
 from ragkpi.library.result import Result
-from ragkpi.library.session import Evaluations, Hashes, OnProblem
-from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
 from ragkpi.measures.measure import Scores
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
@@ -345,7 +345,7 @@ def evaluate(
     metrics = call.metrics()
     labels = None
     if by is not None:
-        from ragkpi.library.given import labels_of, queries_of, with_slices
+        from ragkpi.library.slices import labels_of, queries_of, with_slices
 
         labels = labels_of(by)
     bootstrap = bootstrap_of(how, ci_method) if ci else None

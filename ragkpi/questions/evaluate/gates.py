@@ -19,10 +19,10 @@ from ragkpi.files.opening import BYTE_ORDER_MARK, Source
 from ragkpi.files.query_files import QueryLabels
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
-from ragkpi.library.given import QuerySlice, queries_of, slices_of
+from ragkpi.library.call import Evaluations
+from ragkpi.library.evaluation_report import EvaluatedRun, run_object
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
-from ragkpi.library.session import Evaluations
-from ragkpi.library.values import EvaluatedRun, run_object
+from ragkpi.library.slices import QuerySlice, queries_of, slices_of
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.reports.layout import Layout
 from ragkpi.statistics.gates import (

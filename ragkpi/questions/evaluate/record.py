@@ -19,9 +19,9 @@ from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import Source
 from ragkpi.interface import interface, option
+from ragkpi.library.evaluation_report import EvaluatedRun, run_object
 from ragkpi.library.ground import Ground, cut, differences, ground_of
 from ragkpi.library.result import Result
-from ragkpi.library.values import EvaluatedRun, run_object
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked

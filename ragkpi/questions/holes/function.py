@@ -10,9 +10,9 @@ from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.library.arguments import Evaluating, call_of, in_one_order, named_runs, one_of, whole
-from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
+from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
-from ragkpi.library.session import Evaluations
+from ragkpi.library.slices import QuerySlice, labels_of, queries_of, with_slices
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import (
     Candidate,

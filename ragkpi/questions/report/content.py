@@ -8,8 +8,8 @@ from typing import Any
 
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.query_files import QueryLabels, Text
+from ragkpi.library.call import Evaluations
 from ragkpi.library.ground import Signature
-from ragkpi.library.session import Evaluations
 from ragkpi.measures.measure import Metric
 from ragkpi.questions.report.documents import query_details, telling_queries
 from ragkpi.questions.report.runs import (

@@ -10,7 +10,7 @@ import numpy as np
 from ragkpi.arrays import IntArray
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluator
-from ragkpi.library.session import Evaluations
+from ragkpi.library.call import Evaluations
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.diagnose.study import BestCase, best_case

@@ -11,10 +11,10 @@ import numpy as np
 from ragkpi.arrays import IntArray
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.files.query_files import QueryLabels
-from ragkpi.library.given import query_slices
+from ragkpi.library.call import Evaluations
+from ragkpi.library.evaluation_report import EvaluatedRun, interval_notes, run_object
 from ragkpi.library.ground import Signature
-from ragkpi.library.session import Evaluations
-from ragkpi.library.values import EvaluatedRun, interval_notes, run_object
+from ragkpi.library.slices import query_slices
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.compare.report import ComparisonReport

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ragkpi.evaluation import Evaluation
-from ragkpi.library.given import QuerySlice
-from ragkpi.library.session import Evaluations
+from ragkpi.library.call import Evaluations
+from ragkpi.library.slices import QuerySlice
 from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.holes.study import Swap, depth_needed, find_bounds
