@@ -9,7 +9,7 @@ import pytest
 
 import ragkpi
 from ragkpi.errors import UsageError
-from ragkpi.library import values as tables
+from ragkpi.library import evaluation_report as tables
 from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
