@@ -126,10 +126,10 @@ Meaning = Literal["score", "distance", "rank", "other", "unknown"]
 def meaning(name: str) -> Meaning:
     """Return what a number is by its name, which may be a path."""
     plain = plain_name(name)
-    words = frozenset(plain.split("_"))
-    if plain in SCORE:
+    words, names = frozenset(plain.split("_")), {plain, plain_name(name.rpartition(".")[2])}
+    if not names.isdisjoint(SCORE):
         return "score"
-    if plain in DISTANCE or words & _OF_DISTANCES:
+    if not names.isdisjoint(DISTANCE) or words & _OF_DISTANCES:
         return "distance"
     if words & {*RANK}:
         return "rank"

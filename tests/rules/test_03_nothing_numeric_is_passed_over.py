@@ -199,6 +199,10 @@ NESTED = {
         "kwargs": {"id": id_, "metadata": {"relevance_score": x, "page": 1}},
     },
     "node.metadata.score": lambda id_, x: {"node": {"id_": id_, "metadata": {"score": x}}},
+    **{
+        f"metadata.{name}": lambda id_, x, name=name: {"id": id_, "metadata": {name: x}}
+        for name in ("dot_product", "inner_product", "tfidf", "certainty")
+    },
 }
 
 
