@@ -19,8 +19,7 @@ from ragkpi.cli.commands import COMMANDS, command_of
 from ragkpi.cli.options import values_of
 from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, held_notes, hold, tell
 from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, Stopped, UsageError
-from ragkpi.files.column_names import Kind
-from ragkpi.files.opening import noted_inputs
+from ragkpi.files.opening import Kind, noted_inputs
 from ragkpi.interface import using
 
 try:

@@ -23,9 +23,8 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files import column_names as fields
-from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens
-from ragkpi.files.opening import MOST_HELD, Source, too_large
+from ragkpi.files.opening import MOST_HELD, Kind, Source, too_large
 from ragkpi.files.shape_reader import (
     Listed,
     Record,

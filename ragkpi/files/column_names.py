@@ -14,9 +14,6 @@ from typing import Literal
 from ragkpi.errors import InputError
 from ragkpi.wording import shown
 
-Kind = Literal["run", "qrels"]
-"""What a file holds."""
-
 ScoreKind = Literal["similarity", "distance"]
 """Whether large or small scores rank first."""
 

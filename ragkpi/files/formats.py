@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ragkpi.errors import InputError, RagkpiError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
-from ragkpi.files.column_names import Kind, ScoreKind
-from ragkpi.files.opening import BYTE_ORDER_MARK, Source, inputs
+from ragkpi.files.column_names import ScoreKind
+from ragkpi.files.opening import BYTE_ORDER_MARK, Kind, Source, inputs
 from ragkpi.files.roles import RunRole, refuse_scores, refuse_twice, shape_of
 from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries
 from ragkpi.interface import option

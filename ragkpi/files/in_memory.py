@@ -19,8 +19,8 @@ import numpy.typing as npt
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
-from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens, spans
+from ragkpi.files.opening import Kind
 from ragkpi.files.roles import BARE
 from ragkpi.files.shapes import SHAPES, Shape, map_of
 from ragkpi.files.trec import (

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
-from ragkpi.files.column_names import Kind
 from ragkpi.files.json_text import (
     DECODER,
     JsonText,
@@ -21,7 +20,7 @@ from ragkpi.files.json_text import (
     text_of,
 )
 from ragkpi.files.lines import blocks
-from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Source
+from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Kind, Source
 from ragkpi.files.shape_reader import (
     LOOKED_AT,
     Listed,

@@ -13,11 +13,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Literal, cast
 
 from ragkpi import interface as progress
 from ragkpi.errors import InputError, UsageError
-from ragkpi.files.column_names import Kind
+
+Kind = Literal["run", "qrels"]
+"""What a file holds."""
 
 UNTOUCHED = "expected a file that nobody writes to"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

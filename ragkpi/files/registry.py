@@ -18,9 +18,8 @@ import numpy as np
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files import arrow, delimited, json_files, trec, writing
-from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens
-from ragkpi.files.opening import Source, inputs
+from ragkpi.files.opening import Kind, Source, inputs
 from ragkpi.files.shapes import SHAPES, Shape, mapped, parse_map
 from ragkpi.files.sieve import Sieve, parse_fold, read_excluded
 from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty

@@ -16,7 +16,6 @@ from ragkpi.files.column_names import (
     ORDER,
     RECORD_KEYS,
     RECORDS_INSIDE,
-    Kind,
     is_score,
     plain_name,
 )
@@ -32,6 +31,7 @@ from ragkpi.files.json_text import (
     octets_of,
 )
 from ragkpi.files.lines import Tokens
+from ragkpi.files.opening import Kind
 from ragkpi.files.shapes import (
     NUMBERS,
     SHAPES,

@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files import column_names as fields
-from ragkpi.files.column_names import ORDER, Kind
+from ragkpi.files.column_names import ORDER
+from ragkpi.files.opening import Kind
 from ragkpi.interface import option
 
 ID = "<query id>|metadata.<query id>"

@@ -188,9 +188,6 @@ class AssignmentCounts(Counts, Protocol):
         """
 
 
-Tallied = Callable[Concatenate[AssignmentCounts, ...], FloatArray]
-
-
 def _always(_: Mapping[str, Any]) -> bool:
     return True
 

@@ -253,8 +253,8 @@ def baseline_verdicts(
         column, there = tested[found.metric.name], limits[found.metric.name]
         reference = found.baseline if found.queries else there.summary
         verdict = value_verdict(name, of_run, column, reference, gate.margin)
-        verdicts.append(verdict)
         if verdict.undecided or math.isnan(verdict.value):
+            verdicts.append(verdict)
             continue
         doubt = too_few
         if gate.decided_by == "worse" and found.decision == "untested":
@@ -264,7 +264,7 @@ def baseline_verdicts(
         shown = found.queries > 1 and not found.metric.is_rate
         if found.ties == found.queries and not found.difference and (shown or rankings == "equal"):
             found = replace(found, interval=Interval(0.0, 0.0))
-        verdicts[-1] = replace(
+        verdict = replace(
             verdict,
             passed=gate.passes(found) and not doubt,
             queries=found.queries,
@@ -274,6 +274,7 @@ def baseline_verdicts(
             undecided=doubt,
             remark=few,
         )
+        verdicts.append(verdict)
     return verdicts
 
 

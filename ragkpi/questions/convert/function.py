@@ -12,7 +12,6 @@ import numpy as np
 from ragkpi import kernel
 from ragkpi.errors import UsageError
 from ragkpi.files import lines, opening
-from ragkpi.files.column_names import Kind
 from ragkpi.files.formats import (
     HEAD_LENGTH,
     FileReader,
@@ -21,7 +20,7 @@ from ragkpi.files.formats import (
     recognise_kind,
 )
 from ragkpi.files.lines import Tokens
-from ragkpi.files.opening import Source
+from ragkpi.files.opening import Kind, Source
 from ragkpi.files.registry import (
     FileFormat,
     find_format,

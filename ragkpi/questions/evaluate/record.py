@@ -185,18 +185,19 @@ def _locked(path: str) -> Iterator[tuple[int, int | None]]:
 
 def _wait_for_lock(path: str, file: int) -> None:
     """Lock a file; say so if another process has it, and do not wait for ever."""
-    for tried in range(1 + round(_LONGEST_WAIT / _RETRY) if fcntl is not None else 0):
+    if fcntl is None:
+        return
+    for tried in range(1 + round(_LONGEST_WAIT / _RETRY)):
         with suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         if not tried:
             interface().note(f"{path}: waiting for another process that has locked it")
         time.sleep(_RETRY)
-    if fcntl is not None:
-        raise UsageError(
-            f"{option('log')} {path}: locked by another process for {_LONGEST_WAIT:g} s; end it, "
-            "or give another file"
-        )
+    raise UsageError(
+        f"{option('log')} {path}: locked by another process for {_LONGEST_WAIT:g} s; end it, "
+        "or give another file"
+    )
 
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
