@@ -234,26 +234,6 @@ def with_markers(chart: PlaneChart, line: Line, number: int) -> list[int]:
     return sorted(chosen)
 
 
-def row_names(names: Sequence[str], longest: int = 32) -> list[str]:
-    """Shorten the names of rows to leave room for intervals, and keep them distinct.
-
-    Names lose their middle, or their beginning or end if only the middle tells them apart.
-    """
-    shown = [visible(name) for name in names]
-    for kept in (longest // 2, longest - 1, 0):  # characters of the beginning
-        cut = [_cut(name, longest, min(kept, longest - 1)) for name in shown]
-        if len(set(cut)) == len(set(shown)):
-            return cut
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(shown), start=1)}
-    return [f"{_cut(name, longest - 5, longest // 2)} ({numbers[name]})" for name in shown]
-
-
-def _cut(name: str, longest: int, kept: int) -> str:
-    if len(name) <= longest:
-        return name
-    return f"{name[:kept]}…{name[len(name) - (longest - 1 - kept) :]}"
-
-
 def chart_object(chart: Chart) -> dict[str, Any]:
     """Return a chart as JSON data, valid under ``schema.json#/$defs/chart``.
 

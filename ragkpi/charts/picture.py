@@ -26,11 +26,11 @@ from ragkpi.charts.chart import (
     Rule,
     extent_of,
     noted,
-    row_names,
     small_print,
     with_markers,
 )
 from ragkpi.errors import UsageError
+from ragkpi.reports.names import short_names
 from ragkpi.reports.output_files import replacing
 from ragkpi.wording import visible
 
@@ -157,6 +157,7 @@ _GREY = "#777777"
 _NEAREST = 0.05  # of the length of an axis: the least distance of two ticks
 _LONGEST_TITLE = 60  # characters that fit into a panel
 _LONGEST_LABEL = 30  # characters that fit into half a panel
+_LONGEST_ROW = 32  # characters that leave room for intervals
 _STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -331,8 +332,9 @@ def _points(group: Points, number: int, axes: Any) -> Any:
     )
     beside = {"textcoords": "offset points", "fontsize": 7}
     points = list(zip(group.x, group.y, strict=True))
+    names = short_names([*map(visible, group.labels)], _LONGEST_LABEL)
     labels: dict[tuple[float, float], list[str]] = {}  # of points that may coincide
-    for text, point in zip(row_names(group.labels, _LONGEST_LABEL), points, strict=False):
+    for text, point in zip(names, points, strict=False):
         labels.setdefault(point, []).append(text)
     for (x, y), texts in labels.items():
         right, upper = x > sum(axes.get_xlim()) / 2, y > sum(axes.get_ylim()) / 2
@@ -363,7 +365,9 @@ def _intervals(chart: IntervalChart, axes: Any) -> None:
                 axes.plot([edge], [height], marker=arrow, color=_GREY, clip_on=False)
         if math.isfinite(row.value):
             axes.plot([row.value], [height], marker="o", markersize=4.5, color=_COLOURS[0])
-    axes.set_yticks(list(heights), row_names([row.name for row in chart.rows]))
+    axes.set_yticks(
+        list(heights), short_names([visible(row.name) for row in chart.rows], _LONGEST_ROW)
+    )
     axes.set_ylim(0.4, len(chart.rows) + 0.6)
 
 

@@ -16,10 +16,10 @@ from ragkpi.charts.chart import (
     PlaneChart,
     Points,
     extent_of,
-    row_names,
     small_print,
     with_markers,
 )
+from ragkpi.reports.names import short_names
 from ragkpi.wording import visible
 
 _MARKERS = "o+x*#@%&"
@@ -131,7 +131,7 @@ def _plane(chart: PlaneChart, width: int) -> list[str]:
 def _write_labels(group: Points, grid: _Grid) -> list[str]:
     """Write names beside their points; return the names that do not fit."""
     unnamed = []
-    names = row_names(group.labels, max(grid.width // 3, 12))
+    names = short_names([*map(visible, group.labels)], max(grid.width // 3, 12))
     for name, x, y in zip(names, group.x, group.y, strict=False):
         for column, row in grid.cells([x], [y]):
             places = (column + 2, column - 1 - len(name))
@@ -225,7 +225,7 @@ def _legend(chart: PlaneChart, width: int) -> list[str]:
 
 
 def _intervals(chart: IntervalChart, width: int) -> list[str]:
-    names = row_names([row.name for row in chart.rows], min(32, max(width // 3, 12)))
+    names = short_names([visible(row.name) for row in chart.rows], min(32, max(width // 3, 12)))
     margin = max(map(len, names), default=0)
     inside = max(width - margin - 2, _NARROWEST)
     extent = extent_of(chart, "x")

@@ -68,7 +68,7 @@ class Output(NamedTuple):
             explanation="shown" if self.explain else "offered",
             width=width,
             height=height,
-            said=held_notes() if on_screen and format_ == "table" else (),
+            call_notes=held_notes() if on_screen and format_ == "table" else (),
             **more,
         )
         # Only a table is coloured, and its cells hold visible characters alone.

@@ -26,7 +26,7 @@ class Layout:
     explanation: Literal["hidden", "offered", "shown"] = "hidden"
     width: int | None = None  # the terminal's width, for tables; None shows every column in full
     height: int | None = None  # the terminal's height; None shows every row
-    said: Sequence[str] = ()  # notes of the call, which a terminal shows below the answer
+    call_notes: Sequence[str] = ()  # notes of the call, which a terminal shows below the answer
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Report(Protocol):
         """Yield JSON objects, one per line, valid under ``schema.json#/$defs/line``."""
 
 
-def known(interval: tuple[float, float]) -> tuple[float, float] | None:
+def finite(interval: tuple[float, float]) -> tuple[float, float] | None:
     """Return the interval for a cell; None if its bounds are NaN."""
     return None if math.isnan(interval[0]) else interval
 

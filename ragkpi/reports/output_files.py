@@ -24,24 +24,24 @@ def write(pieces: Iterable[str], path: str | None = None, styles: Styles = "spel
 
     Ids and names keep bytes that are not UTF-8.
     """
-    with opened(path, styles) as file:
+    with output_file(path, styles) as file:
         for piece in pieces:
             file.write(piece.encode("utf-8", "surrogateescape"))
 
 
 @contextmanager
-def opened(path: str | None, styles: Styles = "spelled") -> Iterator[BinaryIO]:
+def output_file(path: str | None, styles: Styles = "spelled") -> Iterator[BinaryIO]:
     """Open a file to replace, or for None and ``-`` standard output, in binary mode."""
     if path is not None and path != "-":
         with replacing(path, styles=styles) as file:
             yield file
     else:
-        with _opened_directly("-") as out, screened(out, styles) as file:
+        with _direct_file("-") as out, screen_of(out, styles) as file:
             yield file
 
 
 @contextmanager
-def screened(file: BinaryIO, styles: Styles = "spelled") -> Iterator[BinaryIO]:
+def screen_of(file: BinaryIO, styles: Styles = "spelled") -> Iterator[BinaryIO]:
     """Yield a file unchanged, or for a terminal a file that escapes as `on_screen` does.
 
     Ids and texts come from files, so every result that may reach a terminal passes through here.
@@ -84,7 +84,7 @@ def replacing(
 
     Any failure, even killing this process, keeps the old file and leaves no other. Pipes, devices
     and standard output under any name are opened directly, in append mode; with `revocable` they
-    receive everything at the end, so that a failure writes nothing. A terminal is `screened`.
+    receive everything at the end, so that a failure writes nothing. A terminal gets `screen_of`.
     `UsageError`, naming the `option`, if the path is not writable or is an input.
     """
     if path != "-":
@@ -95,8 +95,8 @@ def replacing(
                 yield file
             return
         with (
-            _opened_directly(path) as direct,
-            screened(direct, styles) as screen,
+            _direct_file(path) as direct,
+            screen_of(direct, styles) as screen,
             _copy_of(screen) if revocable else nullcontext(screen) as file,
         ):
             yield file
@@ -116,7 +116,7 @@ def _is_direct(path: str) -> bool:
 
 
 @contextmanager
-def _opened_directly(path: str) -> Iterator[BinaryIO]:
+def _direct_file(path: str) -> Iterator[BinaryIO]:
     if not _is_standard_output(path):
         with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
             yield file

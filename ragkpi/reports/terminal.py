@@ -57,13 +57,13 @@ def cells_of(texts: Sequence[str], column: Column, width: int) -> list[list[str]
     if column.numeric or all(len(text) <= width for text in texts):
         return [[text] for text in texts]
     if column.role == "prose":
-        return [wrapped(text, width) if len(text) > width else [text] for text in texts]
+        return [text_lines(text, width) if len(text) > width else [text] for text in texts]
     distinct = list(dict.fromkeys(texts))
     short = dict(zip(distinct, short_names(distinct, width), strict=True))
     return [[short[text]] for text in texts]
 
 
-def wrapped(text: str, width: int | None) -> list[str]:
+def text_lines(text: str, width: int | None) -> list[str]:
     """Wrap a text at spaces; ids and numbers stay whole."""
     if width is None:
         return [text]
@@ -103,7 +103,7 @@ def _goes_on(before: str, line: str, margin: int) -> bool:
 def _hung(margin: int, text: str, width: int) -> list[str]:
     if len(text) <= width or margin + _NARROWEST_PROSE > width:
         return [text]
-    first, *others = wrapped(text[margin:], width - margin)
+    first, *others = text_lines(text[margin:], width - margin)
     return [text[:margin] + first, *(" " * margin + line for line in others)]
 
 
@@ -135,7 +135,7 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     verdict off the screen are left out.
     """
     table = report.table(layout)
-    above = [line for text in table.verdict for line in wrapped(visible(text), layout.width)]
+    above = [line for text in table.verdict for line in text_lines(visible(text), layout.width)]
     if layout.colour == "always":
         above = [f"{_BOLD}{line}{_PLAIN}" for line in above]
     starred = any(cell.best for row in table.rows for cell in row)
@@ -149,7 +149,7 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     }
     notes = _notes(table, layout, starred)
     left_out = [c.name for number, c in enumerate(table.columns) if number not in fitted]
-    below = [line for note in notes for line in wrapped(visible(note), layout.width)]
+    below = [line for note in notes for line in text_lines(visible(note), layout.width)]
     heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
     fits = layout.explanation != "shown" and layout.per_query == "hidden"
     if layout.height is not None and table.verdict and fits:
@@ -164,14 +164,14 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     hidden = [f"Hidden to fit: {', '.join(left_out)}; use --wide"] if left_out else []
     lines = [*above, *([""] if above else [])]
     lines += [line.rstrip() for line in _drawn(table, cells, heights, layout).splitlines()]
-    lines += [line for note in hidden for line in wrapped(visible(note), layout.width)]
+    lines += [line for note in hidden for line in text_lines(visible(note), layout.width)]
     yield "".join(f"{line}\n" for line in [*lines, *below])
 
 
 def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:
     """Return the lines below a table: notes, and the explanation or the option that shows it."""
-    warnings = [text for text in layout.said if text.startswith("warning:")]
-    lines = [text.removeprefix("note: ") for text in layout.said if text not in warnings]
+    warnings = [text for text in layout.call_notes if text.startswith("warning:")]
+    lines = [text.removeprefix("note: ") for text in layout.call_notes if text not in warnings]
     others = [*table.notes, *lines]
     star = [f"{BEST} best of its column"] if starred else []
     caption = [table.caption] if table.caption else []

@@ -13,7 +13,6 @@ from ragkpi.charts.chart import (
     Rule,
     Span,
     noted,
-    row_names,
 )
 from ragkpi.charts.text_chart import text, texts
 
@@ -138,20 +137,6 @@ def test_points_beyond_the_limits_extend_the_axis():
     drawn = text(plane(points=[Points("p", [0.5], [2.0])]))
     assert drawn.count("o") == 1
     assert "\n2 │" in drawn
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["a" * 50 + str(i) for i in range(9)],
-        [str(i) + "a" * 50 for i in range(9)],
-        ["a" * 25 + str(i) + "a" * 25 for i in range(9)],
-    ],
-)
-def test_shortened_names_stay_apart(names):
-    short = row_names(names)
-    assert len(set(short)) == 9
-    assert max(map(len, short)) <= 32
 
 
 def test_points_have_their_names_beside_them():

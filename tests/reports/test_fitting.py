@@ -95,7 +95,7 @@ def test_rows_do_not_push_the_verdict_off_the_screen():
 
 
 def test_two_notes_are_shown_and_the_others_are_counted():
-    layout = Layout(explanation="offered", said=["note: of the call", "warning: doubt"])
+    layout = Layout(explanation="offered", call_notes=["note: of the call", "warning: doubt"])
     assert rendered(answer_of(1, 3), "table", layout).splitlines()[-4:] == [
         "warning: doubt",
         "note 0",

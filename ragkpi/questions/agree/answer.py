@@ -28,7 +28,7 @@ from ragkpi.questions.agree.study import (
     OrderAgreement,
     PairAgreement,
 )
-from ragkpi.reports.layout import Answer, Cell, Column, Table, known
+from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
 from ragkpi.statistics.agreement import PERSISTENCE
 from ragkpi.wording import counted, decoded, rounded
 
@@ -73,7 +73,7 @@ def agree_answer(agreement: Agreement) -> Answer:
 def _row(*values: Any) -> list[Cell]:
     """Make cells from values and estimates; columns without a value stay empty."""
     cells = [
-        Cell(value.value, known(value.interval)) if isinstance(value, Estimate) else Cell(value)
+        Cell(value.value, finite(value.interval)) if isinstance(value, Estimate) else Cell(value)
         for value in values
     ]
     return cells + [Cell()] * (len(_COLUMNS) - len(cells))

@@ -22,7 +22,7 @@ import numpy as np
 from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
-from ragkpi.reports.layout import Answer, Cell, Column, Table, known
+from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
 from ragkpi.statistics.bootstrap import UNKNOWN, Interval, special
 from ragkpi.statistics.decisions import CorrectionName
 from ragkpi.statistics.significance import corrected
@@ -350,8 +350,8 @@ def correction_answer(correction: Correction) -> Answer:
         cells = [
             *map(Cell, (entry.metric.name, entry.run)),
             Cell(result.other, style=style),
-            Cell(result.human, known(result.human_interval), style=style),
-            Cell(result.estimate, known(result.interval), style=style),
+            Cell(result.human, finite(result.human_interval), style=style),
+            Cell(result.estimate, finite(result.interval), style=style),
             *map(Cell, (result.tuning, result.worth, result.p, entry.p_corrected)),
         ]
         rows.append(cells[selection])
@@ -435,7 +435,7 @@ _NAMED = 3  # runs in a verdict
 
 
 def _verdict(correction: Correction) -> str:
-    entries = [entry for entry in correction.corrected if known(entry.result.interval)]
+    entries = [entry for entry in correction.corrected if finite(entry.result.interval)]
     if not entries:
         return "Nothing can be corrected: no value varies among the queries that people judged."
     if correction.of == "differences":
@@ -446,7 +446,7 @@ def _verdict(correction: Correction) -> str:
 def _worth(correction: Correction) -> str:
     """Say how many queries of people alone the other judge is worth."""
     people, other = correction.judges
-    worth = [e.result.worth for e in correction.corrected if known(e.result.interval)] or [0.0]
+    worth = [e.result.worth for e in correction.corrected if finite(e.result.interval)] or [0.0]
     least, most = min(worth), max(worth)
     span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
     queries = f"the {correction.judged} queries of {people}"

@@ -30,7 +30,7 @@ from ragkpi.questions.calibrate.study import (
     Lead,
     Tuning,
 )
-from ragkpi.reports.layout import Answer, Cell, Column, Table, known
+from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
 from ragkpi.wording import joined
 
 _COEFFICIENTS = {
@@ -115,7 +115,7 @@ def _of_alpha(by: str) -> list[Column]:
 
 
 def _rho(correlation: Correlation, name: str = "spearman") -> Cell:
-    return Cell(correlation.coefficients[name], known(correlation.intervals[name]))
+    return Cell(correlation.coefficients[name], finite(correlation.intervals[name]))
 
 
 def _notes(calibration: Calibration) -> Iterator[str]:

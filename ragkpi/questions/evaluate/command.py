@@ -16,7 +16,7 @@ from ragkpi.cli.output_options import Output, Signed, naming, output, output_of_
 from ragkpi.cli.terminal import by_path, exit_with, expect_files, tell
 from ragkpi.errors import UsageError
 from ragkpi.files.opening import inputs
-from ragkpi.reports.output_files import opened
+from ragkpi.reports.output_files import output_file
 from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.version import __version__
 
@@ -210,7 +210,7 @@ def eval(
     }
     if as_lines:
         assert isinstance(result, ragkpi.RunResult)
-        with opened(output.path) as file:
+        with output_file(output.path) as file:
             values: Literal["measured", "standardized"]
             values = "measured" if zscores is None else "standardized"
             file.writelines(result.trec_lines(signature, values, digits=output.digits, **lines))

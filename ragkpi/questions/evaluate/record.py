@@ -25,7 +25,7 @@ from ragkpi.library.result import Result
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
-from ragkpi.reports.output_files import screened
+from ragkpi.reports.output_files import screen_of
 from ragkpi.reports.renderers import dump
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.version import __version__
@@ -75,7 +75,7 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     try:
         with _locked(path) as (file, size):
             if size is None:  # a pipe or a device
-                with open(file, "wb", closefd=False) as device, screened(device) as out:
+                with open(file, "wb", closefd=False) as device, screen_of(device) as out:
                     out.write(text)
                 return
             begin = _cut_torn_line(path, file, size)

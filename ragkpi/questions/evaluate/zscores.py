@@ -18,7 +18,7 @@ from ragkpi.library.arguments import Evaluating, call_of, named_runs
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM, MetricScores, Scores
 from ragkpi.reports.layout import Answer, Cell, Column, Table
-from ragkpi.reports.output_files import opened
+from ragkpi.reports.output_files import output_file
 
 # trec_eval's z-score of a value without a mean, or that differs from a mean with no deviation.
 UNKNOWN = -1000000.0
@@ -138,7 +138,7 @@ class ZScores(Result):
 
     def save(self, path: str | None) -> None:
         """Write the lines to a file, which is replaced at once or not at all."""
-        with opened(path) as file:
+        with output_file(path) as file:
             file.writelines(self.lines)
 
 

@@ -69,4 +69,4 @@ def report(
         **procedure,
         **evaluating | naming,
     )
-    write(page.html, output)
+    write([page.html], output)

@@ -51,7 +51,7 @@ class HtmlReport:
 
     def save(self, path: str) -> None:
         """Write the page to a file, which is replaced at once or not at all."""
-        write(self.html, path)
+        write([self.html], path)
 
     def __repr__(self) -> str:
         runs, queries = self.data["runs"], self.data["queries"]
