@@ -246,6 +246,12 @@ def resampling(
     confidence: float | None = option(
         "--confidence SHARE", "Probability that an interval covers the value. Default: 0.95."
     ),
+    cluster: str | None = option(
+        "--cluster FILE",
+        "Which queries depend on each other, such as turns of a conversation: lines of a query and "
+        "its cluster as for --by, or the name of a column of --by's FILE. Tests and intervals take "
+        "whole clusters.",
+    ),
 ) -> None:
     """How to resample queries."""
     if confidence is not None and not 0 < confidence < 1:
@@ -263,7 +269,8 @@ def intervals(
     ),
 ) -> None:
     """Confidence intervals, and how to compute them."""
-    for name, value in {"ci-method": ci_method, **resampling}.items():
+    of_intervals = {name: resampling.get(name) for name in ("resamples", "seed", "confidence")}
+    for name, value in {"ci-method": ci_method, **of_intervals}.items():
         if value is not None and not ci:
             raise UsageError(f"--{name} {value}: there is no interval; give --ci with it")
 

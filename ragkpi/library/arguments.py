@@ -143,11 +143,16 @@ class Resampling(TypedDict, total=False):
         same digits.
     confidence
         The probability that an interval covers the value, 0.95.
+    cluster
+        The cluster of each query, where queries depend on each other, such as turns of a
+        conversation: a path, ``{query: cluster}``, or the name of a column of `by`. Tests and
+        intervals take whole clusters.
     """
 
     resamples: int
     seed: int
     confidence: float
+    cluster: Any
 
 
 class Estimating(Evaluating, Resampling, total=False):
@@ -180,10 +185,18 @@ def _checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def call_of(
-    measures: str | Sequence[str], arguments: Evaluating, group: type[Evaluating] = Evaluating
+    measures: str | Sequence[str],
+    arguments: Evaluating,
+    group: type[Evaluating] = Evaluating,
+    by: Any = None,
 ) -> Call:
-    """Begin a call that takes a group of arguments, or refuse wrong ones."""
+    """Begin a call that takes a group of arguments and labels of queries, or refuse wrong ones."""
     refuse_unknown(arguments, group)
+    labels, clusters, cluster = None, None, arguments.get("cluster")
+    if by is not None or cluster is not None:
+        from ragkpi.library.slices import labels_and_clusters
+
+        labels, clusters = labels_and_clusters(by, cluster)
     checked = _checked(arguments)
     of_qrels, of_run = readings_of(arguments)
     pool = arguments.get("pool")
@@ -199,6 +212,9 @@ def call_of(
         checked.get("names", "given"),
         checked.get("measure_names", "trec"),
         "missing" in arguments,
+        by=by,
+        labels=labels,
+        clusters=clusters,
     )
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from ragkpi.ranking.reading import Hits, Wanted
 from ragkpi.ranking.relevance import Qrels, Relevance
 from ragkpi.reports.names import run_names
 from ragkpi.wording import counted, decoded, joined
+
+if TYPE_CHECKING:  # few calls have labels
+    from ragkpi.files.query_files import QueryLabels
+    from ragkpi.library.slices import Clusters
 
 Names = Literal["given", "file", "runid"]
 MeasureNames = Literal["trec", "given"]
@@ -80,6 +84,9 @@ class Call:
     without_judged
         Whether a run without a judged query counts as 0 where missing queries do, or is refused;
         always refused where the user did not say that they count.
+    by, labels, clusters
+        The labels of queries as they were given, and those that make slices; the clusters of
+        queries that depend on each other.
     """
 
     requests: Sequence[str]
@@ -92,6 +99,9 @@ class Call:
     measure_names: MeasureNames = "trec"
     missing_said: bool = False
     without_judged: Literal["zero", "refused"] = "zero"
+    by: Any = None
+    labels: QueryLabels | None = None
+    clusters: Clusters | None = None
     notes: Notes = field(default_factory=Notes)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
@@ -158,10 +168,12 @@ class Call:
         return list(run_names(list(runs), ids if self.run_names == "runid" else ()))
 
     def files(self, **inputs_by_role: Any) -> Hashes:
-        """Hash the input files and the pool."""
+        """Hash the input files, those of labels and clusters, and the pool."""
+        clusters = self.clusters and self.clusters.path
+        given = {**inputs_by_role, "by": self.by, "cluster": clusters, "pool": self.pool}
         return {
             role: (os.fspath(path), inputs().sha256(os.fspath(path)))
-            for role, path in {**inputs_by_role, "pool": self.pool}.items()
+            for role, path in given.items()
             if isinstance(path, str | os.PathLike)
         }
 
@@ -249,9 +261,15 @@ class RunsRead:
             if isinstance(outcome, RagkpiError):
                 problems.append(_about(name, outcome) if len(outcomes) > 1 else outcome)
             elif isinstance(run, Hits):
-                by_name[name] = outcome
+                by_name[name] = self._clustered(outcome)
                 hits.append(run)
         return Evaluations(self, metrics, by_name, hits, self.call.names_of(by_name), problems)
+
+    def _clustered(self, run: Evaluation) -> Evaluation:
+        clusters, scores = self.call.clusters, run.scores
+        if clusters is None:
+            return run
+        return replace(run, scores=replace(scores, clusters=clusters.numbers(scores.queries)))
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ _SETTINGS: Mapping[str, _Setting] = {
     "pool_union": _Setting(lambda s: s.pool_union, "", "pool"),
 }
 # What the queries say already, or changes no value over all queries.
-_IMPLIED = ("missing", "query", "by")
+_IMPLIED = ("missing", "query", "by", "cluster")
 
 
 def _corpus_size(settings: Settings) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ragkpi.arrays import IntArray
-from ragkpi.errors import NothingInCommonError, UsageError
+from ragkpi.errors import DataError, NothingInCommonError, UsageError
 from ragkpi.files.formats import Reading
 from ragkpi.files.in_memory import qrels_columns
 from ragkpi.files.query_files import QueryLabels, read_corpus_sizes, read_gains, read_query_labels
@@ -21,7 +21,7 @@ from ragkpi.interface import option
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.judged import GivenGains
 from ragkpi.reports.layout import Report, ReportPart, SlicedReport
-from ragkpi.wording import counted, listed, octets
+from ragkpi.wording import counted, listed, octets, visible
 
 
 class QuerySlice(NamedTuple):
@@ -81,6 +81,55 @@ def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
             have = counted(len(lacking), "query has", "queries have")
             notes.append(f"{have} no {by} and count among all queries alone ({listed(lacking, 3)})")
     return notes
+
+
+class Clusters(NamedTuple):
+    """The cluster of each query, and the file that says it; None for a mapping.
+
+    Queries of one cluster, such as turns of a conversation, depend on each other; tests and
+    intervals take whole clusters.
+    """
+
+    of_query: Mapping[bytes, str]
+    path: str | None = None
+
+    def numbers(self, queries: Sequence[bytes]) -> IntArray:
+        """Return the number of each query's cluster, (Q,); `DataError` for queries without one."""
+        lacking = [query for query in queries if query not in self.of_query]
+        if lacking:
+            have = counted(len(lacking), "evaluated query has", "evaluated queries have")
+            raise DataError(
+                f"{self.path or option('cluster')}: {have} no cluster ({listed(lacking, 3)}); "
+                "expected one for each"
+            )
+        return np.unique([self.of_query[query] for query in queries], return_inverse=True)[1]
+
+
+def labels_and_clusters(by: Any, cluster: Any) -> tuple[QueryLabels | None, Clusters | None]:
+    """Read the labels that make slices, and the clusters of queries.
+
+    `cluster` is a path, clusters by query, or the name of a column of `by`, which makes no slices.
+    """
+    labels = labels_of(by)
+    if cluster is None:
+        return labels, None
+    if isinstance(cluster, Mapping):
+        return labels, Clusters({octets(query): str(name) for query, name in cluster.items()})
+    name = os.fspath(cluster)
+    if labels and name in labels:
+        others = {kind: of for kind, of in labels.items() if kind != name}
+        return others or None, Clusters(labels[name], None if isinstance(by, Mapping) else by)
+    if labels and not os.path.exists(name):
+        known = ", ".join(map(visible, labels))
+        raise UsageError(f"{option('cluster')} {name}: no file, and no column among {known}")
+    columns = read_query_labels(name)
+    if len(columns) > 1:
+        raise UsageError(
+            f"{option('cluster')} {name}: it labels queries by {', '.join(map(visible, columns))}; "
+            f"expected one column, or {option('by', name)} with the name of one"
+        )
+    (of_query,) = columns.values()
+    return labels, Clusters(of_query, name)
 
 
 def sizes_of(given: Any) -> Mapping[bytes, int]:

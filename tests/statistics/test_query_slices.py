@@ -271,3 +271,66 @@ def test_answers_of_slices_are_as_the_schema_has_them(ragkpi, labels, command):
     lines = valid_lines(ragkpi(*command, "--format", "jsonl").out)
     assert {line["slice"]["label"] for line in lines if "slice" in line} == {"de", "en"}
     assert ragkpi(*command).out.startswith(b"by\tlabel\tqueries\t")
+
+
+CLUSTERS = {f"hd-{n:02}": f"t{n // 3}" for n in range(1, 13)}
+
+
+@pytest.fixture
+def clusters(tmp_path):
+    path = tmp_path / "clusters.tsv"
+    path.write_text("".join(f"{query}\t{cluster}\n" for query, cluster in CLUSTERS.items()))
+    return str(path)
+
+
+def test_scores_know_the_clusters_of_their_queries(clusters, tmp_path):
+    both = {"topic": CLUSTERS, "lang": LABELS["lang"]}
+    (tmp_path / "both.tsv").write_text(
+        "query_id\ttopic\tlang\n"
+        + "".join(f"{q}\t{c}\t{LABELS['lang'].get(q, '')}\n" for q, c in CLUSTERS.items())
+    )
+    expected = [n // 3 for n in range(1, 13)]
+    for how in (
+        {"cluster": CLUSTERS},
+        {"cluster": clusters},
+        {"cluster": "topic", "by": both},
+        {"cluster": "topic", "by": str(tmp_path / "both.tsv")},
+    ):
+        found = ragkpi.evaluate(QRELS, BM25, "map", **how)
+        assert found.scores.clusters.tolist() == expected
+        assert list(found.slices) == (["lang=de", "lang=en"] if "by" in how else [])
+    alone = found.slices["lang=en"].scores
+    assert alone.clusters.tolist() == [1, 2, 3]  # of hd-03, hd-06 and hd-09
+    assert ragkpi.evaluate(QRELS, BM25, "map", by=LABELS).scores.clusters is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "more", "status", "says"),
+    [
+        ("hd-01\ta\n", (), 4, "11 evaluated queries have no cluster (hd-02, hd-03, hd-04, …)"),
+        ("hd-01\ta\nhd-01\tb\n", (), 4, "clusters.tsv:2: query hd-01 again"),
+        ("hd-01\n", (), 2, "clusters.tsv:1: 1 column"),
+        ("query_id\ta\tb\nhd-01\tx\ty\n", (), 1, "labels queries by a, b; expected one column"),
+        (None, (), 2, "clusters.tsv"),
+        (None, ("--by", "labels.tsv"), 1, "clusters.tsv: no file, and no column among lang"),
+    ],
+)
+def test_what_gives_no_cluster_to_every_query_is_refused(
+    ragkpi, labels, tmp_path, lines, more, status, says
+):
+    if lines is not None:
+        (tmp_path / "clusters.tsv").write_text(lines)
+    options = ("eval", "-m", "map", "--ci", "--cluster", "clusters.tsv", *more)
+    outcome = ragkpi(*options, QRELS, BM25, folder=tmp_path)
+    assert (outcome.status, says in outcome.err.decode()) == (status, True), outcome.err
+
+
+def test_clusters_that_nothing_depends_on_are_refused(ragkpi, clusters):
+    outcome = ragkpi("eval", "-m", "map", "--cluster", clusters, QRELS, BM25)
+    assert outcome.status == 1
+    assert b"nothing depends on it; give --ci or --fail-under-baseline with it" in outcome.err
+
+
+def test_a_signature_says_the_clusters(ragkpi, clusters):
+    options = ("eval", "-c", "-m", "map", "--ci", "--cluster", clusters, "--signature")
+    assert "|cluster:" in ragkpi(*options, QRELS, BM25).out.decode()

@@ -10,6 +10,7 @@ from ragkpi.charts.chart import Chart, Charts, noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.interface import interface, option
 from ragkpi.library.arguments import (
+    Estimating,
     Evaluating,
     Resampling,
     bootstrap_of,
@@ -21,7 +22,7 @@ from ragkpi.library.arguments import (
 from ragkpi.library.call import OnProblem
 from ragkpi.library.ground import Signature
 from ragkpi.library.result import Result
-from ragkpi.library.slices import QuerySlice, labels_of, queries_of, with_slices
+from ragkpi.library.slices import QuerySlice, queries_of, with_slices
 from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.report import (
     REPORTED,
@@ -138,6 +139,7 @@ def compare(
     seed: int = 7,
     confidence: float = 0.95,
     by: Any = None,
+    cluster: Any = None,
     problems: OnProblem = "raised",
     **how: Unpack[Evaluating],
 ) -> ComparisonResult:
@@ -167,6 +169,8 @@ def compare(
     by
         Labels of queries, as `evaluate` takes them: the same comparison in each slice, corrected
         for the tests of that slice.
+    cluster
+        See `Resampling`.
     problems
         As `evaluate` takes it. Without its baseline, nothing is compared.
 
@@ -178,8 +182,9 @@ def compare(
     >>> [round(row["p"], 4) for row in found.rows if row["run"] == "fusion"]
     [0.0078]
     """
-    call = call_of(measures, how)
-    resampling: Resampling = {"seed": seed, "confidence": confidence}
+    resampling: Resampling = {"seed": seed, "confidence": confidence, "cluster": cluster}
+    arguments: Estimating = {**how, **resampling}
+    call = call_of(measures, arguments, Estimating, by)
     procedure = procedure_of(test, correction, family, trials, resampling)
     one_of("problems", problems, get_args(OnProblem))
     named = named_runs(runs)
@@ -190,7 +195,6 @@ def compare(
         _refuse_idle(procedure, baseline)
     if baseline is not None:
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
-    labels = labels_of(by)
     metrics = call.metrics(REPORTED if call.rel_info == "qrels" else None)
     depth = names_needed(metrics, call.settings) if call.rel_info == "qrels" else 0
     evaluated = call.evaluate(qrels, named, metrics, depth, problems="kept").over_common_queries()
@@ -198,7 +202,7 @@ def compare(
     lacking = pairs == "baseline" and next(iter(named)) not in scored
     if problems == "raised" or len(scored) < 2 or lacking:
         interface().refuse(evaluated.problems)
-    signature = evaluated.signature(by=by)
+    signature = evaluated.signature()
     judging = judging_of(evaluated)
     names = evaluated.names
     of_all, drawn = _compared(pairs, names, evaluated.scores, procedure, signature, judging)
@@ -209,7 +213,7 @@ def compare(
         return _compared(pairs, names, some, procedure, signature, judged)[0]
 
     caution = "each slice is tested on its own: of many, some differ by chance"
-    report = with_slices(of_all, labels, queries_of(evaluated.scores), of_slice, caution)
+    report = with_slices(of_all, call.labels, queries_of(evaluated.scores), of_slice, caution)
 
     def charts() -> list[Chart]:
         whole_signature = signature or call.signature(metrics, call.files(qrels=qrels))

@@ -17,7 +17,7 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
-from ragkpi.library.slices import QuerySlice, labels_of, queries_of, with_slices
+from ragkpi.library.slices import QuerySlice, queries_of, with_slices
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Diagnosis, Thresholds, best_case, metrics_of
 from ragkpi.questions.diagnose.study import diagnose as diagnose_run
@@ -63,11 +63,11 @@ def diagnose(
     >>> found.to_dict()["question"]
     'diagnose'
     """
-    call = call_of((), in_one_order(how), Estimating)
+    call = call_of((), in_one_order(how), Estimating, by)
     if call.pool is None:
         raise UsageError("no pool is given; expected pool=, which the run was selected from")
     most = None if worst is None else whole("worst", worst, 0)
-    top, labels = whole("cutoff", cutoff, 1), labels_of(by)
+    top = whole("cutoff", cutoff, 1)
     thresholds = Thresholds(good_proc, good_pct_proc)
     bootstrap = bootstrap_of(how)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
@@ -87,8 +87,8 @@ def diagnose(
     answer, diagnosis = diagnosed(evaluated)
     chart = diagnosis_chart(diagnosis)
     return Result(
-        with_slices(answer, labels, queries_of(evaluated.scores), of_slice),
+        with_slices(answer, call.labels, queries_of(evaluated.scores), of_slice),
         lambda: noted([chart], evaluated.small_print()),
         evaluated.notes,
-        evaluated.signature(by=by),
+        evaluated.signature(),
     )

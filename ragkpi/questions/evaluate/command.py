@@ -151,7 +151,14 @@ def eval(
         return
     baseline, arguments = gates["fail_under_baseline"], evaluating | naming
     expected = "two or more: ragkpi eval [options] QRELS RUN..."
-    qrels, *paths = expect_files(2, files, expected, baseline, by, evaluating.get("gains"))
+    cluster = intervals.get("cluster")
+    others = baseline, by, cluster, evaluating.get("gains")
+    qrels, *paths = expect_files(2, files, expected, *others)
+    if cluster is not None and "ci" not in intervals and baseline is None:
+        raise UsageError(
+            f"--cluster {cluster}: nothing depends on it; give --ci or --fail-under-baseline with "
+            "it"
+        )
     if human is not None:
         refuse_beside_human(
             {

@@ -341,13 +341,8 @@ def evaluate(
     Traceback (most recent call last):
     ragkpi.errors.GateFailedError: run: P_1 is 0.5, below 0.8 by 0.3
     """
-    call = call_of(measures, how, Estimating)
+    call = call_of(measures, how, Estimating, by)
     metrics = call.metrics()
-    labels = None
-    if by is not None:
-        from ragkpi.library.slices import labels_of, queries_of, with_slices
-
-        labels = labels_of(by)
     bootstrap = bootstrap_of(how, ci_method) if ci else None
     one_of("problems", problems, get_args(OnProblem))
     several = runs_of(run)
@@ -366,11 +361,11 @@ def evaluate(
         interface().refuse(bad)
     scores = _scores(evaluated, zscores)
     names = dict(zip(of_runs, evaluated.call.names_of(of_runs), strict=True))
-    files = evaluated.call.files(qrels=qrels, zscores=zscores, by=by) if noted.hashed else {}
-    signature = evaluated.signature(zscores=zscores, by=by)
+    files = evaluated.call.files(qrels=qrels, zscores=zscores) if noted.hashed else {}
+    signature = evaluated.signature(zscores=zscores)
     verdicts: Sequence[Verdict] = ()
     if gates:
-        verdicts = gates.verdicts(names, scores, evaluated, labels, signature)
+        verdicts = gates.verdicts(names, scores, evaluated, signature)
         missed = gates.missed(verdicts)
         if missed and problems == "raised":
             raise GateFailedError("; ".join(map(str, missed)))
@@ -378,9 +373,13 @@ def evaluate(
     named = {name: scores[run_name] for run_name, name in names.items()}
     reported = partial(_report, bootstrap=bootstrap, signature=signature, most=worst, sort=sort)
     report: Report = reported(named, verdicts=verdicts)
-    if labels is not None:
+    if call.labels is not None:
+        from ragkpi.library.slices import queries_of, with_slices
+
         queries = queries_of(named.values())
-        report = with_slices(report, labels, queries, lambda part: reported(part.of_runs(named)))
+        report = with_slices(
+            report, call.labels, queries, lambda part: reported(part.of_runs(named))
+        )
     return (RunResult if several is None else RunResults)(
         report,
         notes=evaluated.notes,

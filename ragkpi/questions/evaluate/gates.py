@@ -12,11 +12,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, GateFailedError, InputError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import BYTE_ORDER_MARK, Source
-from ragkpi.files.query_files import QueryLabels
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.call import Evaluations
@@ -201,7 +201,7 @@ def stored_verdicts(
         )
     found: list[Verdict] = []
     if by_query:
-        baseline = stored.name, _scores(stored, by_query)
+        baseline = stored.name, _scores(stored, by_query, scores.clusters)
         found = baseline_verdicts(baseline, (name, scores.only(by_query)), gate)
     return found + [
         value_verdict(stored.name, name, column, stored.values[column.name], gate.margin)
@@ -218,7 +218,9 @@ def _is_stored_by_query(stored: StoredResult, column: MetricScores) -> bool:
     )
 
 
-def _scores(stored: StoredResult, columns: Sequence[MetricScores]) -> Scores:
+def _scores(
+    stored: StoredResult, columns: Sequence[MetricScores], clusters: IntArray | None
+) -> Scores:
     queries = sorted(stored.per_query)
     made = []
     for column in columns:
@@ -229,7 +231,7 @@ def _scores(stored: StoredResult, columns: Sequence[MetricScores]) -> Scores:
             found = f"{column.name} is {value:g}, and {of_queries.summary:g} over its queries"
             raise InputError(stored.path, None, found, f"{_EXPECTED}: unrounded and unchanged")
         made.append(of_queries)
-    return Scores(b"", queries, made, len(queries))
+    return Scores(b"", queries, made, len(queries), clusters)
 
 
 GateLimits = Mapping[str, float] | Iterable[tuple[str, float] | str]
@@ -271,7 +273,6 @@ class Gates:
         names: Mapping[str, str],
         scores: Mapping[str, Scores],
         evaluated: Evaluations,
-        labels: QueryLabels | None,
         signature: Signature | None,
     ) -> list[Verdict]:
         """Test every run against limits and baselines.
@@ -282,7 +283,7 @@ class Gates:
         """
         runs = {name: scores[run] for run, name in names.items()}
         queries = queries_of(runs.values())
-        slices = slices_of(labels, queries)
+        slices = slices_of(evaluated.call.labels, queries)
         if isinstance(self.baseline, StoredResult):
             assert signature is not None
             self.baseline.refuse_other_ground(runs, signature, evaluated.judgements.file)

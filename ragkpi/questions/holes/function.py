@@ -12,7 +12,7 @@ from ragkpi.interface import option
 from ragkpi.library.arguments import Evaluating, call_of, in_one_order, named_runs, one_of, whole
 from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
-from ragkpi.library.slices import QuerySlice, labels_of, queries_of, with_slices
+from ragkpi.library.slices import QuerySlice, queries_of, with_slices
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import (
     Candidate,
@@ -75,10 +75,9 @@ def holes(
     by
         Labels of queries, as `evaluate` takes them: the same answer for each slice.
     """
-    call = call_of(measures, in_one_order(how))
+    call = call_of(measures, in_one_order(how), by=by)
     reach = one_of("within", within, get_args(Within))
     named_first = whole("first", first, 0)
-    labels = labels_of(by)
     metrics = call.metrics(BOUNDED)
     if any(metric.relevance_level is not None for metric in metrics):
         raise UsageError(
@@ -105,9 +104,9 @@ def holes(
         return noted(holes_charts(bounds, evaluated.names), evaluated.small_print())
 
     return HolesResult(
-        with_slices(answer, labels, queries_of(evaluated.scores), of_slice),
+        with_slices(answer, call.labels, queries_of(evaluated.scores), of_slice),
         charts,
         evaluated.notes,
-        evaluated.signature(by=by),
+        evaluated.signature(),
         to_judge,
     )
