@@ -198,7 +198,7 @@ class Bounds(NamedTuple):
     An assignment gives every unjudged document ("hole") that some run retrieves a level of the
     scale. A run's *own* holes are those in its ranking down to the depth of the measure. The
     *other* holes are below its cutoff or only in other runs; they change R and ideals alone.
-    `ragkpi.questions.holes` searches the assignments that a declaration names. Tests hold every
+    `ragkpi.bounds` searches the assignments that a declaration names. Tests hold every
     declaration against all assignments of small rankings.
 
     Attributes

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from ragkpi.bounds.bounds import refusal
 from ragkpi.measures.chance import Needed
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.holes.study import refusal
 from tests.measures.by_hand import lines, population, summary
 
 pytestmark = pytest.mark.usefixtures("command_line")

@@ -8,6 +8,7 @@ from scipy import stats
 from ragkpi.charts.text_chart import texts
 from ragkpi.errors import UsageError
 from ragkpi.library.ground import Signature
+from ragkpi.library.unjudged_doubt import Doubt
 from ragkpi.questions.compare.report import (
     AllPairsReport,
     ComparisonReport,
@@ -15,7 +16,6 @@ from ragkpi.questions.compare.report import (
     all_pairs_charts,
     comparison_charts,
 )
-from ragkpi.questions.compare.unjudged_doubt import Doubt
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.statistics.paired import Procedure, compare, compare_all, compare_each

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import ragkpi
+from ragkpi.bounds.bounds import depth_needed, find_bounds, refusal
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.questions.holes.assessment import candidates
-from ragkpi.questions.holes.study import depth_needed, find_bounds, refusal
 from ragkpi.ranking.judged import Settings
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -301,7 +301,7 @@ def test_what_has_no_bounds_says_why(request_, reason):
 @pytest.mark.parametrize("runs", [1, 2])
 @pytest.mark.parametrize("request_", PARAMETERS["ra_nwg"])
 def test_bounds_that_are_not_exact_are_wider(tmp_path, monkeypatch, request_, runs):
-    monkeypatch.setattr("ragkpi.questions.holes.study.MOST_COUNTS", -1)
+    monkeypatch.setattr("ragkpi.bounds.bounds.MOST_COUNTS", -1)
     widths = []
     for seed in range(12):
         judged, ranked = collection(seed, runs)

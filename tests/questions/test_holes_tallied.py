@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from ragkpi import interface as progress
+from ragkpi.bounds import bounds, search, unjudged
+from ragkpi.bounds.bounds import depth_needed, find_bounds
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.measure import CORNERS, STAIRCASE
 from ragkpi.measures.registry import all_measures, find_metrics
-from ragkpi.questions.holes import assessment, search, study, unjudged
+from ragkpi.questions.holes import assessment
 from ragkpi.questions.holes.assessment import candidates, removed_together
-from ragkpi.questions.holes.study import depth_needed, find_bounds
 from ragkpi.ranking.judged import Settings
 from tests.questions.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
 from tests.slow_reference import assignments as slow
@@ -84,7 +85,7 @@ def test_the_quick_search_is_the_slow_one(tmp_path, monkeypatch, request_, runs,
         metrics = find_metrics([request_])
         quick = answers(tmp_path, judged, ranked, metrics, within, **chosen)
         with monkeypatch.context() as instead:
-            instead.setattr(study, "candidates_of", slow.candidates_of)
+            instead.setattr(bounds, "candidates_of", slow.candidates_of)
             instead.setattr(assessment, "spread_if_known", slow.spread_if_known)
             obvious = answers(tmp_path, judged, ranked, metrics, within, **chosen)
         for fast, true in zip(numbers(quick[0]), numbers(obvious[0]), strict=True):

@@ -1,6 +1,6 @@
 """The search for bounds without sums: every assignment is judged anew, hole by hole.
 
-`candidates_of` and `spread_if_known` take the places of those in `ragkpi.questions.holes.search`.
+`candidates_of` and `spread_if_known` take the places of those in `ragkpi.bounds.search`.
 An assignment is a query, the levels of its own holes, and how many others are at the top.
 """
 

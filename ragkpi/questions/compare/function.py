@@ -23,6 +23,7 @@ from ragkpi.library.call import OnProblem
 from ragkpi.library.ground import Signature
 from ragkpi.library.result import Result
 from ragkpi.library.slices import QuerySlice, queries_of, with_slices
+from ragkpi.library.unjudged_doubt import Judging, judging_of, names_needed
 from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.report import (
     REPORTED,
@@ -33,7 +34,6 @@ from ragkpi.questions.compare.report import (
     comparison_charts,
     outcome_objects,
 )
-from ragkpi.questions.compare.unjudged_doubt import Judging, judging_of, names_needed
 from ragkpi.questions.compare.verdict import beaten_by_best
 from ragkpi.reports.layout import Report, SlicedReport
 from ragkpi.statistics import paired

@@ -27,7 +27,7 @@ from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.library.ground import Signature
-from ragkpi.questions.compare.unjudged_doubt import Doubt
+from ragkpi.library.unjudged_doubt import Doubt
 from ragkpi.questions.compare.verdict import (
     Names,
     all_pairs_sentences,

@@ -7,7 +7,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ragkpi.questions.compare.unjudged_doubt import Doubt
+from ragkpi.library.unjudged_doubt import Doubt
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.paired import AllPairs, Claim, Comparison, Difference, MetricPairs
 from ragkpi.wording import joined, rounded, short_p

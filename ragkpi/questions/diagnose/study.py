@@ -14,13 +14,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.bounds.unjudged import find_holes
 from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.lines import Tokens
 from ragkpi.measures import evidence
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.holes.unjudged import find_holes
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits

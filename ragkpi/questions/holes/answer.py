@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
 from typing import Any, Literal
 
+from ragkpi.bounds.bounds import Bounded, HoleBounds, Swap, depth_needed
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, noted
 from ragkpi.questions.holes.assessment import Candidate
-from ragkpi.questions.holes.study import Bounded, HoleBounds, Swap, depth_needed
 from ragkpi.reports.layout import ALL, Answer, Cell, Column, Table
 from ragkpi.wording import counted, decoded, listed, rounded
 

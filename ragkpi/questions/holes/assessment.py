@@ -9,10 +9,10 @@ from typing import overload
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.bounds.bounds import HoleBounds
+from ragkpi.bounds.search import Trials, corners, spread, spread_if_known
+from ragkpi.bounds.unjudged import UNRETRIEVED, Holes, SmallInts
 from ragkpi.interface import with_progress
-from ragkpi.questions.holes.search import Trials, corners, spread, spread_if_known
-from ragkpi.questions.holes.study import HoleBounds
-from ragkpi.questions.holes.unjudged import UNRETRIEVED, Holes, SmallInts
 
 _UNJUDGED = -1
 _ROUNDING = 1e-13

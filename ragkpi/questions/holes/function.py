@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack, get_args
 
+from ragkpi.bounds.bounds import HoleBounds, Within, depth_needed, find_bounds
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
@@ -21,7 +22,6 @@ from ragkpi.questions.holes.assessment import (
     open_qrels_lines,
     removed_together,
 )
-from ragkpi.questions.holes.study import HoleBounds, Within, depth_needed, find_bounds
 from ragkpi.reports.layout import Answer
 
 BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")

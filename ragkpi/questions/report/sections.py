@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ragkpi.arrays import IntArray
+from ragkpi.bounds.bounds import find_bounds
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.files.query_files import QueryLabels
 from ragkpi.library.call import Evaluations
@@ -25,7 +26,6 @@ from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Thresholds, diagnose
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import candidates, removed_together
-from ragkpi.questions.holes.study import find_bounds
 from ragkpi.questions.report.runs import CUTOFF, ReportedRun, only
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.reports.layout import Answer, Layout

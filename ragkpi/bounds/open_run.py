@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.questions.holes.unjudged import UNRETRIEVED, Holes, SmallInts
+from ragkpi.bounds.unjudged import UNRETRIEVED, Holes, SmallInts
 from ragkpi.ranking.judged import Judged
 
 

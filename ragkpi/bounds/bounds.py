@@ -11,11 +11,8 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.arrays import FloatArray
-from ragkpi.evaluation import Evaluation
-from ragkpi.interface import with_progress
-from ragkpi.measures.measure import Metric
-from ragkpi.questions.holes.open_run import OpenRun, open_run
-from ragkpi.questions.holes.search import (
+from ragkpi.bounds.open_run import OpenRun, open_run
+from ragkpi.bounds.search import (
     Trials,
     can_reverse,
     candidates_of,
@@ -24,7 +21,10 @@ from ragkpi.questions.holes.search import (
     levels_of_holes,
     num_counts,
 )
-from ragkpi.questions.holes.unjudged import Holes, find_holes
+from ragkpi.bounds.unjudged import Holes, find_holes
+from ragkpi.evaluation import Evaluation
+from ragkpi.interface import with_progress
+from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.questions.holes.open_run import ChosenRanks, OpenRun, level_table
+from ragkpi.bounds.open_run import ChosenRanks, OpenRun, level_table
 from ragkpi.ranking.judged import Settings
 
 

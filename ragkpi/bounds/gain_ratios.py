@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.bounds.open_run import OpenRun, level_table, running_sums
+from ragkpi.bounds.tally import HoleTally
 from ragkpi.measures.measure import GainRatio
-from ragkpi.questions.holes.open_run import OpenRun, level_table, running_sums
-from ragkpi.questions.holes.tally import HoleTally
 from ragkpi.ranking.judged import quotient
 
 _STEPS = 50

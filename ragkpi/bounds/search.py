@@ -16,13 +16,13 @@ from math import comb
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.bounds.gain_ratios import OpenRatio
+from ragkpi.bounds.open_run import OpenRun
+from ragkpi.bounds.tally import Assignments, HoleTally
 from ragkpi.files.lines import spans
 from ragkpi.interface import with_progress
 from ragkpi.measures.gain import gain_of_levels
 from ragkpi.measures.measure import Metric, MetricScores, Scores, score
-from ragkpi.questions.holes.gain_ratios import OpenRatio
-from ragkpi.questions.holes.open_run import OpenRun
-from ragkpi.questions.holes.tally import Assignments, HoleTally
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
 

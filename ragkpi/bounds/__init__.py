@@ -1,0 +1,1 @@
+"""Bounds of values over all levels that unjudged documents could have."""
