@@ -192,11 +192,11 @@ def call_of(
 ) -> Call:
     """Begin a call that takes a group of arguments and labels of queries, or refuse wrong ones."""
     refuse_unknown(arguments, group)
-    labels, clusters, cluster = None, None, arguments.get("cluster")
+    groups, cluster = {}, arguments.get("cluster")
     if by is not None or cluster is not None:
-        from ragkpi.library.slices import labels_and_clusters
+        from ragkpi.library.slices import groups_of
 
-        labels, clusters = labels_and_clusters(by, cluster)
+        groups = groups_of(by, cluster)._asdict()
     checked = _checked(arguments)
     of_qrels, of_run = readings_of(arguments)
     pool = arguments.get("pool")
@@ -212,9 +212,7 @@ def call_of(
         checked.get("names", "given"),
         checked.get("measure_names", "trec"),
         "missing" in arguments,
-        by=by,
-        labels=labels,
-        clusters=clusters,
+        **groups,
     )
 
 

@@ -84,9 +84,10 @@ class Call:
     without_judged
         Whether a run without a judged query counts as 0 where missing queries do, or is refused;
         always refused where the user did not say that they count.
-    by, labels, clusters
-        The labels of queries as they were given, and those that make slices; the clusters of
-        queries that depend on each other.
+    labels, clusters
+        The labels of queries that make slices; the clusters of queries that depend on each other.
+    sources
+        Where labels and clusters come from, by role.
     """
 
     requests: Sequence[str]
@@ -99,9 +100,9 @@ class Call:
     measure_names: MeasureNames = "trec"
     missing_said: bool = False
     without_judged: Literal["zero", "refused"] = "zero"
-    by: Any = None
     labels: QueryLabels | None = None
     clusters: Clusters | None = None
+    sources: Mapping[str, Any] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
@@ -169,11 +170,9 @@ class Call:
 
     def files(self, **inputs_by_role: Any) -> Hashes:
         """Hash the input files, those of labels and clusters, and the pool."""
-        clusters = self.clusters and self.clusters.path
-        given = {**inputs_by_role, "by": self.by, "cluster": clusters, "pool": self.pool}
         return {
             role: (os.fspath(path), inputs().sha256(os.fspath(path)))
-            for role, path in given.items()
+            for role, path in {**inputs_by_role, **self.sources, "pool": self.pool}.items()
             if isinstance(path, str | os.PathLike)
         }
 
@@ -261,15 +260,13 @@ class RunsRead:
             if isinstance(outcome, RagkpiError):
                 problems.append(_about(name, outcome) if len(outcomes) > 1 else outcome)
             elif isinstance(run, Hits):
-                by_name[name] = self._clustered(outcome)
+                by_name[name] = outcome
                 hits.append(run)
-        return Evaluations(self, metrics, by_name, hits, self.call.names_of(by_name), problems)
+        if self.call.clusters is not None:
+            from ragkpi.library.slices import queries_of, refuse_alone
 
-    def _clustered(self, run: Evaluation) -> Evaluation:
-        clusters, scores = self.call.clusters, run.scores
-        if clusters is None:
-            return run
-        return replace(run, scores=replace(scores, clusters=clusters.numbers(scores.queries)))
+            refuse_alone(queries_of(run.scores for run in by_name.values()), self.call.clusters)
+        return Evaluations(self, metrics, by_name, hits, self.call.names_of(by_name), problems)
 
 
 @dataclass(frozen=True)

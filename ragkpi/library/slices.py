@@ -72,6 +72,15 @@ def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QueryS
     return slices
 
 
+def refuse_alone(queries: Iterable[bytes], clusters: Clusters) -> None:
+    """Raise `DataError` if evaluated queries have no cluster."""
+    if alone := sorted(set(queries) - clusters.keys()):
+        have = counted(len(alone), "evaluated query has", "evaluated queries have")
+        raise DataError(
+            f"{option('cluster')}: {have} no cluster ({listed(alone, 3)}); expected one for each"
+        )
+
+
 def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
     """Return a note per kind of label about the evaluated queries that are in no slice of it."""
     notes = []
@@ -83,42 +92,34 @@ def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
     return notes
 
 
-class Clusters(NamedTuple):
-    """The cluster of each query, and the file that says it; None for a mapping.
-
-    Queries of one cluster, such as turns of a conversation, depend on each other; tests and
-    intervals take whole clusters.
-    """
-
-    of_query: Mapping[bytes, str]
-    path: str | None = None
-
-    def numbers(self, queries: Sequence[bytes]) -> IntArray:
-        """Return the number of each query's cluster, (Q,); `DataError` for queries without one."""
-        lacking = [query for query in queries if query not in self.of_query]
-        if lacking:
-            have = counted(len(lacking), "evaluated query has", "evaluated queries have")
-            raise DataError(
-                f"{self.path or option('cluster')}: {have} no cluster ({listed(lacking, 3)}); "
-                "expected one for each"
-            )
-        return np.unique([self.of_query[query] for query in queries], return_inverse=True)[1]
+Clusters = Mapping[bytes, str]
+"""The cluster of each query; those of one cluster, such as turns of a conversation, depend on
+each other, and tests and intervals take whole clusters."""
 
 
-def labels_and_clusters(by: Any, cluster: Any) -> tuple[QueryLabels | None, Clusters | None]:
-    """Read the labels that make slices, and the clusters of queries.
+class QueryGroups(NamedTuple):
+    """Labels that make slices, clusters, and where both come from, by role."""
+
+    labels: QueryLabels | None = None
+    clusters: Clusters | None = None
+    sources: Mapping[str, Any] = {}
+
+
+def groups_of(by: Any, cluster: Any) -> QueryGroups:
+    """Read labels and clusters of queries.
 
     `cluster` is a path, clusters by query, or the name of a column of `by`, which makes no slices.
     """
-    labels = labels_of(by)
+    labels, sources = labels_of(by), {"by": by, "cluster": cluster}
     if cluster is None:
-        return labels, None
+        return QueryGroups(labels, None, sources)
     if isinstance(cluster, Mapping):
-        return labels, Clusters({octets(query): str(name) for query, name in cluster.items()})
+        by_query = {octets(query): str(name) for query, name in cluster.items()}
+        return QueryGroups(labels, by_query, sources)
     name = os.fspath(cluster)
     if labels and name in labels:
         others = {kind: of for kind, of in labels.items() if kind != name}
-        return others or None, Clusters(labels[name], None if isinstance(by, Mapping) else by)
+        return QueryGroups(others or None, labels[name], {"by": by})
     if labels and not os.path.exists(name):
         known = ", ".join(map(visible, labels))
         raise UsageError(f"{option('cluster')} {name}: no file, and no column among {known}")
@@ -128,8 +129,8 @@ def labels_and_clusters(by: Any, cluster: Any) -> tuple[QueryLabels | None, Clus
             f"{option('cluster')} {name}: it labels queries by {', '.join(map(visible, columns))}; "
             f"expected one column, or {option('by', name)} with the name of one"
         )
-    (of_query,) = columns.values()
-    return labels, Clusters(of_query, name)
+    (clusters,) = columns.values()
+    return QueryGroups(labels, clusters, sources)
 
 
 def sizes_of(given: Any) -> Mapping[bytes, int]:

@@ -547,15 +547,13 @@ class Scores:
     """The scores of a run, whose file ends with the run id.
 
     Queries are in byte order, columns in the order of ``-m``, with distinct names. The divisor is
-    that of `MetricScores`. `clusters`, (Q,), numbers the queries that depend on each other alike;
-    None if all are independent.
+    that of `MetricScores`.
     """
 
     run_id: bytes
     queries: list[bytes]
     columns: Sequence[MetricScores]
     divisor: int
-    clusters: IntArray | None = None
 
     @property
     def metrics(self) -> list[Metric]:
@@ -588,8 +586,7 @@ class Scores:
         """Return the same run over only the queries of these rows, in their order."""
         queries = [self.queries[row] for row in rows.tolist()]
         columns = [MetricScores(c.metric, c.statistics[rows], len(rows)) for c in self.columns]
-        clusters = None if self.clusters is None else self.clusters[rows]
-        return Scores(self.run_id, queries, columns, len(rows), clusters)
+        return Scores(self.run_id, queries, columns, len(rows))
 
 
 def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = None) -> Scores:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import ragkpi
+from ragkpi.library.arguments import Estimating, call_of
 from tests.published_schema import valid_document, valid_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -283,25 +284,23 @@ def clusters(tmp_path):
     return str(path)
 
 
-def test_scores_know_the_clusters_of_their_queries(clusters, tmp_path):
+def test_a_call_knows_the_clusters_of_queries(clusters, tmp_path):
     both = {"topic": CLUSTERS, "lang": LABELS["lang"]}
     (tmp_path / "both.tsv").write_text(
         "query_id\ttopic\tlang\n"
         + "".join(f"{q}\t{c}\t{LABELS['lang'].get(q, '')}\n" for q, c in CLUSTERS.items())
     )
-    expected = [n // 3 for n in range(1, 13)]
-    for how in (
-        {"cluster": CLUSTERS},
-        {"cluster": clusters},
-        {"cluster": "topic", "by": both},
-        {"cluster": "topic", "by": str(tmp_path / "both.tsv")},
+    expected = {query.encode(): cluster for query, cluster in CLUSTERS.items()}
+    for cluster, by in (
+        (CLUSTERS, None),
+        (clusters, None),
+        ("topic", both),
+        ("topic", str(tmp_path / "both.tsv")),
     ):
-        found = ragkpi.evaluate(QRELS, BM25, "map", **how)
-        assert found.scores.clusters.tolist() == expected
-        assert list(found.slices) == (["lang=de", "lang=en"] if "by" in how else [])
-    alone = found.slices["lang=en"].scores
-    assert alone.clusters.tolist() == [1, 2, 3]  # of hd-03, hd-06 and hd-09
-    assert ragkpi.evaluate(QRELS, BM25, "map", by=LABELS).scores.clusters is None
+        call = call_of("map", {"cluster": cluster}, Estimating, by)
+        assert call.clusters == expected
+        assert set(call.labels or {}) == ({"lang"} if by else set())
+    assert call_of("map", {}, Estimating, both).clusters is None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, GateFailedError, InputError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.json_text import text_of
@@ -201,7 +200,7 @@ def stored_verdicts(
         )
     found: list[Verdict] = []
     if by_query:
-        baseline = stored.name, _scores(stored, by_query, scores.clusters)
+        baseline = stored.name, _scores(stored, by_query)
         found = baseline_verdicts(baseline, (name, scores.only(by_query)), gate)
     return found + [
         value_verdict(stored.name, name, column, stored.values[column.name], gate.margin)
@@ -218,9 +217,7 @@ def _is_stored_by_query(stored: StoredResult, column: MetricScores) -> bool:
     )
 
 
-def _scores(
-    stored: StoredResult, columns: Sequence[MetricScores], clusters: IntArray | None
-) -> Scores:
+def _scores(stored: StoredResult, columns: Sequence[MetricScores]) -> Scores:
     queries = sorted(stored.per_query)
     made = []
     for column in columns:
@@ -231,7 +228,7 @@ def _scores(
             found = f"{column.name} is {value:g}, and {of_queries.summary:g} over its queries"
             raise InputError(stored.path, None, found, f"{_EXPECTED}: unrounded and unchanged")
         made.append(of_queries)
-    return Scores(b"", queries, made, len(queries), clusters)
+    return Scores(b"", queries, made, len(queries))
 
 
 GateLimits = Mapping[str, float] | Iterable[tuple[str, float] | str]
