@@ -33,7 +33,8 @@ from ragkpi.statistics.decisions import DECIDED
 
 _FEW = 4  # most depths in a sentence
 _FEW_RUNS = 3  # most runs with a sentence of their own
-_DETAILS = ("ef", "lambda", "collapse", "dbor", "dbor_sparse")
+_STEPS = ("dbor", "dbor_sparse")
+_DETAILS = ("ef", "lambda", "collapse", *_STEPS)
 _OUTCOMES = {
     "undecided": "undecided",
     "saturated": "where success saturates at the top and cannot choose",
@@ -77,14 +78,14 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
 
 def _verdict(curves: Curves, tokens: float | None) -> list[str]:
     curve, depths = curves.curves[0], curves.depths
-    if curve.observed:  # all of a few depths, the ends of many
+    if curves.success == "published":  # all of a few depths, the ends of many
         ends = depths if len(depths) <= _FEW_RUNS else (depths[0], depths[-1])
         return [_of_published(curve, depth) for depth in ends]
     if not curves.several:
         return [_sentence(curves, curve, tokens), *_of_quality(curves, curve)]
     if len(curves.curves) <= _FEW_RUNS:
         return [f"{curve.name}: {_short(curve)}" for curve in curves.curves]
-    choices = [(c.recommended, c.name) for c in curves.curves if c.recommended]
+    choices = [(c.study.recommended, c.name) for c in curves.curves if c.study.recommended]
     have = "has" if len(choices) == 1 else "have"
     summary = f"{len(choices)} of {len(curves.curves)} runs {have} a depth"
     best = []
@@ -104,12 +105,11 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
 
 def _of_published(curve: Curve, depth: int) -> str:
     """Turn a published rate of success into bits."""
-    success, bits = curve.observed["p_obs", depth], curve.observed["bor", depth]
-    if math.isnan(bits):
+    success, bits, ceiling = (curve.value(name, depth) for name in ("p_obs", "bor", "bor_max"))
+    if success is None or bits is None or math.isnan(bits):
         return f"At K = {depth:,} nothing can succeed."
     below = ", the ceiling" if success == 1 else ""
     if 0 < success < 1:
-        ceiling = curve.value("bor_max", depth)
         below = f", {-math.log2(success):.2f} below the ceiling of {ceiling:.2f}"
     return f"Success {success:g} at K = {depth:,} is {bits:.2f} bits over random{below}."
 
@@ -127,7 +127,7 @@ def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], li
         Column(
             measure.name,
             measure.style,
-            signed=measure.name.startswith("dbor"),
+            signed=measure.name in _STEPS,
             digits=4 if measure.style == "significant" else None,
             role="detail" if measure.name in _DETAILS else "core",
             legend=measure.in_short,
@@ -364,10 +364,10 @@ def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
     rules, notes = _collapse_rules(curves, traces)
     bits, success, quality = [], [], []
     for curve, trace in zip(curves.curves, traces, strict=True):
-        if curve.name or curve.observed:
+        if curve.name or curves.success == "published":
             bits.append(_line(curves, curve, trace, "bor", trace.bits))
             success.append(_line(curves, curve, trace, "p_obs", trace.success))
-        if curve.name and not curve.recommended:
+        if curve.name and not curve.study.recommended:
             notes.append(f"{curve.name}: {_short(curve).partition(':')[0].removesuffix('.')}")
         if curve.quality:
             of = f"answer quality of {curve.name}" if curve.name else "answer quality"
@@ -399,12 +399,12 @@ def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
 
 def _line(curves: Curves, curve: Curve, trace: Trace, measure: str, y: FloatArray) -> Line:
     """Draw a run with its intervals, and mark the depth to retrieve; or draw published rates."""
-    if curve.observed:
-        values = [curve.observed[measure, depth] for depth in curves.depths]
-        return Line("published", curves.depths, values)
+    if curves.success == "published":
+        values = [curve.value(measure, depth) for depth in curves.depths]
+        return Line("published", curves.depths, [math.nan if v is None else v for v in values])
     estimated = [(depth, curve.interval(measure, depth)) for depth in curves.depths]
     band = [Span(depth, interval.low, interval.high) for depth, interval in estimated if interval]
-    choice = curve.recommended
+    choice = curve.study.recommended
     mark = None if choice is None else Mark(choice.depth, f"retrieve {choice.depth:,}")
     return Line(curve.name, trace.depths.tolist(), y.tolist(), band, mark=mark)
 
@@ -419,7 +419,7 @@ def _shared(
             Line(f"{name} of {curve.name}", x, of_run.tolist(), role="ceiling")
             for curve, of_run in zip(curves.curves, values, strict=True)
         ]
-    choice = curves.curves[0].recommended
+    choice = curves.choice(curves.curves[0])
     if curves.corpus_size is None or choice is None:
         return [Line(name, x, values[0].tolist(), role="ceiling")]
     mark = Mark(choice.depth, f"show at most {choice.depth:,}")

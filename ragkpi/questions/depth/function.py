@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import RagkpiError, UsageError
@@ -34,6 +34,7 @@ from ragkpi.questions.depth.study import (
     count_values,
     every_depth,
     parse_target,
+    published_values,
     run_values,
     study_counts,
     trace,
@@ -116,7 +117,7 @@ def depth(
         _room(max_tokens, tokens_per_passage),
         needed.recall,
     )
-    published = None if success is None else _published(success, at)
+    published = {} if success is None else _published(success, at)
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
     answers = {} if quality is None else qualities(quality)
     resampling = bootstrap_of(how, ci_method)
@@ -138,7 +139,7 @@ def depth(
         judged = [_judged_without_run(call, qrels, relevant, limits)]
         curves = _curves_of_chance(judged[0], depths, limits, answers, published)
     else:
-        if published is not None:
+        if success is not None:
             raise UsageError(
                 f"{option('success')} stands in place of runs; expected one or the other"
             )
@@ -258,28 +259,18 @@ def _curves_of_chance(
     depths: Sequence[int] | None,
     limits: Limits,
     answers: Qualities,
-    published: Mapping[int, float] | None,
+    rates: Mapping[int, float],
 ) -> Curves:
     size = int(corpus_size(judged).max())
     depths = depths or sorted({*(depth for depth in DEPTHS if depth < size), size})
     _refuse_above(size, depths)
-    study = study_counts(judged, depths, limits)
-    curve = Curve("", score(judged, count_values(depths, limits.needed)), study)
+    chance = score(judged, count_values(depths, limits.needed))
+    published = published_values(judged, rates, limits.needed)
+    scores = replace(chance, columns=[*published, *chance.columns])
     quality = for_runs(answers, [""]).get("", {})
-    curve = replace(curve, quality=quality, observed=_observed(curve, published or {}))
-    return Curves([curve], depths, limits, corpus_size=size)
-
-
-def _observed(curve: Curve, published: Mapping[int, float]) -> dict[tuple[str, int], float]:
-    """Return success, enrichment and bits from published rates, by measure and depth."""
-    values = {}
-    for depth, success in published.items():
-        chance, ceiling = (curve.value(name, depth) for name in ("p_rand", "bor_max"))
-        values["p_obs", depth] = success
-        values["ef", depth] = success / chance if chance else math.nan
-        bits = math.log2(success) if success else -math.inf
-        values["bor", depth] = bits + (math.nan if ceiling is None else ceiling)
-    return values
+    curve = Curve("", scores, study_counts(judged, depths, limits), quality=quality)
+    success: Literal["published", "observed"] = "published" if rates else "observed"
+    return Curves([curve], depths, limits, corpus_size=size, success=success)
 
 
 _ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals

@@ -258,9 +258,9 @@ class Study:
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
-_RUN_MEASURES = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
-_COUNT_MEASURES = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
-_OF_NUMBERS = ("bor_opt", "lambda", "dbor_sparse")  # no share of the relevant ones changes them
+_PUBLISHED = ("p_obs", "ef", "bor")  # their first statistic is success
+_OF_RUNS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
+_OF_COUNTS = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
 
 
 def run_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
@@ -269,22 +269,44 @@ def run_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
     `dbor_sparse`, an approximation for a number of documents, is left out for a share of them.
     """
     between = ["dbor"] if needed.recall else ["dbor", "dbor_sparse"]
-    names = [*_RUN_MEASURES, *(between if len(depths) > 1 else [])]
-    return _metrics(names, depths, needed) + _metrics(["recall", "ra_nwg"], depths, None)
+    steps = between if len(depths) > 1 else []
+    return _at_each([*_OF_RUNS, *steps, "recall", "ra_nwg"], depths, needed)
 
 
 def count_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
     """Return the metrics that need no run, at each depth."""
-    return _metrics(_COUNT_MEASURES, depths, needed)
+    return _at_each(_OF_COUNTS, depths, needed)
 
 
-def _metrics(names: Sequence[str], depths: Sequence[int], needed: Needed | None) -> list[Metric]:
+def published_values(
+    judged: Judged, rates: Mapping[int, float], needed: Needed
+) -> list[MetricScores]:
+    """Return success, and what follows from it, with published rates by depth in its place."""
+    return [
+        replace(
+            column,
+            statistics=np.column_stack(
+                [
+                    np.where(column.known, rates[column.metric.arguments["cutoff"]], math.nan),
+                    column.statistics[:, 1:],
+                ]
+            ),
+        )
+        for column in score(judged, _at_each(_PUBLISHED, list(rates), needed)).columns
+    ]
+
+
+def _at_each(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list[Metric]:
     """Resolve names in their own order, where `find_metrics` would use the registry's."""
-    number = f",m={needed.m}" if needed else ""
-    share = f",recall={needed.recall!r}" if needed and needed.recall else ""
-    at = ",".join(map(str, depths)) + number
-    requests = [f"{name}.{at}{'' if name in _OF_NUMBERS else share}" for name in names]
-    return [metric for request in requests for metric in find_metrics([request])]
+    if not depths:
+        return []
+    metrics = []
+    for name in names:
+        takes = find_metrics([name])[0].arguments
+        options = {key: of for key, of in needed._asdict().items() if of and key in takes}
+        parameters = [*map(str, depths), *(f"{key}={of!r}" for key, of in options.items())]
+        metrics += find_metrics([f"{name}.{','.join(parameters)}"])
+    return metrics
 
 
 def study_counts(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
@@ -389,34 +411,24 @@ def _evidence(queries: Queries, depth: int) -> float:
 
 @dataclass(frozen=True)
 class Curve:
-    """Values at every depth of a run or, without a name, of chance alone.
-
-    Success that was observed elsewhere has values by measure and depth beside those of chance.
-    """
+    """Values at every depth of a run or, without a name, of chance alone."""
 
     name: str  # the run's name; empty without a run
     scores: Scores  # of metrics with one cutoff, or with two neighbouring ones
     study: Study  # the limits found for the run
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # by the names of metrics
     quality: Mapping[int, float] = field(default_factory=dict)  # of the answers, by depth
-    observed: Mapping[tuple[str, int], float] = field(default_factory=dict)
 
     @property
     def measures(self) -> list[Measure]:
         """Each measure once, in order."""
-        observed = dict.fromkeys(name for name, _ in self.observed)
-        metrics = [*_metrics(list(observed), [1], None), *self.scores.metrics]
-        return list({metric.measure.name: metric.measure for metric in metrics}.values())
-
-    @property
-    def recommended(self) -> Choice | None:
-        """The depth to recommend; published rates say too little for that."""
-        return None if self.observed else self.study.recommended
+        measures = [metric.measure for metric in self.scores.metrics]
+        return list({measure.name: measure for measure in measures}.values())
 
     def value(self, measure: str, depth: int) -> float | None:
         """Return the value at a depth; a metric of two neighbours belongs to the deeper one."""
         column = self._columns.get((measure, depth))
-        return self.observed.get((measure, depth)) if column is None else column.summary
+        return None if column is None else column.summary
 
     def interval(self, measure: str, depth: int) -> Interval | None:
         column = self._columns.get((measure, depth))
@@ -425,19 +437,18 @@ class Curve:
     @cached_property
     def _columns(self) -> dict[tuple[str, int], MetricScores]:
         """The columns by measure and depth, the deeper of two neighbours."""
-        columns = {}
-        for column in self.scores.columns:
-            cutoff = column.metric.arguments["cutoff"]
-            depth = max(cutoff) if isinstance(cutoff, tuple) else cutoff
-            columns[column.metric.measure.name, depth] = column
-        return columns
+        return {
+            (column.metric.measure.name, max(column.metric.cutoffs)): column
+            for column in self.scores.columns
+        }
 
 
 @dataclass(frozen=True)
 class Curves:
     """One curve per run over the same ascending depths, and the limits of the study.
 
-    `corpus_size` is set without runs, and `bootstrap` with intervals.
+    `corpus_size` is set without runs, and `bootstrap` with intervals. Of ``"published"`` rates
+    nothing is recommended: they say too little.
     """
 
     curves: Sequence[Curve]
@@ -445,13 +456,18 @@ class Curves:
     limits: Limits
     bootstrap: Bootstrap | None = None
     corpus_size: int | None = None
+    success: Literal["observed", "published"] = "observed"
 
     @property
     def several(self) -> bool:
         """Whether there are several curves, which need names."""
         return len(self.curves) > 1
 
+    def choice(self, curve: Curve) -> Choice | None:
+        """Return the depth to recommend for a curve."""
+        return None if self.success == "published" else curve.study.recommended
+
     @property
     def chosen(self) -> list[int]:
         """The depths to mark in charts."""
-        return [curve.recommended.depth for curve in self.curves if curve.recommended]
+        return [choice.depth for choice in map(self.choice, self.curves) if choice]

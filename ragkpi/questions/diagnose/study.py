@@ -14,14 +14,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.bounds.unjudged import find_holes
 from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.lines import Tokens
 from ragkpi.measures import evidence
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
-from ragkpi.ranking.judged import Judged, Settings
+from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 from ragkpi.ranking.relevance import Qrels
@@ -299,54 +298,35 @@ def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> BestCase | None:
     """
     if evaluator.pool in (None, "-") or evaluator.lacking_grade:
         return None
-    best = _with_shown_at_their_best(
-        evaluator.relevance.judgements, run, evaluator.settings, cutoff
+    judgements, settings, top = evaluator.relevance.judgements, evaluator.settings, run.top
+    # A document of a negative level counts as unjudged.
+    kept = np.flatnonzero(judgements.level >= 0)
+    judged = replace(
+        judgements,
+        starts=np.searchsorted(kept, judgements.starts),
+        document=judgements.document.take(kept),
+        level=judgements.level[kept],
     )
-    if best is None:
+    place, _ = judged.find(top.query, top.starts, top.document)
+    shown = cutoff if settings.max_retrieved is None else min(cutoff, settings.max_retrieved)
+    unjudged = np.setdiff1d(np.flatnonzero(top.rank <= shown), place)
+    if not len(unjudged):
         return None
-    judgements, hits = best
-    generous = Evaluator(
-        Qrels(judgements), evaluator.settings, pool=evaluator.pool, run_format=evaluator.run_format
+    best, _ = max(settings.grade_map.rubric.items(), key=itemgetter(1))
+    query = np.concatenate([judged.query, top.query[top.group[unjudged]]])
+    order = np.argsort(query, kind="stable")
+    generous = replace(
+        judged,
+        starts=np.searchsorted(query[order], np.arange(len(judged.queries) + 1)),
+        document=Tokens.joined([judged.document, top.document.take(unjudged)]).take(order),
+        level=np.append(judged.level, np.full(len(unjudged), best))[order],
     )
-    (evaluation,) = generous.score([hits], metrics_of(cutoff))
+    place, row = generous.find(top.query, top.starts, top.document)
+    hits = replace(run, judgement=row, rank=top.rank[place])
+    evaluator = Evaluator(
+        Qrels(generous), settings, pool=evaluator.pool, run_format=evaluator.run_format
+    )
+    (evaluation,) = evaluator.score([hits], metrics_of(cutoff))
     if isinstance(evaluation, RagkpiError):
         raise evaluation
-    return BestCase(evaluation.plain, judgements)
-
-
-def _with_shown_at_their_best(
-    judgements: Judgements, run: Hits, settings: Settings, cutoff: int
-) -> tuple[Judgements, Hits] | None:
-    """Give every unjudged document of a run's top K the level of the highest grade.
-
-    Return the judgements with these documents, and the run judged by them; None if all shown
-    documents are judged.
-    """
-    holes = find_holes(judgements, [run], settings)
-    top = np.flatnonzero(holes.within(cutoff))
-    if not len(top):
-        return None
-    best = max(settings.grade_map.rubric.items(), key=itemgetter(1))
-    # Drop rows of negative levels: such a document is a hole, or was not retrieved.
-    kept = np.flatnonzero(judgements.level >= 0)
-    query = np.concatenate([judgements.query[kept], holes.query[top]])
-    order = np.argsort(query, kind="stable")
-    row = np.empty(len(order), dtype=np.int64)
-    row[order] = np.arange(len(order))
-    moved = np.full(len(judgements.level), -1)
-    moved[kept] = row[: len(kept)]
-    level = np.concatenate([judgements.level[kept], np.full(len(top), best[0])])
-    documents = Tokens.joined([judgements.document.take(kept), holes.documents(top)])
-    widened = replace(
-        judgements,
-        starts=np.searchsorted(query[order], np.arange(len(judgements.queries) + 1)),
-        document=documents.take(order),
-        level=level[order],
-    )
-    judged = judgements.level[run.judgement] >= 0
-    hits = replace(
-        run,
-        judgement=np.concatenate([moved[run.judgement[judged]], row[len(kept) :]]),
-        rank=np.concatenate([run.rank[judged], holes.rank[0, top]]),
-    )
-    return widened, hits
+    return BestCase(evaluation.plain, generous)
