@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from ragkpi.library.arguments import Evaluating as Evaluating
     from ragkpi.library.result import Result as Result
     from ragkpi.questions.agree.function import agree as agree
-    from ragkpi.questions.agree.function import correct as correct
     from ragkpi.questions.calibrate.function import calibrate as calibrate
     from ragkpi.questions.check.function import check as check
     from ragkpi.questions.compare.function import compare as compare
     from ragkpi.questions.convert.function import convert as convert
     from ragkpi.questions.convert.function import read_qrels as read_qrels
     from ragkpi.questions.convert.function import read_run as read_run
+    from ragkpi.questions.correct.function import correct as correct
     from ragkpi.questions.depth.function import depth as depth
     from ragkpi.questions.describe.function import describe_formats as describe_formats
     from ragkpi.questions.describe.function import describe_measures as describe_measures

@@ -411,6 +411,14 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
     return Qrels(group_judgements(columns))
 
 
+def named_judges(judges: Mapping[str, Any]) -> dict[str, str | Relevance]:
+    """Name judgements after their files if all have one, else by their keys."""
+    names = list(judges)
+    if all(isinstance(judge, str | os.PathLike) for judge in judges.values()):
+        names = run_names([os.fspath(judge) for judge in judges.values()])
+    return {name: qrels_of(judge) for name, judge in zip(names, judges.values(), strict=True)}
+
+
 @lru_cache(maxsize=256)
 def _resolved(requests: tuple[str, ...], names: MeasureNames) -> tuple[Metric, ...]:
     """Resolve requests, cached: a loop of small calls would spend most of its time here."""

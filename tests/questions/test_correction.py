@@ -9,12 +9,9 @@ import pytest
 from scipy.stats import ttest_ind
 
 from ragkpi.errors import NothingInCommonError, UsageError
-from ragkpi.questions.agree import correction as correction_study
-from ragkpi.questions.agree.correction import (
-    correction_answer,
-    correction_doubt,
-    prediction_powered,
-)
+from ragkpi.questions.correct import study as correction_study
+from ragkpi.questions.correct.answer import correction_answer, correction_doubt
+from ragkpi.statistics.prediction_powered import prediction_powered
 from tests.made_scores import BOR, MAP, NUM_Q, NUM_RET, scores
 
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm, t
 
-from ragkpi.questions.agree.correction import prediction_powered
+from ragkpi.statistics.prediction_powered import prediction_powered
 
 
 def mean(means):

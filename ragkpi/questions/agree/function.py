@@ -1,29 +1,24 @@
-"""`agree`, which compares judges, and `correct`, which corrects values by few human judgements."""
+"""The public function `agree`, which compares judges."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Literal, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.library.arguments import (
     Estimating,
-    Evaluating,
-    bootstrap_of,
     call_of,
     in_one_order,
     named_runs,
-    one_of,
 )
-from ragkpi.library.call import Call, qrels_of
+from ragkpi.library.call import Call, named_judges, qrels_of
 from ragkpi.library.result import Result
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
-from ragkpi.questions.agree.correction import Of, correction_answer, correction_doubt
-from ragkpi.questions.agree.correction import correct as correct_scores
 from ragkpi.questions.agree.study import (
     Panel,
     difference_lines,
@@ -36,11 +31,10 @@ from ragkpi.questions.agree.study import (
 from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.questions.compare.function import procedure_of
 from ragkpi.ranking.relevance import READERS, Qrels, Relevance
-from ragkpi.reports.names import run_names
 from ragkpi.statistics.decisions import CorrectionName, TestName
 from ragkpi.wording import counted
 
-JUDGED = ("ndcg_cut.10",)
+MEASURES = ("ndcg_cut.10",)
 LevelMap = Mapping[int, int]
 
 
@@ -124,7 +118,7 @@ def agree(
         call.notes.warn(doubt)
     names: Sequence[str] = []
     scores = []
-    metrics = call.metrics(JUDGED) if named else []
+    metrics = call.metrics(MEASURES) if named else []
     if named:
         alike = _over_shared_queries(call)
         for by_judge in shared_queries(judgements):
@@ -150,60 +144,6 @@ def agree(
     )
 
 
-def correct(
-    human: Any,
-    qrels: Any,
-    runs: Any,
-    measures: str | Sequence[str] = (),
-    *,
-    of: Of = "values",
-    correction: CorrectionName = "holm",
-    confidence: float = 0.95,
-    **how: Unpack[Evaluating],
-) -> Result:
-    """Estimate human values over all queries, as ``ragkpi eval --human``.
-
-    Parameters
-    ----------
-    human
-        People's judgements of some queries, a random sample of at least ten.
-    qrels
-        Another judge's judgements of all queries.
-    runs, measures, how
-        As `evaluate` takes them.
-    of
-        The ``"values"`` of runs, or ``"differences"`` from the first, as ``compare --human``.
-    correction
-        The correction of p-values for many differences.
-    confidence
-        Of the intervals.
-    """
-    call = call_of(measures, how)
-    named = named_runs(runs)
-    kind: Of = one_of("of", of, get_args(Of))
-    if kind == "differences" and len(named) < 2:
-        raise UsageError("one run is given; expected a baseline and others")
-    level = bootstrap_of({"confidence": confidence}).level
-    chosen = one_of("correction", correction, get_args(CorrectionName))
-    if call.settings.missing == "intersection":  # every run over the same queries
-        call = replace(call, settings=replace(call.settings, missing="zero"))
-    metrics = call.metrics(JUDGED)
-    (people, by_people), (model, by_model) = _named({"human": human, "qrels": qrels}).items()
-    other = call.evaluate(by_model, named, metrics)
-    # No notes here: the question expects that people judged only some queries.
-    evaluator = call.evaluator(by_people, metrics)
-    of_people = call.read(by_people, evaluator, named, evaluator.needs(metrics)).scored(metrics)
-    people_say = correct_scores(
-        other.names, (people, model), of_people.scores, other.scores, kind, level, chosen
-    )
-    doubt = correction_doubt(people_say)
-    if doubt:
-        call.notes.warn(doubt)
-    return Result(
-        correction_answer(people_say), None, other.notes, call.signed(metrics, qrels=qrels)
-    )
-
-
 def _over_shared_queries(call: Call) -> Call:
     """Make a query that a run lacks an empty ranking, unless it is to be an error.
 
@@ -223,12 +163,4 @@ def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Re
     ):
         others = {str(name): qrels_of(judge) for name, judge in other.items()}
         return {reference or "qrels": qrels_of(qrels)} | others
-    return _named({reference or "qrels": qrels, "other": other})
-
-
-def _named(judges: Mapping[str, Any]) -> dict[str, str | Relevance]:
-    """Name judges after their files, if all have one."""
-    names = list(judges)
-    if all(isinstance(judge, str | os.PathLike) for judge in judges.values()):
-        names = run_names([os.fspath(judge) for judge in judges.values()])
-    return {name: qrels_of(judge) for name, judge in zip(names, judges.values(), strict=True)}
+    return named_judges({reference or "qrels": qrels, "other": other})

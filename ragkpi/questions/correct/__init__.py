@@ -1,0 +1,1 @@
+"""What people would say over all queries, from few of their judgements."""

@@ -1,0 +1,72 @@
+"""The public function `correct`, which corrects values by few human judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Unpack, get_args
+
+from ragkpi.errors import UsageError
+from ragkpi.library.arguments import Evaluating, bootstrap_of, call_of, named_runs, one_of
+from ragkpi.library.call import named_judges
+from ragkpi.library.result import Result
+from ragkpi.questions.correct.answer import correction_answer, correction_doubt
+from ragkpi.questions.correct.study import Of
+from ragkpi.questions.correct.study import correct as correct_scores
+from ragkpi.statistics.decisions import CorrectionName
+
+MEASURES = ("ndcg_cut.10",)
+
+
+def correct(
+    human: Any,
+    qrels: Any,
+    runs: Any,
+    measures: str | Sequence[str] = (),
+    *,
+    of: Of = "values",
+    correction: CorrectionName = "holm",
+    confidence: float = 0.95,
+    **how: Unpack[Evaluating],
+) -> Result:
+    """Estimate human values over all queries, as ``ragkpi eval --human``.
+
+    Parameters
+    ----------
+    human
+        People's judgements of some queries, a random sample of at least ten.
+    qrels
+        Another judge's judgements of all queries.
+    runs, measures, how
+        As `evaluate` takes them.
+    of
+        The ``"values"`` of runs, or ``"differences"`` from the first, as ``compare --human``.
+    correction
+        The correction of p-values for many differences.
+    confidence
+        Of the intervals.
+    """
+    call = call_of(measures, how)
+    named = named_runs(runs)
+    kind: Of = one_of("of", of, get_args(Of))
+    if kind == "differences" and len(named) < 2:
+        raise UsageError("one run is given; expected a baseline and others")
+    level = bootstrap_of({"confidence": confidence}).level
+    chosen = one_of("correction", correction, get_args(CorrectionName))
+    if call.settings.missing == "intersection":  # every run over the same queries
+        call = replace(call, settings=replace(call.settings, missing="zero"))
+    metrics = call.metrics(MEASURES)
+    (people, by_people), (model, by_model) = named_judges({"human": human, "qrels": qrels}).items()
+    other = call.evaluate(by_model, named, metrics)
+    # No notes here: the question expects that people judged only some queries.
+    evaluator = call.evaluator(by_people, metrics)
+    of_people = call.read(by_people, evaluator, named, evaluator.needs(metrics)).scored(metrics)
+    people_say = correct_scores(
+        other.names, (people, model), of_people.scores, other.scores, kind, level, chosen
+    )
+    doubt = correction_doubt(people_say)
+    if doubt:
+        call.notes.warn(doubt)
+    return Result(
+        correction_answer(people_say), None, other.notes, call.signed(metrics, qrels=qrels)
+    )
