@@ -6,7 +6,7 @@ A run outside the pool shows documents that nobody judged, and a measure takes t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,36 +19,54 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
-from ragkpi.statistics.paired import Claim, Procedure, compare
+from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
 
-_TOP = 10  # documents, for a metric without a cutoff
+# Where judging is compared for a metric that looks at whole rankings: down to the longest one.
+_DEPTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 _DEEPEST = 100  # names of documents are read down to here; reading takes a tenth longer
-_TEST = Procedure(correction="none", trials=1000)
 _A_POINT = 0.01  # smaller differences between judged shares are not worth a word
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """The judged shares of a baseline's and a run's top documents, and what holes could turn.
+    """The judged shares of a baseline's and a run's top documents, and what holes could change.
 
-    `turned` is whether some assignment of levels to unjudged documents surely reverses the claim.
+    `can_reverse` is whether some assignment of levels to unjudged documents surely reverses the
+    claim.
     """
 
-    cutoff: int
+    depth: int
     baseline: float
     run: float
-    turned: bool = False
+    can_reverse: bool = False
+
+    def in_words(self, baseline: str, run: str) -> str:
+        """Say the shares, and whether the order of the two runs is open."""
+        order = "; unjudged documents could reverse the order" if self.can_reverse else ""
+        shares = f"{baseline} {percent(self.baseline)}, {run} {percent(self.run)}"
+        return f"judged in the top {self.depth}: {shares}{order} (ragkpi holes)"
+
+
+def percent(share: float) -> str:
+    """Write a share; what is not all, or not nothing, never looks like it."""
+    whole = round(share * 100)
+    if 0 < share < 1 and whole in (0, 100):
+        return f"{share * 100:.1f} %" if 0.0005 <= share < 0.9995 else f"nearly {whole} %"
+    return f"{whole} %"
 
 
 @dataclass(frozen=True, eq=False)
 class Judging:
-    """The unjudged share of each run's top documents, by name, and what bounds are made from."""
+    """The unjudged shares of each run's top documents, by name, and what bounds are made from.
 
-    metric: Metric
+    Shares are down to every depth at which the judging of two runs may differ for the metric.
+    """
+
     unjudged: Mapping[str, Scores]
     runs: Mapping[str, tuple[Hits, Evaluation]]  # without those that have no bounds
     judgements: Judgements
     settings: Settings
+    test: Procedure = field(default_factory=lambda: Procedure(correction="none", family="all"))
 
     def of(self, part: QuerySlice) -> Judging:
         """Return the judged shares of a slice, without bounds."""
@@ -57,21 +75,29 @@ class Judging:
     def doubts(self, baseline: str, claims: Mapping[str, Claim]) -> dict[str, Doubt]:
         """Return the doubts about claims of runs against a baseline, by run.
 
-        There is one where the judged shares differ by more than chance (paired test over queries,
-        p < 0.05) and at least a point, or where the bounds of the values overlap.
+        There is one where the judged shares at some depth differ by more than chance (paired test
+        over queries, p < 0.05 divided by the depths) and at least a point, or where the bounds of
+        the values overlap. It says the depth at which they differ most.
         """
         names = [baseline, *claims]
         if len(names) < 2 or any(name not in self.unjudged for name in names):
             return {}
-        found = {}
-        for d in compare(names, [self.unjudged[name] for name in names], _TEST).differences:
-            decided = (d.baseline or d.summary) and claims[d.run] in ("better", "worse")
-            swaps = self._swaps(baseline, d.run) if decided else []
-            unequal = d.p < _TEST.limit and abs(d.difference) >= _A_POINT
+        shares: dict[str, list[Difference]] = {name: [] for name in claims}
+        for d in compare(names, [self.unjudged[name] for name in names], self.test).differences:
+            shares[d.run].append(d)
+        doubts = {}
+        for run, depths in shares.items():
+            has_holes = any(d.baseline or d.summary for d in depths)
+            decided = has_holes and claims[run] in ("better", "worse")
+            swaps = self._swaps(baseline, run) if decided else []
+            limit = self.test.limit / len(depths)
+            unequal = [d for d in depths if d.p < limit and abs(d.difference) >= _A_POINT]
             if unequal or swaps:
-                turned = any(swap.certain for swap in swaps)
-                found[d.run] = Doubt(cutoff_of(self.metric), 1 - d.baseline, 1 - d.summary, turned)
-        return found
+                most = max(unequal or depths, key=lambda d: abs(d.difference))
+                can_reverse = any(swap.certain for swap in swaps)
+                depth = most.metric.arguments["cutoff"]
+                doubts[run] = Doubt(depth, 1 - most.baseline, 1 - most.summary, can_reverse)
+        return doubts
 
     def _swaps(self, *names: str) -> Sequence[Swap]:
         """Return how holes could change the order of two runs, if their bounds overlap."""
@@ -81,45 +107,49 @@ class Judging:
         return find_bounds(self.judgements, hits, evaluations, self.settings, "cutoff").swaps
 
 
-def cutoff_of(metric: Metric) -> int:
-    """Return the number of top documents whose judging matters most to a metric."""
-    cutoff = metric.arguments.get("cutoff")
-    return cutoff if isinstance(cutoff, int) else _TOP
+def _depths(metric: Metric, runs: Sequence[Judged]) -> list[int]:
+    """Return the depth of a metric, or without one the depths down to the longest ranking."""
+    if isinstance(metric.arguments.get("cutoff"), int):
+        return [metric.measure.bounds.depth(metric.arguments) or _DEPTHS[0]]
+    longest = max(int(run.num_ret.max(initial=0)) for run in runs)
+    return [depth for depth, above in zip(_DEPTHS, (0, *_DEPTHS), strict=False) if above < longest]
 
 
-def _deciding(metrics: Sequence[Metric]) -> Metric | None:
+def deciding(metrics: Sequence[Metric]) -> Metric | None:
     """Return the first metric by which a run can be better; None without one."""
     return next((metric for metric in metrics if metric.is_comparable), None)
 
 
 def names_needed(metrics: Sequence[Metric], settings: Settings) -> int:
     """Return the depth to which `judging_of` needs names of documents; 0 without bounds."""
-    first = _deciding(metrics)
+    first = deciding(metrics)
     if first is None or first.relevance_level is not None or settings.ties == "expected":
         return 0
     depth = depth_needed([first], "cutoff") or 0
     return depth if depth <= _DEEPEST and settings.unjudged == "kept" else 0
 
 
-def judging_of(runs: Evaluations) -> Judging | None:
-    """Collect the judged shares of runs read down to `names_needed`; None if no qrels say them."""
-    metrics, settings = runs.metrics, runs.call.settings
-    metric = _deciding(metrics)
-    if metric is None or settings.unjudged == "removed":
+def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | None:
+    """Collect the judged shares of runs read down to `names_needed`; None if no qrels say them.
+
+    They are those for `metric`, by default for the first by which a run can be better.
+    """
+    settings = runs.call.settings
+    metric = metric or deciding(runs.metrics)
+    rankings = [run.judged for run in runs if isinstance(run.judged, Judged)]
+    if metric is None or settings.unjudged == "removed" or len(rankings) < len(runs.names):
         return None
-    unj = find_metrics([f"unj.{cutoff_of(metric)}"])
+    unj = find_metrics([f"unj.{depth}" for depth in _depths(metric, rankings)])
     unjudged, bounded = {}, {}
-    needed = names_needed(metrics, settings)
-    for name, run, evaluation in zip(runs.names, runs.hits, runs, strict=True):
-        if not isinstance(evaluation.judged, Judged):
-            return None
-        ranked = replace(evaluation.judged, settings=replace(settings, ties="id"))
+    needed = names_needed([metric], settings)
+    for name, hits, run, judged in zip(runs.names, runs.hits, runs, rankings, strict=True):
+        ranked = replace(judged, settings=replace(settings, ties="id"))
         scores = score(ranked, unj, len(ranked.queries))
-        if scores.queries != evaluation.scores.queries:
-            kept = set(evaluation.scores.queries)
+        if scores.queries != run.scores.queries:
+            kept = set(run.scores.queries)
             scores = scores.over(np.flatnonzero([query in kept for query in scores.queries]))
-        elif needed and evaluation.judged.gains is None:
-            own = evaluation.scores.only([evaluation.scores[metric.name]])
-            bounded[name] = run, replace(evaluation, scores=own)
+        elif needed and judged.gains is None:
+            own = run.scores.only([run.scores[metric.name]])
+            bounded[name] = hits, replace(run, scores=own)
         unjudged[name] = scores
-    return Judging(metric, unjudged, bounded, runs.judgements, settings)
+    return Judging(unjudged, bounded, runs.judgements, settings)

@@ -6,8 +6,9 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from ragkpi.library.unjudged_doubt import Doubt
+from ragkpi.library.unjudged_doubt import Doubt, percent
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.paired import AllPairs, Claim, Comparison, Difference, MetricPairs
 from ragkpi.wording import joined, rounded, short_p
@@ -152,23 +153,17 @@ def _shares(doubts: Mapping[str, Doubt], names: Names, base: str, metrics: int) 
     """Say how much of the top documents is judged, of the baseline and of doubtful runs."""
     if not doubts:
         return ""
-    run, doubt = next(iter(doubts.items()))
-    least, most = (_percent(choose(d.run for d in doubts.values())) for choose in (min, max))
-    said = f" Judged in the top {doubt.cutoff}: {names[base]} {_percent(doubt.baseline)}, "
+    run, doubt = max(doubts.items(), key=lambda item: abs(item[1].run - item[1].baseline))
     if len(doubts) > 1:
+        alike = [d.run for d in doubts.values() if d.depth == doubt.depth]
+        least, most = percent(min(alike)), percent(max(alike))
         share = least if least == most else f"{least} to {most}"
-        return f"{said}{len(doubts)} others {share} (ragkpi holes)."
-    turned = doubt.turned and metrics == 1  # what is turned is the order by the first one
-    order = "; unjudged documents could reverse the order" if turned else ""
-    return f"{said}{names[run]} {least}{order} (ragkpi holes)."
-
-
-def _percent(share: float) -> str:
-    """Write a share; what is not all, or not nothing, never looks like it."""
-    whole = round(share * 100)
-    if 0 < share < 1 and whole in (0, 100):
-        return f"{share * 100:.1f} %" if 0.0005 <= share < 0.9995 else f"nearly {whole} %"
-    return f"{whole} %"
+        begin = f" Judged in the top {doubt.depth}: {names[base]} {percent(doubt.baseline)}, "
+        return f"{begin}{len(alike)} others {share} (ragkpi holes)."
+    # What could be reversed is the order by the first measure.
+    doubt = replace(doubt, can_reverse=doubt.can_reverse and metrics == 1)
+    words = doubt.in_words(names[base], names[run])
+    return f" {words[0].upper()}{words[1:]}."
 
 
 def beaten_by_best(pairs: AllPairs, found: MetricPairs) -> dict[str, Claim]:

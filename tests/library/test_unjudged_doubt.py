@@ -1,0 +1,55 @@
+"""Doubts about a comparison of runs that are judged to different depths."""
+
+import numpy as np
+import pytest
+
+import ragkpi
+
+DEEP = 40
+
+
+def judged_to(depths, relevant):
+    """Runs of 20 queries and 40 documents, each judged to its own depth."""
+    qrels, runs = {}, {name: {} for name in depths}
+    for number in range(20):
+        query = f"q{number}"
+        qrels[query] = {"unseen": 1}
+        for name, depth in depths.items():
+            runs[name][query] = {f"{name}{rank}": float(-rank) for rank in range(DEEP)}
+            qrels[query] |= {f"{name}{rank}": int(rank in relevant) for rank in range(depth)}
+    return qrels, runs
+
+
+# Every fourth document is relevant, so the two runs are equally good.
+RELEVANT = frozenset(range(0, DEEP, 4))
+DEEP_MEASURES = ["map", "ndcg", "Rprec", "bpref", "gm_map", "rbp", "map_cut.20"]
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+@pytest.mark.parametrize("measure", DEEP_MEASURES)
+def test_a_doubt_looks_as_deep_as_the_measure(measure):
+    qrels, runs = judged_to({"deep": DEEP, "shallow": 10}, RELEVANT)
+    answer = ragkpi.compare(qrels, runs, measure).answer
+    # Without a judgement are 10 of 20, or 30 of 50; places beyond the end of a ranking have none.
+    deepest = "20: deep 100 %, shallow 50 %" if "20" in measure else "50: deep 100 %, shallow 40 %"
+    assert f"Judged in the top {deepest}" in answer
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+@pytest.mark.parametrize("measure", ["P.10", "ndcg_cut.10", "success.5"])
+def test_below_its_cutoff_a_measure_has_no_doubt(measure):
+    qrels, runs = judged_to({"deep": DEEP, "shallow": 10}, RELEVANT)
+    assert "as far as judged" not in ragkpi.compare(qrels, runs, measure).answer
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+def test_judging_to_one_depth_is_no_doubt():
+    """Half of all documents are judged, at random: three depths are tested, at 5 % together."""
+    random, doubts = np.random.default_rng(3), 0
+    for _ in range(40):
+        qrels, runs = judged_to({"one": 0, "other": 0}, RELEVANT)
+        for query, of_query in qrels.items():
+            for run in runs.values():
+                of_query.update({doc: 0 for doc in run[query] if random.random() < 0.5})
+        doubts += "as far as judged" in ragkpi.compare(qrels, runs, "map").answer
+    assert doubts <= 6  # 5 % of 40, and three standard deviations
