@@ -1,7 +1,7 @@
 # `make demo` and `make test` do everything on a machine with Python 3.11+ and make.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/.ready
 PEERS := .venv-peers
 DEMO := .venv-demo
@@ -10,7 +10,10 @@ BUILD := .venv-build
 CLEAN := .venv-clean
 BUILT := pyproject.toml setup.py ragkpi/_kernel.c
 
-.PHONY: demo test quick-test slow-test lint sanitize bench simulate pictures docs package clean
+# Tests start a thousand processes, and each would compile all modules again.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: demo test quick-test slow-test fuzz lint sanitize bench simulate pictures docs package clean
 
 demo: $(DEMO)/.ready
 	$(DEMO)/bin/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
@@ -36,6 +39,16 @@ quick-test: $(READY)
 slow-test: $(READY)
 	@said=$$($(BIN)/python -m pytest -p no:cacheprovider -n 2 --dist worksteal $(SLOW) 2>&1); \
 	status=$$?; printf '%s\n' "$$said"; exit $$status
+
+# At length what `make test` tries a little of: properties with TRIES times as many cases, the
+# fuzzers, and every fault. Hours on one core.
+TRIES ?= 20
+fuzz: $(READY)
+	RAGKPI_TRIES=$(TRIES) $(BIN)/python -m pytest -n auto --dist worksteal tests/questions
+	$(BIN)/python -m tests.fuzz.mutate
+	$(BIN)/python -m tests.fuzz.kernel
+	$(BIN)/python -m tests.fuzz.small_files 20000 0
+	$(BIN)/python -m tests.faults.harness
 
 lint: $(READY)
 	$(BIN)/ruff check .

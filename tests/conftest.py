@@ -20,6 +20,7 @@ if sys.platform == "win32":
             "cli/test_destinations.py",
             "cli/test_help.py",
             "cli/test_completion.py",
+            "library/test_commands_through_python.py",
             "faults/*",
         ),
     ]

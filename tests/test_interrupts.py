@@ -246,7 +246,7 @@ def test_a_file_that_takes_the_place_of_the_opened_one_is_not_read(folder):
 
 
 @pytest.mark.parametrize("kind", ["file", "pipe", "gzip", "begun"])
-@pytest.mark.parametrize("megabytes", [0, 8])
+@pytest.mark.parametrize("megabytes", [0, 3])
 def test_standard_input_of_every_kind_and_size(kind, megabytes, folder, reader):
     """A file is read from where standard input stands in it."""
     line = b"%d Q0 d%d 1 %d me\n"
@@ -406,22 +406,28 @@ def children_of(pid):
     return found
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
-def test_children_end_with_their_parent(number, folder):
-    """However it ends; nothing holds its standard output open, and no partial file is left.
-
-    Parquet files are read by a process of their own.
-    """
+@pytest.fixture(scope="module")
+def big_table(tmp_path_factory):
+    """A parquet file that takes a second to read."""
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     count = 4_000_000
     ids = arrow.array([f"d{number}" for number in range(count // 40)] * 40)
     queries = arrow.array([query for query in map(str, range(40)) for _ in range(count // 40)])
     scores = arrow.array([float(-number) for number in range(count)])
-    table = arrow.table({"qid": queries, "docid": ids, "score": scores})
-    parquet.write_table(table, folder / "big")
-    process = start(folder, "eval", "-o", "out", "qrels", "big")
+    path = tmp_path_factory.mktemp("parquet") / "big"
+    parquet.write_table(arrow.table({"qid": queries, "docid": ids, "score": scores}), path)
+    return path
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_children_end_with_their_parent(number, folder, big_table):
+    """However it ends; nothing holds its standard output open, and no partial file is left.
+
+    Parquet files are read by a process of their own.
+    """
+    process = start(folder, "eval", "-o", "out", "qrels", str(big_table))
     children = []
     while not children and process.poll() is None:
         children = children_of(process.pid)
@@ -436,7 +442,7 @@ def test_children_end_with_their_parent(number, folder):
     while any(map(_runs, children)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(_runs, children))
-    assert sorted(os.listdir(folder)) == ["big", "qrels", "run"]
+    assert sorted(os.listdir(folder)) == ["qrels", "run"]
 
 
 def _runs(pid):

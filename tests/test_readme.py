@@ -21,9 +21,12 @@ import tempfile
 import termios
 import warnings
 from fcntl import ioctl
+from glob import glob
 from pathlib import Path
 
 import pytest
+
+from tests.processes import all_of, on_a_terminal, outputs
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
@@ -32,6 +35,8 @@ COLUMNS = 100
 _EXAMPLE = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _ROW = re.compile(r"^\| [^|]+ \| `(ragkpi [^`]+)` \| ([^|]+) \|$", re.MULTILINE)
 _NO_SENTENCE = ("a table", "a page")
+_SHELL = re.compile(r"[|<>;&$`\n~]|^(?!ragkpi )")
+_STATUS = "; echo status $?"
 
 
 def examples(page):
@@ -40,42 +45,41 @@ def examples(page):
         yield from _EXAMPLE.findall(block)
 
 
+def words_of(command, folder):
+    """Return the words after `ragkpi` of a command that needs no shell but for ``*``; else None."""
+    if _SHELL.search(command.removesuffix(_STATUS)):
+        return None
+    _, *words = shlex.split(command.removesuffix(_STATUS))
+    named = [sorted(glob(word, root_dir=folder)) if "*" in word else [word] for word in words]
+    return [word for some in named for word in some]
+
+
 def printed(command, folder):
     """Return what a command writes on stderr, and on a terminal without colours."""
-    script = f'ragkpi() {{ {shlex.quote(sys.executable)} -m ragkpi "$@"; }}; {command}'
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
-    environment = {**os.environ, "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": str(COLUMNS)}
-    environment["PYTHONPATH"] = str(ROOT)
+    environment = {"NO_COLOR": "1", "TERM": "xterm", "COLUMNS": str(COLUMNS)}
+    if (words := words_of(command, folder)) is not None:
+        status, text, errors = on_a_terminal(words, folder, (ours, theirs), **environment)
+        told = f"status {status}\n" if command.endswith(_STATUS) else ""
+        return errors.decode() + text.decode() + told
+    script = f'ragkpi() {{ {shlex.quote(sys.executable)} -m ragkpi "$@"; }}; {command}'
+    environment = {**os.environ, **environment, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         ["bash", "-c", script], cwd=folder, stdout=theirs, stderr=subprocess.PIPE, env=environment
     ) as process:
         os.close(theirs)
-        text = b""
-        while piece := _read(ours):
-            text += piece
+        text = all_of(ours)
         errors = process.stderr.read()
-    os.close(ours)
-    return errors.decode() + text.decode().replace("\r\n", "\n")
-
-
-def _read(terminal):
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:  # Linux: nobody writes any more
-        return b""
+    return errors.decode() + text.decode()
 
 
 def answer(command):
     """Return the sentences of a command of the README's table."""
-    done = subprocess.run(
-        [sys.executable, "-m", "ragkpi", *shlex.split(command)[1:], "--format", "json"],
-        cwd=ROOT / "fixtures",
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        check=True,
-    )
-    return json.loads(done.stdout)["answer"]
+    words = [*shlex.split(command)[1:], "--format", "json"]
+    status, out, err = outputs(words, ROOT / "fixtures")
+    assert status == 0, err
+    return json.loads(out)["answer"]
 
 
 class _Recorder(doctest.DocTestRunner):

@@ -17,6 +17,7 @@ import pytest
 
 from ragkpi.cli.commands import COMMANDS
 from ragkpi.cli.help_pages import help_page
+from tests import processes
 from tests.cli.commandline import BM25, FIXTURES, FUSION
 from tests.published_schema import valid_document
 
@@ -25,27 +26,10 @@ DEPTH = ("depth", "-N", "5000", "--at", "1,5,10", "qrels.txt", BM25)
 
 def on_a_terminal(*arguments, columns=80, folder=FIXTURES, status=0, **environment):
     """Return what a terminal of so many columns gets."""
-    ours, theirs = pty.openpty()
-    done = subprocess.Popen(
-        [sys.executable, "-m", "ragkpi", *arguments],
-        cwd=folder,
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm", **environment},
-    )
-    os.close(theirs)
-    text = b""
-    while True:
-        try:
-            piece = os.read(ours, 1 << 16)
-        except OSError:  # Linux: nobody writes any more
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(ours)
-    assert done.wait() == status, done.stderr.read()
-    return text.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+    environment = {"COLUMNS": str(columns), "TERM": "xterm", **environment}
+    done, text, err = processes.on_a_terminal(arguments, folder, pty.openpty(), **environment)
+    assert done == status, err
+    return text.decode("utf-8", "surrogateescape")
 
 
 def test_a_pipe_gets_plain_rows_and_the_reader_the_conclusion(ragkpi):

@@ -10,6 +10,7 @@ that is not documented or is that of the last net, a traceback, a line that does
 an old file lost or a new one torn, a partial file, a process that is left, or other numbers.
 """
 
+import functools
 import hashlib
 import itertools
 import os
@@ -189,13 +190,18 @@ def breaches(trial, clean):
         yield "other numbers"
 
 
+@functools.cache
+def unharmed(line, count):
+    return Trial(line.split(), count)
+
+
 def faults(kinds, numbers, commands=None, workers=(1, 2)):
     """Yield what went wrong, and count the trials."""
     for name, line in COMMANDS.items():
         if commands is not None and name not in commands:
             continue
         for count in workers:
-            clean = Trial(line.split(), count)
+            clean = unharmed(line, count)
             if clean.status not in (0, 3):  # 3: check found something
                 yield f"{name}, {count} workers, no fault: {clean.err}"
             for kind in kinds:
@@ -212,7 +218,7 @@ def signals(times, seed=7):
     chance = random.Random(seed)
     for name, line in COMMANDS.items():
         for count in (1, 2):
-            clean = Trial(line.split(), count)
+            clean = unharmed(line, count)
             for _ in range(times):
                 number = chance.choice(SIGNALS)
                 after = chance.random() * clean.seconds
@@ -223,26 +229,15 @@ def signals(times, seed=7):
                     yield f"{name}, {count} workers, {number.name} after {after:.3f} s: {breach}"
 
 
-def preload():
-    """Import what commands import, so that faults meet ragkpi and not the import of numpy."""
-    import importlib
-    import pkgutil
-
-    import numpy as np
-
-    import ragkpi
-
-    for module in pkgutil.walk_packages(ragkpi.__path__, "ragkpi."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    np.random.default_rng(0)
-
-
 def main():
     """Try the kinds of faults that are named, or all; the last line counts the breaches."""
-    from tests.faults.injection import KINDS
+    import numpy as np
 
-    preload()
+    from tests.faults.injection import KINDS
+    from tests.processes import preload
+
+    preload()  # so that faults meet ragkpi and not the import of numpy
+    np.random.default_rng(0)
     bounded = "--bounded" in sys.argv
     kinds = [word for word in sys.argv[1:] if not word.startswith("-")] or [*KINDS, "signals"]
     numbers = (lambda: iter(BOUNDED)) if bounded else itertools.count

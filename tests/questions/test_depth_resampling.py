@@ -9,6 +9,7 @@ from ragkpi.questions.depth.resampling import decide_depth, depths_chosen
 from ragkpi.questions.depth.study import Curve, Curves, Limits, parse_target, run_values, study_run
 from ragkpi.ranking.judged import Settings
 from tests.measures.by_hand import population
+from tests.tries import seeds
 
 pytestmark = pytest.mark.usefixtures("command_line")
 
@@ -58,8 +59,9 @@ def test_every_resample_chooses_what_a_study_of_it_chooses(limits, N, draws):
     ]
     settings = Settings(draws=draws)
     judged = population(N, R, found, settings, num_ret=30)
-    chosen = depths_chosen(judged, 30, limits, 60, 7).tolist()
-    assert chosen == one_by_one(N, R, found, [1, 30], limits, 60, settings)
+    resamples = len(seeds(20))
+    chosen = depths_chosen(judged, 30, limits, resamples, 7).tolist()
+    assert chosen == one_by_one(N, R, found, [1, 30], limits, resamples, settings)
     assert len(set(chosen)) > 1
 
 

@@ -15,6 +15,7 @@ from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.questions.holes.assessment import candidates
 from ragkpi.ranking.judged import Settings
+from tests.tries import seeds
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SETTINGS = Settings(corpus_size=60)
@@ -133,7 +134,7 @@ def extremes(aggregate, per_query):
 @pytest.mark.parametrize("request_", list(bounded_requests()))
 def test_bounds_are_the_extremes_of_all_assignments(tmp_path, request_, runs, within):
     tried = 0
-    for seed in range(6):
+    for seed in seeds(3):
         judged, ranked = collection(seed, runs)
         found = findings(tmp_path, judged, ranked, [request_], within=within)
         for one in found.bounded:
@@ -170,7 +171,7 @@ def judged_part(folder, seed, names, hidden):
 
 @pytest.mark.parametrize("revealed", [1.0, 0.5])
 @pytest.mark.parametrize("names", [["reranked.run"], ["dense.run", "first_stage.run"]])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_hidden_judgements_do_not_leave_the_bounds(tmp_path, seed, names, revealed):
     truth, known, ranked = judged_part(tmp_path, seed, names, hidden=0.3)
     requests = [r for r in bounded_requests() if not r.startswith("ra_nwg")] + ["ra_nwg.2"]

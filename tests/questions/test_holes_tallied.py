@@ -17,6 +17,7 @@ from ragkpi.questions.holes.assessment import candidates, removed_together
 from ragkpi.ranking.judged import Settings
 from tests.questions.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
 from tests.slow_reference import assignments as slow
+from tests.tries import seeds
 
 MORE = ["map_cut.30", "recip_rank.7", "bor.12,m=3", "P.40", "recall.25", "ndcg_cut.30"]
 MORE += ["ndcg_exp.20", "ndcg_local.20", "map_min.15", "Fe.9", "accuracy.11"]
@@ -80,7 +81,7 @@ def numbers(bounds):
     "request_", [name for name in [*bounded_requests(), *MORE] if not name.startswith("ra_nwg")]
 )
 def test_the_quick_search_is_the_slow_one(tmp_path, monkeypatch, request_, runs, within, chosen):
-    for seed in range(2):
+    for seed in seeds(1):
         judged, ranked = made(seed, runs)
         metrics = find_metrics([request_])
         quick = answers(tmp_path, judged, ranked, metrics, within, **chosen)
