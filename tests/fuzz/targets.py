@@ -25,7 +25,7 @@ from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.trec import qrels_of, stream_run, whole_queries
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.check.answer import check_answer
-from ragkpi.questions.check.files import CheckedFile, CheckRequest, Mender
+from ragkpi.questions.check.files import CheckedFile, CheckRequest, mended
 from ragkpi.questions.check.study import inspect_file
 from ragkpi.questions.convert.function import Conversion
 from ragkpi.ranking import reading
@@ -255,7 +255,7 @@ def _inspected_whole(text, request):
 
 
 def _mended(blocks, most, out):
-    FILE_FORMATS["run"]["trec"].writers["run"](Mender(most).rankings(blocks), b"me", out)
+    FILE_FORMATS["run"]["trec"].writers["run"](mended(blocks, most), b"me", out)
     return True
 
 

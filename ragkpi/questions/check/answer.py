@@ -84,17 +84,14 @@ def _verdict(inspections: Sequence[Inspection]) -> list[str]:
     """Count the findings of each file, or of many files the files with findings."""
     if len(inspections) <= _FILES_NAMED:
         return [_sentence(inspection) for inspection in inspections]
-    worst: dict[str, list[str]] = {}
-    for inspection in inspections:
-        severity = next((name for name in _TONES if inspection.count(name)), "")
-        worst.setdefault(severity, []).append(inspection.file)
+    worst = [next(filter(inspection.count, _TONES), "note") for inspection in inspections]
+    pairs = list(zip(inspections, worst, strict=True))
     counts = []
-    for severity, kind in (("error", "errors"), ("warning", "warnings")):
-        files = worst.get(severity, [])
+    for severity in ("error", "warning"):
+        files = [inspection.file for inspection, most in pairs if most == severity]
         names = f" ({files[0]}{', …' if len(files) > 1 else ''})" if files else ""
-        counts.append(f"{len(files)} with {kind}{names}")
-    others = len(inspections) - sum(len(worst.get(name, [])) for name in ("error", "warning"))
-    counts.append(f"{others} with neither")
+        counts.append(f"{len(files)} with {severity}s{names}")
+    counts.append(f"{worst.count('note')} with neither")
     return [f"{len(inspections)} files: {', '.join(counts)}."]
 
 

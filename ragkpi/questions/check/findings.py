@@ -1,24 +1,21 @@
 """The catalogue of `ragkpi check`: what it finds in runs, in the order of this file.
 
 A finding is one function below its record. Its name and docstring are what `--list` shows. A
-`line_finding` goes from a block of queries to the rows that have it; a `LineTally` counts them over
-all blocks, and keeps the first as examples. A `run_finding` goes from the totals of a run to a
-result.
+`line_finding` goes from a block of queries to the tally of its lines, which is summed over all
+blocks. A `run_finding` goes from the totals of a run to a result.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragkpi.arrays import IntArray
 from ragkpi.files.lines import Tokens
 from ragkpi.questions.check.files import (
     MOST_EXAMPLES,
@@ -28,7 +25,7 @@ from ragkpi.questions.check.files import (
     QueryBlock,
     Tallies,
 )
-from ragkpi.ranking.judgements import OF_DOCUMENTS, OF_QUERIES, Judgements, queries_meant
+from ragkpi.ranking.judgements import OF_DOCUMENTS, OF_QUERIES, queries_meant
 from ragkpi.wording import counted, listed, named
 
 Severity = Literal["error", "warning", "note"]
@@ -38,57 +35,36 @@ Need = Literal["run", "qrels"]
 DEPTHS = (10, 100)
 
 
-class Rows(NamedTuple):
-    """The rows of a block that have a finding."""
-
-    rows: IntArray = np.empty(0, dtype=np.int64)
-    describe: Callable[[int], str] | None = None  # says what is wrong with a row, for examples
-    numbers: Mapping[int | str, int] = MappingProxyType({})  # to add up for the sentence
-
-    def add_to(self, tally: LineTally, block: QueryBlock) -> None:
-        """Count the rows, and describe the first ones."""
-        tally.lines += len(self.rows)
-        tally.queries += len(np.unique(block.query[self.rows]))
-        tally.numbers.update(self.numbers)
-        room = MOST_EXAMPLES - len(tally.examples)
-        if self.describe and room:
-            first = self.rows[np.argsort(block.line[self.rows], kind="stable")[:room]].tolist()
-            tally.examples += [Example(int(block.line[row]), self.describe(row)) for row in first]
-
-
 class RunTotals:
     """What all blocks of a run have together: tallies of lines, and facts about the whole."""
 
     def __init__(self, request: CheckRequest) -> None:
         self.request = request
-        self.tallies: Tallies = defaultdict(lambda: LineTally(request))
-        self.problems = self.tallies  # those of the reader, which adds to them to the end
+        self.tallies: Tallies = defaultdict(LineTally)
         self.documents = 0
         self.queries: set[bytes] = set()
         self.returns = 0  # of queries, where their lines go on elsewhere in the file
         self.run_ids: dict[bytes, int] = {}  # with the first line of each
         self.last_run_id = b""
+        self.is_sorted = self.is_numbered = True  # as --fix writes the run
         self.first_document = b""
         self.judged_queries = 0
         # Judged and retrieved documents of judged queries by depth, (D, 2).
         self.shares = np.zeros((len(DEPTHS), 2), dtype=np.int64)
 
-    @property
-    def judgements(self) -> Judgements:
-        """The qrels, for findings that need them."""
-        assert self.request.judgements is not None
-        return self.request.judgements
-
     def add(self, block: QueryBlock) -> None:
         for finding in self.findings():
-            if finding.rows is not None:
-                finding.rows(block).add_to(self.tallies[finding.name], block)
-        self.problems, self.last_run_id = block.problems, block.last_run_id
+            if finding.tally is not None:
+                self.tallies[finding.name].add(finding.tally(block))
+        self.last_run_id = block.last_run_id or self.last_run_id
         self.documents += len(block)
+        self.is_sorted &= bool((np.diff(block.order) > 0).all())
+        self.is_numbered &= block.distinct.is_numbered
         self.queries.update(block.queries)
         self.returns += block.stretches - len(block.queries)
-        for row, id_ in block.first_of_run_ids.items():
-            self.run_ids.setdefault(id_, int(block.line[row]))
+        if block.run_id is not None:
+            for row in np.unique(block.run_id.first_rows()).tolist():
+                self.run_ids.setdefault(block.run_id[row], int(block.line[row]))
         if self.request.judgements is not None and len(block):
             self._add_shares(block)
 
@@ -98,7 +74,7 @@ class RunTotals:
         self.judged_queries += int(np.count_nonzero(judged))
         retrieved = np.diff(block.starts)[judged]
         row = block.judgement[block.order]
-        rank = block.ranks[(row >= 0) & (self.judgements.level[row] >= 0)]
+        rank = block.ranks[(row >= 0) & (self.request.qrels.level[row] >= 0)]
         self.shares += [
             (np.count_nonzero(rank <= depth), np.minimum(retrieved, depth).sum())
             for depth in DEPTHS
@@ -112,7 +88,6 @@ class RunTotals:
 
     def results(self) -> list[tuple[Finding, FindingResult]]:
         """Return what was found, in the order of the catalogue."""
-        self.tallies.update(self.problems)
         results = ((finding, finding.result(self)) for finding in self.findings())
         return [(finding, result) for finding, result in results if result is not None]
 
@@ -126,7 +101,7 @@ class FindingResult:
     examples: Sequence[Example] = ()
 
 
-RowsOfBlock = Callable[[QueryBlock], Rows]
+TallyOfBlock = Callable[[QueryBlock], LineTally]
 ResultOfRun = Callable[[RunTotals], FindingResult | None]
 Sentence = Callable[[LineTally], str]
 
@@ -138,7 +113,7 @@ class Finding(NamedTuple):
     explanation: str
     severity: Severity
     needs: Need
-    rows: RowsOfBlock | None  # None where the totals of a run are enough
+    tally: TallyOfBlock | None  # None where the totals of a run are enough
     result: ResultOfRun
 
 
@@ -161,35 +136,21 @@ def line_finding(
     *,
     needs: Need = "run",
     count: Callable[[LineTally], int] = lambda tally: tally.lines,
-) -> Callable[[RowsOfBlock], RowsOfBlock]:
+) -> Callable[[TallyOfBlock], TallyOfBlock]:
     """Enter a function of a block into the catalogue; it is reported unless its count is 0."""
 
-    def enter(rows: RowsOfBlock) -> RowsOfBlock:
-        name, text = described(rows)
-        result = result_of(name, sentence, count)
-        FINDINGS.append(Finding(name, text, severity, needs, rows, result))
-        return rows
+    def enter(tally: TallyOfBlock) -> TallyOfBlock:
+        name, text = described(tally)
+
+        def result(run: RunTotals) -> FindingResult | None:
+            total = run.tallies[name]
+            number = count(total)
+            return FindingResult(number, sentence(total), total.examples) if number else None
+
+        FINDINGS.append(Finding(name, text, severity, needs, tally, result))
+        return tally
 
     return enter
-
-
-def result_of(
-    name: str, sentence: Sentence, count: Callable[[LineTally], int] = lambda tally: tally.lines
-) -> ResultOfRun:
-    """Return the function that puts a tally into words, unless its count is 0."""
-
-    def result(run: RunTotals) -> FindingResult | None:
-        tally = run.tallies[name]
-        number = count(tally)
-        return FindingResult(number, sentence(tally), tally.examples) if number else None
-
-    return result
-
-
-def unreadable(name: str, severity: Severity, sentence: Sentence, explanation: str) -> None:
-    """Enter lines that no block has, since their reader tallies them, into the catalogue."""
-    result = result_of(name, sentence)
-    FINDINGS.append(Finding(name, explanation, severity, "run", None, result))
 
 
 def refusal(name: str, explanation: str, end: str = ".") -> None:
@@ -222,28 +183,33 @@ def about_queries(
     return FindingResult(len(queries), text, examples) if queries else None
 
 
-unreadable(
-    "columns",
-    "error",
-    words("line has", "lines have", "fewer than 6 columns"),
-    "Lines with fewer than the six columns `query Q0 document rank score run_id`.\n\n"
-    "'ragkpi eval' stops at the first of them. Often a run id is missing, or a line was cut off.",
-)
-unreadable(
-    "number",
-    "error",
-    words("line has", "lines have", "a score that is no number"),
-    "Scores that are no decimal numbers, NaN among them.\n\n"
-    "'ragkpi eval' stops at the first of them; trec_eval takes a word for 0 and ranks NaN "
-    "anywhere.",
-)
-unreadable(
-    "nul-byte",
-    "error",
-    words("line holds", "lines hold", "a NUL byte"),
-    "Lines with a NUL byte: the file is binary, damaged, or UTF-16.\n\n"
-    "'ragkpi eval' stops at the first of them.",
-)
+@line_finding("error", words("line has", "lines have", "fewer than 6 columns"))
+def columns(block: QueryBlock) -> LineTally:
+    """Lines with fewer than the six columns `query Q0 document rank score run_id`.
+
+    'ragkpi eval' stops at the first of them. Often a run id is missing, or a line was cut off.
+    """
+    return block.unreadable["columns"]
+
+
+@line_finding("error", words("line has", "lines have", "a score that is no number"))
+def number(block: QueryBlock) -> LineTally:
+    """Scores that are no decimal numbers, NaN among them.
+
+    'ragkpi eval' stops at the first of them; trec_eval takes a word for 0 and ranks NaN anywhere.
+    """
+    return block.unreadable["number"]
+
+
+@line_finding("error", words("line holds", "lines hold", "a NUL byte"))
+def nul_byte(block: QueryBlock) -> LineTally:
+    """Lines with a NUL byte: the file is binary, damaged, or UTF-16.
+
+    'ragkpi eval' stops at the first of them.
+    """
+    return block.unreadable["nul-byte"]
+
+
 refusal(
     "subsets",
     "Several rankings of the queries, such as MTEB's subsets and splits, in one file.",
@@ -266,14 +232,14 @@ refusal(
         f"{counted(tally.queries, 'query', 'queries')}"
     ),
 )
-def duplicates(block: QueryBlock) -> Rows:
+def duplicates(block: QueryBlock) -> LineTally:
     """Documents that a query retrieves more than once.
 
     'ragkpi eval' and trec_eval refuse such a run. --fix keeps the place with the highest score.
     """
     rows, first = block.repeated
     first_line = dict(zip(rows.tolist(), block.line[first].tolist(), strict=True))
-    return Rows(
+    return block.tally(
         rows,
         lambda row: (
             f"document {named(block.document[row])} of query {block.name_of_query(row)} again, "
@@ -286,31 +252,37 @@ def duplicates(block: QueryBlock) -> Rows:
     "error",
     lambda tally: (
         f"{counted(tally.lines, 'query retrieves', 'queries retrieve')} more than "
-        f"{counted(tally.request.max_hits or 0, 'document')}"
+        f"{' or '.join(counted(int(most), 'document') for most in tally.numbers)}"
     ),
 )
-def max_hits(block: QueryBlock) -> Rows:
+def max_hits(block: QueryBlock) -> LineTally:
     """Queries with more documents than --max-hits allows. --fix keeps the best ones."""
     most, sizes = block.request.max_hits, np.diff(block.starts)
-    return Rows(
-        block.first_row[sizes > (np.inf if most is None else most)],
+    if most is None:
+        return LineTally()
+    cut = int(np.maximum(np.diff(block.distinct.starts) - most, 0).sum())
+    return block.tally(
+        block.first_row[sizes > most],
         lambda row: f"query {block.name_of_query(row)} has {sizes[block.query[row]]:,}",
+        {most: cut},
     )
 
 
-unreadable(
-    "extra-columns",
-    "warning",
-    words("line has", "lines have", "more than 6 columns"),
-    "Lines with more than six columns; the rest is ignored, as trec_eval does.\n\n"
-    "A run id with a space in it is harmless; a document id with one is not.",
-)
+@line_finding("warning", words("line has", "lines have", "more than 6 columns"))
+def extra_columns(block: QueryBlock) -> LineTally:
+    """Lines with more than six columns; the rest is ignored, as trec_eval does.
+
+    A run id with a space in it is harmless; a document id with one is not.
+    """
+    return block.unreadable["extra-columns"]
 
 
 @line_finding("warning", words("score is", "scores are", "infinite"))
-def infinite(block: QueryBlock) -> Rows:
+def infinite(block: QueryBlock) -> LineTally:
     """Scores that are infinite: they rank first or last and tie with each other."""
-    return Rows(np.flatnonzero(np.isinf(block.score)), lambda row: f"score {block.score[row]}")
+    return block.tally(
+        np.flatnonzero(np.isinf(block.score)), lambda row: f"score {block.score[row]}"
+    )
 
 
 @run_finding("warning")
@@ -327,7 +299,7 @@ _ITSELF = "the document of the same id; --ignore-identical-ids leaves it out"
 
 
 @line_finding("warning", words("query retrieves", "queries retrieve", _ITSELF))
-def own_query(block: QueryBlock) -> Rows:
+def own_query(block: QueryBlock) -> LineTally:
     """Documents with the id of their query: a query that retrieves itself.
 
     In collections where queries are documents too, BEIR's ArguAna for one, these are left out:
@@ -337,7 +309,7 @@ def own_query(block: QueryBlock) -> Rows:
     both = Tokens.joined([queries, block.document])
     group = np.concatenate([np.arange(len(queries)), block.query])
     rows = np.flatnonzero(both.first_rows(group)[len(queries) :] < len(queries))
-    return Rows(rows, lambda row: f"query {block.name_of_query(row)}")
+    return block.tally(rows, lambda row: f"query {block.name_of_query(row)}")
 
 
 @line_finding(
@@ -349,7 +321,7 @@ def own_query(block: QueryBlock) -> Rows:
     ),
     count=if_most,
 )
-def ascending(block: QueryBlock) -> Rows:
+def ascending(block: QueryBlock) -> LineTally:
     """Scores that rise down most rankings, by rank or by line: they look like distances.
 
     The highest score ranks first, as for trec_eval, which turns such rankings upside down.
@@ -362,7 +334,7 @@ def ascending(block: QueryBlock) -> Rows:
     queries = len(block.queries)
     rises = np.bincount(query[1:][inside & (score[1:] > score[:-1])], minlength=queries)
     falls = np.bincount(query[1:][inside & (score[1:] < score[:-1])], minlength=queries)
-    return Rows(
+    return block.tally(
         block.first_row[(rises > 0) & (falls == 0)],
         lambda row: f"query {block.name_of_query(row)} begins with {block.score[row]:.6g}",
         {"queries": int(np.count_nonzero(rises + falls))},
@@ -374,7 +346,7 @@ def ascending(block: QueryBlock) -> Rows:
     words("query gives", "queries give", "all documents one score: their ids decide the order"),
     count=if_most,
 )
-def one_score(block: QueryBlock) -> Rows:
+def one_score(block: QueryBlock) -> LineTally:
     """Most queries give all of their documents one score, so that ids alone decide the order.
 
     Often the scores were lost on the way: write them, or the ranks as scores.
@@ -383,7 +355,7 @@ def one_score(block: QueryBlock) -> Rows:
     flat = (sizes > 1) & (np.diff(tied[block.starts]) == sizes - 1)
     several = int(np.count_nonzero(sizes > 1))
     rows = block.first_row[flat]
-    return Rows(rows, lambda row: f"query {block.name_of_query(row)}", {"queries": several})
+    return block.tally(rows, lambda row: f"query {block.name_of_query(row)}", {"queries": several})
 
 
 @line_finding(
@@ -394,14 +366,14 @@ def one_score(block: QueryBlock) -> Rows:
     ),
     count=lambda tally: tally.queries,
 )
-def ranks(block: QueryBlock) -> Rows:
+def ranks(block: QueryBlock) -> LineTally:
     """Queries whose rank column disagrees with the scores, or is not whole numbers.
 
     Scores alone count, as for trec_eval: the ranking that is evaluated is not the one that the
     rank column shows. --fix numbers the ranks by the scores.
     """
     if block.rank is None or block.rank_numbers is None:
-        return Rows()
+        return LineTally()
     text, (_, valid) = block.rank, block.rank_numbers
     order = block.order_by_rank[valid[block.order_by_rank]]
     query, score = block.query[order], block.score[order]
@@ -417,13 +389,16 @@ def ranks(block: QueryBlock) -> Rows:
             f"{block.score[row]:.6g}, above rank {named(text[other])} with {block.score[other]:.6g}"
         )
 
-    return Rows(np.union1d(np.flatnonzero(~valid), order[rising]), describe)
+    return block.tally(np.union1d(np.flatnonzero(~valid), order[rising]), describe)
 
 
 @run_finding("warning", "qrels")
 def nothing_relevant(run: RunTotals) -> FindingResult | None:
     """No judged document has the level of -l or a higher one, so nothing can be relevant."""
-    highest, level = int(run.judgements.level.max(initial=-1)), run.request.settings.relevance_level
+    highest, level = (
+        int(run.request.qrels.level.max(initial=-1)),
+        run.request.settings.relevance_level,
+    )
     text = f"-l {level} is above the highest judged level, {highest}"
     return FindingResult(1, text) if level > highest else None
 
@@ -431,14 +406,14 @@ def nothing_relevant(run: RunTotals) -> FindingResult | None:
 @run_finding("warning", "qrels")
 def missing_queries(run: RunTotals) -> FindingResult | None:
     """Judged queries that the run lacks: 0 in every command but trec_eval's lines of one run."""
-    missing = [query for query in run.judgements.queries if query not in run.queries]
+    missing = [query for query in run.request.qrels.queries if query not in run.queries]
     return about_queries(missing, "judged query is", "judged queries are", "missing from the run")
 
 
 @run_finding("warning", "qrels")
 def unknown_queries(run: RunTotals) -> FindingResult | None:
     """Queries of the run that are not judged; 'ragkpi eval' ignores them."""
-    unknown = sorted(run.queries - run.judgements.index.keys())
+    unknown = sorted(run.queries - run.request.qrels.index.keys())
     return about_queries(unknown, "query of the run is", "queries of the run are", "not judged")
 
 
@@ -447,18 +422,18 @@ def unknown_queries(run: RunTotals) -> FindingResult | None:
     words("query id differs", "query ids differ", f"from a judged one {OF_QUERIES}"),
     needs="qrels",
 )
-def query_spelling(block: QueryBlock) -> Rows:
+def query_spelling(block: QueryBlock) -> LineTally:
     """Unjudged query ids that are judged ones but for case, white space or leading zeros."""
     unknown = np.flatnonzero(block.judged_queries < 0).tolist()
     ids = [block.queries[query] for query in unknown]
-    meant = queries_meant(block.judgements.queries, ids) if ids else {}
+    meant = queries_meant(block.request.qrels.queries, ids) if ids else {}
 
     def describe(row: int) -> str:
         query = block.queries[block.query[row]]
         return f"{ascii(query)[1:]} where the qrels have {ascii(meant[query])[1:]}"
 
     misspelt = [query for query, id_ in zip(unknown, ids, strict=True) if id_ in meant]
-    return Rows(block.first_row[misspelt], describe)
+    return block.tally(block.first_row[misspelt], describe)
 
 
 @line_finding(
@@ -466,7 +441,7 @@ def query_spelling(block: QueryBlock) -> Rows:
     words("document id differs", "document ids differ", f"from a judged one {OF_DOCUMENTS}"),
     needs="qrels",
 )
-def document_spelling(block: QueryBlock) -> Rows:
+def document_spelling(block: QueryBlock) -> LineTally:
     """Unjudged documents that are judged for their query but for case, white space, zeros or #.
 
     Leading zeros do not count, nor what follows a # (the number of a passage).
@@ -476,13 +451,13 @@ def document_spelling(block: QueryBlock) -> Rows:
         rows = block.order[block.starts[query] : block.starts[query + 1]]
         unjudged = rows[block.judgement[rows] < 0]
         documents = block.document.take(unjudged).tolist()
-        spellings = block.judgements.spellings(int(block.judged_queries[query]))
+        spellings = block.request.qrels.spellings(int(block.judged_queries[query]))
         if spellings.any_meant(documents):
             judged = map(spellings.meant, documents)
             pairs = zip(unjudged.tolist(), judged, strict=True)
             meant |= {row: judgement for row, judgement in pairs if judgement >= 0}
-    judged_ids = block.judgements.document
-    return Rows(
+    judged_ids = block.request.qrels.document
+    return block.tally(
         np.array(sorted(meant), dtype=np.int64),
         lambda row: (
             f"{ascii(block.document[row])[1:]} where the qrels have "
@@ -500,7 +475,7 @@ def nothing_judged(run: RunTotals) -> FindingResult | None:
     judged, retrieved = run.shares[-1].tolist()
     if judged or not retrieved:
         return None
-    ids = f"{named(run.first_document)}, the qrels {named(run.judgements.document[0])}"
+    ids = f"{named(run.first_document)}, the qrels {named(run.request.qrels.document[0])}"
     none = f"none of {counted(retrieved, 'document')} is judged"
     return FindingResult(retrieved, f"{none}; the run has ids such as {ids}")
 
@@ -511,7 +486,7 @@ def unanswerable(run: RunTotals) -> FindingResult | None:
 
     Sets for RAG hold questions without an answer on purpose; in an average they cost every run.
     """
-    judgements, least = run.judgements, run.request.settings.relevance_level
+    judgements, least = run.request.qrels, run.request.settings.relevance_level
     answered = set(judgements.query[judgements.level >= least].tolist())
     lacking = [id_ for query, id_ in enumerate(judgements.queries) if query not in answered]
     lacking = lacking if answered else []  # without any it is `nothing_relevant`
@@ -521,21 +496,21 @@ def unanswerable(run: RunTotals) -> FindingResult | None:
 def _ties_at_cutoffs(tally: LineTally) -> str:
     cutoffs = (
         f"rank {cutoff} in {counted(count, 'query', 'queries')}"
-        for cutoff in tally.request.cutoffs
-        if (count := tally.numbers[cutoff])
+        for cutoff, count in tally.numbers.items()
+        if count
     )
     return f"ties cross {', '.join(cutoffs)}"
 
 
 @line_finding("note", _ties_at_cutoffs, count=lambda tally: tally.queries)
-def ties_at_cutoff(block: QueryBlock) -> Rows:
+def ties_at_cutoff(block: QueryBlock) -> LineTally:
     """Ties across a cutoff of -m: which documents are inside depends on the order of ids.
 
     With qrels, the range that each measure could take is printed below the findings.
     """
     cutoffs = block.request.cutoffs
     rank = np.where(block.tied_with_above, block.ranks, 0)
-    return Rows(
+    return block.tally(
         block.order[np.isin(rank, [cutoff + 1 for cutoff in cutoffs])],
         lambda row: (
             f"document {named(block.document[row])} of query {block.name_of_query(row)}, "
@@ -553,14 +528,14 @@ def ties_at_cutoff(block: QueryBlock) -> Rows:
         f"{counted(tally.queries, 'query', 'queries')}"
     ),
 )
-def ties(block: QueryBlock) -> Rows:
+def ties(block: QueryBlock) -> LineTally:
     """Documents with the score of another one of their query; the id decides, as for trec_eval.
 
     Other tools break ties in another way, and print other numbers.
     """
     either = block.tied_with_above.copy()
     either[:-1] |= either[1:]
-    return Rows(block.order[either], numbers={"documents": len(block)})
+    return block.tally(block.order[either], numbers={"documents": len(block)})
 
 
 @run_finding("note")

@@ -16,7 +16,7 @@ from ragkpi.library.arguments import HowRead, readings_of, whole
 from ragkpi.library.result import Result
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.check.answer import check_answer
-from ragkpi.questions.check.files import CheckedFile, CheckRequest, Mender
+from ragkpi.questions.check.files import CheckedFile, CheckRequest, mended
 from ragkpi.questions.check.findings import Severity
 from ragkpi.questions.check.study import Inspection, inspect_file
 from ragkpi.ranking.judged import Settings
@@ -102,19 +102,19 @@ def check(
         with Source(file) as source:
             checked = CheckedFile(source, request, of_run)
             inspection = inspect_file(checked)
-            if fix is not None:
-                changes = _mend(checked, inspection, os.fspath(fix))
-                inspection = replace(inspection, changes=changes)
+            if fix is None:
+                inspection = replace(inspection, changes=None)
+            else:
+                _mend(checked, inspection, os.fspath(fix))
         inspections.append(inspection)
     return CheckResult(check_answer(inspections), inspections=inspections)
 
 
-def _mend(run: CheckedFile, inspection: Inspection, target: str) -> list[str]:
+def _mend(run: CheckedFile, inspection: Inspection, target: str) -> None:
     if not inspection.documents:
         raise UsageError(
             f"{option('fix')} {target}: nothing of the run can be read, so nothing is written"
         )
-    mender = Mender(run.request.max_hits)
+    depth, run_id = run.request.max_hits, inspection.last_run_id
     with replacing(target, option("fix")) as out:
-        run.through(lambda blocks: write_trec(mender.rankings(blocks), inspection.last_run_id, out))
-    return mender.changes
+        run.through(lambda blocks: write_trec(mended(blocks, depth), run_id, out))

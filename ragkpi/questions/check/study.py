@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from ragkpi.arrays import IntArray
 from ragkpi.errors import SeparateRankingsError
 from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.check.files import CheckedFile, CheckRequest, Example, QueryBlock
 from ragkpi.questions.check.findings import FINDINGS, Finding, FindingResult, RunTotals, Severity
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.reading import Hits, join_hits
+from ragkpi.wording import counted
 
 
 @dataclass(frozen=True)
@@ -54,34 +56,26 @@ def tie_orders(block: QueryBlock) -> list[Hits]:
 
     No query of the block may repeat a document.
     """
-    row = block.judgement[block.order]
-    hit = np.flatnonzero(row >= 0)
-    tied, rank = block.tied_with_above, block.ranks
-    ranked = Hits(
+    level = np.maximum(
+        block.request.qrels.level[block.judgement], 0
+    )  # negative ones gain as little
+    worth = np.where(block.judgement < 0, -1, level)
+    best_last, best_first = (np.lexsort((by, -block.score, block.query)) for by in (worth, -worth))
+    return [_hits_in(order, block) for order in (block.order, best_last, best_first)]
+
+
+def _hits_in(order: IntArray, block: QueryBlock) -> Hits:
+    """Return the hits of rankings in another order of the rows."""
+    judgement = block.judgement[order]
+    hit = np.flatnonzero(judgement >= 0)
+    return Hits(
         queries=block.queries,
         query=block.judged_queries,
         num_ret=np.diff(block.starts),
-        judgement=row[hit],
-        rank=rank[hit],
+        judgement=judgement[hit],
+        rank=block.ranks[hit],
         run_id=block.last_run_id,
     )
-    if not tied.any():
-        return [ranked] * 3
-    group = np.cumsum(~tied) - 1
-    size = np.bincount(group)
-    first = np.flatnonzero(~tied)  # start of each group of ties
-    hits_in_group = np.bincount(group[hit], minlength=len(size))
-    level = np.maximum(block.judgements.level[row[hit]], 0)  # negative levels gain as little as 0
-    best = np.lexsort((-level, group[hit]))
-    worst = np.lexsort((level, group[hit]))
-    offset = np.arange(len(hit)) - (np.cumsum(hits_in_group) - hits_in_group)[group[hit]]
-    top = rank[first][group[hit]]
-    lowest = top + (size - hits_in_group)[group[hit]]
-    return [
-        ranked,
-        replace(ranked, judgement=row[hit][worst], rank=lowest + offset),
-        replace(ranked, judgement=row[hit][best], rank=top + offset),
-    ]
 
 
 @dataclass(frozen=True)
@@ -103,7 +97,7 @@ class Inspection:
     last_run_id
         The run id of the last line.
     changes
-        The changes of ``--fix``, one per line; None without ``--fix``.
+        What ``--fix`` changes, one per line; None without ``--fix``.
     """
 
     file: str
@@ -127,7 +121,7 @@ def inspect_run(blocks: Iterable[QueryBlock], request: CheckRequest, file: str) 
     for block in blocks:
         run.add(block)
         if ranged:
-            orders.append(tie_orders(block.without_repetitions()))
+            orders.append(tie_orders(block.distinct))
     findings = run.results()
     tied = any(finding.name == "ties" for finding, _ in findings) and request.judgements is not None
     return Inspection(
@@ -138,7 +132,26 @@ def inspect_run(blocks: Iterable[QueryBlock], request: CheckRequest, file: str) 
         ranges=tie_ranges(request, orders) if tied and ranged else [],
         without_range=[m.name for m in request.metrics if tied and not has_range(m)],
         last_run_id=run.last_run_id,
+        changes=changes_of(run),
     )
+
+
+def changes_of(run: RunTotals) -> list[str]:
+    """Say what `mended` changes in a run."""
+    lines = {name: tally.lines for name, tally in run.tallies.items()}
+    unreadable = sum(lines[name] for name in ("columns", "number", "nul-byte"))
+    repeated = counted(lines["duplicates"], "repeated document")
+    most = run.request.max_hits
+    cut = run.tallies["max-hits"].numbers[most or 0]
+    changes = {
+        f"dropped {counted(unreadable, 'line')} that cannot be read": unreadable,
+        f"dropped {repeated}, keeping the highest score of each": lines["duplicates"],
+        "sorted the lines by query, score and document": not run.is_sorted,
+        f"cut {counted(cut, 'document')} below rank {most}": cut,
+        "gave all lines the last run id": len(run.run_ids) > 1,
+        "numbered the ranks from 1 by the scores": not run.is_numbered,
+    }
+    return [change for change, made in changes.items() if made]
 
 
 def inspect_file(run: CheckedFile) -> Inspection:

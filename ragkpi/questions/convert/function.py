@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Unpack, get_args
 
@@ -12,13 +14,7 @@ import numpy as np
 from ragkpi import kernel
 from ragkpi.errors import UsageError
 from ragkpi.files import lines, opening
-from ragkpi.files.formats import (
-    HEAD_LENGTH,
-    FileReader,
-    Reading,
-    reader_of,
-    recognise_kind,
-)
+from ragkpi.files.formats import HEAD_LENGTH, Reading, reader_of, recognise_kind
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind, Source
 from ragkpi.files.registry import (
@@ -41,128 +37,116 @@ from ragkpi.wording import counted, decoded, listed
 
 
 class Conversion:
-    """An open file, to convert to another format.
+    """An open file, to read or to write in another format.
 
-    The first bytes decide its kind and format where these are None.
+    `instead` is what a user can say if the numbers of a run look like levels.
     """
 
     def __init__(
-        self,
-        source: Source,
-        kind: Kind | None,
-        reading: Reading | str | None,
-        guessed: bool = False,
+        self, source: Source, kind: Kind, reading: Reading | str | None, instead: str = ""
     ) -> None:
-        self._source = source
-        self.kind: Kind = kind or recognise_kind(source.peek(HEAD_LENGTH))
-        self._format = reader_of(self.kind, source, reading)
-        if guessed:
-            advice = f"{option('kind', 'qrels')} reads numbers as levels"
-            self._format = self._format._replace(instead=advice)
+        self._source, self._kind = source, kind
+        self._reader = reader_of(kind, source, reading)._replace(instead=instead)
+        self._read_before = False
+        self._queries = 0  # complete so far
+        self._empty: list[bytes] = []  # those without documents
+        self._left_out: Any = None  # what the sieve left out
 
     def write(self, to: FileFormat, file: BinaryIO) -> None:
         """Write everything to a seekable file, with rankings in trec_eval's order.
 
         Write a run block by block, and start again if its queries turn out to be scattered, or if
-        its last run id differs from the first.
+        its last run id, the decisive one, differs from the first.
         """
-        if self.kind == "qrels":
-            qrels = self._format.read_qrels(self._source)
+        if self._kind == "qrels":
+            qrels = self._reader.read_qrels(self._source)
             group_judgements(qrels)  # refuses documents with two judgements
             to.writers["qrels"](qrels, file)
             return
         self._source.keep_copy()
-        begin = file.tell()
-        blocks = _Blocks(self._source, self._format)
+        begin, held, run_id = file.tell(), False, b""
         while True:
             try:
-                to.writers["run"](blocks, blocks.begin(), file)
-                if blocks.empty and not to.subsets and self._format.sieve is None:  # no JSON
-                    count = counted(len(blocks.empty), "query", "queries")
-                    left = f"{count} without documents, which {to.name} cannot hold, left out"
-                    interface().note(f"{left} ({listed(blocks.empty, 3)})")
-                return
+                run = _Run(partial(self._blocks, held), run_id)
+                to.writers["run"](run, run.run_id, file)
+                break
             except ScatteredQueryError:
-                blocks.scattered = True
+                held = True
             except _OtherRunIdError as other:
-                (blocks.run_id,) = other.args
+                (run_id,) = other.args
             file.seek(begin)
             file.truncate()
+        if self._reader.sieve is not None:
+            self._reader.sieve.say(self._source.name, self._left_out)
+        elif self._empty and not to.subsets:  # no JSON
+            count = counted(len(self._empty), "query", "queries")
+            left = f"{count} without documents, which {to.name} cannot hold, left out"
+            interface().note(f"{left} ({listed(self._empty, 3)})")
 
     def rankings(self) -> Iterator[Ranking]:
         """Yield the rankings of a run in trec_eval's order; the whole run is in memory."""
-        blocks = _Blocks(self._source, self._format, scattered=True)
-        return (ranking for block in blocks for ranking in block.each())
+        return (ranking for _, block in self._blocks(held=True) for ranking in block.each())
 
-
-class _OtherRunIdError(Exception):
-    """The last run id, the decisive one, differs from the first."""
-
-
-class _Blocks:
-    """The rankings of a run, block by block; each iteration reads the source from the start."""
-
-    def __init__(self, source: Source, reader: FileReader, *, scattered: bool = False) -> None:
-        self._source, self._reader = source, reader
-        self._read_before = False
-        self._pushed: Iterator[bytes] | None = None
-        self.scattered = scattered  # a query's lines are apart, so the whole run is in memory
-        self.run_id = b""  # of the last line, if known
-
-    def begin(self) -> bytes:
-        """Read the first block, from the start of the source; return the run id to write."""
+    def _blocks(self, held: bool) -> Iterator[tuple[bytes, Rankings]]:
+        """Read a run from its start; yield complete rankings, with the run id up to there."""
         if self._read_before:
             self._source.restart()
         self._read_before = True
-        self._run = kernel.Run(
+        run = kernel.Run(
             kernel.Documents([], np.zeros(1, dtype=np.int64), *Tokens.from_strings([]).column),
             name_all=True,
             depth=DEEPEST,
-            held=self.scattered,
+            held=held,
             most_held=opening.MOST_HELD,
             longest_line=lines.LONGEST_LINE,
             **self._reader.treatment,
         )
-        self._pushed = pushed(self._source, self._reader, self._run, self.scattered)
-        self._named = 0  # number of queries whose rankings were taken
-        self.empty: list[bytes] = []
+        self._queries, self._empty, run_id = 0, [], b""
         with refusals(self._source.name):
-            first = next(filter(None, self._pushed), b"")
-        self.run_id = self.run_id or first
-        return self.run_id
-
-    def __iter__(self) -> Iterator[Rankings]:
-        if self._pushed is None:
-            self.begin()
-        pushed_blocks, self._pushed = self._pushed, None
-        assert pushed_blocks is not None
-        last = self.run_id
-        with refusals(self._source.name):
-            yield from self._taken()
-            for run_id in pushed_blocks:
-                last = run_id
-                yield from self._taken()
-            found = self._run.finish()
-            if not found["queries"]:
+            for run_id in pushed(self._source, self._reader, run, held):
+                yield from ((run_id, piece) for piece in self._complete(run))
+            end = run.finish()
+            if not end["queries"]:
                 raise no_results(self._source.name)
-            yield from self._taken()
-        if last != self.run_id:
-            raise _OtherRunIdError(last)
-        if self._reader.sieve is not None:
-            self._reader.sieve.say(self._source.name, found["left_out"])
+            self._left_out = end["left_out"]
+            yield from ((run_id, piece) for piece in self._complete(run))
 
-    def _taken(self) -> Iterator[Rankings]:
+    def _complete(self, run: kernel.Run) -> Iterator[Rankings]:
         """Take the complete rankings out of the kernel."""
-        names = self._run.take_names()
+        names = run.take_names()
         sizes = np.frombuffer(names["size"], np.int64)
-        queries = self._run.query_names(self._named, len(sizes))
-        self._named += len(sizes)
-        self.empty += [queries[number] for number in np.flatnonzero(sizes == 0).tolist()]
+        queries = run.query_names(self._queries, len(sizes))
+        self._queries += len(sizes)
+        self._empty += [queries[number] for number in np.flatnonzero(sizes == 0).tolist()]
         ends = np.frombuffer(names["ends"], np.int64)
         document = Tokens(np.frombuffer(names["text"], np.uint8), np.append(0, ends)[:-1], ends)
         score = np.frombuffer(names["score"], np.float64)
         starts = np.append(0, np.cumsum(sizes))
         yield from Rankings(Tokens.from_strings(queries), starts, document, score).pieces()
+
+
+class _OtherRunIdError(Exception):
+    """The last run id differs from the first."""
+
+
+class _Run:
+    """A run to write under one run id; a writer may read it again from its start."""
+
+    def __init__(
+        self, blocks: Callable[[], Iterator[tuple[bytes, Rankings]]], run_id: bytes
+    ) -> None:
+        self._blocks, begun = blocks, blocks()
+        first = next(begun)
+        self._begun: Iterator[tuple[bytes, Rankings]] | None = chain([first], begun)
+        self.run_id = run_id or first[0]
+
+    def __iter__(self) -> Iterator[Rankings]:
+        blocks, self._begun = self._begun or self._blocks(), None
+        last = self.run_id
+        for last, rankings in blocks:  # noqa: B007 - the last one decides
+            yield rankings
+        if last != self.run_id:
+            raise _OtherRunIdError(last)
 
 
 def read_qrels(qrels: Any, *, rel_info: str = "qrels", file_format: str | None = None) -> Relevance:
@@ -185,8 +169,8 @@ def read_qrels(qrels: Any, *, rel_info: str = "qrels", file_format: str | None =
     [{'P_1': 1.0}, {'P_1': 1.0}]
     """
     one_of("rel_info", rel_info, list(READERS))
-    given = qrels_of(qrels, rel_info)
-    return READERS[rel_info](given, file_format) if isinstance(given, str) else given
+    data = qrels_of(qrels, rel_info)
+    return READERS[rel_info](data, file_format) if isinstance(data, str) else data
 
 
 def read_run(
@@ -247,21 +231,22 @@ def convert(
     """
     if kind is not None:
         one_of("kind", kind, get_args(Kind))
-    reading = readings_of(how)
+    of_qrels, of_run = readings_of(how)
+    reading: Mapping[Kind, Reading | None] = {"qrels": of_qrels, "run": of_run}
     with Source(os.fspath(source)) as opened:
-        mapped = [of for of in reading if of is not None and of.shape is not None]
-        if len(mapped) == 1 and kind is None:
-            kind = "qrels" if reading[0] in mapped else "run"
-        if from_ is not None and kind is None:
+        mapped = [of for of, choices in reading.items() if choices and choices.shape]
+        if kind is None and len(mapped) == 1:
+            kind = mapped[0]
+        elif kind is None and from_ is not None:
             kind = kind_of_format(from_)
-        conversion = Conversion(opened, kind, None)
-        of_qrels, of_run = reading
-        given = (of_run if conversion.kind == "run" else of_qrels) or Reading()
+        instead = "" if kind else f"{option('kind', 'qrels')} reads numbers as levels"
+        kind = kind or recognise_kind(opened.peek(HEAD_LENGTH))
+        choices = reading[kind] or Reading()
         if from_ is not None:
-            find_format(conversion.kind, from_, option("from"))
-            given = given._replace(format=from_)
-        conversion = Conversion(opened, conversion.kind, given, kind is None)
-        format_ = _target_format(conversion.kind, os.fspath(target), to)
+            find_format(kind, from_, option("from"))
+            choices = choices._replace(format=from_)
+        conversion = Conversion(opened, kind, choices, instead)
+        format_ = _target_format(kind, os.fspath(target), to)
         with replacing(os.fspath(target), "OUT", revocable=True) as file:
             conversion.write(format_, file)
     return Path(target)
@@ -274,7 +259,5 @@ def _target_format(kind: Kind, target: str, to: str | None) -> FileFormat:
     for format_ in written_formats(kind).values():
         if suffix in format_.suffixes:
             return format_
-    known = ", ".join(written_formats(kind))
-    raise UsageError(
-        f"OUT {target}: its suffix names no format of {kind}; expected {option('to')} {known}"
-    )
+    expected = f"{option('to')} {', '.join(written_formats(kind))}"
+    raise UsageError(f"OUT {target}: its suffix names no format of {kind}; expected {expected}")

@@ -17,6 +17,9 @@ from ragkpi.measures.registry import NICKNAMES, all_measures, find_metrics
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.reports.renderers import schema_text
 
+_FORMATS: Mapping[str, FileFormat] = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
+_SHAPES: Sequence[Shape] = [*SHAPES["run"].values(), *SHAPES["qrels"].values()]
+
 
 def explanation(measure: Measure) -> str:
     """Return the help text of a measure: its docstring, and the facts in its record."""
@@ -35,17 +38,13 @@ def explanation(measure: Measure) -> str:
 def formats_listed() -> str:
     """Return the list of formats, one per line."""
     lines = ["Formats (of what; suffixes)"]
-    forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
-    for name, form in forms.items():
+    for name, form in _FORMATS.items():
         suffixes = f"; {' '.join(form.suffixes)}" if form.suffixes else ""
         lines.append(f"  {name:18}  {form.description} ({kinds_of(form)}{suffixes})")
-    for kind in ("run", "qrels"):
-        title = "runs" if kind == "run" else kind
-        lines += [
-            "",
-            f"Shapes of {title}, in JSON and tables; the most specific one that fits is read",
-            *(f"  {shape.name:18}  {shape.written_by}" for shape in SHAPES[kind].values()),
-        ]
+    most = "in JSON and tables; the most specific one that fits is read"
+    for title, shapes in (("runs", SHAPES["run"]), ("qrels", SHAPES["qrels"])):
+        lines += ["", f"Shapes of {title}, {most}"]
+        lines += [f"  {shape.name:18}  {shape.written_by}" for shape in shapes.values()]
     return "\n".join(lines)
 
 
@@ -139,10 +138,8 @@ def describe_formats(*names: str) -> Description:
     'run or qrels'
     """
     text = "\n\n".join(map(_explained, names)) if names else formats_listed()
-    forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}.values()
-    shapes = [*SHAPES["run"].values(), *SHAPES["qrels"].values()]
-    rows = [[form.name, kinds_of(form), form.description] for form in forms]
-    rows += [[shape.name, shape.kind, shape.written_by] for shape in shapes]
+    rows = [[form.name, kinds_of(form), form.description] for form in _FORMATS.values()]
+    rows += [[shape.name, shape.kind, shape.written_by] for shape in _SHAPES]
     cells = [list(map(Cell, row)) for row in rows if not names or row[0] in names]
     table = Table(list(map(Column, ("name", "of", "what"))), cells)
     return Description(Answer("formats", table, [], {}), text=text)
@@ -156,35 +153,22 @@ def schema() -> dict[str, Any]:
 
 def _search(names: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, Measure]:
     """Return the measures whose names and definitions contain all words."""
+
+    def text(measure: Measure) -> str:
+        return " ".join([measure.name, measure.help.splitlines()[0], *measure.known_as]).casefold()
+
     words = [name.casefold() for name in names]
-    texts = {
-        name: " ".join([name, measure.help.splitlines()[0], *measure.known_as]).casefold()
-        for name, measure in measures.items()
-    }
-    return {
-        name: measure
-        for name, measure in measures.items()
-        if all(word in texts[name] for word in words)
-    }
+    return {n: measure for n, measure in measures.items() if all(w in text(measure) for w in words)}
 
 
 def _listed(measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]) -> str:
     """List the measures, one per line, under their questions."""
     width = max(map(len, [*measures, *nicknames]))
-    parts = []
-    for question, text in QUESTIONS.items():
-        lines = [
-            f"{name:{width}}  {measure.help.splitlines()[0]}"
-            for name, measure in measures.items()
-            if measure.question == question
-        ]
-        if lines:
-            parts.append([text, *lines])
-    if nicknames:
-        parts.append(
-            ["Nicknames", *(f"{name:{width}}  {' '.join(of)}" for name, of in nicknames.items())]
-        )
-    return "\n\n".join("\n".join(part) for part in parts)
+    parts: dict[str, list[str]] = {title: [] for title in [*QUESTIONS.values(), "Nicknames"]}
+    for name, measure in measures.items():
+        parts[QUESTIONS[measure.question]].append(f"{name:{width}}  {measure.help.splitlines()[0]}")
+    parts["Nicknames"] = [f"{name:{width}}  {' '.join(of)}" for name, of in nicknames.items()]
+    return "\n\n".join("\n".join([title, *lines]) for title, lines in parts.items() if lines)
 
 
 def _answer(measures: Mapping[str, Measure]) -> Answer:
@@ -201,14 +185,10 @@ def _answer(measures: Mapping[str, Measure]) -> Answer:
 def _explained(name: str) -> str:
     if name == "map":
         return _MAP
-    texts = [_shape_text(SHAPES[kind][name]) for kind in ("run", "qrels") if name in SHAPES[kind]]
-    form = FILE_FORMATS["run"].get(name) or FILE_FORMATS["qrels"].get(name)
-    if form is not None:
-        texts.append(_format_text(form))
+    texts = [_shape_text(shape) for shape in _SHAPES if shape.name == name]
+    texts += [_format_text(_FORMATS[name])] if name in _FORMATS else []
     if not texts:
-        names = dict.fromkeys(
-            name for some in (FILE_FORMATS, SHAPES) for of in some.values() for name in of
-        )
+        names = dict.fromkeys([*_FORMATS, *(shape.name for shape in _SHAPES)])
         raise UsageError(f"no format is named {name!r}; expected map or one of {', '.join(names)}")
     return "\n\n".join(texts)
 
