@@ -85,10 +85,21 @@ def test_a_single_query_at_the_end_does_not_decide():
     assert study.choice.depth == 38
     assert study.recommended is None
     assert said == (
-        f"Undecided between 2 and 38: 2 in {100 * low.share:.0f} % of the resamples, 38 in "
-        f"{100 * high.share:.0f} %. Success (a relevant passage) is 0.818 at K = 2 and 0.909 at "
-        "K = 38."
+        "Undecided between 2 and 38: at K = 2 already 82 % of the queries have a relevant passage; "
+        "only K = 38 brings 91 %, and that rests on one query "
+        f"(2 in {100 * low.share:.0f} % of the resamples, 38 in {100 * high.share:.0f} %)."
     )
+
+
+def test_a_plateau_is_named_by_the_smallest_depth_that_reaches_it():
+    """Without the last of ten, four in ten resamples choose 3 or 4; at 4 eight of ten succeed."""
+    judged = population(10**6, [1] * 11, [*[[1]] * 6, [3], [4], [4], [38], []], num_ret=100)
+    study, said = decided(judged, [1, 100])
+    assert study.stability.low == 3
+    assert (study.stability.ends, study.stability.between) == ((4, 38), 1)
+    assert study.stability.success == pytest.approx((9 / 11, 10 / 11))
+    assert study.named_depths == [4, 38]
+    assert said.startswith("Undecided between 4 and 38: at K = 4 already 82 % of the queries")
 
 
 def test_many_queries_at_the_end_decide():
@@ -118,7 +129,7 @@ def test_resamples_without_any_depth_are_said():
     study, said = decided(population(10**6, [1, 1], [[3], []], num_ret=9), [1, 9])
     assert study.stability.groups[0].low == 0
     assert study.stability.groups[0].share == pytest.approx(0.25, abs=0.041)
-    assert said.startswith("Undecided between none and 3: none in 2")
+    assert said.startswith("Undecided between none and 3: at K = 3 50 % of the queries have")
 
 
 def test_success_that_saturates_at_the_top_cannot_choose():

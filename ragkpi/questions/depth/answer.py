@@ -76,6 +76,23 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
     return Answer("depth", table, verdict, facts, heads=1 if curves.several else 0)
 
 
+def named_depths(studies: Sequence[Study]) -> list[int]:
+    """Return the depths that the verdict on runs names, which belong into the table."""
+    if len(studies) <= _FEW_RUNS:
+        return [depth for study in studies for depth in study.named_depths]
+    choices = [study.recommended for study in studies if study.recommended]
+    depths = sorted(choice.depth for choice in choices)
+    return [
+        *depths[:1],
+        *depths[-1:],
+        *(choice.depth for choice in choices if choice is _best(choices)),
+    ]
+
+
+def _best(choices: Sequence[Choice]) -> Choice:
+    return max(choices, key=lambda choice: (choice.success, choice.bits))
+
+
 def _verdict(curves: Curves, tokens: float | None) -> list[str]:
     curve, depths = curves.curves[0], curves.depths
     if curves.success == "published":  # all of a few depths, the ends of many
@@ -93,7 +110,8 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
         chosen = [(choice.depth, name) for choice, name in choices]
         (low, shallow), (high, deep) = min(chosen), max(chosen)
         summary += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")
-        choice, name = max(choices, key=lambda pair: (pair[0].success, pair[0].bits))
+        choice = _best([choice for choice, _ in choices])
+        (name,) = (name for other, name in choices if other is choice)
         best = [
             f"Success is highest for {name}: {choice.success:.3f} at K = {choice.depth:,}, "
             f"{choice.bits:.2f} bits over random."
@@ -256,12 +274,16 @@ def _span(low: int, high: int, between: str = " to ") -> str:
 def _undecided(stability: Stability, choice: Choice, limits: Limits) -> str:
     if not stability.resamples:
         return f"Undecided: one query cannot choose K. It alone would choose {choice.depth:,}."
-    low, high = (_span(end, end) for end in (stability.low, stability.high))
-    first, last = stability.success
-    at = f"{first:.3f} at K = {low} and " if stability.low else ""
+    (low, high), (first, last) = stability.ends, stability.success
+    rest = "one query" if stability.between == 1 else f"{stability.between:,} queries"
+    only = f"; only K = {high:,} brings {_percent(last)}, and that rests on {rest}"
+    if not stability.between:
+        only = f", and K = {high:,} brings no more"
+    at = f"K = {low:,} already" if low else f"K = {high:,}"
     return (
-        f"Undecided between {low} and {high}: {_shares(stability)}. Success ({_what(limits)}) is "
-        f"{at}{last:.3f} at K = {high}."
+        f"Undecided between {_span(low, low)} and {high:,}: at {at} "
+        f"{_percent(first if low else last)} of the queries have {_what(limits)}"
+        f"{only if low else ''} ({_shares(stability)})."
     )
 
 
@@ -317,7 +339,7 @@ def _short(curve: Curve) -> str:
         return f"success cannot choose K (recall {study.saturation.recall:.3f} where it saturates)."
     if stability and not stability.decided:
         shares = _shares(stability) if stability.resamples else "one query"
-        return f"undecided between {_span(stability.low, stability.high, ' and ')}: {shares}."
+        return f"undecided between {_span(*stability.ends, ' and ')}: {shares}."
     sure = f" ({_span(stability.low, stability.high)} in 95 % of resamples)" if stability else ""
     return f"retrieve {choice.depth:,}{sure}, success {choice.success:.3f}, {choice.bits:.2f} bits."
 
@@ -330,7 +352,8 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
     if choice.limit == "plateau" and study.plateau:
         deepest, more = study.plateau.deepest, study.plateau.final - study.plateau.success
         if deepest < 2 * choice.depth:
-            return f"success rises down to there, and nothing below {deepest:,} was tried"
+            below = "there is no room" if deepest == limits.most else "nothing was tried"
+            return f"success rises down to there, and below {deepest:,} {below}"
         gain = f"only {more:.3f} more success" if more else "no more success"
         double = choice.doubling
         cost = "" if double is None else f", and twice as many cost {double:.2f} bits"

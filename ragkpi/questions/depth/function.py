@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.evaluation import RunOrPath
+from ragkpi.evaluation import Evaluation, RunOrPath
 from ragkpi.interface import option, with_progress
 from ragkpi.library.arguments import (
     Estimating,
@@ -22,8 +22,8 @@ from ragkpi.library.arguments import (
 from ragkpi.library.call import Call
 from ragkpi.library.result import Result
 from ragkpi.measures.chance import Needed, corpus_size
-from ragkpi.measures.measure import Metric, score
-from ragkpi.questions.depth.answer import depth_answer, depth_charts
+from ragkpi.measures.measure import Metric, Scores, score
+from ragkpi.questions.depth.answer import depth_answer, depth_charts, named_depths
 from ragkpi.questions.depth.quality import Qualities, for_runs, qualities
 from ragkpi.questions.depth.resampling import decide_depth
 from ragkpi.questions.depth.study import (
@@ -301,31 +301,43 @@ def _curves_of_runs(
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
     if call.settings.max_retrieved is not None:
         deepest = max(1, min(deepest, call.settings.max_retrieved))
-    if depths is None:
+    usual = depths
+    if usual is None:
         answered = {depth for quality in answers.values() for depth in quality}
-        depths = [depth for depth in sorted({*DEPTHS, *answered}) if depth <= deepest]
+        usual = [depth for depth in sorted({*DEPTHS, *answered}) if depth <= deepest]
     elif call.settings.corpus_size is not None and not call.settings.corpus_sizes:
-        _refuse_above(call.settings.corpus_size, depths)  # before any note
-    evaluated = read.evaluate(values(depths))
+        _refuse_above(call.settings.corpus_size, usual)  # before any note
+    evaluated = read.evaluate(values(usual))
     for result in evaluated:
-        _refuse_above(int(corpus_size(result.plain).min()), depths)
-    curves = []
-    quality = for_runs(answers, evaluated.names)
-    all_runs = zip(evaluated.names, runs, evaluated, strict=True)
-    for name, path, result in with_progress(all_runs, "depths", len(runs)):
-        judged = result.plain
-        deepest = int(judged.num_ret.max())
-        if depths[-1] > deepest:  # success cannot rise there, but chance does
+        _refuse_above(int(corpus_size(result.plain).min()), usual)
+    studies = []
+    for path, result in with_progress(zip(runs, evaluated, strict=True), "depths", len(runs)):
+        deepest = int(result.plain.num_ret.max())
+        if usual[-1] > deepest:  # success cannot rise there, but chance does
             call.notes.warn(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
                 f"give a deeper run, or {option('at')} down to {deepest} ({path})"
             )
-        kept = [c for c in result.scores.columns if c.metric.measure.name in _ESTIMATED]
-        bounds = intervals(result.scores.only(kept), resampling) if ci else {}
-        study = decide_depth(judged, depths, limits, resampling)
-        curves.append(Curve(name, result.scores, study, bounds, quality.get(name, {})))
-    studied = Curves(curves, depths, limits, resampling if ci else None)
+        studies.append(decide_depth(result.plain, usual, limits, resampling))
+    if depths is None:  # the table has what the verdict names
+        usual = sorted({*usual, *named_depths(studies)})
+    quality = for_runs(answers, evaluated.names)
+    curves = []
+    for name, result, study in zip(evaluated.names, evaluated, studies, strict=True):
+        scores = _completed(result, values(usual))
+        kept = [c for c in scores.columns if c.metric.measure.name in _ESTIMATED]
+        bounds = intervals(scores.only(kept), resampling) if ci else {}
+        curves.append(Curve(name, scores, study, bounds, quality.get(name, {})))
+    studied = Curves(curves, usual, limits, resampling if ci else None)
     return studied, [result.plain for result in evaluated]
+
+
+def _completed(run: Evaluation, metrics: Sequence[Metric]) -> Scores:
+    """Return the scores of metrics, of which the evaluation has most."""
+    present = {column.name: column for column in run.scores.columns}
+    lacking = score(run.plain, [metric for metric in metrics if metric.name not in present])
+    columns = present | {column.name: column for column in lacking.columns}
+    return replace(run.scores, columns=[columns[metric.name] for metric in metrics])
 
 
 def _refuse_above(size: int, depths: Sequence[int]) -> None:

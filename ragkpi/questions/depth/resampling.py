@@ -40,13 +40,21 @@ def decide_depth(
     queries, depth = queries_of(judged, limits.needed), study.choice.depth
     n, bootstrap = len(queries.first), bootstrap or Bootstrap()
     if n < 2:
-        return replace(study, stability=Stability(n, 0, depth, depth, 0.0, (0.0, 0.0), []))
+        alone = Stability(n, 0, depth, depth, 0.0, [], (depth, depth), (0.0, 0.0), 0)
+        return replace(study, stability=alone)
     resamples = min(bootstrap.resamples, _RESAMPLES, max(100, _NUMBERS // n))
     chosen = np.sort(depths_chosen(judged, max(depths), limits, resamples, bootstrap.seed))
     low, high = (int(chosen[int(tail * resamples)]) for tail in (_OUTSIDE, 1 - _OUTSIDE))
     share = float(((depth <= 2 * chosen) & (chosen <= 2 * depth)).mean())
-    first, last = queries.success(np.array([low, high])).tolist()
-    stability = Stability(n, resamples, low, high, share, (first, last), _groups(chosen))
+    groups = _groups(chosen)
+    beside_low = [group.high for group in groups if group.low <= low <= group.high < high]
+    ends = (beside_low[0] if beside_low else low), high
+    reached = queries.least_depth(ends[0]), queries.least_depth(ends[1])
+    if limits.target is None and reached[0] < reached[1]:
+        ends = reached
+    first, last = queries.success(np.array(ends)).tolist()
+    between = round((last - first) * n)
+    stability = Stability(n, resamples, low, high, share, groups, ends, (first, last), between)
     return replace(study, stability=stability)
 
 
@@ -55,7 +63,7 @@ def depths_chosen(
 ) -> IntArray:
     """Return the depth that each resample of the queries chooses, 0 for none, (B,)."""
     if limits.target is None:
-        chosen = _by_limits(judged, deepest, limits, resamples, seed)
+        chosen = _by_limits(judged, limits.deepest(deepest), limits, resamples, seed)
     else:
         chosen = _by_target(judged, limits.target, resamples, seed)
     return np.minimum(chosen, deepest if limits.most is None else min(deepest, limits.most))

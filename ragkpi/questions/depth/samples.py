@@ -52,6 +52,10 @@ class Queries(NamedTuple):
         succeeded = np.searchsorted(np.sort(self.first), depths, side="right")
         return np.asarray(succeeded / max(len(self.first), 1))
 
+    def least_depth(self, depth: int) -> int:
+        """Return the smallest depth at which as many queries succeed as at this one."""
+        return int(self.first.max(where=self.first <= depth, initial=min(depth, 1)))
+
     def ceiling(self, depths: IntArray) -> FloatArray:
         """Return the ceiling of BoR at each depth, (D,), as `bor_max` defines it."""
         tails, count = self.tails(depths), np.bincount(self.situation)

@@ -137,6 +137,10 @@ class Limits:
     def needed(self) -> Needed:
         return Needed(self.m, self.recall)
 
+    def deepest(self, depth: int) -> int:
+        """Return how deep success is looked at: down to a depth, or as deep as there is room."""
+        return depth if self.most is None or self.target else min(depth, self.most)
+
     @property
     def allowed_loss(self) -> float:
         """The loss that `Affordable` allows: one bit, a factor of 2, unless `max_loss` is set."""
@@ -220,8 +224,10 @@ class Stability:
     low: int  # 95 % of the resamples choose from low to high
     high: int
     share: float  # of the resamples that choose at least half and at most twice the depth
-    success: tuple[float, float]  # of all queries, at the low and at the high depth
     groups: Sequence[Group]  # where the resamples are, ascending
+    ends: tuple[int, int]  # the smallest depths that reach the success of the ends of the groups
+    success: tuple[float, float]  # of all queries, at both ends
+    between: int  # queries that succeed at the deeper end alone
 
     @property
     def decided(self) -> bool:
@@ -254,6 +260,16 @@ class Study:
     @property
     def recommended(self) -> Choice | None:
         return self.choice if self.outcome == "depth" else None
+
+    @property
+    def named_depths(self) -> list[int]:
+        """The depths that a sentence on the run names, ascending."""
+        depths = [] if self.choice is None else [self.choice.depth]
+        if self.outcome == "undecided" and self.stability:
+            depths = list(self.stability.ends)
+        if self.outcome == "saturated" and self.saturation:
+            depths = [self.saturation.depth, self.saturation.deepest]
+        return sorted(depth for depth in depths if depth)
 
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -319,8 +335,9 @@ def study_counts(judged: Judged, depths: Sequence[int], limits: Limits) -> Study
 
 
 def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
-    """Find the limits of a run's depth, down to the deepest of `depths`."""
-    return _study(judged, queries_of(judged, limits.needed), max(depths), limits, "run")
+    """Find the limits of a run's depth, down to the deepest of `depths` for which there is room."""
+    deepest = limits.deepest(max(depths))
+    return _study(judged, queries_of(judged, limits.needed), deepest, limits, "run")
 
 
 def _study(
