@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -60,26 +60,67 @@ class BaselineGate:
     """A run may be worse than a baseline by at most a margin, at a level of confidence.
 
     With ``"worse"`` the level holds for all values of a run together: a run as good as its baseline
-    fails with a probability of at most 1 - level, whatever the number of gates.
+    fails with a probability of at most 1 - level, whatever the number of gates. `doubt` says in
+    words what unjudged documents leave open of a difference; empty if nothing.
     """
 
     margin: Margin = Margin(0.0)
     decided_by: DecidedBy = "worse"
-    level: float = 0.95
+    bootstrap: Bootstrap = field(default_factory=Bootstrap)
+    doubt: Callable[[Difference], str] = lambda _: ""
 
     @property
     def procedure(self) -> Procedure:
         """The comparison behind the gate: every value decides."""
-        return Procedure(family="all", bootstrap=Bootstrap(level=self.level))
+        return Procedure(family="all", bootstrap=self.bootstrap)
 
-    def passes(self, found: Difference) -> bool:
+    def passes(self, difference: Difference) -> bool:
         """Return whether a difference from the baseline is allowed, by its test and interval."""
-        sign, allowed = found.metric.measure.sign, self.margin.below(found.baseline)
-        low, high = sorted(sign * bound for bound in found.interval)
+        sign = difference.metric.measure.sign
+        allowed = self.margin.below(difference.baseline)
+        low, high = sorted(sign * bound for bound in difference.interval)
         if self.decided_by == "noninferior":
             return low >= -allowed or math.isclose(low, -allowed, rel_tol=1e-9)  # False for NA
-        at_best = sign * found.difference if math.isnan(high) else high
-        return found.decision != "worse" or (allowed > 0 and at_best >= -allowed)
+        at_best = sign * difference.difference if math.isnan(high) else high
+        return difference.decision != "worse" or (allowed > 0 and at_best >= -allowed)
+
+    def in_words(self, difference: Difference, baseline: str, passed: bool, remark: str) -> str:
+        """Say what is shown of a difference, with the numbers that it rests on."""
+        sign, change = difference.metric.measure.sign, difference.difference
+        margin = self.margin.below(difference.baseline)
+        value, reference, allowed = _alike(change, difference.summary, difference.baseline, margin)
+        apart, low, high, end = _alike(
+            change, change, *difference.interval, -sign * margin, signed=True
+        )
+        if self.decided_by == "worse":
+            is_shown, claim = not passed, f"more than {allowed} worse" if margin else "worse"
+        else:
+            is_shown, claim = passed, f"at most {allowed} worse" if margin else "no worse"
+        limit = f"limit: {end if margin else 0} at {self.bootstrap.level * 100:g} %"
+        if math.isnan(difference.interval.low):
+            limit += "; no interval of the difference is valid: all queries differ by the same, or "
+            limit += "they are too few"
+        if remark:
+            limit += f"; {remark[0].lower()}{remark[1:-1]}"
+        doubt = self.doubt(difference) if is_shown else ""
+        return (
+            f"{value} is {'' if is_shown else 'not '}shown to be {claim} than {baseline}'s "
+            f"{reference}{' as far as judged' if doubt else ''}: {apart} [{low}, {high}], "
+            f"{difference.p_in_words} ({limit}){f'; {doubt}' if doubt else ''}"
+        )
+
+    def unseen(self, difference: Difference) -> str:
+        """Say what loss a passed gate could have missed; empty if the rankings are alike."""
+        sign, n = difference.metric.measure.sign, difference.queries
+        amount = -min(sign * bound for bound in difference.interval)
+        if amount == 0 == difference.difference or math.isnan(amount):
+            return ""
+        (text,) = _alike(difference.difference, amount)
+        loss = f"a loss of {text}, or one" if amount > 0 else "a loss"
+        # Of n queries none fails with a probability of (1 - s)^n, where a share s of all fails.
+        share = 1 - (1 - self.bootstrap.level) ** (1 / n)
+        often = max(math.floor(1 / share), 2)
+        return f"; it could have missed {loss} that falls on fewer than 1 in {often} queries"
 
 
 @dataclass(frozen=True)
@@ -90,17 +131,16 @@ class Verdict:
     ----------
     queries
         The number of queries behind the value.
-    against
-        The baseline, and its value where the limit has a margin; empty for a limit that was given.
+    says
+        What is seen of the value.
     baseline
         The value of the baseline; None for a limit that was given.
-    difference, gate
-        The comparison with the baseline and what it allows, where a test or an interval decided.
+    difference
+        The comparison with the baseline, where a test or an interval decided.
+    unseen
+        What a passed gate could have missed.
     undecided
         Why nothing can be decided, and the gate is missed; else empty.
-    remark
-        A sentence where no loss could be shown, so few queries differ; the gate is passed then, or
-        every change of few queries would miss it, as often better as worse.
     """
 
     run: str
@@ -109,18 +149,18 @@ class Verdict:
     limit: float
     passed: bool
     queries: int
-    against: str = ""
+    says: str
     baseline: float | None = None
     difference: Difference | None = None
-    gate: BaselineGate = field(default_factory=BaselineGate)
+    unseen: str = ""
     undecided: str = ""
-    remark: str = ""
 
     @property
     def told(self) -> str:
         """What a reader of a report has to know."""
         over = counted(self.queries, "query", "queries")
-        return f"gate {'passed' if self.passed else 'missed'}: {self}, over {over}"
+        end = self.unseen if self.passed else ""
+        return f"gate {'passed' if self.passed else 'missed'}: {self}, over {over}{end}"
 
     def document(self) -> dict[str, Any]:
         """Return the verdict for programs."""
@@ -130,45 +170,16 @@ class Verdict:
         plain: dict[str, Any] = {name: as_json(x, "decimal") for name, x in numbers.items()}
         if self.difference is not None:
             plain["interval"] = [as_json(bound, "decimal") for bound in self.difference.interval]
-        known = {"queries": self.queries, "passed": self.passed, "says": str(self)}
-        return {"measure": self.name, **plain, **known}
+        outcome = {"queries": self.queries, "passed": self.passed, "says": str(self)}
+        return {"measure": self.name, **plain, **outcome}
+
+    def missed(self, why: str) -> Verdict:
+        """Return the verdict, missed because nothing can be decided, if there is a reason."""
+        return replace(self, passed=False, undecided=self.undecided or why) if why else self
 
     def __str__(self) -> str:
-        if self.undecided:
-            return f"{self.run}: {self.name} is not decided: {self.undecided}"
-        if math.isnan(self.value):
-            return f"{self.run}: {self.name} is NA; its limit is {self.limit:.6g}"
-        if self.difference is not None:
-            return self._of_difference(self.difference)
-        numbers = self.value, self.limit, abs(self.limit - self.value)
-        found, limit, by = map("{:.6g}".format, numbers)
-        if self.against:
-            found, limit, by = _alike(numbers[-1], *numbers)
-            limit += f" ({self.against})"
-        if self.value == self.limit:
-            return f"{self.run}: {self.name} is {found}, at the limit {limit}"
-        side = "below" if self.value < self.limit else "above"
-        return f"{self.run}: {self.name} is {found}, {side} {limit} by {by}"
-
-    def _of_difference(self, found: Difference) -> str:
-        sign, apart = found.metric.measure.sign, found.difference
-        margin = self.gate.margin.below(found.baseline)
-        value, baseline, allowed = _alike(apart, found.summary, found.baseline, margin)
-        change, low, high, end = _alike(apart, apart, *found.interval, -sign * margin, signed=True)
-        if self.gate.decided_by == "worse":
-            shown, claim = not self.passed, f"more than {allowed} worse" if margin else "worse"
-        else:
-            shown, claim = self.passed, f"at most {allowed} worse" if margin else "no worse"
-        limit = f"limit: {end if margin else 0} at {self.gate.level * 100:g} %"
-        if math.isnan(found.interval.low):
-            limit += "; no interval of the difference is valid: all queries differ by the same, or "
-            limit += "they are too few"
-        if self.remark:
-            limit += f"; {self.remark[0].lower()}{self.remark[1:-1]}"
-        return (
-            f"{self.run}: {self.name} {value} is {'' if shown else 'not '}shown to be {claim} than "
-            f"{self.against}'s {baseline}: {change} [{low}, {high}], {found.p_in_words} ({limit})"
-        )
+        says = f"is not decided: {self.undecided}" if self.undecided else self.says
+        return f"{self.run}: {self.name} {says}"
 
 
 def _alike(smallest: float, *values: float, signed: bool = False) -> list[str]:
@@ -247,34 +258,34 @@ def baseline_verdicts(
         ]
     compared = compare([name, of_run], [limits, tested], gate.procedure)
     too_few = compared.too_few if gate.decided_by == "worse" else ""
-    few = compared.out_of_reach if gate.decided_by == "worse" else ""
+    remark = compared.out_of_reach if gate.decided_by == "worse" else ""
     verdicts = []
-    for found in compared.differences:
-        column, there = tested[found.metric.name], limits[found.metric.name]
-        reference = found.baseline if found.queries else there.summary
+    for difference in compared.differences:
+        metric = difference.metric
+        column, there = tested[metric.name], limits[metric.name]
+        reference = difference.baseline if difference.queries else there.summary
         verdict = value_verdict(name, of_run, column, reference, gate.margin)
         if verdict.undecided or math.isnan(verdict.value):
             verdicts.append(verdict)
             continue
         doubt = too_few
-        if gate.decided_by == "worse" and found.decision == "untested":
+        if gate.decided_by == "worse" and difference.decision == "untested":
             doubt = doubt or "no test of the difference is valid"
         if not np.array_equal(column.known, there.known):
             doubt = "it is NA for other queries of the baseline"
-        shown = found.queries > 1 and not found.metric.is_rate
-        if found.ties == found.queries and not found.difference and (shown or rankings == "equal"):
-            found = replace(found, interval=Interval(0.0, 0.0))
+        equal = difference.ties == difference.queries and not difference.difference
+        if equal and (rankings == "equal" or (difference.queries > 1 and not metric.is_rate)):
+            difference = replace(difference, interval=Interval(0.0, 0.0))
+        passed = gate.passes(difference)
         verdict = replace(
             verdict,
-            passed=gate.passes(found) and not doubt,
-            queries=found.queries,
-            against=name,
-            difference=found,
-            gate=gate,
-            undecided=doubt,
-            remark=few,
+            passed=passed,
+            queries=difference.queries,
+            says=gate.in_words(difference, name, passed, remark),
+            difference=difference,
+            unseen=gate.unseen(difference),
         )
-        verdicts.append(verdict)
+        verdicts.append(verdict.missed(doubt))
     return verdicts
 
 
@@ -284,31 +295,28 @@ def value_verdict(
     """Compare a value with that of a baseline, less the margin."""
     measure, allowed = column.metric.measure, margin.below(reference)
     limit, against, doubt = reference - measure.sign * allowed, baseline, ""
+    if allowed:
+        value, less = _alike(allowed, reference, allowed)
+        against += f" {value} {'less' if measure.sign > 0 else 'plus'} {less}"
     if math.isnan(reference) or (_is_worst(reference, measure) and math.isinf(reference)):
         doubt = f"no value is worse than {baseline}'s {rounded(reference, 'decimal')}"
     elif allowed and _is_worst(limit, measure):
         doubt = f"{option('margin')} allows every value"
-    if allowed:
-        value, less = _alike(allowed, reference, allowed)
-        against += f" {value} {'less' if measure.sign > 0 else 'plus'} {less}"
-    verdict = replace(_verdict(run, column, limit), against=against, baseline=reference)
-    return replace(verdict, passed=False, undecided=doubt) if doubt else verdict
+    return replace(_verdict(run, column, limit, against), baseline=reference).missed(doubt)
 
 
-def nothing_refused(found: Sequence[Verdict], run: Scores) -> list[Verdict]:
+def nothing_refused(verdicts: Sequence[Verdict], run: Scores) -> list[Verdict]:
     """Fail the verdicts of a comparison in which neither run nor baseline has any success."""
-    gains = [(v, m) for v in found if (m := run[v.name].metric.measure).better == "higher"]
-    worst = [v.value == v.baseline and (not v.value or _is_worst(v.value, m)) for v, m in gains]
-    if not worst or not all(worst):
-        return list(found)
-    doubt = "no query of run or baseline has any success"
-    return [replace(one, passed=False, undecided=one.undecided or doubt) for one in found]
+    gains = [(v, m) for v in verdicts if (m := run[v.name].metric.measure).better == "higher"]
+    nothing = [v.value == v.baseline and (not v.value or _is_worst(v.value, m)) for v, m in gains]
+    doubt = "no query of run or baseline has any success" if nothing and all(nothing) else ""
+    return [verdict.missed(doubt) for verdict in verdicts]
 
 
-def unmet(found: Sequence[Verdict]) -> list[Verdict]:
+def unmet(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the failed verdicts: for each run and value, the limit missed the furthest."""
     missed: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in found:
+    for verdict in verdicts:
         if not verdict.passed:
             missed.setdefault((verdict.run, verdict.name), []).append(verdict)
     return [max(of_one, key=lambda v: abs(v.limit - v.value)) for of_one in missed.values()]
@@ -330,11 +338,23 @@ def _named(request: str, metrics: Mapping[str, Metric]) -> Metric:
     return numbers[name]
 
 
-def _verdict(run: str, column: MetricScores, limit: float) -> Verdict:
+def _verdict(run: str, column: MetricScores, limit: float, against: str = "") -> Verdict:
+    """Compare a value with its limit; `against` is the baseline that gives it, with the margin."""
     sign, value = column.metric.measure.sign, float(column.summary)
     # 0.4 - 0.1 is more than 0.3 in doubles: a value that equals its limit to nine digits keeps it.
     kept = sign * value >= sign * limit or math.isclose(value, limit, rel_tol=1e-9)
-    return Verdict(run, column.name, value, limit, kept and not math.isnan(value), column.valid)
+    numbers = value, limit, abs(limit - value)
+    number, bound, by = map("{:.6g}".format, numbers)
+    if against:
+        number, bound, by = _alike(numbers[-1], *numbers)
+        bound += f" ({against})"
+    if math.isnan(value):
+        says = f"is NA; its limit is {limit:.6g}"
+    elif value == limit:
+        says = f"is {number}, at the limit {bound}"
+    else:
+        says = f"is {number}, {'below' if value < limit else 'above'} {bound} by {by}"
+    return Verdict(run, column.name, value, limit, kept, column.valid, says)  # False for NA
 
 
 def _finite(text: str) -> float | None:

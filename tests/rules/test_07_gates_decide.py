@@ -203,7 +203,7 @@ def test_what_passed_gates_say(evaluate):
     assert found.err.decode() == (
         "ragkpi: note: gate passed: good: recip_rank 0.7500 is not shown to be worse than "
         "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p = 0.0005 (limit: 0 at 95 %), over 12 "
-        "queries\n"
+        "queries; it could have missed a loss that falls on fewer than 1 in 4 queries\n"
     )
     found = evaluate(*limit("recip_rank=0.5"), "good.run")
     assert found.err.decode() == (

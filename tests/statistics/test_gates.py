@@ -154,7 +154,7 @@ def paired(difference, spread, n=20):
 )
 def test_what_decides_against_a_baseline(difference, margin, decided_by, passed):
     old, new = paired(difference, 0.1)
-    gate = BaselineGate(Margin(margin), decided_by, 0.95)
+    gate = BaselineGate(Margin(margin), decided_by)
     (verdict,) = baseline_verdicts(("old", old), ("new", new), gate)
     assert verdict.passed == passed
 
@@ -170,7 +170,7 @@ def test_the_gate_fails_exactly_where_compare_says_worse(level):
             scores([(MAP, run[0]), (metric("P_5"), run[1]), (HARM, run[2])]) for run in (old, new)
         ]
         found = baseline_verdicts(
-            ("old", of_runs[0]), ("new", of_runs[1]), BaselineGate(level=level)
+            ("old", of_runs[0]), ("new", of_runs[1]), BaselineGate(bootstrap=Bootstrap(level=level))
         )
         procedure = Procedure(family="all", bootstrap=Bootstrap(level=level))
         compared = compare(["old", "new"], of_runs, procedure).differences
@@ -178,6 +178,24 @@ def test_the_gate_fails_exactly_where_compare_says_worse(level):
         assert [v.difference for v in found] == compared
         failed += len(unmet(found))
     assert 5 <= failed <= 30
+
+
+@pytest.mark.parametrize(
+    ("difference", "n", "missed"),
+    [
+        # None of 12 fails: (1 - 1/4) ** 12 = 0.032, (1 - 1/5) ** 12 = 0.069.
+        (0.09, 12, "a loss that falls on fewer than 1 in 4 queries"),
+        # (1 - 1/10) ** 30 = 0.042, (1 - 1/11) ** 30 = 0.057; t at 0.975 is 2.0452.
+        (0.0, 30, "a loss of 0.0373, or one that falls on fewer than 1 in 10 queries"),
+        (0.0, 100, "a loss of 0.0198, or one that falls on fewer than 1 in 33 queries"),
+    ],
+)
+@pytest.mark.parametrize("decided_by", ["worse", "noninferior"])
+def test_a_passed_gate_says_what_it_could_have_missed(difference, n, missed, decided_by):
+    old, new = paired(difference, 0.1, n)
+    gate = BaselineGate(Margin(0.05), decided_by)
+    (verdict,) = baseline_verdicts(("old", old), ("new", new), gate)
+    assert verdict.told.endswith(f", over {n} queries; it could have missed {missed}")
 
 
 def test_messages_add_up():
@@ -236,7 +254,7 @@ def test_equal_systems_seldom_fail_where_being_worse_must_be_shown():
             for of_run in draws
         )
         for decided_by in failed:
-            gate = BaselineGate(Margin(0.0), decided_by, 0.95)
+            gate = BaselineGate(Margin(0.0), decided_by)
             failed[decided_by] += bool(unmet(baseline_verdicts(("a", old), ("b", new), gate)))
     assert failed["value"] > 200
     assert failed["worse"] <= 27  # 0.05 of 300, and three standard deviations

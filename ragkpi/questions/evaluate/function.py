@@ -349,12 +349,14 @@ def evaluate(
     runs = named_run(run) if several is None else several
     gates = _gates(runs, fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
     baselines: Mapping[str, RunOrPath] = {}
+    depth = 0
     if gates:
         gates.refuse_idle(metrics, "bind" if zscores is None else "ignored")
         call, baselines = replace(call, without_judged="refused"), gates.runs(runs)
+        depth = gates.depth(metrics, call.settings)
     read = {**runs, **baselines}
     noted = note_files([*read.values(), *(gates.stored_files if gates else ())])
-    evaluated = call.evaluate(qrels, read, metrics, problems="kept").over_common_queries()
+    evaluated = call.evaluate(qrels, read, metrics, depth, "kept").over_common_queries()
     bad = list(evaluated.problems)
     of_runs = {name: run for name, run in evaluated.by_name.items() if name in runs}
     if problems == "raised" or not of_runs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -22,8 +22,11 @@ from ragkpi.library.call import Evaluations
 from ragkpi.library.evaluation_report import EvaluatedRun, run_object
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
 from ragkpi.library.slices import QuerySlice, queries_of, slices_of
+from ragkpi.library.unjudged_doubt import judging_of, names_needed
 from ragkpi.measures.measure import Metric, MetricScores, Scores
+from ragkpi.ranking.judged import Settings
 from ragkpi.reports.layout import Layout
+from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import (
     BaselineGate,
     DecidedBy,
@@ -39,6 +42,7 @@ from ragkpi.statistics.gates import (
     value_verdict,
     verdicts,
 )
+from ragkpi.statistics.paired import Difference
 from ragkpi.wording import listed, visible
 
 _HEAD = 1 << 12
@@ -260,6 +264,12 @@ class Gates:
             name += "#baseline"
         return {name: self.baseline}
 
+    def depth(self, metrics: Sequence[Metric], settings: Settings) -> int:
+        """Return the depth to which doubts about a baseline need names of documents."""
+        if self.baseline is None or isinstance(self.baseline, StoredResult):
+            return 0
+        return max(names_needed([metric], settings) for metric in metrics)
+
     @property
     def stored_files(self) -> Sequence[str]:
         """The paths of the stored results, which were read."""
@@ -285,23 +295,41 @@ class Gates:
             assert signature is not None
             self.baseline.refuse_other_ground(runs, signature, evaluated.judgements.file)
         limited = [(gate, _slices_of(gate, slices, queries)) for gate in self.limits]
-        found: list[Verdict] = []
-        for own_name, run in zip(names, runs.items(), strict=True):
+        every: list[Verdict] = []
+        for call_name, run in zip(names, runs.items(), strict=True):
             for gate, parts in limited:
-                found += _verdicts_on_limit(gate, parts, *run)
+                every += _verdicts_on_limit(gate, parts, *run)
             against: list[Verdict] = []
             if isinstance(self.baseline, StoredResult):
                 against = stored_verdicts(self.baseline, run, self.against)
             for other in scores.keys() - names:
-                alike = evaluated.by_name[own_name].ranks_like(evaluated.by_name[other])
+                alike = evaluated.by_name[call_name].ranks_like(evaluated.by_name[other])
                 rankings: Literal["differ", "equal"] = "equal" if alike else "differ"
-                against = baseline_verdicts((other, scores[other]), run, self.against, rankings)
-            found += nothing_refused(against, run[1])
-        return found
+                gate_ = replace(self.against, doubt=_doubt_of(evaluated, other, call_name, run[0]))
+                against = baseline_verdicts((other, scores[other]), run, gate_, rankings)
+            every += nothing_refused(against, run[1])
+        return every
 
-    def missed(self, found: Sequence[Verdict]) -> list[GateFailedError]:
+    def missed(self, verdicts: Sequence[Verdict]) -> list[GateFailedError]:
         """Return an error per run and value that falls short."""
-        return [GateFailedError(str(verdict)) for verdict in unmet(found)]
+        return [GateFailedError(str(verdict)) for verdict in unmet(verdicts)]
+
+
+def _doubt_of(
+    evaluated: Evaluations, baseline: str, run: str, name: str
+) -> Callable[[Difference], str]:
+    """Return a function that says what unjudged documents leave open of a run, called `name`."""
+    names = dict(zip(evaluated.by_name, evaluated.names, strict=True))
+
+    def doubt(difference: Difference) -> str:
+        if difference.metric not in evaluated.metrics:  # a z-score
+            return ""
+        judging = judging_of(evaluated, difference.metric)
+        claims = {names[run]: difference.decision}
+        doubts = judging.doubts(names[baseline], claims) if judging else {}
+        return doubts[names[run]].in_words(baseline, name) if doubts else ""
+
+    return doubt
 
 
 def _verdicts_on_limit(
@@ -365,7 +393,7 @@ def gates_of(
     against = BaselineGate(
         Margin(0.0) if margin is None else parse_margin(str(margin)),
         one_of("gate_by", gate_by or "worse", get_args(DecidedBy)),
-        gate_confidence or 0.95,
+        Bootstrap(level=gate_confidence or 0.95),
     )
     if not isinstance(baseline, str | os.PathLike):
         return Gates(limits, run_of(baseline), against)
