@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import chain, combinations, groupby
 from typing import Literal
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray
+from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.bounds.open_run import OpenRun, open_run
 from ragkpi.bounds.search import (
     Trials,
@@ -48,10 +48,6 @@ class Bounded:
     each_high: FloatArray
     exact: bool  # whether some assignment reaches the bounds; they may be too wide otherwise
 
-    @property
-    def depth(self) -> int | None:
-        return _depth(self.metric)
-
 
 @dataclass(frozen=True)
 class Swap:
@@ -73,16 +69,22 @@ class RunsWithHoles:
     within: Within  # whether all holes vary, or for each metric those down to its cutoff
 
     @cached_property
-    def _open(self) -> Callable[[int, int | None, int | None], OpenRun]:
-        return cache(
-            lambda run, *depths: open_run(self.holes, run, self.evaluations[run].plain, *depths)
-        )
+    def _open(self) -> Callable[[int, int | None], OpenRun]:
+        @cache
+        def opened(run: int, depth: int | None) -> OpenRun:
+            judged, varies = self.evaluations[run].plain, self.varies(depth)
+            return open_run(self.holes, run, judged, depth, varies)
+
+        return opened
+
+    def varies(self, depth: int | None) -> BoolArray:
+        """Return which holes may have any level for metrics of a depth, (n,)."""
+        return self.holes.within(depth if self.within == "cutoff" else None)
 
     def trials(self, run: int, metric: Metric) -> Trials:
         """Open a run for the assignments of a metric."""
-        depth = _depth(metric)
-        opened = self._open(run, depth, depth if self.within == "cutoff" else None)
-        return Trials(opened, metric, levels_of_holes(metric, self.holes.judgements, self.settings))
+        scale = levels_of_holes(metric, self.holes.judgements, self.settings)
+        return Trials(self._open(run, metric.depth), metric, scale)
 
 
 @dataclass(frozen=True)
@@ -104,13 +106,9 @@ class HoleBounds:
         return list({bounded.metric.name: bounded.metric for bounded in self.bounded}.values())
 
 
-def _depth(metric: Metric) -> int | None:
-    return metric.measure.bounds.depth(metric.arguments)
-
-
 def depth_needed(metrics: Sequence[Metric], within: Within) -> int | None:
     """Return the depth of required document names; None for all."""
-    depths = [_depth(metric) for metric in metrics if not refusal(metric)]
+    depths = [metric.depth for metric in metrics if not refusal(metric)]
     known = [depth for depth in depths if depth is not None]
     if within == "retrieved" or not known or len(known) < len(depths):
         return None
@@ -156,9 +154,9 @@ def find_bounds(
             refused.append((metric, reason))
         else:
             bounded += of_metric
-    depths = dict.fromkeys(bounds.depth for bounds in bounded)
+    depths = dict.fromkeys(of_run.metric.depth for of_run in bounded)
     judged = {depth: [_judged_share(e.plain, depth) for e in evaluations] for depth in depths}
-    return HoleBounds(opened, bounded, refused, judged, _swaps(opened, bounded))
+    return HoleBounds(opened, bounded, refused, judged, list(_swaps(opened, bounded)))
 
 
 def _too_much(trials: Trials) -> str:
@@ -211,19 +209,30 @@ def _judged_share(judged: Judged, depth: int | None) -> float:
     return float(1.0 - unjudged.mean())
 
 
-def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded]) -> list[Swap]:
-    swaps = []
-    for pair in combinations(bounded, 2):
-        metric = pair[0].metric
-        direction = metric.measure.better
-        if pair[1].metric is not metric or direction == "neither":
-            continue
-        first_is_better = (pair[0].now >= pair[1].now) == (direction == "higher")
-        better, worse = pair if first_is_better else pair[::-1]
-        reach = worse.high - better.low if direction == "higher" else better.high - worse.low
-        if reach > 0:
-            trials = [runs.trials(each.run, metric) for each in (better, worse)]
-            scores = [runs.evaluations[each.run].scores for each in (better, worse)]
-            certain = can_reverse(trials, scores)
-            swaps.append(Swap(metric, better.run, worse.run, certain))
-    return swaps
+def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded]) -> Iterator[Swap]:
+    for _, group in groupby(bounded, key=lambda each: each.metric.name):
+        of_metric = list(group)
+        metric = of_metric[0].metric
+        scores = [evaluation.scores for evaluation in runs.evaluations]
+        pairs = [
+            (better.run, worse.run)
+            for better, worse in map(_ordered, combinations(of_metric, 2))
+            if metric.measure.better != "neither" and _overlap(better, worse)
+        ]
+        alike = [pair for pair in pairs if scores[pair[0]].queries == scores[pair[1]].queries]
+        trials = {run: runs.trials(run, metric) for run in {*chain(*alike)}}
+        certain = dict(zip(alike, can_reverse(alike, trials, scores), strict=True))
+        yield from (Swap(metric, *pair, certain.get(pair, False)) for pair in pairs)
+
+
+def _ordered(pair: tuple[Bounded, Bounded]) -> tuple[Bounded, Bounded]:
+    """Put the run that is better now first."""
+    first, second = pair
+    first_is_better = (first.now >= second.now) == (first.metric.measure.better == "higher")
+    return (first, second) if first_is_better else (second, first)
+
+
+def _overlap(better: Bounded, worse: Bounded) -> bool:
+    if better.metric.measure.better == "higher":
+        return worse.high > better.low
+    return better.high > worse.low

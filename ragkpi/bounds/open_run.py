@@ -32,30 +32,23 @@ class OpenRun:
         The numbers of the own holes of each query among all n; -1 for none.
     num_other : (Q,)
         Other holes.
-    row : (n,)
-        The query of every hole, -1 for queries that are not evaluated.
-    varies : (n,)
-        Whether a hole may have any level. The others stay unjudged.
+    is_own : (n + 1,)
+        Whether each hole is an own hole; False for the number -1.
+    row : (J,)
+        The query of the run that is each judged query, or -1.
     """
 
     judged: Judged
     place: IntArray
     number: IntArray
     num_other: IntArray
-    row: SmallInts
-    varies: BoolArray
+    is_own: BoolArray
+    row: IntArray
 
     @cached_property
     def num_own(self) -> IntArray:
         """The number of own holes, (Q,)."""
         return np.asarray((self.number >= 0).sum(axis=1))
-
-    @property
-    def others(self) -> IntArray:
-        """The numbers of other holes, (m,)."""
-        other = self.varies & (self.row >= 0)
-        other[self.number[self.number >= 0]] = False
-        return np.flatnonzero(other)
 
     @cached_property
     def own_rank(self) -> IntArray:
@@ -116,26 +109,30 @@ class OpenRun:
         )
 
 
-def open_run(holes: Holes, run: int, judged: Judged, depth: int | None, cut: int | None) -> OpenRun:
-    """Put holes among the hits of a run, the `judged` one of that number.
+def open_run(
+    holes: Holes, run: int, judged: Judged, depth: int | None, varies: BoolArray
+) -> OpenRun:
+    """Put the holes that may have any level among the hits of a run, `judged`, of that number.
 
-    Holes that the run has below `depth` are other holes. Documents that all runs have below the
-    rank `cut` stay unjudged. None stands for no such rank.
+    Holes that the run has below `depth`, None for no such rank, are other holes.
     """
     deepest = UNRETRIEVED - 1 if depth is None else depth
     num_queries = len(judged.queries)
-    row, varies = holes.rows(judged.queries), holes.within(cut)
-    counted = np.where(varies, row, -1)
+    row = holes.judgements.places_among(judged.queries)
+    counted = np.where(varies, row.astype(np.int32)[holes.query], -1)
     own = np.flatnonzero((holes.rank[run] <= deepest) & (counted >= 0))
-    own = own[_order(row[own], holes.rank[run, own])]
-    starts = np.searchsorted(row[own], np.arange(num_queries + 1))
-    place = np.arange(len(own)) - starts[row[own]]
+    own = own[_order(counted[own], holes.rank[run, own])]
+    query = counted[own]
+    starts = np.searchsorted(query, np.arange(num_queries + 1))
+    place = np.arange(len(own)) - starts[query]
     number = np.full((num_queries, int(place.max(initial=-1)) + 1), -1)
-    number[row[own], place] = own
+    number[query, place] = own
+    is_own = np.zeros(len(holes) + 1, dtype=bool)
+    is_own[own] = True
     num_holes = np.bincount(counted + 1, minlength=num_queries + 1)[1:]
 
     kept = np.flatnonzero((judged.level >= 0) & (judged.rank <= deepest))
-    query = np.concatenate([judged.query[kept], row[own]])
+    query = np.concatenate([judged.query[kept], query])
     rank = np.concatenate([judged.rank[kept], holes.rank[run, own]])
     order = _order(query, rank)
     hits = np.searchsorted(query[order], np.arange(num_queries + 1))
@@ -150,7 +147,7 @@ def open_run(holes: Holes, run: int, judged: Judged, depth: int | None, cut: int
         judged_below=None if depth is None else judged.num_ret - np.diff(hits),
     )
     of_hits = np.concatenate([np.full(len(kept), -1), place])[order]
-    return OpenRun(opened, of_hits, number, num_holes - np.diff(starts), row, varies)
+    return OpenRun(opened, of_hits, number, num_holes - np.diff(starts), is_own, row)
 
 
 def _order(query: IntArray | SmallInts, rank: IntArray | SmallInts) -> IntArray:
@@ -227,18 +224,6 @@ class ChosenRanks:
     def added_precisions(self) -> FloatArray:
         """Running sums of the precision at each rank if only these are relevant, (n+1,)."""
         return running_sums(self.number / self.rank)
-
-    @cached_property
-    def stretches(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Stretches of ranks without a gap: the starts per query, (Q+1,), in three arrays.
-
-        The arrays are the first rank of each stretch, its last rank, and the `number` of the last.
-        """
-        follows = np.zeros(len(self.rank) + 1, dtype=bool)
-        follows[1:-1] = (np.diff(self.rank) == 1) & (np.diff(self.query) == 0)
-        first, last = np.flatnonzero(~follows[:-1]), np.flatnonzero(~follows[1:])
-        starts = np.searchsorted(first, self.starts)
-        return starts, self.rank[first], self.rank[last], self.number[last]
 
 
 def running_sums(weights: FloatArray) -> FloatArray:

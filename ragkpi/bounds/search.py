@@ -7,11 +7,12 @@ assignments of a search, and the measure itself computes their values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
 
 HITS_AT_ONCE = 1 << 16  # to be judged: their arrays fit into the cache
-ASSIGNMENTS_AT_ONCE = 1 << 17  # to be tallied
+CELLS_AT_ONCE = 1 << 21  # of a table of assignments and own holes
 
 
 def levels_of_holes(metric: Metric, judgements: Judgements, settings: Settings) -> list[int]:
@@ -61,6 +62,16 @@ class Trials:
         return len(self.scale) - 1
 
     @cached_property
+    def every(self) -> IntArray:
+        """All queries, (Q,)."""
+        return np.arange(len(self.run.num_own))
+
+    @property
+    def at_once(self) -> int:
+        """How many assignments fit into memory at once."""
+        return CELLS_AT_ONCE // (1 + int(self.run.num_own.max(initial=0)))
+
+    @cached_property
     def ratio(self) -> OpenRatio | None:
         """The run for a metric that is a sum of gains over an ideal; None for other metrics."""
         ratio_of = self.metric.measure.bounds.ratio
@@ -71,42 +82,33 @@ class Trials:
         """Whether all levels of the scale are surely worth the same."""
         if self.ratio is not None:
             return self.top == 0
-        tallied = self.metric.measure.bounds.tallied is not None
+        tallied = self.metric.measure.bounds.values == "tallied"
         return tallied and self.run.judged.settings.relevance_level <= self.scale[0]
-
-    @property
-    def is_tallied(self) -> bool:
-        """Whether `values` come from a `HoleTally`."""
-        return bool(self.ratio or self.metric.measure.bounds.tallied) and not self.is_level
 
     def values(self, assignments: Assignments) -> FloatArray:
         """Return the statistics of assignments, (V, S): rounded otherwise if they are tallied."""
-        if not self.is_tallied:
+        measure = self.metric.measure
+        if self.is_level or not (self.ratio or measure.bounds.values == "tallied"):
             return self.judged(assignments)
-        measure, parts = self.metric.measure, []
-        for first in range(0, max(1, len(assignments.query)), ASSIGNMENTS_AT_ONCE):
-            some = assignments.part(slice(first, first + ASSIGNMENTS_AT_ONCE))
-            tally = HoleTally.of(self.run, some, self.scale[0], self.scale[-1])
-            if self.ratio is not None:
-                statistics = self.ratio.values(tally)
-            else:
-                other = measure.bounds.tallied
-                function = other if callable(other) else measure.function
-                statistics = np.asarray(function(tally, **self.metric.arguments), dtype=np.float64)
-            parts.append(statistics if statistics.ndim == 2 else statistics[:, np.newaxis])
-        return np.concatenate(parts)
+        tally = HoleTally.of(self.run, assignments, self.scale[0], self.scale[-1])
+        if self.ratio is not None:
+            return self.ratio.values(tally)[:, np.newaxis]
+        statistics = np.asarray(measure.function(tally, **self.metric.arguments), dtype=np.float64)
+        return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]
 
     def judged(self, assignments: Assignments) -> FloatArray:
         """Return the statistics of assignments, (V, S), by judging each ranking."""
+        query = assignments.query
+        at_top = assignments.at_top(self.run.own_rank[query])
+        others = self.others(query, assignments.other)
+        return self.of_steps(query, np.where(at_top, self.top, 0), others)
 
-        def of(some: slice) -> FloatArray:
-            query, other = assignments.query[some], assignments.other[some]
-            at_top = assignments.part(some).at_top(self.run.own_rank[query])
-            others = np.stack([self.run.num_other[query] - other, other], axis=1)
-            scale = [self.scale[0], self.scale[-1]]
-            return self._under(query, np.where(at_top, *reversed(scale)), others, scale)
-
-        return self._in_batches(len(assignments.query), of)
+    def others(self, query: IntArray, at_top: IntArray | int) -> IntArray:
+        """Put some of the other holes of queries, (V,), at the top, the rest at step 0: (V, L)."""
+        others = np.zeros((len(query), len(self.scale)), dtype=np.int64)
+        others[:, 0] = self.run.num_other[query] - at_top
+        others[:, -1] += at_top
+        return others
 
     def of_thresholds(self, query: IntArray, own: IntArray, other: IntArray) -> FloatArray:
         """Return the statistics of assignments of all levels, (V, S).
@@ -114,44 +116,35 @@ class Trials:
         The first ``own[:, t]`` own holes have at least step t + 1 of the scale; `other` is the same
         for other holes, (V, T) each.
         """
-        scale = np.asarray(self.scale)
-        place = np.arange(self.run.number.shape[1])
+        places = np.arange(self.run.number.shape[1])
+        step = sum(
+            (places < threshold[:, np.newaxis] for threshold in own.T), np.zeros_like(places)
+        )
+        num_other = self.run.num_other[query, np.newaxis]
+        others = -np.diff(other, prepend=num_other, append=0, axis=1)
+        return self.of_steps(query, np.broadcast_to(step, (len(query), len(places))), others)
 
-        def of(some: slice) -> FloatArray:
-            step = np.zeros((len(query[some]), len(place)), dtype=np.int64)
-            for threshold in own[some].T:
-                step += place < threshold[:, np.newaxis]
-            num_other = self.run.num_other[query[some], np.newaxis]
-            others = -np.diff(other[some], prepend=num_other, append=0, axis=1)
-            return self._under(query[some], scale[step], others, self.scale)
+    def of_steps(self, query: IntArray, own: IntArray, others: IntArray) -> FloatArray:
+        """Return the statistics of V rankings of queries, (V, S).
 
-        return self._in_batches(len(query), of)
-
-    def of_steps(self, own: IntArray, others: IntArray) -> FloatArray:
-        """Return the statistics of all queries, (Q, S).
-
-        Their own holes have steps of the scale, (Q, U), and `others`, (Q, L), has the number of
+        Their own holes have steps of the scale, (V, U), and `others`, (V, L), has the number of
         other holes at each step.
         """
-        query, levels = np.arange(len(own)), np.asarray(self.scale)[own]
-
-        def of(some: slice) -> FloatArray:
-            return self._under(query[some], levels[some], others[some], self.scale)
-
-        return self._in_batches(len(own), of)
-
-    def _in_batches(self, count: int, of: Callable[[slice], FloatArray]) -> FloatArray:
-        longest = int(np.diff(self.run.judged.starts).max(initial=1))
-        size = max(1, HITS_AT_ONCE // max(1, longest, self.run.number.shape[1]))
-        starts = range(0, max(1, count), size)
-        batches = with_progress(starts, self.metric.name, len(starts))
-        return np.concatenate([of(slice(start, start + size)) for start in batches])
-
-    def _under(
-        self, query: IntArray, levels: IntArray, others: IntArray, scale: Sequence[int]
-    ) -> FloatArray:
-        judged = self.run.under(query, levels, others, scale)
-        return np.asarray(score(judged, [self.metric]).columns[0].statistics, dtype=np.float64)
+        levels, judged = np.asarray(self.scale), self.run.judged
+        size = HITS_AT_ONCE // max(1, int(np.diff(judged.starts).max(initial=1)), own.shape[1])
+        if self.ratio is not None:
+            # No more fit into an ideal. The measure sorts the documents that are left.
+            others = np.minimum(others, self.metric.depth or others.max(initial=0))
+            sorted_ones = judged.num_judged.max(initial=1) + others.sum(axis=1).max(initial=0)
+            size = min(size, CELLS_AT_ONCE // int(sorted_ones))
+        size = max(1, size)
+        starts = range(0, max(1, len(query)), size)
+        parts = []
+        for start in with_progress(starts, self.metric.name, len(starts)):
+            some = slice(start, start + size)
+            ranked = self.run.under(query[some], levels[own[some]], others[some], self.scale)
+            parts.append(score(ranked, [self.metric]).columns[0].statistics)
+        return np.concatenate(parts).astype(np.float64, copy=False)
 
 
 def candidates_of(trials: Trials) -> FloatArray:
@@ -163,34 +156,40 @@ def candidates_of(trials: Trials) -> FloatArray:
     if search == "counts":
         return _every_count(trials)
     return (
-        corners(trials, np.arange(0))
+        corners(trials, nothing(trials.run))
         if search == "corners" or trials.is_level
         else _staircase(trials)
     )
 
 
-def corners(trials: Trials, known: IntArray, step: int = 0) -> FloatArray:
+class Assessment(NamedTuple):
+    """Holes of a run that are judged first, all at one step of the scale."""
+
+    own: BoolArray  # (Q, U): which own holes
+    others: IntArray  # (Q,): how many of the other holes that vary
+    fixed: IntArray  # (Q,): how many that otherwise stay unjudged
+
+
+def nothing(run: OpenRun) -> Assessment:
+    """Return the assessment of no hole."""
+    none = np.zeros_like(run.num_own)
+    return Assessment(np.zeros(run.number.shape, dtype=bool), none, none)
+
+
+def corners(trials: Trials, assessment: Assessment, step: int = 0) -> FloatArray:
     """Put own holes at one end of the scale, and other holes at one end: (Q, C, S).
 
-    The holes of the numbers `known` are at a step of it.
+    The holes of the assessment are at a step of it.
     """
-    run = trials.run
-    is_known = np.zeros(len(run.row), dtype=bool)
-    is_known[known] = True
-    own_known = is_known[run.number]
-    is_known[run.number[run.number >= 0]] = False
-    others_known = np.flatnonzero(is_known & (run.row >= 0))
-    num_known, num_varying = (
-        np.bincount(run.row[some], minlength=len(run.num_own))
-        for some in (others_known, others_known[run.varies[others_known]])
-    )
-    candidates = []
-    for of_others in (0, trials.top) if run.num_other.any() else (0,):
-        others = np.zeros((len(run.num_own), len(trials.scale)), dtype=np.int64)
-        others[:, of_others] = run.num_other - num_varying
-        others[:, step] += num_known
-        for of_own in (0, trials.top):
-            candidates.append(trials.of_steps(np.where(own_known, step, of_own), others))
+    run, candidates = trials.run, []
+    left = run.num_other - assessment.others
+    for num_top in (0 * left, left) if run.num_other.any() else (0 * left,):
+        others = trials.others(trials.every, num_top)
+        others[:, 0] -= assessment.others
+        others[:, step] += assessment.others + assessment.fixed
+        for end in (0, trials.top):
+            own = np.where(assessment.own, step, end)
+            candidates.append(trials.of_steps(trials.every, own, others))
     return np.stack(candidates, axis=1)
 
 
@@ -226,44 +225,39 @@ def _staircase(trials: Trials) -> FloatArray:
 
     Only candidates that can be extremes are returned.
     """
-    run, candidates = trials.run, []
-    every = np.arange(len(run.num_own))
+    run, candidates, sides = trials.run, [], _SIDES
     if trials.ratio is not None:
-        own = trials.ratio.best_thresholds()
-        candidates.append(trials.of_thresholds(every, own, np.zeros_like(own)))
-    sides = _SIDES if trials.ratio is None else _SIDES[1:]
-    for side in with_progress(sides, trials.metric.name, len(sides)):
-        tables = list(_along(trials, side))
-        if tables[0].shape[2] > 1 or any(np.isnan(table).any() for table in tables):
-            # The extremes of ratios of means, and with NA, depend on all queries.
-            return _every_step(trials)
+        own, sides = trials.ratio.best_thresholds(), _SIDES[1:]
+        candidates.append(trials.of_thresholds(trials.every, own, np.zeros_like(own)))
+    of_sides = [
+        list(_along(trials, side)) for side in with_progress(sides, trials.metric.name, len(sides))
+    ]
+    tables = [table for of_side in of_sides for table in of_side]
+    if tables[0].shape[2] > 1 or any(np.isnan(table).any() for table in tables):
+        # The extremes of ratios of means, and with NA, depend on all queries.
+        width = max(table.shape[1] for table in tables)
+        return np.concatenate([_widened(of_side, width) for of_side in of_sides], axis=1)
+    for side, of_side in zip(sides, of_sides, strict=True):
         for choice in (np.argmin, np.argmax):
-            count = np.concatenate([choice(table[:, :, 0], axis=1) for table in tables])
-            candidates.append(trials.judged(side(run, every, count)))
+            count = np.concatenate([choice(table[:, :, 0], axis=1) for table in of_side])
+            candidates.append(trials.judged(side(run, trials.every, count)))
     return np.stack(candidates, axis=1)
-
-
-def _every_step(trials: Trials) -> FloatArray:
-    width = int(trials.run.num_own.max(initial=0)) + 1
-    parts = []
-    for side in with_progress(_SIDES, trials.metric.name, 2):
-        tables = [
-            np.pad(table, ((0, 0), (0, width - table.shape[1]), (0, 0)), mode="edge")
-            for table in _along(trials, side)
-        ]
-        parts.append(np.concatenate(tables))
-    return np.concatenate(parts, axis=1)
 
 
 def _along(trials: Trials, side: Side) -> Iterator[FloatArray]:
     """Raise one own hole after the other; yield (q, U + 1, S) for some queries after others."""
     sizes = trials.run.num_own + 1
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    parts = list(spans(starts, ASSIGNMENTS_AT_ONCE))
+    parts = list(spans(starts, trials.at_once))
     for first, last in with_progress(parts, trials.metric.name, len(parts)):
         query = np.repeat(np.arange(first, last), sizes[first:last])
         count = np.arange(starts[first], starts[last]) - starts[query]
         yield _padded(trials.values(side(trials.run, query, count)), sizes[first:last])
+
+
+def _widened(tables: Sequence[FloatArray], width: int) -> FloatArray:
+    columns = np.arange(width)
+    return np.concatenate([table[:, columns.clip(max=table.shape[1] - 1)] for table in tables])
 
 
 def _padded(statistics: FloatArray, sizes: IntArray) -> FloatArray:
@@ -273,73 +267,81 @@ def _padded(statistics: FloatArray, sizes: IntArray) -> FloatArray:
     return np.asarray(statistics[starts[:, np.newaxis] + index])
 
 
-def spread_if_known(trials: Trials, query: IntArray, place: IntArray) -> FloatArray:
+def spread_if_known(trials: Trials) -> FloatArray:
     """Return the `spread` over the `corners` that is left once an own hole is known, (m,).
 
-    It is the mean over both ends of the scale as the hole's level. `query` and `place`, (m,) each,
-    identify own holes.
+    It is the mean over both ends of the scale as the hole's level, for each own hole of each query.
+    """
+    run, none = trials.run, np.zeros_like(trials.run.num_own)
+    starts = np.concatenate([[0], np.cumsum(run.num_own)])
+    parts, left = list(spans(starts, trials.at_once)), []
+    for first, last in with_progress(parts, trials.metric.name, len(parts)):
+        every = trials.every[first:last]
+        query = np.repeat(every, run.num_own[first:last])
+        number = np.arange(starts[first], starts[last]) - starts[query] + 1
+        spreads = []
+        for own, end in ((none, False), (run.num_own, True)):
+            at_end = np.full(len(query), end)
+            values = []
+            for other in (none, run.num_other):
+                alike = Assignments.first(run, every, own[every], other[every])
+                apart = Assignments.one(run, query, number, at_end, other[query])
+                values += [trials.values(alike)[query - first, 0], trials.values(apart)[:, 0]]
+            spreads.append(spread(np.stack(values, axis=1)))
+        left.append((spreads[0] + spreads[1]) / 2)
+    return np.concatenate(left)
+
+
+def can_reverse(
+    pairs: Sequence[tuple[int, int]], trials: Mapping[int, Trials], scores: Sequence[Scores]
+) -> list[bool]:
+    """Return for pairs of a better and a worse run whether the worse one can win.
+
+    It does so under the levels that help it most: holes that only it retrieves get the top level,
+    holes of only the better run are worthless, and each query's shared holes get the level that
+    helps more of these two.
+    """
+    certain: list[bool] = []
+    cells = 2 * max((of_run.run.number.size for of_run in trials.values()), default=0)
+    at_once = max(1, CELLS_AT_ONCE // max(1, cells))
+    for start in range(0, len(pairs), at_once):
+        some = pairs[start : start + at_once]
+        values: dict[tuple[int, int], FloatArray] = {}  # by pair and run
+        for run in {*chain(*some)}:
+            numbers = [number for number, pair in enumerate(some) if run in pair]
+            rivals = [trials[sum(some[number]) - run].run for number in numbers]
+            is_worse = np.array([some[number][1] == run for number in numbers])
+            of_pairs = _beside(trials[run], rivals, is_worse)
+            values |= {(number, run): rows for number, rows in zip(numbers, of_pairs, strict=True)}
+        for number, (better, worse) in enumerate(some):
+            metric, sides = trials[worse].metric, (values[number, worse], values[number, better])
+            sign = metric.measure.sign
+            first, second = sign * (sides[0] - sides[1])[:, :, 0]
+            chosen = [np.where((second > first)[:, np.newaxis], rows[1], rows[0]) for rows in sides]
+            won, lost = (
+                float(MetricScores(metric, rows, scores[run].divisor).summary)
+                for rows, run in zip(chosen, (worse, better), strict=True)
+            )
+            certain.append(sign * (won - lost) > _TOLERANCE)
+    return certain
+
+
+def _beside(trials: Trials, rivals: Sequence[OpenRun], is_worse: BoolArray) -> FloatArray:
+    """Return a run's statistics with shared holes worthless, and at the top, (m, 2, Q, S).
+
+    It is the worse or the better one of a pair with each of m rivals.
     """
     run = trials.run
-    every, none = np.arange(len(run.num_own)), np.zeros_like(run.num_own)
-    at_ends = []  # other holes at the top, and the values with all own holes at each end
-    for other in (none, run.num_other):
-        low, high = (
-            trials.values(Assignments.first(run, every, own, other))[:, 0]
-            for own in (none, run.num_own)
-        )
-        at_ends.append((other, low, high))
-    left = np.empty(len(query))
-    starts = range(0, len(query), ASSIGNMENTS_AT_ONCE)
-    for start in with_progress(starts, trials.metric.name, len(starts)):
-        some = slice(start, start + ASSIGNMENTS_AT_ONCE)
-        rows, number = query[some], place[some] + 1
-        yes = np.ones(len(rows), dtype=bool)
-        if_worthless, if_best = [], []
-        for other, low, high in at_ends:
-            all_but, only = (
-                trials.values(Assignments.one(run, rows, number, is_high, other[rows]))[:, 0]
-                for is_high in (~yes, yes)
-            )
-            if_worthless += [low[rows], all_but]
-            if_best += [high[rows], only]
-        spreads = [spread(np.stack(values, axis=1)) for values in (if_worthless, if_best)]
-        left[some] = (spreads[0] + spreads[1]) / 2
-    return left
-
-
-def can_reverse(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
-    """Return whether the worse run wins under the levels that help it most.
-
-    Holes that only it retrieves get the top level, holes of only the better run are worthless, and
-    each query's shared holes get the level that helps more of these two.
-    """
-    better, worse = pair
-    if better.run.judged.queries != worse.run.judged.queries:
-        return False
-    sign = worse.metric.measure.sign
-    of_worse, of_better = (trials.run.number[trials.run.number >= 0] for trials in (worse, better))
-    tried = []
-    for shared in (0, worse.top):
-        step = np.where(worse.run.varies, 0, -1)
-        step[of_worse] = worse.top
-        step[of_worse[np.isin(of_worse, of_better)]] = shared
-        tried.append([_of_every_hole(trials, step) for trials in (worse, better)])
-    first, second = (sign * (won[:, 0] - lost[:, 0]) for won, lost in tried)
-    rows = np.where((second > first)[:, np.newaxis], tried[1], tried[0])
-    won, lost = (
-        float(MetricScores(worse.metric, of_run, run.divisor).summary)
-        for of_run, run in zip(rows, reversed(scores), strict=True)
-    )
-    return sign * (won - lost) > _TOLERANCE
-
-
-def _of_every_hole(trials: Trials, step: IntArray) -> FloatArray:
-    """Return the statistics of every query, (Q, S), under a step for each hole, (n,), or -1."""
-    run, shape = trials.run, (len(trials.run.num_own), len(trials.scale))
-    other = (run.row >= 0) & (step >= 0)
-    other[run.number[run.number >= 0]] = False
-    cells = np.bincount(run.row[other] * shape[1] + step[other], minlength=shape[0] * shape[1])
-    return trials.of_steps(step[run.number], cells.reshape(shape))
+    shared = np.stack([rival.is_own[run.number] for rival in rivals])  # (m, Q, U)
+    alone = is_worse[:, np.newaxis, np.newaxis] & ~shared
+    own = np.stack([alone, alone | shared], axis=1)
+    of_rival = np.stack([rival.num_own for rival in rivals]) - shared.sum(axis=2)
+    at_top = np.where(is_worse[:, np.newaxis], 0, of_rival)
+    query = np.tile(trials.every, 2 * len(rivals))
+    steps = np.where(own, trials.top, 0).reshape(len(query), -1 if own.size else 0)
+    others = trials.others(query, np.repeat(at_top, 2, axis=0).ravel())
+    rows = trials.of_steps(query, steps, others)
+    return rows.reshape(len(rivals), 2, len(trials.every), -1)
 
 
 _STEPS = 100

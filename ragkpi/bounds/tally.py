@@ -59,10 +59,6 @@ class Assignments(NamedTuple):
         own = np.where(high, 1, run.num_own[query] - 1)
         return cls(query, run.holes.nth(query, number), ~high, high, ~high, own, other)
 
-    def part(self, some: slice) -> Assignments:
-        """Return some of the assignments."""
-        return Assignments._make(field[some] for field in self)
-
     def at_top(self, rank: IntArray) -> BoolArray:
         """Return whether own holes at ranks, (V, U), are at the top, (V, U)."""
         above, at, below, cut = (
@@ -73,7 +69,7 @@ class Assignments(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HoleTally:
-    """V assignments to the holes of a run, each a query for measures: the `AssignmentCounts`."""
+    """V assignments to the holes of a run, each a query for measures: their `Counts`."""
 
     run: OpenRun
     assignments: Assignments
@@ -180,27 +176,6 @@ class HoleTally:
             rank = ranks.nth(query, ranks.count(query, some.cut[below]) + 1)
             first[below] = np.minimum(first[below], np.where(rank > 0, rank, none))
         return np.where(first <= (none - 1 if cutoff is None else cutoff), first, 0)
-
-    def stretches(self) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
-        some = self.assignments
-        at = np.flatnonzero(some.at)
-        yield at, some.cut[at], some.cut[at], self.found_within(some.cut)[at]
-        for ranks, above, below in self._sides():
-            starts, first, last, number = ranks.stretches
-            for rows, side in ((above, "above"), (below, "below")):
-                index, end = starts[some.query[rows]], starts[some.query[rows] + 1]
-                while len(rows := rows[index < end]):
-                    index, end = index[index < end], end[index < end]
-                    start, stop, found = first[index], last[index], number[index]
-                    if side == "above":
-                        clipped = np.minimum(stop, some.cut[rows] - 1)
-                        found, stop = found - (stop - clipped), clipped
-                    else:
-                        start = np.maximum(start, some.cut[rows] + 1)
-                        found = found + self.added_below[rows]
-                    real = start <= stop
-                    yield rows[real], start[real], stop[real], found[real]
-                    index = index + 1
 
     def _sides(self) -> Iterator[tuple[ChosenRanks, IntArray, IntArray]]:
         """Yield ranks with the assignments in which they are relevant above, and below, the cut."""

@@ -58,10 +58,6 @@ class Holes:
         deepest = UNRETRIEVED - 1 if depth is None else depth
         return np.asarray(self.best_rank <= deepest)
 
-    def rows(self, queries: Sequence[bytes]) -> SmallInts:
-        """Return the place of each hole's query among some queries, (n,); -1 for other queries."""
-        return self.judgements.places_among(queries).astype(np.int32)[self.query]
-
 
 def places_of(judgements: Judgements, top: TopDocuments) -> IntArray:
     """Return the index of each judged query in a run, -1 if the run lacks it, (Q,)."""

@@ -110,7 +110,7 @@ class Judging:
 def _depths(metric: Metric, runs: Sequence[Judged]) -> list[int]:
     """Return the depth of a metric, or without one the depths down to the longest ranking."""
     if isinstance(metric.arguments.get("cutoff"), int):
-        return [metric.measure.bounds.depth(metric.arguments) or _DEPTHS[0]]
+        return [metric.depth or _DEPTHS[0]]
     longest = max(int(run.num_ret.max(initial=0)) for run in runs)
     return [depth for depth, above in zip(_DEPTHS, (0, *_DEPTHS), strict=False) if above < longest]
 

@@ -14,7 +14,6 @@ from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
     STAIRCASE,
     UNPROVEN,
-    AssignmentCounts,
     Bounds,
     GainRatio,
     Measure,
@@ -162,13 +161,6 @@ def _dcg_ratio(gains: Mapping[int, float], cutoff: int | None = None) -> GainRat
     return ndcg_ratio(gains, cutoff)._replace(ideal="none")
 
 
-def _tallied_binG(tally: AssignmentCounts) -> FloatArray:
-    total = np.zeros(len(tally.queries))
-    for way, first, last, found in tally.stretches():
-        total[way] += (last - first + 1) / log2(2 + last - found)
-    return quotient(total, tally.num_rel)
-
-
 def _expected_dcg(
     judged: Judged, gains: Mapping[int, float], cutoff: int | None = None
 ) -> FloatArray:
@@ -187,13 +179,7 @@ def _expected_ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(_expected_dcg(judged, {}, cutoff), ideal(judged, {}).dcg_at(cutoff))
 
 
-@record(
-    MEASURES,
-    better="higher",
-    bounds=STAIRCASE._replace(tallied=_tallied_binG),
-    ties="unproven",
-    question="early",
-)
+@record(MEASURES, better="higher", bounds=STAIRCASE, ties="unproven", question="early")
 def binG(judged: Judged) -> FloatArray:
     """Binary G: each relevant document is discounted by the nonrelevant ones above it.
 

@@ -14,17 +14,17 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Concatenate, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.measures.parameters import Grammar
-from ragkpi.ranking.judged import Counts, Judged
+from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import AnyJudged
 from ragkpi.wording import Style
 
@@ -177,17 +177,6 @@ class GainRatio(NamedTuple):
     floor: float = 0.0
 
 
-class AssignmentCounts(Counts, Protocol):
-    """Counts of many assignments of levels to unjudged documents, each as a query, at once."""
-
-    def stretches(self) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
-        """Yield stretches of relevant documents, of each assignment at most one at a time.
-
-        They are assignments, the first and the last rank of a stretch of each, and the number of
-        relevant documents down to the last, (n,) each.
-        """
-
-
 def _always(_: Mapping[str, Any]) -> bool:
     return True
 
@@ -218,10 +207,9 @@ class Bounds(NamedTuple):
         ``"refused"`` where other holes move the value both ways.
     accepts
         The arguments for which the declaration holds.
-    tallied
-        How values of thousands of assignments come at once from `AssignmentCounts`: ``"itself"``
-        if the function of the measure takes `Counts`, and asks for nothing else, or another
-        function. They see which documents are relevant, not levels. None: every ranking is judged
+    values
+        ``"tallied"`` if the function of the measure takes `Counts` and asks for nothing else, so
+        that it computes thousands of assignments at once. ``"judged"``: every ranking is judged
         for every assignment, which is always right, and takes longer.
     ratio
         From the arguments to the `GainRatio` of a measure that has this form.
@@ -239,16 +227,9 @@ class Bounds(NamedTuple):
     reason: str = ""
     accepts: Callable[[Mapping[str, Any]], bool] = _always
     outer: Callable[..., FloatArray] | None = None
-    tallied: Literal["itself"] | Callable[Concatenate[AssignmentCounts, ...], FloatArray] | None = (
-        None
-    )
+    values: Literal["judged", "tallied"] = "judged"
     ratio: Callable[..., GainRatio] | None = None
     order: Literal["matters", "ignored"] = "matters"
-
-    def depth(self, arguments: Mapping[str, Any]) -> int | None:
-        """Return the last rank that counts; None if all ranks count."""
-        cutoff = arguments.get("cutoff")
-        return None if cutoff is None else self.reach * int(cutoff)
 
 
 UNPROVEN = Bounds("none", reason="no bounds are proven for it")
@@ -261,9 +242,9 @@ COUNTED = Bounds("none", reason="it counts queries")
 
 CORNERS = Bounds("corners")
 CORNERS_OF_COUNTS = CORNERS._replace(order="ignored")
-CORNERS_TALLIED = CORNERS._replace(tallied="itself")
+CORNERS_TALLIED = CORNERS._replace(values="tallied")
 STAIRCASE = Bounds("staircase")
-STAIRCASE_TALLIED = STAIRCASE._replace(tallied="itself")
+STAIRCASE_TALLIED = STAIRCASE._replace(values="tallied")
 STAIRCASE_ALONE = STAIRCASE_TALLIED._replace(other_runs="refused")
 STAIRCASE_TWICE_AS_DEEP = STAIRCASE_TALLIED._replace(reach=2)
 
@@ -427,6 +408,13 @@ class Metric:
         """Its cutoffs: one, or two of a difference between depths."""
         cutoff = self.arguments["cutoff"]
         return cutoff if isinstance(cutoff, tuple) else (cutoff,)
+
+    @property
+    def depth(self) -> int | None:
+        """The last rank that counts where documents are unjudged; None if all ranks count."""
+        if self.arguments.get("cutoff") is None:
+            return None
+        return self.measure.bounds.reach * max(self.cutoffs)
 
     @property
     def is_graded(self) -> bool:

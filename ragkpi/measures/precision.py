@@ -15,7 +15,6 @@ from ragkpi.measures.measure import (
     STAIRCASE_ALONE,
     STAIRCASE_TALLIED,
     UNPROVEN,
-    AssignmentCounts,
     Measure,
     log,
     record,
@@ -294,21 +293,7 @@ def _relevant_at(judged: Counts, point: float) -> FloatArray:
     return whole + (exact - whole >= 0.5)
 
 
-def _tallied_iprec_at_recall(tally: AssignmentCounts, point: float) -> FloatArray:
-    """Precision rises along a stretch of relevant documents, so it is highest at the last one."""
-    needed = np.maximum(_relevant_at(tally, point), 1.0)
-    best = np.zeros(len(tally.queries))
-    for way, _, last, found in tally.stretches():
-        reached = found >= needed[way]
-        best[way] = np.maximum(best[way], np.where(reached, found / last, 0.0))
-    return best
-
-
-@_early(
-    parameters=RealCutoffs(RECALL_POINTS),
-    bounds=STAIRCASE._replace(tallied=_tallied_iprec_at_recall),
-    known_as=("IPrec",),
-)
+@_early(parameters=RealCutoffs(RECALL_POINTS), bounds=STAIRCASE, known_as=("IPrec",))
 def iprec_at_recall(judged: Judged, point: float) -> FloatArray:
     """Interpolated precision at a recall point.
 

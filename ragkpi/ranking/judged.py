@@ -238,7 +238,7 @@ class Counts(Protocol):
     """What can be counted of Q judged rankings: the part of `Judged` that knows no documents.
 
     A measure that asks for nothing else can be computed for thousands of assignments of levels to
-    unjudged documents at once (`ragkpi.measures.measure.AssignmentCounts`).
+    unjudged documents at once (`ragkpi.bounds.tally`).
     """
 
     @property

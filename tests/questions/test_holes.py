@@ -94,7 +94,7 @@ def findings(folder, judged, ranked, requests, settings=SETTINGS, within="retrie
 
 def every_assignment(folder, judged, ranked, run, metric, within):
     """Return the statistics of every assignment, per query, by evaluating a file that has them."""
-    depth = metric.measure.bounds.depth(metric.arguments) if within == "cutoff" else None
+    depth = metric.depth if within == "cutoff" else None
     qrels, ranking, names = {}, {}, {}
     levels = range(4)
     for query in ("a", "b"):

@@ -81,8 +81,9 @@ def candidates_of(trials):
     return judged(trials, padded).reshape(len(each), most, -1)
 
 
-def spread_if_known(trials, queries, places):
+def spread_if_known(trials):
     """Return the spread over the corners that is left once an own hole is known, (m,)."""
+    queries, places = np.nonzero(trials.run.number >= 0)
     cases = [
         (query, [*levels[:place], level, *levels[place + 1 :]], num_top)
         for query, place in zip(queries.tolist(), places.tolist(), strict=True)

@@ -62,7 +62,7 @@ def _rows(
         for query, *value in zip(bounded.queries, *values, strict=True):
             yield row(query, None, *value)
     if metric.is_printed("summary"):
-        judged = bounds.judged[bounded.depth][bounded.run]
+        judged = bounds.judged[metric.depth][bounded.run]
         yield row(ALL, judged, bounded.now, bounded.low, bounded.high)
 
 

@@ -10,7 +10,14 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.bounds.bounds import HoleBounds
-from ragkpi.bounds.search import Trials, corners, spread, spread_if_known
+from ragkpi.bounds.search import (
+    Assessment,
+    Trials,
+    corners,
+    nothing,
+    spread,
+    spread_if_known,
+)
 from ragkpi.bounds.unjudged import UNRETRIEVED, Holes, SmallInts
 from ragkpi.interface import with_progress
 
@@ -121,13 +128,13 @@ def candidates(bounds: HoleBounds) -> Candidates:
     holes, runs, metrics = bounds.holes, bounds.runs, bounds.metrics
     total = np.zeros(len(holes))
     for metric in with_progress(metrics, "documents to judge", len(metrics)):
-        removed = np.zeros(len(holes))
+        removed, whole = np.zeros(len(holes)), 0.0
+        of_others = np.zeros(len(holes.judgements.queries))
         numbers = range(len(runs.evaluations))
-        trials = (
-            runs.trials(run, metric) for run in with_progress(numbers, metric.name, len(numbers))
-        )
-        whole = sum(_remove(of_run, removed) for of_run in trials)
+        for run in with_progress(numbers, metric.name, len(numbers)):
+            whole += _remove(runs.trials(run, metric), removed, of_others)
         if whole > 0:
+            removed += np.where(runs.varies(metric.depth), of_others[holes.query], 0.0)
             total += removed / whole / len(metrics)
     searches = {metric.measure.bounds.search for metric in metrics}
     keys: list[FloatArray | SmallInts] = [holes.best_rank]
@@ -142,51 +149,60 @@ def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
     The shares of single documents do not add up, so judge all of them at once: the mean over the
     metrics, and over the lowest and the top level for all.
     """
-    metrics, runs = bounds.metrics, bounds.runs
+    metrics, runs, holes = bounds.metrics, bounds.runs, bounds.holes
     chosen = np.array([candidate.hole for candidate in listed], dtype=np.int64)
     removed = []
     for metric in with_progress(metrics, "the first to judge", len(metrics)):
-        trials = [runs.trials(run, metric) for run in range(len(runs.evaluations))]
-        before, worthless, best = (
-            sum(float(_spreads(of_run, known, step).sum()) for of_run in trials)
-            for known, step in ((chosen[:0], 0), (chosen, 0), (chosen, trials[0].top))
-        )
+        varies, before, left = runs.varies(metric.depth)[chosen], 0.0, 0.0
+        for number in range(len(runs.evaluations)):
+            trials = runs.trials(number, metric)
+            run = trials.run
+            row = np.where(run.is_own[chosen], -1, run.row[holes.query[chosen]])
+            others, fixed = (
+                np.bincount(row[some & (row >= 0)], minlength=len(run.num_own))
+                for some in (varies, ~varies)
+            )
+            first = Assessment(np.isin(run.number, chosen), others, fixed)
+            before += float(_spreads(trials, nothing(run)).sum())
+            left += float(_left(trials, first).sum())
         if before > 0:
-            removed.append(1 - (worthless / 2 + best / 2) / before)
+            removed.append(1 - left / before)
     return float(np.sum(removed) / len(metrics)) if metrics else 0.0
 
 
-def _remove(trials: Trials, removed: FloatArray) -> float:
-    """Add to `removed`, (n,), what each hole removes of a run's uncertainty; return the total."""
+def _remove(trials: Trials, removed: FloatArray, of_others: FloatArray) -> float:
+    """Add up what holes remove of a run's uncertainty, and return the total.
+
+    Each own hole's part goes to `removed`, (n,), that of one of the other holes of a query to
+    `of_others`, (J,). Own holes are not among these, so `removed` makes up for it.
+    """
     run = trials.run
     query, place = np.nonzero(run.number >= 0)
-    number = run.number[query, place]
-    # Where the order does not matter, all own holes of a query remove the same.
-    alike = trials.metric.measure.bounds.order == "ignored"
+    number, none = run.number[query, place], nothing(run)
     # The slowest step comes first, because it reports progress.
-    if alike:
-        left = _left(trials, number[place == 0])[query]
+    if trials.metric.measure.bounds.order == "ignored":  # all own holes of a query remove the same
+        first = (run.number >= 0) & (np.arange(run.number.shape[1]) == 0)
+        left = _left(trials, none._replace(own=first))[query]
     else:
-        left = spread_if_known(trials, query, place)
-    before = _spreads(trials, number[:0])
-    others = run.others
-    if len(others):
-        one_each = others[np.unique(run.row[others], return_index=True)[1]]
-        of_others = _cleaned(before - _left(trials, one_each))
-        removed += np.append(of_others, 0.0)[np.where(run.varies, run.row, -1)]
-        removed[number] -= of_others[query]
+        left = spread_if_known(trials)
+    before = _spreads(trials, none)
     removed[number] += _cleaned(before[query] - left)
+    if run.num_other.any():
+        one = none._replace(others=np.minimum(run.num_other, 1))
+        by_other = _cleaned(before - _left(trials, one))
+        removed[number] -= by_other[query]
+        of_others += np.append(by_other, 0.0)[run.row]
     return float(before.sum())
 
 
-def _left(trials: Trials, known: IntArray) -> FloatArray:
-    """Return the `_spreads` that are left once holes are known: the mean over both ends."""
-    return (_spreads(trials, known, 0) + _spreads(trials, known, trials.top)) / 2
+def _left(trials: Trials, assessment: Assessment) -> FloatArray:
+    """Return the `_spreads` that are left after an assessment: the mean over both ends."""
+    return (_spreads(trials, assessment) + _spreads(trials, assessment, trials.top)) / 2
 
 
-def _spreads(trials: Trials, known: IntArray, step: int = 0) -> FloatArray:
-    """Spread of the first statistic over the corners, (Q,); 0 where fewer than two are known."""
-    return spread(corners(trials, known, step)[:, :, 0])
+def _spreads(trials: Trials, assessment: Assessment, step: int = 0) -> FloatArray:
+    """Spread of the first statistic over the corners, (Q,); 0 where all are NA."""
+    return spread(corners(trials, assessment, step)[:, :, 0])
 
 
 def _cleaned(gain: FloatArray) -> FloatArray:
