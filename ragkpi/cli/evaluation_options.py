@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ragkpi.cli.options import argument_group, option
 from ragkpi.errors import UsageError
-from ragkpi.statistics.decisions import CorrectionName, Family, TestName
+from ragkpi.statistics.decisions import TESTS, CorrectionName, Family
 from ragkpi.wording import parse_size
 
 Arguments = dict[str, Any]  # of a function of `ragkpi`, by name
@@ -278,12 +278,11 @@ def intervals(
 @argument_group("Comparison")
 def comparing(
     resampling: Arguments = resampling,
-    test: TestName = option(
+    test: str = option(
         "--test TEST",
-        "Where p-values come from: randomization (swaps run and baseline on queries), "
-        "bootstrap or t test a difference of means; wilcoxon (symmetry around 0) and sign "
-        "(wins against losses) do not.",
-        "randomization",
+        f"Where p-values come from: {'; '.join(f'{n} ({t.help})' for n, t in TESTS.items())}.",
+        "t",
+        choices=tuple(TESTS),
         use="common",
     ),
     correction: CorrectionName = option(

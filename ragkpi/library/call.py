@@ -33,7 +33,7 @@ from ragkpi.wording import counted, decoded, joined
 
 if TYPE_CHECKING:  # few calls have labels
     from ragkpi.files.query_files import QueryLabels
-    from ragkpi.library.slices import Clusters
+    from ragkpi.statistics.units import Clusters
 
 Names = Literal["given", "file", "runid"]
 MeasureNames = Literal["trec", "given"]

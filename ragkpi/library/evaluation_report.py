@@ -320,7 +320,8 @@ def run_object(
         "known": {column.name: column.valid for column in scores.estimates()},
     }
     if bootstrap:
-        document["bootstrap"] = asdict(bootstrap)
+        chosen = asdict(bootstrap)
+        document["bootstrap"] = {name: chosen[name] for name in chosen if name != "clusters"}
         document["intervals"] = {
             name: [as_json(bound, styles[name], digits) for bound in interval]
             for name, interval in run.intervals.items()

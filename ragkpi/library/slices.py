@@ -21,6 +21,7 @@ from ragkpi.interface import option
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.judged import GivenGains
 from ragkpi.reports.layout import Report, ReportPart, SlicedReport
+from ragkpi.statistics.units import Clusters
 from ragkpi.wording import counted, listed, octets, visible
 
 
@@ -90,11 +91,6 @@ def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
             have = counted(len(lacking), "query has", "queries have")
             notes.append(f"{have} no {by} and count among all queries alone ({listed(lacking, 3)})")
     return notes
-
-
-Clusters = Mapping[bytes, str]
-"""The cluster of each query; those of one cluster, such as turns of a conversation, depend on
-each other, and tests and intervals take whole clusters."""
 
 
 class QueryGroups(NamedTuple):

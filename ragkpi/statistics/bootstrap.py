@@ -23,20 +23,26 @@ from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import RagkpiWarning
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import Aggregate, Metric, MetricScores, Scores
+from ragkpi.statistics.units import Clusters, Unit, by_unit, units_of
 
 # Weights per sample. Half a megabyte stays in the cache, twice as fast.
 BLOCK = 1 << 16
 
 
-def drawn(queries: int, resamples: int, seed: int, fewest: int = 1) -> Iterator[FloatArray]:
-    """Draw n queries out of n with replacement; yield the count of each query, (rows, n).
+def drawn(
+    queries: int, resamples: int, seed: int, fewest: int = 1, unit: Unit = None
+) -> Iterator[FloatArray]:
+    """Draw G units out of G with replacement; yield the count of each query, (rows, n).
 
-    The indices are the rows of ``default_rng(seed).integers(0, n, size=(resamples, n))``, for any
-    size of blocks. A block has at least `fewest` rows, for callers with a cost per block.
+    The indices are the rows of ``default_rng(seed).integers(0, G, size=(resamples, G))``, for any
+    size of blocks. A block has at least `fewest` rows, for callers with a cost per block. Where
+    units have different sizes, the counts of a row do not add up to n.
     """
     generator = np.random.default_rng(seed)
+    units = queries if unit is None else int(unit.max()) + 1
     for rows in _rows(resamples, queries, "resamples", fewest):
-        yield times_drawn(generator.integers(0, queries, size=(rows, queries)))
+        times = times_drawn(generator.integers(0, units, size=(rows, units)))
+        yield times if unit is None else times[:, unit]
 
 
 def times_drawn(indices: npt.NDArray[np.int64]) -> FloatArray:
@@ -46,17 +52,17 @@ def times_drawn(indices: npt.NDArray[np.int64]) -> FloatArray:
     return np.bincount(cells, minlength=rows * n).reshape(rows, n).astype(np.float64)
 
 
-def swapped(queries: int, trials: int, seed: int) -> Iterator[FloatArray]:
-    """Draw `trials` times which queries exchange labels, (rows, queries) of 0 and 1."""
+def swapped(units: int, trials: int, seed: int) -> Iterator[FloatArray]:
+    """Draw `trials` times which units exchange labels, (rows, units) of 0 and 1."""
     generator = np.random.default_rng(seed)
-    words = -(-queries // 64)
-    for rows in _rows(trials, queries, "randomization test"):
-        yield _bits(generator.integers(0, 2**64, size=(rows, words), dtype=np.uint64), queries)
+    words = -(-units // 64)
+    for rows in _rows(trials, units, "randomization test"):
+        yield _bits(generator.integers(0, 2**64, size=(rows, words), dtype=np.uint64), units)
 
 
-def all_swaps(queries: int) -> FloatArray:
-    """Return every way to exchange labels, (2^queries, queries) of 0 and 1."""
-    return _bits(np.arange(2**queries, dtype=np.uint64)[:, np.newaxis], queries)
+def all_swaps(units: int) -> FloatArray:
+    """Return every way to exchange labels, (2^units, units) of 0 and 1."""
+    return _bits(np.arange(2**units, dtype=np.uint64)[:, np.newaxis], units)
 
 
 def permuted(blocks: IntArray, trials: int, seed: int) -> Iterator[IntArray]:
@@ -117,49 +123,83 @@ class QuerySample:
     """Scores of metrics known for the same n queries, which are resampled together.
 
     `statistics`, (n, R, T), holds the statistics of every query and run, without NaN; `columns`
-    holds each metric's columns among T.
+    holds each metric's columns among T. Queries of one `unit` are drawn, swapped and left out
+    together: whatever counts queries as evidence counts units. The value that is estimated is that
+    over queries.
     """
 
     metrics: list[Metric]
     columns: list[slice]
     statistics: FloatArray
+    unit: Unit = None
 
     @property
     def queries(self) -> int:
-        """The number of queries, the unit of resampling."""
+        """The number n of queries."""
         return len(self.statistics)
 
+    @property
+    def units(self) -> int:
+        """The number G of units, of which the degrees of freedom are one less."""
+        return self.queries if self.unit is None else int(self.unit.max(initial=-1)) + 1
+
+    def by_unit(self, values: FloatArray) -> FloatArray:
+        """Add values of queries, (n, ...), by unit, (G, ...)."""
+        return by_unit(values, self.unit)
+
+    def drawn(self, bootstrap: Bootstrap) -> Iterator[FloatArray]:
+        """Draw units again and again: the count of each query, (rows, n)."""
+        return drawn(self.queries, bootstrap.resamples, bootstrap.seed, unit=self.unit)
+
     def resampled(self, weights: Iterable[FloatArray]) -> FloatArray:
-        """Add the statistics of the queries under weights, (B, n) in blocks, to (B, R, T)."""
-        return sums(weights, self.statistics)
+        """Add the statistics of the queries under weights, (B, n) in blocks, to (B, R, T).
+
+        Sums are scaled to n queries, of which resamples of unequal units have more or fewer.
+        """
+        flat = self.statistics.reshape(self.queries, -1)
+        added = sums(weights, np.column_stack([flat, np.ones(self.queries)]))
+        scaled = added[:, :-1] * (self.queries / added[:, -1:])
+        return scaled.reshape(-1, *self.statistics.shape[1:])
 
     def replicates(self, bootstrap: Bootstrap) -> list[FloatArray]:
         """Return the summaries of resamples, one (B, R) per metric."""
-        weights = drawn(self.queries, bootstrap.resamples, bootstrap.seed)
-        return self.summaries(self.resampled(weights))
+        return self.summaries(self.resampled(self.drawn(bootstrap)))
 
     def observed(self) -> list[FloatArray]:
         """Return the summaries over all queries, one (R,) per metric."""
         return self.summaries(totals(self.statistics))
 
     def leave_one_out(self) -> list[FloatArray]:
-        """Return the summaries without each query, one (n, R) per metric.
+        """Return the summaries without each unit, one (G, R) per metric.
 
         Sums are scaled up to n queries: totals become comparable, means and ratios do not change.
         """
-        others = totals(self.statistics) - self.statistics
-        return self.summaries(others * (self.queries / (self.queries - 1)))
+        others = totals(self.statistics) - self.by_unit(self.statistics)
+        sizes = self.by_unit(np.ones(self.queries))[:, np.newaxis, np.newaxis]
+        return self.summaries(others * (self.queries / (self.queries - sizes)))
+
+    @np.errstate(invalid="ignore")
+    def pseudo_values(self) -> list[FloatArray]:
+        """Return what each unit contributes to the summary of each run, one (G, R) per metric.
+
+        They are the jackknife's, G * summary - (G - 1) * summary without the unit; for means of
+        units of one size the units' own means.
+        """
+        return [
+            self.units * summary - (self.units - 1) * without
+            for summary, without in zip(self.observed(), self.leave_one_out(), strict=True)
+        ]
 
     @np.errstate(invalid="ignore")
     def spreads(self) -> list[FloatArray]:
         """Return the spreads of the differences from the first run, one (R - 1,) per metric.
 
-        A spread is the standard deviation of the queries' jackknife pseudo-values, n * summary -
-        (n - 1) * summary without the query; for means these are the differences themselves.
+        A spread is the standard deviation of the units' pseudo-values; those of means are the
+        differences themselves. The standard error of a difference is spread / √G.
         """
         return [
             # Contiguous rows, so that the digits do not depend on the number of runs.
-            (self.queries - 1)
+            (self.units - 1)
             * np.ascontiguousarray((without[:, 1:] - without[:, :1]).T).std(axis=1, ddof=1)
             for without in self.leave_one_out()
         ]
@@ -173,21 +213,27 @@ class QuerySample:
         ]
 
 
-def query_samples(runs: Sequence[Scores], wanted: Callable[[Metric], bool]) -> list[QuerySample]:
+def query_samples(
+    runs: Sequence[Scores], choose: Callable[[Metric], bool], clusters: Clusters | None = None
+) -> list[QuerySample]:
     """Group the metrics of runs by the queries for which they are known.
 
     The runs have equal queries and equal metrics. If a query's value is NA in any run, the metric
-    loses the query for all runs. `wanted` chooses the metrics; it must reject texts.
+    loses the query for all runs. `choose` chooses the metrics; it must reject texts.
     """
     groups: dict[bytes, tuple[BoolArray, list[Sequence[MetricScores]]]] = {}
     for of_runs in zip(*(run.columns for run in runs), strict=True):
-        if wanted(of_runs[0].metric):
+        if choose(of_runs[0].metric):
             known = np.all([column.known for column in of_runs], axis=0)
             groups.setdefault(known.tobytes(), (known, []))[1].append(of_runs)
-    return [_sample(alike, known) for known, alike in groups.values()]
+    queries = runs[0].queries
+    return [
+        _sample(alike, known, units_of(list(itertools.compress(queries, known)), clusters))
+        for known, alike in groups.values()
+    ]
 
 
-def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray) -> QuerySample:
+def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray, unit: Unit) -> QuerySample:
     ends = np.cumsum([0, *(of_runs[0].statistics.shape[1] for of_runs in metrics)]).tolist()
     return QuerySample(
         metrics=[of_runs[0].metric for of_runs in metrics],
@@ -199,6 +245,7 @@ def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray) -> QuerySam
             ],
             axis=1,
         ).astype(np.float64),
+        unit=unit,
     )
 
 
@@ -232,6 +279,8 @@ class Bootstrap:
         skewness.
     rates
         Whether rates, and values computed from rates, get Wilson's or a resampled interval.
+    clusters
+        The cluster of queries that belong together; they are drawn, tested and left out together.
     """
 
     resamples: int = 5000
@@ -239,6 +288,7 @@ class Bootstrap:
     level: float = 0.95
     method: Method = "percentile"
     rates: Literal["wilson", "resampled"] = "wilson"
+    clusters: Clusters | None = None
 
     @property
     def tails(self) -> Tails:
@@ -254,11 +304,12 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     The sample excludes queries whose value is NA. If every query succeeds or fails (a statistic of
     1 or 0), the rate has Wilson's interval, and a value computed from the rate, such as bor, the
     interval that follows: resamples of twelve successes are all successes, as if the rate were
-    certain. `UNKNOWN` if fewer than two queries are known.
+    certain. Rates of clusters are resampled: of clusters no score interval is known. `UNKNOWN` if
+    fewer than two queries or clusters are known.
     """
     bounds = {column.name: UNKNOWN for column in scores.estimates()}
-    for sample in query_samples([scores], lambda metric: metric.is_estimate):
-        if sample.queries < 2:
+    for sample in query_samples([scores], lambda m: m.is_estimate, bootstrap.clusters):
+        if sample.units < 2:
             continue
         replicates = [summary[:, 0] for summary in sample.replicates(bootstrap)]
         tails = [bootstrap.tails] * len(sample.metrics)
@@ -266,7 +317,7 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
             tails = _bca_tails(sample, replicates, bootstrap.tails)
         for metric, replicate, ends in zip(sample.metrics, replicates, tails, strict=True):
             bounds[metric.name] = order_statistics(replicate, ends)
-        if bootstrap.rates == "wilson":
+        if bootstrap.rates == "wilson" and sample.unit is None:
             bounds.update(_intervals_of_rates(sample, bootstrap.level))
     return bounds
 
@@ -283,6 +334,29 @@ def wilson(successes: float, n: int, level: float) -> Interval:
     reach = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     low, high = ((middle + side * reach) / (1 + z * z / n) for side in (-1, 1))
     return Interval(0.0 if successes == 0 else low, 1.0 if successes == n else high)
+
+
+def score_interval(mean: float, error: float, units: int, level: float) -> Interval:
+    """Return the interval of the mean of values between 0 and 1, from its standard error.
+
+    Formula:    (m + k²/2N ± k √(m (1 - m) / N + k²/4N²)) / (1 + k²/N), N = m (1 - m) / error², the
+                number of successes and failures that would vary as much; k = t(G - 1). With a
+                spread of 0 at 0 or 1, N is the number G of units.
+    Edge cases: `UNKNOWN` with fewer than two units, and with a spread of 0 elsewhere
+    Source:     E. B. Wilson, 1927; D. M. Williams, Extra-binomial variation in logistic linear
+                models, Applied Statistics 31, 1982 (dispersion)
+
+    >>> score_interval(0.5, 0.1, 12, 0.95)
+    Interval(low=0.2989..., high=0.7010...)
+    """
+    within = mean * (1 - mean)
+    if units < 2 or (not error > 0 and within > 0):
+        return UNKNOWN
+    number = within / error**2 if error > 0 and within > 0 else float(units)
+    k = float(special().stdtrit(units - 1, (1 + level) / 2))
+    middle, width = mean + k * k / (2 * number), 1 + k * k / number
+    reach = k * math.sqrt(max(within, 0.0) / number + k * k / (4 * number * number))
+    return Interval(max(0.0, (middle - reach) / width), min(1.0, (middle + reach) / width))
 
 
 def special() -> Any:

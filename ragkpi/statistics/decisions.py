@@ -1,17 +1,113 @@
-"""The choices of a decision, and when one that is made again on resamples may be called one."""
+"""The choices of a decision: tests, corrections, and when a repeated choice may be called one.
 
-from typing import Literal
+The command line reads this module for its help, so it imports nothing heavy: a test names its
+functions.
+"""
 
-TestName = Literal[
-    "randomization",
-    "bootstrap",
-    "t",
-    "wilcoxon",
-    "sign",
-]
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+TestName: TypeAlias = str
+"""A key of `TESTS`."""
 CorrectionName = Literal["holm", "benjamini-hochberg", "none"]
 Family = Literal["first", "all"]
 """The measures that decide."""
+Scope = Literal["a baseline", "all pairs"]
+"""What runs are compared with."""
+
+
+class Test(NamedTuple):
+    """A test of significance: all that commands know of it."""
+
+    function: str  # in `significance`, or of all pairs in `all_pairs`
+    least_p: str  # the function in `significance` of the least p that it can give
+    help: str  # beside the option
+    name: str  # in an explanation
+    question: str  # that the p-value answers
+    assumes: str
+    scope: Scope = "a baseline"
+    over_pairs: TestName = ""  # the test of all pairs in its place; else pair by pair, corrected
+    interval: Literal["agrees", "differs"] = "differs"  # with p: 0 is outside where p < 1 - level
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether p depends on a number of trials and a seed."""
+        return "{trials" in self.question
+
+
+_CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
+TESTS: Mapping[TestName, Test] = {
+    "t": Test(
+        "student",
+        "least_of_t",
+        "is the difference 0? With rates, the score test",
+        "paired t test",
+        "is the difference 0? Of ratios of means by jackknife pseudo-values; of rates of 0 and 1 "
+        "by the score test",
+        "differences whose mean is nearly normal: not of few, very skewed ones",
+        over_pairs="step-down",
+        interval="agrees",
+    ),
+    "randomization": Test(
+        "randomization",
+        "least_of_swaps",
+        "is it 0? Swaps run and baseline on queries",
+        "paired randomization test",
+        "how often is a difference at least as large when run and baseline are swapped at random "
+        f"on every {{unit}}? {_CHANCE}; all swaps, p = share, where there are no more",
+        "that without a difference the two runs could be swapped on any {unit}",
+    ),
+    "bootstrap": Test(
+        "bootstrap",
+        "least_of_trials",
+        "is it 0? Draws queries again",
+        "paired bootstrap test",
+        "how often does a resample of the queries stray from the difference by at least its size, "
+        f"both in standard errors? {_CHANCE}",
+        "enough queries to stand for all",
+    ),
+    "wilcoxon": Test(
+        "signed_rank",
+        "least_of_signs",
+        "are differences symmetric around 0?",
+        "Wilcoxon's signed-rank test",
+        "do the differences lie evenly around 0? (Of skewed ones the mean may be 0 and p small.) "
+        "Sizes within 1e-9 of the largest value are tied; NA for ratios of means",
+        "differences that are symmetric around their middle",
+    ),
+    "sign": Test(
+        "sign",
+        "least_of_signs",
+        "are wins as likely as losses?",
+        "sign test",
+        "are wins as likely as losses, whatever their sizes? Ties are left out",
+        "nothing of their sizes: many small gains win over few large losses",
+    ),
+    "step-down": Test(
+        "step_down",
+        "least_of_swaps",
+        "of all pairs, the default there",
+        "step-down test of the greatest difference",
+        "how often is the greatest difference of all pairs, in its own standard errors, at least "
+        f"as large when differences change sign at random, on a {{unit}} for all pairs? {_CHANCE}; "
+        "all signs, p = share, where there are no more. Pairs already shown to differ are left out",
+        "that without a difference the two runs could be swapped on any {unit}",
+        scope="all pairs",
+    ),
+    "tukey": Test(
+        "tukey",
+        "least_of_trials",
+        "of all pairs, if all runs vary alike",
+        "randomized Tukey's HSD",
+        "how often are the best and the worst run at least as far apart as these two when all runs "
+        f"are shuffled at random on every {{unit}}? {_CHANCE}",
+        "that all pairs of runs vary alike: one odd run among variants of another gives false "
+        "differences",
+        scope="all pairs",
+    ),
+}
 
 DECIDED = 0.9
 """The least share of resamples that must make a decision for it to be called one.

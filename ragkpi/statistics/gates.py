@@ -257,8 +257,8 @@ def baseline_verdicts(
             if column.metric.is_comparable
         ]
     compared = compare([name, of_run], [limits, tested], gate.procedure)
-    too_few = compared.too_few if gate.decided_by == "worse" else ""
-    remark = compared.out_of_reach if gate.decided_by == "worse" else ""
+    too_few = compared.out_of_reach("all") if gate.decided_by == "worse" else ""
+    remark = compared.out_of_reach() if gate.decided_by == "worse" else ""
     verdicts = []
     for difference in compared.differences:
         metric = difference.metric

@@ -1,7 +1,8 @@
-"""Two-sided tests of differences between runs, intervals of rates, and corrections for many tests.
+"""Two-sided tests of differences from a baseline, their intervals, and corrections for many tests.
 
-t and Wilcoxon need differences of single queries, so they are NA if a summary is not the mean of
-the queries' values. Randomization and bootstrap use sums of statistics and suit every measure.
+Everything that counts queries as evidence counts units: clusters of queries, or single ones. Sign
+and Wilcoxon's test take the sum of a unit's differences. The score test and interval of rates know
+no clusters; rates of clusters are compared as other values are.
 
 Twelve successes against twelve successes have no spread to resample and a standard error of 0, as
 if they proved that two systems are equal. A score interval instead contains the true differences
@@ -32,7 +33,8 @@ from ragkpi.statistics.bootstrap import (
     swapped,
     totals,
 )
-from ragkpi.statistics.decisions import CorrectionName, TestName
+from ragkpi.statistics.decisions import TESTS, CorrectionName, TestName
+from ragkpi.statistics.units import Unit, by_unit
 
 
 def holm(p: FloatArray) -> FloatArray:
@@ -86,6 +88,7 @@ class Pair:
     metric: Metric
     baseline: FloatArray
     other: FloatArray
+    unit: Unit = None
 
     @property
     def aggregate(self) -> Aggregate:
@@ -93,26 +96,34 @@ class Pair:
 
     @property
     def is_of_rates(self) -> bool:
-        """Whether the metric is a rate, and no expectation over ties or z-score of one."""
+        """Whether it has a score test: of rates, no expectation over ties or z-score of one."""
         values = self.baseline, self.other
-        return self.metric.is_rate and all(np.isin(of, (0.0, 1.0)).all() for of in values)
+        rates = self.metric.is_rate and all(np.isin(of, (0.0, 1.0)).all() for of in values)
+        return rates and self.unit is None
+
+    @property
+    def differing(self) -> BoolArray:
+        """Whether the runs differ on some query of each unit, (G,)."""
+        differ = (self.baseline != self.other).any(axis=1)
+        return by_unit(differ.astype(np.float64), self.unit) > 0
 
     @np.errstate(divide="ignore", invalid="ignore")
     def per_query(self) -> tuple[FloatArray, FloatArray]:
         """Return both runs' values of every query, (n,)."""
         return self.aggregate.value(self.baseline), self.aggregate.value(self.other)
 
-    def outcomes(self) -> tuple[int, int]:
-        """Count the queries on which the other run's value is higher, and lower.
+    @np.errstate(invalid="ignore")
+    def signs(self) -> FloatArray:
+        """Return 1 for queries on which the other run's value is higher, -1 where lower, (n,).
 
         Values that agree to nine digits are equal, since sums in another order may differ slightly.
         """
         baseline, other = self.per_query()
         apart = ~np.isclose(baseline, other, rtol=TIED, atol=0)
-        return int((apart & (other > baseline)).sum()), int((apart & (other < baseline)).sum())
+        return np.where(apart, np.sign(other - baseline), 0.0)
 
     def differences(self) -> FloatArray | None:
-        """Return the differences of the queries, (n,), or None if the summary is not their mean.
+        """Add the queries' differences by unit, (G,); None if the summary is not their mean.
 
         Differences within `TIED` of 0 are 0.
         """
@@ -120,30 +131,80 @@ class Pair:
         if self.aggregate.value is not first or not np.isfinite(difference).all():
             return None
         largest = max(np.abs(self.baseline).max(), np.abs(self.other).max())
-        return np.where(np.abs(difference) <= TIED * largest, 0.0, difference)
+        return by_unit(np.where(np.abs(difference) <= TIED * largest, 0.0, difference), self.unit)
 
 
-def student(pair: Pair) -> float:
-    """Student's paired t test of the mean difference of the queries being 0.
+def _per_pair(test: Callable[[Pair], float]) -> PValues:
+    @functools.wraps(test)
+    def of_sample(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
+        return [[test(pair) for pair in of_metric] for of_metric in pairs(sample)]
 
-    Edge cases: NA for ratios of means, which are no function of single queries' differences, and
-                where all queries differ by the same
-    Source:     Student, The probable error of a mean, 1908
+    return of_sample
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def student(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
+    """Test by Student's t, and rates by their score: p < 1 - level where the interval excludes 0.
+
+    Formula:    t = difference / se, se = s / √G, with G - 1 degrees of freedom (see
+                `intervals_of_differences`); of rates `score_test`
+    Edge cases: without a standard error (all units differ by the same, or leaving one out leaves no
+                value) there is no interval, and p is that of `randomization`
+    Source:     Student, The probable error of a mean, 1908; J. W. Tukey, Bias and confidence in
+                not-quite large samples, 1958 (pseudo-values)
     """
-    differences = pair.differences()
-    if differences is None or np.ptp(differences) <= TIED * np.abs(differences).max():
-        return math.nan
-    n = len(differences)
-    error = differences.std(ddof=1) / math.sqrt(n)
-    return float(2 * special().stdtr(n - 1, -abs(differences.mean() / error)))
+    freedom, stdtr = sample.units - 1, special().stdtr
+    tested = [
+        [
+            score_test(pair) if pair.is_of_rates else p
+            for pair, p in zip(
+                of_metric,
+                (2 * stdtr(freedom, -np.abs(summary[1:] - summary[0]) / error)).tolist(),
+                strict=True,
+            )
+        ]
+        for of_metric, summary, error in zip(
+            pairs(sample), sample.observed(), _errors(sample), strict=True
+        )
+    ]
+    differ = [[pair.differing.any() for pair in of_metric] for of_metric in pairs(sample)]
+    if not (np.isnan(tested) & differ).any():
+        return tested
+    swaps = randomization(sample, trials, seed)
+    of_all: list[list[float]] = np.where(np.isnan(tested), swaps, tested).tolist()
+    return of_all
 
 
+@np.errstate(invalid="ignore")
+def _errors(sample: QuerySample) -> list[FloatArray]:
+    """Return the standard errors of the differences, (R - 1,) per metric; NaN for those of 0."""
+    errors = []
+    for summary, spreads in zip(sample.observed(), sample.spreads(), strict=True):
+        error = spreads / math.sqrt(sample.units)
+        least = ROUNDING * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
+        errors.append(np.where(error > least, error, np.nan))
+    return errors
+
+
+def score_test(pair: Pair) -> float:
+    """Test the difference of two rates by the score of which Tango's interval is the inversion.
+
+    Formula:    z = (higher - lower) / √(higher + lower), over the queries that only one succeeds on
+    Edge cases: NaN where there are none
+    Source:     Q. McNemar, Note on the sampling error of the difference between correlated
+                proportions, 1947; `tango`
+    """
+    signs = pair.signs()
+    return float(2 * special().ndtr(-abs(signs.sum()) / np.sqrt(np.abs(signs).sum())))
+
+
+@_per_pair
 def signed_rank(pair: Pair) -> float:
-    """Wilcoxon's signed-rank test of the queries' differences being symmetric around 0.
+    """Wilcoxon's signed-rank test of the units' differences being symmetric around 0.
 
     Formula:    p = 2 P(W <= the smaller sum of ranks), over all signs of the ranks observed; for
                 more than 50 differences by the normal distribution, corrected for ties
-    Edge cases: NA for ratios of means; queries without a difference are left out; differences
+    Edge cases: NA for ratios of means; units without a difference are left out; differences
                 whose sizes are within 1e-9 of the largest value share their mean rank. It does
                 not test the mean: skewed differences of mean 0 are not symmetric around 0.
     Source:     F. Wilcoxon, Individual comparisons by ranking methods, 1945
@@ -186,14 +247,16 @@ def _all_signs(doubled: tuple[int, ...]) -> FloatArray:
     return np.asarray(np.cumsum(probability))
 
 
+@_per_pair
 def sign(pair: Pair) -> float:
-    """Test whether the run is as often higher than the other as lower, query by query.
+    """Test whether the run is as often higher than the other as lower, unit by unit.
 
-    Edge cases: queries without a difference are left out. It does not test the mean: many small
-                gains win over few large losses.
+    Edge cases: units without a difference, and with as many wins as losses, are left out. It does
+                not test the mean: many small gains win over few large losses.
     Source:     J. Arbuthnot, 1710
     """
-    higher, lower = pair.outcomes()
+    net = by_unit(pair.signs(), pair.unit)
+    higher, lower = int((net > 0).sum()), int((net < 0).sum())
     if not higher + lower:
         return 1.0
     return min(1.0, float(2 * special().bdtr(min(higher, lower), higher + lower, 0.5)))
@@ -206,9 +269,8 @@ def interval_of_rates(pair: Pair, level: float) -> Interval | None:
     """Return Tango's interval of the difference; None for other values."""
     if not pair.is_of_rates:
         return None
-    higher = int((pair.other > pair.baseline).sum())
-    lower = int((pair.other < pair.baseline).sum())
-    return tango(higher, lower, len(pair.baseline), level)
+    signs = pair.signs()
+    return tango(int((signs > 0).sum()), int((signs < 0).sum()), len(signs), level)
 
 
 def tango(higher: int, lower: int, n: int, level: float) -> Interval:
@@ -258,14 +320,13 @@ def tango(higher: int, lower: int, n: int, level: float) -> Interval:
 def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Interval]]:
     """Return the interval of every run's difference from the first run, per metric and run.
 
-    Formula:    difference ± t(n - 1) se, se = s / √n, s from the queries' jackknife pseudo-values,
+    Formula:    difference ± t(G - 1) se, se = s / √G, s from the units' jackknife pseudo-values,
                 which for means are the differences; of rates (`Metric.is_rate`) Tango's interval
-    Edge cases: `UNKNOWN` with fewer than two queries, where all queries differ by the same, and
-                where leaving a query out leaves no value
-    Source:     Student, The probable error of a mean, 1908; J. W. Tukey, Bias and confidence in
-                not-quite large samples, 1958 (pseudo-values); `tango`
+    Edge cases: `UNKNOWN` with fewer than two units, where all units differ by the same, and where
+                leaving a unit out leaves no value
+    Source:     as for `student`
 
-    Of means it excludes 0 exactly where `student` gives p < 1 - level, and it needs no resamples.
+    It excludes 0 exactly where `student` gives p < 1 - level, and it needs no resamples.
     Coverage of 95 % in 3,000 samples of 5, 12 and 50 queries, and of percentile intervals of 1,000
     resamples of the same samples:
 
@@ -275,30 +336,25 @@ def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Int
     skewed, beta(0.5, 4)                 0.856  0.893  0.932      0.778  0.871  0.924
     of bor, rates of 0.5 and 0.8         0.990  0.952  0.963      0.896  0.926  0.951
     """
-    if sample.queries < 2:
+    units = sample.units
+    if units < 2:
         return [[UNKNOWN] * len(of_metric) for of_metric in pairs(sample)]
-    n = sample.queries
-    quantile_of_t = float(special().stdtrit(n - 1, (1 + level) / 2))
-    found = []
-    for summary, spreads, of_metric in zip(
-        sample.observed(), sample.spreads(), pairs(sample), strict=True
-    ):
-        errors = (spreads / math.sqrt(n)).tolist()
-        of_runs = zip(summary[1:].tolist(), errors, of_metric, strict=True)
-        found.append(
-            [
-                interval_of_rates(pair, level)
-                or _students(float(summary[0]), value, error, quantile_of_t)
-                for value, error, pair in of_runs
-            ]
+    quantile_of_t = float(special().stdtrit(units - 1, (1 + level) / 2))
+    return [
+        [
+            interval_of_rates(pair, level)
+            or (Interval(change - reach, change + reach) if math.isfinite(reach) else UNKNOWN)
+            for pair, change, reach in zip(
+                of_metric,
+                (summary[1:] - summary[0]).tolist(),
+                (quantile_of_t * error).tolist(),
+                strict=True,
+            )
+        ]
+        for summary, error, of_metric in zip(
+            sample.observed(), _errors(sample), pairs(sample), strict=True
         )
-    return found
-
-
-def _students(baseline: float, value: float, error: float, quantile_of_t: float) -> Interval:
-    difference, reach = value - baseline, quantile_of_t * error
-    valid = math.isfinite(reach) and error > ROUNDING * max(abs(baseline), abs(value))
-    return Interval(difference - reach, difference + reach) if valid else UNKNOWN
+    ]
 
 
 ROUNDING = 1e-12  # the distance in doubles of differences that are equal on paper
@@ -312,21 +368,20 @@ def pairs(sample: QuerySample) -> list[list[Pair]]:
     paired = []
     for metric, columns in zip(sample.metrics, sample.columns, strict=True):
         baseline, *others = sample.statistics[:, :, columns].swapaxes(0, 1)
-        paired.append([Pair(metric, baseline, other) for other in others])
+        paired.append([Pair(metric, baseline, other, sample.unit) for other in others])
     return paired
 
 
 def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
-    """Test by swapping labels of run and baseline on any query, as if they were interchangeable.
+    """Test by swapping labels of run and baseline on any unit, as if they were interchangeable.
 
     Formula:    p = (swaps with |difference| >= the observed one + 1) / (trials + 1); where no more
                 than `trials` swaps exist, all are made and p is their share
     Source:     R. A. Fisher, The Design of Experiments, 1935; M. D. Smucker, J. Allan and
                 B. Carterette, A comparison of statistical significance tests, CIKM 2007
     """
-    change = sample.statistics[:, 1:] - sample.statistics[:, :1]
-    weights = swapped(sample.queries, trials, seed)
-    moved = sums(weights, change)
+    change = sample.by_unit(sample.statistics[:, 1:] - sample.statistics[:, :1])
+    moved = sums(swapped(sample.units, trials, seed), change)
     return [
         [
             _share_of_swaps(pair, moved[:, run, columns], trials)
@@ -339,12 +394,11 @@ def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[floa
 @np.errstate(divide="ignore", invalid="ignore")
 def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
     """Compare the observed difference with swaps, which move sums, (B, S), to the baseline."""
-    change = pair.other - pair.baseline
-    differs = (change != 0).any(axis=1)
-    every = 2 ** int(differs.sum()) <= trials
+    n, differing = len(pair.baseline), pair.differing
+    every = 2 ** int(differing.sum()) <= trials
     if every:
-        moved = sums([all_swaps(int(differs.sum()))], change[differs])
-    n = len(change)
+        change = by_unit(pair.other - pair.baseline, pair.unit)
+        moved = sums([all_swaps(int(differing.sum()))], change[differing])
     baseline, other = totals(pair.baseline), totals(pair.other)
     summary = pair.aggregate.summary
     observed = summary(np.stack([baseline, other]), n)
@@ -366,22 +420,25 @@ def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     Source:     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 12
                 and 16
     """
-    n = sample.queries
+    n, units = sample.queries, sample.units
     with np.errstate(invalid="ignore"):
         observed = [summary[1:] - summary[:1] for summary in sample.observed()]
-        pseudo = [
-            n * difference - (n - 1) * (without[:, 1:] - without[:, :1])
-            for difference, without in zip(observed, sample.leave_one_out(), strict=True)
-        ]
+        pseudo = [values[:, 1:] - values[:, :1] for values in sample.pseudo_values()]
         centred = np.stack([values - values.mean(axis=0) for values in pseudo], axis=2)
     unknown = ~np.isfinite(centred).all(axis=0)
     centred = np.where(unknown, 0.0, centred)
-    rows = [part.reshape(n, -1) for part in (sample.statistics, centred, centred**2)]
-    added = sums(drawn(n, trials, seed), np.concatenate(rows, axis=1))
+    # A unit's moments are shared by its queries, which are drawn together.
+    of_query = np.arange(n) if sample.unit is None else sample.unit
+    shares = [(of / sample.by_unit(np.ones(n))[:, None, None])[of_query].reshape(n, -1)
+              for of in (centred, centred**2)]  # fmt: skip
+    rows = [np.ones((n, 1)), *shares, sample.statistics.reshape(n, -1)]
+    weights = drawn(n, trials, seed, unit=sample.unit)
+    added = sums(weights, np.concatenate(rows, axis=1))
     ends = np.cumsum([part.shape[1] for part in rows])
-    statistics, first_moment, second_moment = np.split(added, ends[:-1], axis=1)
+    size, first_moment, second_moment, statistics = np.split(added, ends[:-1], axis=1)
+    statistics *= n / size
     replicates = sample.summaries(statistics.reshape(-1, *sample.statistics.shape[1:]))
-    squared = (second_moment / n - (first_moment / n) ** 2).reshape(-1, *centred.shape[1:])
+    squared = (second_moment / units - (first_moment / units) ** 2).reshape(-1, *centred.shape[1:])
     variance = (centred**2).mean(axis=0)
     # A resample without spread has a variance of exactly 0, not a rounding error.
     squared = np.where(squared <= ROUNDING * variance, 0.0, squared)
@@ -429,82 +486,92 @@ def _share(
     return extreme / len(chance) if certain else (extreme + 1) / (len(chance) + 1)
 
 
-def _each(test: Callable[[Pair], float]) -> PValues:
-    def of_sample(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
-        return [[test(pair) for pair in of_metric] for of_metric in pairs(sample)]
-
-    return of_sample
-
-
 def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> list[list[float]]:
     """Test every run but the first against the first run, by every metric of a sample.
 
-    The p-value is 1 if no query differs, NaN if the test gives none or fewer than two queries are
+    The p-value is 1 if no query differs, NaN if the test gives none or fewer than two units are
     known.
     """
-    if sample.queries < 2:
+    if sample.units < 2:
         return [[math.nan] * len(of_metric) for of_metric in pairs(sample)]
+    tested: PValues = globals()[TESTS[test].function]
     return [
         [1.0 if (pair.baseline == pair.other).all() else p for p, pair in zip(*row, strict=True)]
-        for row in zip(TESTS[test].p_values(sample, trials, seed), pairs(sample), strict=True)
+        for row in zip(tested(sample, trials, seed), pairs(sample), strict=True)
     ]
 
 
-class Test(NamedTuple):
-    """A test of the difference of two runs."""
+class Reach(NamedTuple):
+    """What keeps a p-value from falling: of so many units, some differ."""
 
-    p_values: PValues
-    least_p: Callable[[int, int], float]  # that it can give if so many queries differ, in B trials
-    name: str  # in an explanation
-    question: str  # that the p-value answers
+    differing: int
+    units: int
+    trials: int
+    is_rate: bool
 
-
-def _least_of_trials(_: int, trials: int) -> float:
-    return 1 / (trials + 1)
-
-
-def _least_of_signs(differing: int, _: int) -> float:
-    return min(1.0, 0.5 ** (differing - 1))
+    def least_p(self, test: TestName) -> float:
+        """Return the least p that a test can give, whatever the differences."""
+        least: float = globals()[TESTS[test].least_p](self)
+        return least
 
 
-def _least_of_swaps(differing: int, trials: int) -> float:
-    least = _least_of_signs if differing <= math.log2(trials) else _least_of_trials
-    return least(differing, trials)
+def least_of_t(reach: Reach) -> float:
+    """Return p where d units differ by the same, and t is √((G - 1) d / (G - d)), the greatest."""
+    differing, units = reach.differing, reach.units
+    if reach.is_rate:
+        return float(2 * special().ndtr(-math.sqrt(differing)))
+    if differing == units or units < 2:
+        return 0.0 if units > 1 else 1.0
+    t = math.sqrt((units - 1) * differing / (units - differing))
+    return float(2 * special().stdtr(units - 1, -t))
 
 
-_CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
-TESTS: Mapping[TestName, Test] = {
-    "randomization": Test(
-        randomization,
-        _least_of_swaps,
-        "paired randomization test",
-        "how often is a difference at least as large when run and baseline are swapped at random "
-        f"on every query? {_CHANCE}; all swaps, p = share, where there are no more",
-    ),
-    "bootstrap": Test(
-        bootstrap,
-        _least_of_trials,
-        "paired bootstrap test",
-        "how often does a resample of the queries stray from the difference by at least its size, "
-        f"both in standard errors? {_CHANCE}",
-    ),
-    "t": Test(
-        _each(student),
-        lambda *_: 0.0,
-        "paired t test",
-        "is the mean of the queries' differences 0? NA for ratios of means",
-    ),
-    "wilcoxon": Test(
-        _each(signed_rank),
-        _least_of_signs,
-        "Wilcoxon's signed-rank test",
-        "do the queries' differences lie evenly around 0? (Of skewed ones the mean may be 0 and p "
-        "small.) Sizes within 1e-9 of the largest value are tied; NA for ratios of means",
-    ),
-    "sign": Test(
-        _each(sign),
-        _least_of_signs,
-        "sign test",
-        "are wins as likely as losses, whatever their sizes? Ties are left out",
-    ),
-}
+def least_of_trials(reach: Reach) -> float:
+    """Return p where no trial is as extreme."""
+    return 1 / (reach.trials + 1)
+
+
+def least_of_signs(reach: Reach) -> float:
+    """Return the share of two out of all assignments of signs."""
+    return min(1.0, 0.5 ** (reach.differing - 1))
+
+
+def least_of_swaps(reach: Reach) -> float:
+    """Return the least p of signs, all of them where there are no more than trials."""
+    exact = reach.differing <= math.log2(reach.trials)
+    return least_of_signs(reach) if exact else least_of_trials(reach)
+
+
+class Clustering(NamedTuple):
+    """The correlation of values within clusters, and what it costs.
+
+    The variance of a mean is `design_effect` times that of as many unrelated queries. `p` is
+    that of no correlation, one-sided; NaN where all values, or all sizes of clusters, are alike.
+    """
+
+    within: float
+    design_effect: float
+    p: float
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def correlation_within(values: FloatArray, unit: IntArray) -> Clustering:
+    """Return the intra-class correlation of values, (n,), within units, (n,).
+
+    Formula:    (B - W) / (B + (m - 1) W), B and W the mean squares between and within clusters, m
+                their size; of unequal sizes m = (n - sum of squared sizes / n) / (G - 1); design
+                effect 1 + (sum of squared sizes / n - 1) correlation, at least 1; p of F = B / W
+    Source:     R. A. Fisher, Statistical Methods for Research Workers, 1925; A. Donner, A review
+                of inference procedures for the intraclass correlation coefficient in the one-way
+                random effects model, International Statistical Review 54, 1986; L. Kish, Survey
+                Sampling, 1965
+    """
+    n, sizes = len(values), np.bincount(unit).astype(np.float64)
+    units, squares = len(sizes), float((sizes**2).sum() / n)
+    means = by_unit(values, unit) / sizes
+    between = (sizes * (means - values.mean()) ** 2).sum() / max(units - 1, 1)
+    inside = ((values - means[unit]) ** 2).sum() / max(n - units, 1)
+    size = (n - squares) / max(units - 1, 1)
+    within = float((between - inside) / (between + (size - 1) * inside))
+    p = float(special().fdtrc(units - 1, n - units, between / inside))
+    return Clustering(within, 1 + (squares - 1) * max(within, 0.0), p)

@@ -25,12 +25,14 @@ RUNS = {
     "other.run": run_of([1] * 3, ["z1", "z2", "z3"]),
     "empty.run": "",
     "five.run": run_of([1, 2, 1, 2, 1], QUERIES[:5]),
+    "three.run": run_of([1, 1, 1], QUERIES[:3]),
 }
 
 
 def write_files(folder):
     (folder / "qrels").write_text("".join(f"{query} 0 rel 1\n" for query in QUERIES))
     (folder / "five.qrels").write_text("".join(f"{query} 0 rel 1\n" for query in QUERIES[:5]))
+    (folder / "three.qrels").write_text("".join(f"{query} 0 rel 1\n" for query in QUERIES[:3]))
     (folder / "more.qrels").write_text(
         "".join(f"{query} 0 rel 1\n{query} 0 x9 0\n" for query in QUERIES)
     )

@@ -110,14 +110,14 @@ def test_what_must_not_pass(evaluate, tmp_path, arguments, run, status, says):
     assert (found.status, says in found.err.decode()) == (status, True), found.err.decode()
 
 
-def test_five_queries_are_too_few_to_fail(evaluate, tmp_path):
-    """All of five queries fall: of 2 ** 5 swaps 2 are as far, p = 0.0625."""
+def test_three_successes_are_too_few_to_fail(evaluate, tmp_path):
+    """All of three fall: z = √3, so p = 0.0833."""
     (tmp_path / "fallen.run").write_text((tmp_path / "bad.run").read_text())
-    arguments = ("-m", "recip_rank", "--fail-under-baseline", "five.run", "five.qrels")
+    arguments = ("-m", "success.1", "--fail-under-baseline", "three.run", "three.qrels")
     found = evaluate(*arguments, "bad.run")
     assert found.status == 3
-    assert b"With 5 queries no difference can be shown: p cannot fall below 0.0625" in found.err
-    assert evaluate(*arguments[:4], "--gate-by", "value", "five.qrels", "good.run").status == 0
+    assert b"With 3 queries no difference can be shown: p cannot fall below 0.08326" in found.err
+    assert evaluate(*arguments[:4], "--gate-by", "value", "three.qrels", "good.run").status == 3
 
 
 def as_value(value):
@@ -196,13 +196,13 @@ def test_what_passed_gates_say(evaluate):
     """By hand: six of twelve queries rise by 1/2, six by 1/4; the spread is 0.1306.
 
     The quantile of t with 11 degrees of freedom is 2.2010, so the interval reaches 2.2010 * 0.1306
-    / sqrt(12) = 0.0830 to both sides. All rise, so p is 2 / 2 ** 12 = 0.0005.
+    / sqrt(12) = 0.0830 to both sides, and t is 0.3750 / 0.0377 = 9.95, so p is 8e-07.
     """
     found = evaluate(*baseline("bad.run"), "good.run")
     assert found.status == 0
     assert found.err.decode() == (
         "ragkpi: note: gate passed: good: recip_rank 0.7500 is not shown to be worse than "
-        "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p = 0.0005 (limit: 0 at 95 %), over 12 "
+        "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p = 8e-07 (limit: 0 at 95 %), over 12 "
         "queries; it could have missed a loss that falls on fewer than 1 in 4 queries\n"
     )
     found = evaluate(*limit("recip_rank=0.5"), "good.run")

@@ -1,12 +1,15 @@
 import itertools
+import math
 
 import numpy as np
 import pytest
 from scipy.stats import studentized_range
 
 from ragkpi.errors import UsageError
-from ragkpi.statistics.paired import Procedure, compare, compare_all, letters_of
-from tests.made_scores import BOR, HARM, MAP, NUM_Q, scores
+from ragkpi.statistics.all_pairs import compare_all, letters_of
+from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.statistics.paired import Procedure, compare
+from tests.made_scores import BOR, HARM, MAP, NUM_Q, SUCCESS, scores
 
 
 def pairs(columns, metric=MAP, **procedure):
@@ -16,30 +19,65 @@ def pairs(columns, metric=MAP, **procedure):
     return found
 
 
-def test_all_shuffles_of_three_runs_by_hand():
-    """Every way to order three values on each of three queries, 6 ** 3, taken from the left."""
-    columns = [[0.5, 0.25, 1.0], [0.25, 0.125, 0.5], [0.0, 0.5, 0.25]]
-    ranges = []
-    rows = zip(*columns, strict=True)
-    for ordered in itertools.product(*(itertools.permutations(row) for row in rows)):
-        sums = [sum(run) for run in zip(*ordered, strict=True)]
-        ranges.append(max(sums) - min(sums))
-    found = pairs(columns).p
-    for i, j in itertools.combinations(range(3), 2):
-        apart = abs(sum(columns[i]) - sum(columns[j]))
-        share = sum(one >= apart - 1e-12 for one in ranges) / 6**3
-        assert found[i, j] == found[j, i] == pytest.approx(share)
+def stepped_down(columns, signs):
+    """By definition: remove the greatest pair, and look at the others again."""
+    pairs = list(itertools.combinations(range(len(columns)), 2))
+    apart = {(i, j): np.subtract(columns[i], columns[j]) for i, j in pairs}
+    x = {pair: abs(d.sum()) / math.sqrt((d**2).sum()) for pair, d in apart.items()}
+    flipped = {pair: abs(signs @ d) / math.sqrt((d**2).sum()) for pair, d in apart.items()}
+    p, last = {}, 0.0
+    left = sorted(pairs, key=x.__getitem__, reverse=True)
+    while left:
+        greatest = np.max([flipped[pair] for pair in left], axis=0)
+        last = p[left[0]] = max(last, float((greatest >= x[left[0]] - 1e-9).mean()))
+        left.pop(0)
+    return p
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("metric", [MAP, SUCCESS])
+def test_all_signs_of_several_runs_by_definition(seed, metric):
+    """Eighths and successes tie, in pairs and in signs; every one of 2 ** 10 signs is taken."""
+    generator = np.random.default_rng(seed)
+    columns = generator.integers(0, 9, size=(5, 10)) / 8
+    columns = np.round(columns) if metric is SUCCESS else columns
+    signs = np.array(list(itertools.product([-1.0, 1.0], repeat=10)))
+    found = pairs(columns.tolist(), metric).p
+    for (i, j), p in stepped_down(columns, signs).items():
+        assert found[i, j] == found[j, i] == pytest.approx(p)
     assert np.isnan(np.diag(found)).all()
+
+
+def test_signs_of_clusters_by_definition():
+    """Twelve queries of five clusters: the sums of clusters change sign."""
+    generator = np.random.default_rng(1)
+    columns, unit = generator.random((4, 12)), np.array([0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 4])
+    signs = np.array(list(itertools.product([-1.0, 1.0], repeat=5)))
+    sums = [[column[unit == cluster].sum() for cluster in range(5)] for column in columns]
+    clusters = {b"q%03d" % query: f"c{cluster}" for query, cluster in enumerate(unit)}
+    found = pairs(columns.tolist(), bootstrap=Bootstrap(clusters=clusters)).p
+    for (i, j), p in stepped_down(sums, signs).items():
+        assert found[i, j] == pytest.approx(p)
 
 
 @pytest.mark.parametrize("metric", [MAP, BOR])
 def test_of_two_runs_it_is_the_randomization_test(metric):
+    """Of ratios nearly: signs of pseudo-values are no swaps of labels."""
     generator = np.random.default_rng(4)
     shape = (10, 2) if metric is BOR else (10,)
     columns = [generator.random(shape).tolist() for _ in range(2)]
     runs = [scores([(metric, column)]) for column in columns]
-    (difference,) = compare(["a", "b"], runs, Procedure()).differences
-    assert pairs(columns, metric).p[0, 1] == pytest.approx(difference.p)
+    (difference,) = compare(["a", "b"], runs, Procedure(test="randomization")).differences
+    close = 0.05 if metric is BOR else 1e-12
+    assert pairs(columns, metric).p[0, 1] == pytest.approx(difference.p, abs=close)
+
+
+def test_runs_that_differ_by_one_amount_or_not_at_all():
+    """Twelve queries, all higher by an eighth: two of 2 ** 12 signs; equal runs do not differ."""
+    low = [0.1 * i for i in range(12)]
+    found = pairs([low, [x + 0.125 for x in low], low]).p
+    assert found[0, 1] == found[1, 2] == 2 / 2**12
+    assert found[0, 2] == 1.0
 
 
 def test_it_nears_tukeys_test_where_values_are_normal():
@@ -50,7 +88,7 @@ def test_it_nears_tukeys_test_where_values_are_normal():
     residual = values - values.mean(0) - values.mean(1, keepdims=True) + values.mean()
     freedom = (n - 1) * (k - 1)
     spread = np.sqrt((residual**2).sum() / freedom / n)
-    found = pairs(values.T.tolist()).p
+    found = pairs(values.T.tolist(), test="tukey").p
     for i, j in itertools.combinations(range(k), 2):
         apart = abs(values[:, i].mean() - values[:, j].mean())
         expected = studentized_range.sf(apart / spread, k, freedom)
@@ -70,23 +108,24 @@ def test_true_nulls_are_seldom_rejected():
 def test_other_tests_are_corrected_for_all_pairs():
     generator = np.random.default_rng(8)
     columns = generator.random((4, 20)).tolist()
-    raw = pairs(columns, test="t", correction="none").p
-    holm = pairs(columns, test="t").p
+    raw = pairs(columns, test="randomization", correction="none").p
+    holm = pairs(columns, test="randomization").p
     upper = np.triu_indices(4, 1)
     ranked = sorted(raw[upper])
     stepped = np.minimum(np.maximum.accumulate([p * (6 - i) for i, p in enumerate(ranked)]), 1)
     assert sorted(holm[upper]) == pytest.approx(stepped.tolist())
-    runs = [scores([(MAP, column)]) for column in columns]
+    runs, swapped = [scores([(MAP, column)]) for column in columns], Procedure(test="randomization")
     for first in range(4):
         order = [first, *(place for place in range(4) if place != first)]
-        tested = compare([str(i) for i in order], [runs[i] for i in order], Procedure(test="t"))
+        tested = compare([str(i) for i in order], [runs[i] for i in order], swapped)
         for place, difference in zip(order[1:], tested.differences, strict=True):
             assert raw[first, place] == pytest.approx(difference.p)
 
 
 def test_equal_runs_do_not_differ_and_two_queries_are_needed():
-    assert pairs([[0.5, 0.25, 1.0]] * 3).p[0, 1] == 1
-    assert np.isnan(pairs([[0.5], [0.25]]).p).all()
+    for test in ("t", "tukey"):
+        assert pairs([[0.5, 0.25, 1.0]] * 3, test=test).p[0, 1] == 1
+        assert np.isnan(pairs([[0.5], [0.25]], test=test).p).all()
 
 
 def test_the_best_run_has_the_first_letter_also_where_less_is_better():

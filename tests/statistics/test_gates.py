@@ -210,8 +210,9 @@ def test_messages_add_up():
             "noninferior": BaselineGate(Margin(2 / 100, relative=True), "noninferior"),
         }.items()
     }
-    low, high = stats.ttest_1samp([-0.2, -0.1] * 10, 0).confidence_interval(0.95)
-    numbers = f"-0.1500 [{low:.4f}, {high:.4f}], p = 0.0001"  # no swap of 10,000 is as far
+    expected = stats.ttest_1samp([-0.2, -0.1] * 10, 0)
+    low, high = expected.confidence_interval(0.95)
+    numbers = f"-0.1500 [{low:.4f}, {high:.4f}], p = {expected.pvalue:.1g}"
     assert said == {
         "value": "new: map is 0.3500, below 0.5000 (base) by 0.1500",
         "margin": "new: map is 0.3500, below 0.4000 (base 0.5000 less 0.1000) by 0.0500",
@@ -223,19 +224,20 @@ def test_messages_add_up():
 
 
 def test_a_gate_that_no_run_can_fail_says_so():
-    old, new = scores([(MAP, [0.5] * 5)]), scores([(MAP, [0.1, 0.2, 0.1, 0.0, 0.1])])
+    """Three successes that fail: z = 3 / √3, so p = 0.0833."""
+    old, new = scores([(SUCCESS, [1, 1, 1])]), scores([(SUCCESS, [0, 0, 0])])
     (verdict,) = baseline_verdicts(("old", old), ("new", new), BaselineGate())
     assert not verdict.passed
-    assert "not decided: With 5 queries no difference can be shown: p cannot" in str(verdict)
-    assert "fall below 0.0625" in str(verdict)
+    assert "not decided: With 3 queries no difference can be shown: p cannot" in str(verdict)
+    assert "fall below 0.08326" in str(verdict)
 
 
 def test_several_values_share_the_chance_of_a_false_failure():
-    """Of seven queries seven fall: p = 2 / 2 ** 7 = 0.0156, of four values 0.0625.
+    """Four of eight queries fall by the same: t = √7, p = 0.033, of four values 0.13.
 
-    An eighth that does not differ changes no p, but with it p could be 4 * 0.0078.
+    No test of these four could show more, but of all eight it could.
     """
-    old, new = [0.5] * 8, [0.1, 0.2, 0.1, 0.0, 0.1, 0.3, 0.2, 0.5]
+    old, new = [0.5] * 8, [0.25] * 4 + [0.5] * 4
     for number, passed in ((1, [False]), (4, [True] * 4)):
         runs = [scores([(metric(f"m{i}"), rows) for i in range(number)]) for rows in (old, new)]
         found = baseline_verdicts(("old", runs[0]), ("new", runs[1]), BaselineGate())

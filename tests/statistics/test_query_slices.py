@@ -212,7 +212,7 @@ def test_comparisons_of_slices_are_as_the_schema_has_them(ragkpi, labels):
     table = ragkpi(*command, "--format", "table").out.decode()
     assert "\nlang=de   map" in table
     explained = ragkpi(*command, "--format", "table", "--explain").out.decode()
-    assert explained.count("p: paired randomization test") == 1
+    assert explained.count("p: paired t test") == 1
     assert "each slice is tested on its own: of many, some differ by chance" in table
 
 

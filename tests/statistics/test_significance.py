@@ -7,8 +7,9 @@ from scipy import stats
 
 from ragkpi.measures.measure import GEOMETRIC_MEAN
 from ragkpi.statistics.bootstrap import query_samples
-from ragkpi.statistics.significance import TESTS, p_values
-from tests.made_scores import BOR, MAP, metric, scores
+from ragkpi.statistics.decisions import TESTS
+from ragkpi.statistics.significance import intervals_of_differences, p_values
+from tests.made_scores import BOR, MAP, SUCCESS, metric, scores
 
 GM_MAP = metric("gm_map", GEOMETRIC_MEAN)
 random = np.random.default_rng(11)
@@ -73,11 +74,43 @@ def test_monte_carlo_counts_what_was_observed_as_one_more():
     assert p_of([0.0] * 40, [1.0] * 40, trials=99) == 1 / 100
 
 
-def test_no_t_where_all_queries_differ_by_the_same():
-    assert math.isnan(p_of([0.1, 0.3, 0.6], [0.2, 0.4, 0.7], "t"))
+def test_t_without_a_standard_error_is_that_of_swaps():
+    assert p_of([0.1, 0.3, 0.6], [0.2, 0.4, 0.7], "t") == 2 / 2**3
+    nothing, three = [[0, 0.5]] * 6, [[1, 0.5]] * 3 + [[0, 0.5]] * 3
+    assert p_of(nothing, three, "t", BOR) == 2 / 8  # -inf in one
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize(("higher", "lower"), [(4, 0), (5, 1), (12, 3), (7, 7)])
+def test_rates_have_the_score_test(higher, lower):
+    """McNemar's, without a correction for continuity: the square of z is chi-squared."""
+    same = [1.0] * 9 + [0.0] * 5
+    old, new = [0.0] * higher + [1.0] * lower, [1.0] * higher + [0.0] * lower
+    expected = stats.chi2.sf((higher - lower) ** 2 / (higher + lower), 1)
+    assert p_of(old + same, new + same, "t", SUCCESS) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("value", [MAP, SUCCESS, BOR], ids=["mean", "rate", "ratio"])
+@pytest.mark.parametrize("clusters", [None, 4], ids=["queries", "clusters"])
+@pytest.mark.parametrize("seed", range(25))
+def test_zero_is_outside_the_interval_where_p_is_small(value, clusters, seed):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(12, 40))
+    made = random.random((2, n)) < [[0.4], [0.65]]
+    if value is MAP:
+        made = made * random.random((2, n))
+    elif value is BOR:
+        made = np.stack([made, random.uniform(0.2, 1, (2, n))], axis=2)
+    runs = [scores([(value, rows.astype(float))]) for rows in made]
+    of_query = {query: f"c{row // clusters}" for row, query in enumerate(runs[0].queries)
+                if clusters} or None  # fmt: skip
+    (sample,) = query_samples(runs, lambda _: True, of_query)
+    ((p,),) = p_values(sample, "t", 1000, 7)
+    for level in (0.5, 0.8, 0.9, 0.95, 0.99):
+        ((interval,),) = intervals_of_differences(sample, level)
+        assert (interval.low > 0 or interval.high < 0) == (p < 1 - level)
+
+
+@pytest.mark.parametrize("test", [name for name in TESTS if TESTS[name].scope == "a baseline"])
 def test_identical_runs_have_p_1(test):
     assert p_of(BASELINE, BASELINE, test) == 1
     assert p_of([[0, 0.5]] * 4, [[0, 0.5]] * 4, test, BOR) == 1  # -inf in both
@@ -89,7 +122,7 @@ def test_identical_runs_have_p_1(test):
         ("randomization", True),
         ("bootstrap", True),
         ("sign", True),
-        ("t", False),
+        ("t", True),
         ("wilcoxon", False),
     ],
 )

@@ -65,7 +65,7 @@ def agree(
     map_other: LevelMap | str | None = None,
     reference: str | None = None,
     per_query: bool = False,
-    test: TestName = "randomization",
+    test: TestName = "t",
     correction: CorrectionName = "holm",
     trials: int = 10_000,
     **how: Unpack[Estimating],

@@ -34,6 +34,7 @@ from ragkpi.statistics.agreement import (
     krippendorffs_alpha,
     p_of_chance,
 )
+from ragkpi.statistics.all_pairs import compare_all, corrected_pairs, pair_by_pair
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
     Bootstrap,
@@ -45,7 +46,7 @@ from ragkpi.statistics.bootstrap import (
     query_samples,
     sums,
 )
-from ragkpi.statistics.paired import Procedure, compare_all, corrected_pairs, pair_by_pair
+from ragkpi.statistics.paired import Procedure
 from ragkpi.wording import listed, visible
 
 UNJUDGED = -1

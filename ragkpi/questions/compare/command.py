@@ -36,7 +36,7 @@ def compare(
     all_pairs: bool = option(
         "--all-pairs",
         "Compare each run with each: p of every pair, and letters that runs share which are "
-        "not shown to differ. The randomization test is Tukey's then.",
+        "not shown to differ. The test is step-down then, of all pairs at once.",
         use="common",
     ),
     paper: bool = option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, Charts, noted
@@ -37,8 +37,10 @@ from ragkpi.questions.compare.report import (
 from ragkpi.questions.compare.verdict import beaten_by_best
 from ragkpi.reports.layout import Report, SlicedReport
 from ragkpi.statistics import paired
-from ragkpi.statistics.decisions import CorrectionName, Family, TestName
-from ragkpi.statistics.paired import Procedure, compare_all
+from ragkpi.statistics.all_pairs import compare_all
+from ragkpi.statistics.decisions import TESTS, CorrectionName, Family, Scope, TestName
+from ragkpi.statistics.paired import Procedure
+from ragkpi.statistics.units import Clusters
 
 
 def procedure_of(
@@ -47,14 +49,22 @@ def procedure_of(
     family: Family,
     trials: int,
     how: Resampling,
+    scope: Scope = "a baseline",
+    clusters: Clusters | None = None,
 ) -> Procedure:
     """Return the procedure of a comparison, or refuse wrong arguments."""
+    one_of("test", test, list(TESTS))
+    if TESTS[test].scope == "all pairs" != scope:
+        raise UsageError(
+            f"{option('test', test)}: it tests all pairs of runs at once; give "
+            f"{option('pairs', 'all')} with it"
+        )
     return Procedure(
-        one_of("test", test, get_args(TestName)),
+        test,
         one_of("correction", correction, get_args(CorrectionName)),
         one_of("family", family, get_args(Family)),
         whole("trials", trials, 1),
-        bootstrap_of(how),
+        replace(bootstrap_of(how), clusters=clusters),
     )
 
 
@@ -132,7 +142,7 @@ def compare(
     *,
     baseline: str | None = None,
     pairs: Literal["baseline", "all"] = "baseline",
-    test: TestName = "randomization",
+    test: TestName = "t",
     correction: CorrectionName = "holm",
     family: Family = "first",
     trials: int = 10_000,
@@ -155,10 +165,11 @@ def compare(
     baseline
         The name of the run to compare the others with; None is the first.
     pairs
-        ``"baseline"`` compares all runs with one; ``"all"`` compares every pair: the randomization
-        test is then Tukey's, which needs no correction, and runs get letters.
+        ``"baseline"`` compares all runs with one; ``"all"`` compares every pair: the test is then
+        ``"step-down"``, of all pairs at once, which needs no correction, and runs get letters.
     test, trials
-        The test behind p-values, and its number of trials.
+        The test behind p-values (``"tukey"`` and ``"step-down"`` are of all pairs), and its number
+        of trials.
     correction, family
         The correction of p-values, and the measures that decide: the ``"first"``, over all runs,
         while the others are described; or ``"all"``, over all runs and measures.
@@ -180,17 +191,18 @@ def compare(
     >>> runs = ["fixtures/runs/bm25.run", "fixtures/runs/fusion.run"]
     >>> found = ragkpi.compare("fixtures/qrels.txt", runs, "ndcg_cut.10", missing="zero")
     >>> [round(row["p"], 4) for row in found.rows if row["run"] == "fusion"]
-    [0.0078]
+    [0.0035]
     """
+    one_of("pairs", pairs, ("baseline", "all"))
+    scope: Scope = "all pairs" if pairs == "all" else "a baseline"
     resampling: Resampling = {"seed": seed, "confidence": confidence, "cluster": cluster}
     arguments: Estimating = {**how, **resampling}
     call = call_of(measures, arguments, Estimating, by)
-    procedure = procedure_of(test, correction, family, trials, resampling)
+    procedure = procedure_of(test, correction, family, trials, resampling, scope, call.clusters)
     one_of("problems", problems, get_args(OnProblem))
     named = named_runs(runs)
     if len(named) < 2:
         raise UsageError("one run is given; expected a baseline and others")
-    one_of("pairs", pairs, ("baseline", "all"))
     if pairs == "all":
         _refuse_idle(procedure, baseline)
     if baseline is not None:
@@ -256,8 +268,9 @@ def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
     default = paired.Procedure()
     if baseline is not None:
         raise UsageError(f"{option('all_pairs')}: there is no baseline ({baseline}); leave it out")
-    if procedure.test == default.test and procedure.correction != default.correction:
+    test = TESTS[procedure.test].over_pairs or procedure.test
+    if TESTS[test].scope == "all pairs" and procedure.correction != default.correction:
         raise UsageError(
-            f"{option('all_pairs')} with {option('correction')}: Tukey's test holds for all "
+            f"{option('all_pairs')} with {option('correction')}: the {test} test holds for all "
             f"pairs of a measure; leave it out, or give another {option('test')}"
         )

@@ -37,10 +37,11 @@ from ragkpi.questions.compare.verdict import (
     shown_names,
 )
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
+from ragkpi.statistics.all_pairs import AllPairs
 from ragkpi.statistics.bootstrap import few_queries_note, intervals, resampled
-from ragkpi.statistics.decisions import CorrectionName
-from ragkpi.statistics.paired import AllPairs, Claim, Comparison, Difference, Procedure
-from ragkpi.statistics.significance import TESTS, TIED, corrected
+from ragkpi.statistics.decisions import TESTS, CorrectionName
+from ragkpi.statistics.paired import Claim, Comparison, Difference, Procedure
+from ragkpi.statistics.significance import TIED, corrected
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
 
@@ -52,13 +53,18 @@ _CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
 }
 
 
-def _tests_in_words(procedure: Procedure, tests: int) -> list[str]:
-    """Explain the p-values of a family of tests, and their correction."""
-    test = TESTS[procedure.test]
-    question = test.question.format(trials=procedure.trials, seed=procedure.bootstrap.seed)
+def _test_in_words(procedure: Procedure) -> str:
+    """Explain the p-values of a test."""
+    test, how = TESTS[procedure.test], procedure.bootstrap
+    words = f"p: {test.name}, two-sided: {test.question}. It assumes {test.assumes}"
+    unit = "query" if how.clusters is None else "cluster"
+    return words.format(trials=procedure.trials, seed=how.seed, unit=unit)
+
+
+def _correction_in_words(procedure: Procedure, tests: int) -> str:
+    """Explain the correction of p-values of a family of tests."""
     column, how = _CORRECTIONS_IN_WORDS[procedure.correction]
-    family = counted(tests, "test")
-    return [f"p: {test.name}, two-sided: {question}", f"{column or 'p'}: {how} {family}"]
+    return f"{column or 'p'}: {how} {counted(tests, 'test')}"
 
 
 def probability(p: float) -> Cell:
@@ -302,20 +308,21 @@ class ComparisonReport(_ComparedReport[Comparison]):
     def explanation(self) -> list[str]:
         """How the p-values and intervals were computed."""
         comparison, procedure = self.compared, self.compared.procedure
-        tests = sum(not math.isnan(d.p) for d in comparison.claims)
         decides = ""
         if procedure.family == "first" and len(comparison.metrics) > 1:
             first = comparison.metrics[0].name
             decides = (
                 f" by {first}, which decides; the other measures are described, without claims"
             )
-        test, correction = _tests_in_words(procedure, tests)
+        outside = f"0 is outside where p < {procedure.limit:.3g}"
+        if TESTS[procedure.test].interval == "differs":
+            outside = "the test has no interval of its own, so p may disagree with it"
         return [
-            test,
-            correction + decides,
+            _test_in_words(procedure),
+            _correction_in_words(procedure, comparison.tests) + decides,
             f"[low, high]: Student's {procedure.bootstrap.level * 100:g} % interval of the "
             "difference, from the queries' differences (of ratios of means: their jackknife "
-            "pseudo-values); of rates of 0 and 1 Tango's",
+            f"pseudo-values); of rates of 0 and 1 Tango's; {outside}",
         ]
 
     def _sentences(self, names: Names) -> list[str]:
@@ -414,14 +421,6 @@ class ComparisonReport(_ComparedReport[Comparison]):
         return [difference, probability(d.p), corrected]
 
 
-_TUKEY = (
-    "p: randomized Tukey's HSD, two-sided: how often are the best and the worst run at least as "
-    "far apart as these two when all runs are shuffled at random on every query? {trials:,} "
-    "trials, p = (count + 1) / (trials + 1), seed {seed}; all shuffles, p = share, where there "
-    "are no more. It holds for all pairs together and needs no correction"
-)
-
-
 class AllPairsReport(_ComparedReport[AllPairs]):
     """A comparison of all pairs of runs: values with letters, and the p-value of each pair.
 
@@ -439,12 +438,15 @@ class AllPairsReport(_ComparedReport[AllPairs]):
         if number < len(pairs.metrics):
             letters += f"; {pairs.metrics[0].name} decides, and the other measures are described: "
             letters += "p without a correction over measures, and no letters"
-        if pairs.is_tukey:
-            tukey = _TUKEY.format(trials=procedure.trials, seed=procedure.bootstrap.seed)
-            tukey += f"; times {number}, for as many measures" if number > 1 else ""
-            return [tukey, letters]
-        tests = math.comb(len(pairs.names), 2) * number
-        return [*_tests_in_words(procedure, tests), letters]
+        tests = math.comb(len(pairs.names), 2)
+        words = _correction_in_words(procedure, tests * number)
+        if pairs.is_joint:
+            words = (
+                f"p holds for all {tests} pairs together and needs no correction; against a "
+                f"baseline p is of {len(pairs.names) - 1} pairs, and smaller"
+            )
+            words += f"; times {number}, for as many measures" if number > 1 else ""
+        return [_test_in_words(procedure), words, letters]
 
     def _sentences(self, names: Names) -> list[str]:
         return all_pairs_sentences(self.compared, self.doubts, names)
@@ -479,10 +481,10 @@ class AllPairsReport(_ComparedReport[AllPairs]):
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and all pairs as one JSON object."""
-        tukey = {"test": "tukey", "correction": "none"} if self.compared.is_tukey else {}
+        joint = {"correction": "none"} if self.compared.is_joint else {}
         found = {
             **self._procedure(),
-            **tukey,
+            **joint,
             "letters": {
                 by_metric.metric.name: dict(
                     zip(self.compared.names, by_metric.letters or (), strict=True)
@@ -535,7 +537,7 @@ class PaperTable:
         procedure = first.procedure
         number = sum(p == p for p in self._corrected.values())
         test = TESTS[procedure.test].name
-        if procedure.test in ("randomization", "bootstrap"):
+        if TESTS[procedure.test].is_drawn:
             test += f", {procedure.trials:,} trials"
         _, how = _CORRECTIONS_IN_WORDS[procedure.correction]
         marks = ", ".join(

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from ragkpi.library.unjudged_doubt import Doubt, percent
 from ragkpi.reports.names import short_names
-from ragkpi.statistics.paired import AllPairs, Claim, Comparison, Difference, MetricPairs
+from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
+from ragkpi.statistics.paired import Claim, Comparison, Difference
 from ragkpi.wording import joined, rounded, short_p
 
 LINES, COLUMNS = 3, 80  # of a verdict on a terminal
@@ -61,9 +62,9 @@ def comparison_sentences(
     base, *others = comparison.names
     against = names[base] + _judged(doubts)
     claims = [found for found in comparison.by_metric if found[0].decision != "described"]
-    if comparison.out_of_reach:
+    if unreachable := comparison.out_of_reach():
         alone = [_of_one(claims[0][0], names, against)] if len(comparison.claims) == 1 else []
-        return [*alone, comparison.out_of_reach]
+        return [*alone, unreachable]
     shares = _shares(doubts, names, base, len(claims))
     if len(comparison.claims) == 1:
         return [_of_one(claims[0][0], names, against) + shares]

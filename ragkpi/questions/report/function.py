@@ -137,7 +137,7 @@ def report(
     title: str | None = None,
     detail_queries: int = 200,
     detail_depth: int = 100,
-    test: TestName = "randomization",
+    test: TestName = "t",
     correction: CorrectionName = "holm",
     family: Family = "first",
     trials: int = 10_000,
