@@ -25,7 +25,7 @@ from ragkpi.bounds.unjudged import Holes, find_holes
 from ragkpi.evaluation import Evaluation
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import Metric
-from ragkpi.ranking.judged import Judged, Settings
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 
@@ -94,7 +94,7 @@ class HoleBounds:
     runs: RunsWithHoles
     bounded: list[Bounded]  # every value of every run, by metric
     refused: list[tuple[Metric, str]]  # metrics without bounds, and the reason
-    judged: dict[int | None, list[float]]  # by depth and run, the share of ranks judged or empty
+    judged: dict[int | None, list[float]]  # by depth and run, `Judged.share_judged`
     swaps: list[Swap]  # pairs of runs whose order is not settled
 
     @property
@@ -155,7 +155,7 @@ def find_bounds(
         else:
             bounded += of_metric
     depths = dict.fromkeys(of_run.metric.depth for of_run in bounded)
-    judged = {depth: [_judged_share(e.plain, depth) for e in evaluations] for depth in depths}
+    judged = {depth: [e.plain.share_judged(depth) for e in evaluations] for depth in depths}
     return HoleBounds(opened, bounded, refused, judged, list(_swaps(opened, bounded)))
 
 
@@ -199,14 +199,6 @@ def _bounded(trials: Trials, evaluation: Evaluation, run: int) -> Bounded:
         each_high=each_high,
         exact=exact,
     )
-
-
-def _judged_share(judged: Judged, depth: int | None) -> float:
-    last = judged.num_ret if depth is None else np.full_like(judged.num_ret, depth)
-    places = np.minimum(judged.num_ret, last)
-    known = (judged.level >= 0) & (judged.rank <= last[judged.query])
-    unjudged = (places - judged.per_query(known)) / np.maximum(last, 1)
-    return float(1.0 - unjudged.mean())
 
 
 def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded]) -> Iterator[Swap]:

@@ -397,6 +397,13 @@ class Judged:
         hits = self.per_query(self.level >= 0).astype(np.int64)
         return hits if self.judged_below is None else hits + self.judged_below
 
+    def share_judged(self, depth: int | None = None) -> float:
+        """Judged share of all that is retrieved, or down to a depth; NaN where that is nothing."""
+        last = _DEEPEST if depth is None else depth
+        retrieved = int(np.minimum(self.num_ret, last).sum())
+        hits = np.count_nonzero((self.level >= 0) & (self.rank <= last))
+        return hits / retrieved if retrieved else float("nan")
+
     def found_at(self, cutoff: int) -> IntArray:
         """Relevant documents among the first `cutoff` retrieved, (Q,)."""
         return self.per_query(self.relevant & (self.rank <= cutoff)).astype(np.int64)

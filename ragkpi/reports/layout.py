@@ -81,6 +81,9 @@ class Table:
     plain_rows: Iterable[Sequence[Any]] = ()  # unrounded, before `rows`, in CSV and TSV
     verdict: Sequence[str] = ()  # the answer, in one or two sentences above the table
     explanation: Sequence[str] = ()  # tests, corrections, seeds
+    use: Literal["read", "data"] = (
+        "read"  # "data": the verdict says it all, so no terminal draws it
+    )
 
     @property
     def legends(self) -> list[str]:

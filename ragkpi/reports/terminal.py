@@ -9,6 +9,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import TextIO
 
@@ -135,6 +136,8 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     verdict off the screen are left out.
     """
     table = report.table(layout)
+    if table.use == "data" or (table.verdict and not table.rows):
+        table = replace(table, columns=[], rows=[])
     above = [line for text in table.verdict for line in text_lines(visible(text), layout.width)]
     if layout.colour == "always":
         above = [f"{_BOLD}{line}{_PLAIN}" for line in above]
@@ -162,8 +165,10 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     if len(heights) < len(table.rows):
         left_out.append(f"{len(table.rows) - len(heights)} of {len(table.rows)} rows")
     hidden = [f"Hidden to fit: {', '.join(left_out)}; use --wide"] if left_out else []
-    lines = [*above, *([""] if above else [])]
-    lines += [line.rstrip() for line in _drawn(table, cells, heights, layout).splitlines()]
+    lines = above
+    if table.columns:
+        drawn = _drawn(table, cells, heights, layout)
+        lines = [*above, *([""] if above else []), *map(str.rstrip, drawn.splitlines())]
     lines += [line for note in hidden for line in text_lines(visible(note), layout.width)]
     yield "".join(f"{line}\n" for line in [*lines, *below])
 

@@ -101,6 +101,39 @@ def test_no_unjudged_documents(holes):
     assert {row["width"] for row in rows_of(holes("qrels", "judged", "--format", "json"))} == {0}
 
 
+def test_a_table_of_widths_0_is_a_line(holes):
+    """Programs get the values, and so does who asks for another format."""
+    outcome = holes("-m", "P.2", "-m", "map", "qrels", "judged")
+    assert outcome.out.splitlines() == [
+        b"No unjudged document is retrieved: nothing can change.",
+        b"How this was computed: --explain",
+    ]
+    # What is below rank 1 cannot change what is at rank 1.
+    outcome = holes("-m", "P.1", "qrels", "first", "judged")
+    assert outcome.out.startswith(b"2 unjudged documents are retrieved. They cannot change any")
+    assert b"width" not in outcome.out
+    assert b"width" in holes("-m", "P.1", "qrels", "first", "judged", "--format", "csv").out
+
+
+def test_judged_is_what_check_says(holes, ragkpi, tmp_path):
+    """1 of 6 retrieved documents is judged. The four empty places are neither."""
+    lines = [f"q1 Q0 {name} 1 {-rank} short\n" for rank, name in enumerate("axyzvw")]
+    (tmp_path / "short").write_text("".join(lines))
+    (row,) = rows_of(holes("-m", "P.10", "qrels", "short", "--format", "json"))
+    assert row["judged"] == 1 / 6
+    assert (
+        b"16.7 % of the top 10 (1 of 6)" in ragkpi("check", "qrels", "short", folder=tmp_path).out
+    )
+
+
+def test_a_width_of_other_runs_documents_says_so(holes):
+    """All that one run retrieves is judged; h2, which the other has, counts in R."""
+    says = b"a width beside judged 1 is due to documents of other runs"
+    arguments = "-m", "recall.2", "qrels", "judged"
+    assert says in holes(*arguments, "second").out
+    assert says not in holes(*arguments).out
+
+
 def test_measures_without_bounds_are_named_with_the_reason(holes):
     outcome = holes("-m", "bpref", "-m", "P.2", "-m", "unj.5", "qrels", "first", "--format", "json")
     left_out = json.loads(outcome.out)["findings"]["left_out"]

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
 from typing import Any, Literal
 
+import numpy as np
+
 from ragkpi.bounds.bounds import Bounded, HoleBounds, Swap, depth_needed
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, noted
 from ragkpi.questions.holes.assessment import Candidate
@@ -42,7 +44,8 @@ def holes_answer(
         *_to_judge(named, len(listed), together),
         *_computed(bounds, names),
     ]
-    table = Table(columns, rows, list(_notes(bounds)), explanation=explanation)
+    use: Literal["read", "data"] = "read" if _can_change(bounds) else "data"
+    table = Table(columns, rows, list(_notes(bounds)), explanation=explanation, use=use)
     verdict = " ".join(_verdict(bounds, names, named, len(listed)))
     return Answer("holes", table, [verdict], _findings(bounds, names, named), 2)
 
@@ -70,7 +73,20 @@ def _width(low: float, high: float) -> float:
     return 0.0 if low == high else high - low
 
 
+def _can_change(bounds: HoleBounds) -> bool:
+    """Return whether any value, over all queries or of one of them, can change."""
+    return any(
+        b.low != b.high or not np.array_equal(b.each_low, b.each_high, equal_nan=True)
+        for b in bounds.bounded
+    )
+
+
 def _notes(bounds: HoleBounds) -> Iterator[str]:
+    if any(b.low != b.high and bounds.judged[b.metric.depth][b.run] == 1 for b in bounds.bounded):
+        yield (
+            "a width beside judged 1 is due to documents of other runs, or below the cutoff: they "
+            "count in R and in ideals"
+        )
     if len({tuple(bounded.queries) for bounded in bounds.bounded}) > 1:
         yield "the runs are evaluated over different queries; -c evaluates all over the same ones"
     by_reason = sorted(bounds.refused, key=lambda pair: pair[1])
@@ -84,9 +100,7 @@ def _computed(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
     yield (f"least, greatest: over every way to judge the unjudged documents that {runs}{down}")
     wide = dict.fromkeys(bounded.metric.name for bounded in bounds.bounded if not bounded.exact)
     yield f"exact but for {', '.join(wide)}, which may be narrower" if wide else "all are exact"
-    yield (
-        "judged: share of the places down to the cutoff whose document is judged, or that are empty"
-    )
+    yield "judged: share of what the run retrieved, down to the cutoff of a measure, that is judged"
 
 
 _CHARACTERS = 92  # of the documents to judge first, in a verdict of three lines
@@ -107,7 +121,9 @@ def _verdict(
         return
     holes = f"{counted(count, 'unjudged document')} {'is' if count == 1 else 'are'} {where}"
     shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
-    if len(names) > 1:
+    if not _can_change(bounds):
+        yield f"{holes}. They cannot change any value."
+    elif len(names) > 1:
         yield f"{holes}. {_effect(bounds, names)}."
     elif shown:
         widest = max(shown, key=_relative_width)

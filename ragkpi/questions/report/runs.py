@@ -79,9 +79,7 @@ class ReportedRun:
     @property
     def judged_share(self) -> float:
         """The judged share of the documents down to `CUTOFF`; NaN if there are none."""
-        places = np.minimum(self.judged.num_ret, CUTOFF).sum()
-        hits = ((self.judged.level >= 0) & (self.judged.rank <= CUTOFF)).sum()
-        return float(hits / places) if places else float("nan")
+        return self.judged.share_judged(CUTOFF)
 
 
 def reported_runs(evaluated: Evaluations, metrics: Sequence[Metric]) -> list[ReportedRun]:
