@@ -286,9 +286,13 @@ def test_verdicts_say_how_sure_they_are():
     assert "model orders these 5 runs like people (tau_AP 1.00 [1.00, 1.00]): use it" in alike
     opposite = verdict_of(0.7, (0.8, 0.4, 0.0), (0.1, 0.3, 0.6))
     assert "puts these 3 runs in the opposite order of people (tau_AP -1.00 [" in opposite
-    assert "; it reverses 3 pairs): do not rank with it" in opposite
-    undecided = verdict_of(0.7, (0.8, 0.4, 0.0), (0.5, 0.5, 0.1))
-    assert undecided.startswith("Undecided whether model orders these 3 runs like people (tau_AP")
+    assert "; a and b, a and c, and 1 pair more change places): do not rank with it" in opposite
+    undecided = verdict_of(0.7, (0.8, 0.7, 0.4, 0.0), (0.7, 0.703, 0.4, 0.1))
+    assert undecided.startswith("Undecided whether model orders these 4 runs like people (tau_AP")
+    assert "; a and b change places)" in undecided
+    few = verdict_of(0.7, (0.8, 0.4, 0.0), (0.5, 0.51, 0.1))
+    said = "3 runs are too few to say whether model orders runs like people: a and b change places."
+    assert few.startswith(said)
     chance = verdict_of(0.0, (0.8, 0.4, 0.0), (0.7, 0.5, 0.1))
     assert "is not shown to agree with people better than chance" in chance
 
@@ -332,7 +336,7 @@ def test_swaps_are_significant_under_both_or_not():
     (swap,) = study.swaps
     assert swap.p_reference < 0.05 < swap.p_other
     assert not swap.significant
-    assert study.ranking == "undecided"
+    assert study.ranking == "few"
     assert study.tau_ap.interval.low < ALIKE < study.tau_ap.interval.high
 
 

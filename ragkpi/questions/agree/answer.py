@@ -21,6 +21,7 @@ from ragkpi.charts.chart import (
 from ragkpi.library.evaluation_report import interval_note
 from ragkpi.questions.agree.study import (
     ALIKE,
+    FEWEST_RUNS,
     SIGNIFICANT,
     Agreement,
     Estimate,
@@ -121,7 +122,7 @@ def _notes(agreement: Agreement) -> Iterator[str]:
     if alone:
         yield f"Left out: {', '.join(alone)}; --differences lists them."
     runs = len(agreement.runs)
-    if 0 < runs < _FEW_RUNS:
+    if FEWEST_RUNS <= runs < _FEW_RUNS:
         orders = math.factorial(runs)
         yield f"{runs} runs have only {orders} possible orders, so they tell little about a judge."
 
@@ -221,6 +222,7 @@ def _findings_of_pair(pair: PairAgreement) -> dict[str, Any]:
 
 _FEW_RUNS = 5  # fewer runs have few possible orders
 _LINES = 3  # of a verdict
+_PAIRS = 2  # of runs that a verdict names
 
 
 def verdicts(agreement: Agreement) -> list[str]:
@@ -243,6 +245,7 @@ _SHORT: dict[Fitness, str] = {
     "alike": "use it to rank",
     "no runs": "better than chance",
     "undecided": "undecided",
+    "few": "too few runs to tell",
     "untested": "runs too alike to tell",
     "otherwise": "do not rank with it",
     "chance": "not shown better than chance",
@@ -288,21 +291,31 @@ def _verdict(pair: PairAgreement) -> str:
     runs = f"these {len(order.runs)} runs"
     by = f" by {order.metric.name}" if len(pair.orders) > 1 else ""
     tau = f"tau_AP {_with_interval(order.tau_ap)}{by}"
-    swapped = sum(swap.significant for swap in order.swaps)
-    if swapped:
-        tau += f"; it reverses {counted(swapped, 'pair')}"
+    places = _places(order)
     otherwise = f"orders {runs} otherwise than"
     if order.tau_ap.value == -1:
         otherwise = f"puts {runs} in the opposite order of"
     ranking = {
         "alike": f"{judge} orders {runs} like {reference} ({tau}): use it to rank, and correct it "
         "to report.",
-        "otherwise": f"{judge} {otherwise} {reference} ({tau}): do not rank with it.",
-        "undecided": f"Undecided whether {judge} orders {runs} like {reference} ({tau}).",
+        "otherwise": f"{judge} {otherwise} {reference} ({tau}; {places}): do not rank with it.",
+        "undecided": f"Undecided whether {judge} orders {runs} like {reference} ({tau}; {places}).",
+        "few": f"{len(order.runs)} runs are too few to say whether {judge} orders runs like "
+        f"{reference}{by}: {places}.",
         "untested": f"By {reference}, {runs} are not shown to differ{by}, so they cannot show "
         f"whether {judge} orders them alike.",
     }[order.ranking]
     return f"{ranking} It agrees {labels}."
+
+
+def _places(order: OrderAgreement) -> str:
+    """Say which runs change places, the most significant pair first."""
+    if not order.swaps:
+        return "none changes places"
+    pairs = [f"{swap.better} and {swap.worse}" for swap in order.swaps[:_PAIRS]]
+    more = len(order.swaps) - len(pairs)
+    others = f", and {counted(more, 'pair')} more" if more else ""
+    return f"{', '.join(pairs)}{others} change places"
 
 
 def _with_interval(estimate: Estimate) -> str:

@@ -197,7 +197,8 @@ def parse_level_map(text: str, option: str) -> Mapping[int, int]:
 
 SIGNIFICANT = 0.05
 ALIKE = 0.5  # see `OrderAgreement.ranking`
-_MOST_ORDERED = 1 << 24  # comparisons of runs in memory at a time
+FEWEST_RUNS = 4  # a random order is that of three runs in 1 of 6 cases, that of four in 1 of 24
+_MOST_ORDERED = 1 << 20  # comparisons of runs in memory at a time; they fit into the cache
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,7 @@ class Reversal:
         return self.p_reference < SIGNIFICANT and self.p_other < SIGNIFICANT
 
 
-Ranking = Literal["alike", "otherwise", "undecided", "untested"]
+Ranking = Literal["alike", "otherwise", "undecided", "few", "untested"]
 """Whether a judge orders runs like the reference; untested where the runs are not told apart."""
 Fitness = Ranking | Literal["identical", "chance", "no runs"]
 """What a judge is fit for, by its labels first, then by the order that speaks most against it."""
@@ -263,7 +264,8 @@ class OrderAgreement:
         The whole interval of tau_AP has to lie above `ALIKE`: of the runs that the judge puts above
         a run, three quarters belong there even at its lower end. If all of it lies below, or a pair
         is reversed and significant under both judgements, the judge orders otherwise. Runs that
-        the reference does not tell apart have no order that a judge could agree with.
+        the reference does not tell apart have no order that a judge could agree with. What fewer
+        runs than `FEWEST_RUNS` leave open, more queries may decide, but more runs sooner.
 
         `ALIKE` is below the 0.9 that E. M. Voorhees (SIGIR 1998) asks of the value alone, because
         resamples add the noise of both judgements. docs/questions/agree.md has the simulation.
@@ -273,7 +275,9 @@ class OrderAgreement:
             return "untested"
         if high < ALIKE or any(swap.significant for swap in self.swaps):
             return "otherwise"
-        return "alike" if low > ALIKE else "undecided"
+        if low > ALIKE:
+            return "alike"
+        return "undecided" if len(self.runs) >= FEWEST_RUNS else "few"
 
 
 def order_agreement(
@@ -441,7 +445,7 @@ class PairAgreement:
     @property
     def hardest(self) -> OrderAgreement | None:
         """The order that speaks most against ranking with the second judge; None without runs."""
-        against: Sequence[Ranking] = ("otherwise", "undecided", "untested", "alike")
+        against: Sequence[Ranking] = ("otherwise", "undecided", "few", "untested", "alike")
         return min(
             self.orders,
             key=lambda order: (against.index(order.ranking), order.tau_ap.value),
