@@ -286,7 +286,7 @@ def test_verdicts_say_how_sure_they_are():
     assert "model orders these 5 runs like people (tau_AP 1.00 [1.00, 1.00]): use it" in alike
     opposite = verdict_of(0.7, (0.8, 0.4, 0.0), (0.1, 0.3, 0.6))
     assert "puts these 3 runs in the opposite order of people (tau_AP -1.00 [" in opposite
-    assert "; a and b, a and c, and 1 pair more change places): do not rank with it" in opposite
+    assert ", and 1 pair more change places): do not rank with it" in opposite
     undecided = verdict_of(0.7, (0.8, 0.7, 0.4, 0.0), (0.7, 0.703, 0.4, 0.1))
     assert undecided.startswith("Undecided whether model orders these 4 runs like people (tau_AP")
     assert "; a and b change places)" in undecided
