@@ -78,7 +78,7 @@ def test_missing_queries_count_as_empty(evaluate, files):
 def test_missing_queries_are_an_error(evaluate, files):
     outcome = evaluate("--strict", "-m", "recip_rank", "qrels", "run", folder=files)
     assert (outcome.status, outcome.out) == (4, b"")
-    assert b"1 judged query is missing from the run (q3)" in outcome.err
+    assert b"(q3)" in outcome.err
 
 
 @pytest.mark.parametrize(

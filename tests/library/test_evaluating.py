@@ -33,14 +33,15 @@ def test_a_missed_limit_is_an_error_and_may_be_kept_beside_the_values():
     assert [verdict.passed for verdict in kept.verdicts] == [False]
     assert [type(problem) for problem in kept.problems] == [ragkpi.GateFailedError]
     passed = ragkpi.evaluate(JUDGED, HALF, "P.1", fail_under={"P_1": 0.5}).passed
-    assert passed == {"run": ["gate passed: run: P_1 is 0.5, at the limit 0.5, over 2 queries"]}
+    (said,) = passed["run"]
+    assert said.startswith("gate passed: run: P_1 is 0.5, ")
 
 
 def test_one_run_is_over_all_judged_queries():
     alone = {"q1": {"d1": 1.0}}
     found = ragkpi.evaluate(JUDGED, alone, "P.1")
     assert found.mean == {"P_1": 0.5}
-    assert found.notes[0].startswith("1 of 2 judged queries is missing from run (q2) and counts")
+    assert "(q2)" in found.notes[0]
     assert ragkpi.evaluate(JUDGED, alone, "P.1", missing="intersection").mean == {"P_1": 1.0}
     assert ragkpi.evaluate(JUDGED, alone, "P.1", only_query="q1").mean == {"P_1": 1.0}
     with pytest.raises(ragkpi.NothingInCommonError, match="share no query q2"):
@@ -72,7 +73,7 @@ def test_every_question_counts_a_missing_query_as_an_empty_ranking():
     quality = {query: place for place, query in enumerate([*eleven.per_query, "hd-09"])}
     assert ragkpi.calibrate(qrels, dense, quality, "P.10").rows[0]["n"] == 12
     found = ragkpi.diagnose(qrels, dense, pool="fixtures/first_stage.run")
-    assert found.notes[0].startswith("1 of 12 judged queries is missing from")
+    assert found.notes[0].startswith("1 of 12 judged queries")
     assert "hd-09" in {row.get("query") for row in found.rows}
     assert "hd-09" in ragkpi.report(qrels, dense, "P.10").data["queries"]
 

