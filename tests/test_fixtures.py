@@ -19,7 +19,7 @@ def documents(path):
 def test_the_script_makes_them_again(tmp_path):
     runpy.run_path(str(FIXTURES / "make.py"))["make"](tmp_path)
     made = {path.relative_to(tmp_path): path for path in tmp_path.rglob("*") if path.is_file()}
-    assert len(made) == 10
+    assert len(made) == 11
     for name, path in made.items():
         assert path.read_bytes() == (FIXTURES / name).read_bytes(), name
 

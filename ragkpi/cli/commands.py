@@ -102,6 +102,15 @@ COMMANDS: Mapping[str, Entry] = {
             "ragkpi agree -q --differences differences.tsv qrels.txt qrels.llm.txt",
         ),
     ),
+    "correct": Entry(
+        "decide",
+        "What would people say, from few of their judgements and a model's of everything?",
+        (
+            "ragkpi correct people.txt qrels.llm.txt runs/bm25.run runs/fusion.run",
+            "ragkpi correct -m P.10 people.txt qrels.llm.txt reranked.run dense.run",
+            "ragkpi correct -m map --explain people.txt qrels.llm.txt runs/bm25.run",
+        ),
+    ),
     "check": Entry(
         "prepare",
         "Report what is wrong or suspicious about runs, and mend them.",

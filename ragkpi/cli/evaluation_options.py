@@ -5,7 +5,6 @@ is what the argument is called there (`ragkpi.library.arguments`). Long names wi
 from trec_eval.
 """
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from ragkpi.cli.options import argument_group, option
@@ -301,17 +300,3 @@ def comparing(
     ),
 ) -> None:
     """How to compare runs."""
-
-
-HUMAN = option(
-    "--human QRELS",
-    "People's judgements of some queries, a random sample, where QRELS are a model's of "
-    "all: estimate what people would say over all (prediction-powered inference).",
-)
-
-
-def refuse_beside_human(options: Mapping[str, bool]) -> None:
-    """Raise `UsageError` for the first option on the line that has no effect with --human."""
-    for name, is_used in options.items():
-        if is_used:
-            raise UsageError(f"--human with {name}: estimates have none; expected one of the two")

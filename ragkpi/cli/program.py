@@ -253,7 +253,7 @@ def _advised(
     if role is None or file not in arguments:
         return problem
     before = arguments[arguments.index(file) - 1]
-    if arguments[0] == "agree" or before in ("--gains", "--human", "--pool"):
+    if arguments[0] in ("agree", "correct") or before in ("--gains", "--pool"):
         return problem  # these are not the qrels that a run follows
     with warnings.catch_warnings(action="ignore"):
         opposite: Kind = "run" if role == "qrels" else "qrels"

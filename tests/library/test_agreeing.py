@@ -30,10 +30,10 @@ def test_correct_is_the_command(ragkpi, tmp_path):
     some = tmp_path / "some.txt"
     lines = (FIXTURES / "qrels.txt").read_text().splitlines(keepends=True)
     some.write_text("".join(line for line in lines if line[:5] not in ("hd-03", "hd-08")))
-    for of, command in (("values", "eval"), ("differences", "compare")):
+    for of in ("values", "differences"):
         found = library.correct(str(some), MODEL, RUNS, "map", of=of).findings
-        arguments = ("--human", some, MODEL, *RUNS, "-m", "map", "--format", "json")
-        printed = json.loads(ragkpi(command, *arguments).out)["findings"]
+        arguments = ("--of", of, "-m", "map", "--format", "json", some, MODEL, *RUNS)
+        printed = json.loads(ragkpi("correct", *arguments).out)["findings"]
         assert found["corrected"][0]["interval"] == printed["corrected"][0]["interval"]
         assert found["corrected"][-1]["worth"] == printed["corrected"][-1]["worth"]
 

@@ -25,7 +25,7 @@ def test_levels_beside_a_list_of_ids_are_refused(ids, name, ragkpi, tmp_path):
     [
         ["agree", "run.json", "gold.json"],
         ["eval", "gold.json", "run.json", "--gains", "run.txt"],
-        ["eval", "gold.json", "run.json", "--human", "run.txt"],
+        ["correct", "run.txt", "gold.json", "run.json"],
     ],
 )
 def test_no_exchange_is_advised_that_is_refused_too(words, ragkpi, tmp_path):

@@ -54,7 +54,7 @@ def agree(
     with bootstrap intervals over queries. With runs: their values under both judgements, over the
     queries that both judged, how alike the orders are (tau-b, tau_AP, Spearman, Pearson,
     rank-biased overlap), and which pairs of runs change places. What people would say, from OTHER
-    and few human judgements: eval --human, compare --human. Without -m: ndcg_cut at 10.
+    and few human judgements: ragkpi correct. Without -m: ndcg_cut at 10.
     """
     expected = "two qrels, then runs: ragkpi agree [options] QRELS OTHER [RUN...]"
     qrels, other, *runs = expect_files(2, files, expected, *judge)

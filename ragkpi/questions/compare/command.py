@@ -5,11 +5,9 @@ from collections.abc import Mapping
 import ragkpi
 from ragkpi.cli.evaluation_options import (
     BY,
-    HUMAN,
     Arguments,
     comparing,
     evaluation,
-    refuse_beside_human,
 )
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, Signed, naming, output_and_plot, signature
@@ -50,7 +48,6 @@ def compare(
         "With --paper: mark what differs from this run instead, by name or file; may be repeated.",
     ),
     by: str | None = BY,
-    human: str | None = HUMAN,
 ) -> None:
     """Compare runs with a baseline, query by query.
 
@@ -74,23 +71,6 @@ def compare(
             "all that it shows"
         )
     arguments = evaluating | naming
-    if human is not None:
-        refuse_beside_human(
-            {
-                "--test": "test" in procedure,
-                "--trials": "trials" in procedure,
-                "-q": per_query,
-                "--all-pairs": all_pairs,
-                "--paper": paper,
-                "--plot": output.plot is not None,
-                "--by": by is not None,
-            }
-        )
-        how = {name: procedure[name] for name in ("confidence", "correction") if name in procedure}
-        runs = by_path(paths)
-        corrected = ragkpi.correct(human, qrels, runs, of="differences", **how, **arguments)
-        output.write(corrected.report)
-        return
     inputs().hashed = output.is_signed(signature)
     result = ragkpi.compare(
         qrels,

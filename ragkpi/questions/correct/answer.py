@@ -1,4 +1,4 @@
-"""The answer of `eval --human` and `compare --human`: what people would say over all queries."""
+"""The answer of `ragkpi correct`: what people would say over all queries."""
 
 from __future__ import annotations
 

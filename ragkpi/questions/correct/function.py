@@ -29,7 +29,7 @@ def correct(
     confidence: float = 0.95,
     **how: Unpack[Evaluating],
 ) -> Result:
-    """Estimate human values over all queries, as ``ragkpi eval --human``.
+    """Estimate human values over all queries, as ``ragkpi correct``.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def correct(
     runs, measures, how
         As `evaluate` takes them.
     of
-        The ``"values"`` of runs, or ``"differences"`` from the first, as ``compare --human``.
+        The ``"values"`` of runs, or ``"differences"`` from the first.
     correction
         The correction of p-values for many differences.
     confidence

@@ -5,11 +5,9 @@ from typing import Literal
 import ragkpi
 from ragkpi.cli.evaluation_options import (
     BY,
-    HUMAN,
     Arguments,
     evaluation,
     intervals,
-    refuse_beside_human,
 )
 from ragkpi.cli.options import argument, command, option, option_group
 from ragkpi.cli.output_options import Output, Signed, naming, output, output_of_eval, signature
@@ -118,7 +116,6 @@ def eval(
         "With -q or --worst: the queries by this measure, the worst first, in a table.",
     ),
     by: str | None = BY,
-    human: str | None = HUMAN,
     zscores: str | None = option(
         "-Z, --zscores, --Zscore FILE",
         "Print z-scores, by a file of means and deviations ('ragkpi zscores' writes it).",
@@ -159,25 +156,6 @@ def eval(
             f"--cluster {cluster}: nothing depends on it; give --ci or --fail-under-baseline with "
             "it"
         )
-    if human is not None:
-        refuse_beside_human(
-            {
-                "--format trec": output.chosen == "trec",
-                "-q": per_query,
-                "-n": no_summary,
-                "--worst": worst is not None,
-                "--sort": sort is not None,
-                "-Z": zscores is not None,
-                "--log": bool(record),
-                "--fail-under": bool(gates["fail_under"]) or baseline is not None,
-                "--by": by is not None,
-            }
-        )
-        level = intervals.get("confidence", 0.95)
-        output.write(
-            ragkpi.correct(human, qrels, by_path(paths), confidence=level, **arguments).report
-        )
-        return
     if sort is not None and worst is None and not per_query:
         raise UsageError(f"--sort {sort}: it orders queries; expected -q or --worst N with it")
     ordered = worst is not None or sort is not None

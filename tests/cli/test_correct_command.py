@@ -1,4 +1,4 @@
-"""`eval --human` and `compare --human`: few human judgements, and a model's of everything."""
+"""`ragkpi correct`: few human judgements, and a model's of everything."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def document(outcome):
 
 
 def test_values(ragkpi, people):
-    arguments = ("--human", people, MODEL, *RUNS, "-m", "map", "-m", "num_ret")
-    found = document(ragkpi("eval", *arguments, "--format", "json", folder=FIXTURES))["findings"]
+    arguments = (people, MODEL, *RUNS, "-m", "map", "-m", "num_ret")
+    found = document(ragkpi("correct", *arguments, "--format", "json", folder=FIXTURES))["findings"]
     assert (found["human"], found["other"]) == ("people", "qrels.llm")
     assert (found["judged"], found["queries"]) == (10, 12)
     assert [one["run"] for one in found["corrected"]] == ["bm25", "fusion"]
@@ -42,24 +42,23 @@ def test_values(ragkpi, people):
 
 
 def test_a_table_with_a_sentence(ragkpi, people):
-    outcome = ragkpi(
-        "eval", "--format", "table", "--human", people, MODEL, RUNS[0], folder=FIXTURES
-    )
+    outcome = ragkpi("correct", "--format", "table", people, MODEL, RUNS[0], folder=FIXTURES)
     text = outcome.out.decode()
     assert outcome.status == 0
     assert outcome.err == b""
     assert "ndcg_cut_10" in text
     assert text.startswith("Over all 12 queries, people would give ndcg_cut_10: bm25 ")
     explained = ragkpi(
-        *("eval", "--format", "table", "--explain", "--human", people, MODEL, RUNS[0]),
+        *("correct", "--format", "table", "--explain", people, MODEL, RUNS[0]),
         folder=FIXTURES,
     )
     assert "the 10 queries are a random sample of all" in explained.out.decode()
 
 
 def test_differences(ragkpi, people):
-    arguments = ("--human", people, MODEL, *RUNS, "-m", "map", "-m", "P.10", "--confidence", "0.9")
-    found = document(ragkpi("compare", *arguments, "--format", "json", folder=FIXTURES))
+    options = ("--of", "differences", "-m", "map", "-m", "P.10", "--confidence", "0.9")
+    arguments = (*options, people, MODEL, *RUNS)
+    found = document(ragkpi("correct", *arguments, "--format", "json", folder=FIXTURES))
     findings = found["findings"]
     assert (findings["baseline"], findings["level"]) == ("bm25", 0.9)
     assert [one["measure"] for one in findings["corrected"]] == ["map", "P_10"]
@@ -71,20 +70,18 @@ def test_differences(ragkpi, people):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("-q",), b"--human with -q"),
-        (("--fail-under", "map=0.1"), b"--human with --fail-under"),
-        (("--format", "trec"), b"--human with --format trec"),
         (("-m", "num_ret"), b"no mean over queries"),
+        (("--of", "differences"), b"one run is given; expected a baseline and others"),
     ],
 )
 def test_what_has_no_estimate_is_refused(ragkpi, people, options, words):
-    outcome = ragkpi("eval", "--human", people, *options, MODEL, RUNS[0], folder=FIXTURES)
+    outcome = ragkpi("correct", *options, people, MODEL, RUNS[0], folder=FIXTURES)
     assert outcome.status == 1
     assert words in outcome.err
     assert outcome.out == b""
 
 
 def test_people_who_judged_everything_leave_nothing_to_estimate(ragkpi):
-    outcome = ragkpi("eval", "--human", "qrels.txt", MODEL, RUNS[0], folder=FIXTURES)
+    outcome = ragkpi("correct", "qrels.txt", MODEL, RUNS[0], folder=FIXTURES)
     assert outcome.status == 1
     assert b"people judged all 12 queries" in outcome.err
