@@ -279,7 +279,7 @@ def comparing(
     resampling: Arguments = resampling,
     test: str = option(
         "--test TEST",
-        f"Where p-values come from: {'; '.join(f'{n} ({t.help})' for n, t in TESTS.items())}.",
+        f"Where p-values come from. {'; '.join(f'{n} ({t.help})' for n, t in TESTS.items())}.",
         "t",
         choices=tuple(TESTS),
         use="common",
