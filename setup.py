@@ -1,10 +1,12 @@
-"""What pyproject.toml cannot say: the compiled kernel is optional."""
+"""What pyproject.toml cannot say: the compiled kernel is optional, and fixtures are packed."""
 
 import os
+import shutil
 import sys
 import sysconfig
 
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
 # Without a compiler the plain reader serves, and where the kernel would be wrong or could not be
 # loaded: it writes numbers as the machine has them and is tried on little-endian ones only; the
@@ -22,7 +24,23 @@ kernel = Extension(
     py_limited_api=True,
     optional=True,
 )
+
+
+class Build(build_py):
+    """Pack the fixtures, which `ragkpi demo` writes; a checkout has them anyway."""
+
+    def run(self):
+        super().run()
+        if not self.editable_mode:
+            into = os.path.join(self.build_lib, "ragkpi", "fixtures")
+            packed = ("*.py", "*.md", "Makefile", "__pycache__")
+            shutil.copytree(
+                "fixtures", into, ignore=shutil.ignore_patterns(*packed), dirs_exist_ok=True
+            )
+
+
 setup(
+    cmdclass={"build_py": Build},
     ext_modules=[] if pure else [kernel],
     options={} if pure else {"bdist_wheel": {"py_limited_api": "cp311"}},
 )

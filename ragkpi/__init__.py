@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ragkpi.questions.convert.function import read_qrels as read_qrels
     from ragkpi.questions.convert.function import read_run as read_run
     from ragkpi.questions.correct.function import correct as correct
+    from ragkpi.questions.demo.function import demo as demo
     from ragkpi.questions.depth.function import depth as depth
     from ragkpi.questions.describe.function import describe_formats as describe_formats
     from ragkpi.questions.describe.function import describe_measures as describe_measures

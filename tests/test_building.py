@@ -93,6 +93,9 @@ def test_a_pure_wheel(copy, tmp_path):
     assert not [name for name in names if name.endswith((".so", ".pyd"))]
     assert "ragkpi/plain_kernel.py" in names
     assert_evaluates(tmp_path / "site", "plain")
+    assert run(tmp_path / "site", "demo", str(tmp_path / "demo"))
+    for name in ("qrels.txt", "runs/fusion.run", "examples/gold.jsonl"):
+        assert (tmp_path / "demo" / name).read_bytes() == (ROOT / "fixtures" / name).read_bytes()
 
 
 @pytest.mark.skipif(shutil.which(CC) is None, reason="no compiler")

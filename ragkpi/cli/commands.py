@@ -165,6 +165,11 @@ COMMANDS: Mapping[str, Entry] = {
         ),
         "evaluate",
     ),
+    "demo": Entry(
+        "prepare",
+        "Write the files of these examples into a folder, to try them.",
+        ("ragkpi demo", "ragkpi demo helpdesk", "ragkpi demo /tmp/ragkpi-demo"),
+    ),
     "schema": Entry(
         "prepare",
         "Print the JSON schema of what commands write as JSON.",

@@ -1,0 +1,1 @@
+"""The files of the examples, for whoever has no checkout."""
