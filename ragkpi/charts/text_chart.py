@@ -89,7 +89,7 @@ class _Grid:
 
 def _plane(chart: PlaneChart, width: int) -> list[str]:
     y = extent_of(chart, "y")
-    ticks = {at: _number(at) for at in _ticks(y)}
+    ticks = {at: _number(at) for at in ticks_of(y)}
     margin = max(map(len, ticks.values()))
     grid = _Grid(chart, max(width - margin - 2, _NARROWEST))
     for group, marker in zip(chart.points, cycle(_MARKERS), strict=False):
@@ -184,7 +184,7 @@ def _draw_rules(chart: PlaneChart, grid: _Grid) -> None:
 def _foot(extent: Extent, width: int, margin: int) -> list[str]:
     """Draw the horizontal axis, its numbers and its label."""
     line, numbers = ["─"] * width, [" "] * (width + margin + 2)
-    for at in _ticks(extent):
+    for at in ticks_of(extent):
         column = round(extent.share(at) * (width - 1))
         line[column] = "┴"
         number = _number(at)
@@ -256,7 +256,7 @@ def _interval(row: IntervalRow, extent: Extent, width: int, rules: Sequence[int]
     return "".join(line)
 
 
-def _ticks(extent: Extent) -> list[float]:
+def ticks_of(extent: Extent) -> list[float]:
     """Return an axis's own ticks, or round numbers between its limits."""
     axis, low, high = extent
     slack = 1e-9 * (high - low)

@@ -62,10 +62,13 @@ CHOICES = {
     "run.bootstrap.method": get_args(Method),
     "run.bootstrap.rates": get_args(get_type_hints(Bootstrap)["rates"]),
     "difference.decision": get_args(Claim),
+    "standing.rows.items.claim": {*get_args(Claim)} - {"described"},
     "report.measures.items.better": get_args(Better),
     "report.measures.items.style": {*get_args(Style)} - {"text", "quoted"},  # of numbers
 }
-FREE = {"number", "difference.per_query.items.outcome", "chart.kind"}  # written by one line of code
+FREE = {  # written by one line of code
+    *("number", "difference.per_query.items.outcome", "chart.kind", "report.advice.items.section"),
+}
 
 
 def enums(part, path=()):

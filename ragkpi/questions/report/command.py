@@ -42,13 +42,13 @@ def report(
 ) -> None:
     """Write one HTML page about runs: which is better, on which queries, through which documents.
 
-    The page holds a summary with intervals and p-values against any of the runs, two runs against
-    each other, values of queries by run, depth, --pool's diagnosis, what unjudged documents could
-    change, and of each query the rankings side by side. It needs no network and no other file:
-    open it from disk, mail it, keep it with a build. -o - writes it to standard output. Its data
-    are in it as JSON, which 'ragkpi schema' describes. Texts that a run in JSON Lines carries are
-    shown without --queries and --corpus. Without -m: ndcg_cut, P and recall at 10, recip_rank;
-    with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
+    The page says which run is best as 'compare --all-pairs' does, what to do, and shows each run
+    with its interval; then two runs against each other, values of queries by run, depth, --pool's
+    diagnosis, what unjudged documents could change, and of each query the rankings side by side. It
+    needs no network and no other file: open it from disk, mail it, keep it with a build. -o -
+    writes it to standard output. Its data are in it as JSON, which 'ragkpi schema' describes. Texts
+    that a run in JSON Lines carries are shown without --queries and --corpus. Without -m: ndcg_cut,
+    P and recall at 10, recip_rank; with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
     """
     expected = "qrels and runs: ragkpi report QRELS RUN... -o FILE"
     qrels, *paths = expect_files(2, files, expected, by)

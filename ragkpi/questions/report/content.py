@@ -10,6 +10,7 @@ from ragkpi.evaluation import Evaluator
 from ragkpi.files.query_files import QueryLabels, Text
 from ragkpi.library.call import Evaluations
 from ragkpi.library.ground import Signature
+from ragkpi.library.unjudged_doubt import deciding, judging_of
 from ragkpi.measures.measure import Metric
 from ragkpi.questions.report.documents import query_details, telling_queries
 from ragkpi.questions.report.runs import (
@@ -20,12 +21,12 @@ from ragkpi.questions.report.runs import (
     reported_runs,
 )
 from ragkpi.questions.report.sections import (
-    MOST_RUNS,
     MOST_SLICES,
+    Sections,
     holes_object,
     largest_slices,
-    slice_object,
 )
+from ragkpi.questions.report.standings import advice, best_first, decisions, more_queries
 from ragkpi.questions.report.texts import TextSource, page_texts
 from ragkpi.ranking.notes import concerning
 from ragkpi.ranking.reading import DEEPEST, Wanted
@@ -36,7 +37,7 @@ from ragkpi.wording import DECIMALS, HIDDEN, SIGNIFICANT, as_json, counted, deco
 _MOST_CELLS = 5_000  # queries times runs, up to which all names of documents are kept in memory
 _MOST_DIGITS_CELLS = 100_000  # values of queries, up to which all digits are written
 _FEW_DIGITS = 6
-_MOST_TRIALS = 2_000_000_000  # swaps of a query, over all pairs of runs
+_LEADERS = 10  # best runs with depth, diagnosis, holes and pairs
 _DISPLAY = {
     "cutoff": CUTOFF,
     "decimals": DECIMALS,
@@ -106,11 +107,19 @@ def report_document(
     files = [path for path in paths if isinstance(path, str) and path != "-"]
     sources = options.query_texts, options.document_texts
     query_texts, texts = page_texts(details, set(queries), *sources, files)
-    holes = {"holes": holes_object(evaluated, metrics)} if small else {}
-    pairs = len(runs) * (len(runs) - 1) // 2
-    many_trials = pairs * len(queries) * options.procedure.trials > _MOST_TRIALS
-    procedure = replace(options.procedure, test="t") if many_trials else options.procedure
-    slices, left_out = largest_slices(queries, options.labels)
+
+    judging = judging_of(evaluated, deciding(ordered))
+    if judging and not small:
+        judging = replace(judging, runs={})  # whose documents have no names
+    decided = decisions(runs, ordered, options.procedure, judging)
+    by_pair = replace(options.procedure, test=Procedure().test)  # intervals, without trials
+    more = more_queries(runs, ordered[0], decided.get(ordered[0].name), by_pair)
+    leaders = best_first(runs, ordered[0])[:_LEADERS]
+    holes = {"holes": holes_object(evaluated, metrics, runs, leaders)} if small else {}
+    parts, left_out = largest_slices(queries, options.labels)
+    sections = Sections(runs, ordered, evaluated, by_pair, options.signature)
+    slices = [sections.of(*parts[0], leaders, decided)]
+    slices += [sections.of(*part, leaders[:2]) for part in parts[1:]]
 
     by_name = dict(zip(evaluated.names, evaluated, strict=True))
     notes = [
@@ -118,8 +127,6 @@ def report_document(
         *concerning({name: run.warnings for name, run in by_name.items()}),
         *concerning({name: run.notes for name, run in by_name.items()}),
     ]
-    if many_trials:
-        notes.append(f"p-values of {pairs:,} pairs of runs: the paired t test, which is quick")
     if left_out:
         notes.append(f"the page has the {MOST_SLICES} largest slices; {left_out} are left out")
     if len(details) < len(queries):
@@ -130,27 +137,31 @@ def report_document(
         )
     if not holes:
         notes.append("what unjudged documents could change: ragkpi holes QRELS RUN... says it")
-    if len(runs) > MOST_RUNS:
-        notes.append(f"depth and diagnosis are of the first {MOST_RUNS} runs")
+    if len(runs) > _LEADERS:
+        notes.append(
+            f"depth, diagnosis and unjudged documents are of the best {_LEADERS} of {len(runs)} "
+            "runs, and pairs have one of them"
+        )
     return {
         "ragkpi": __version__,
         "kind": "report",
         "title": options.title,
         "notes": notes,
         "measures": [_measure(metric) for metric in ordered if metric.measure.numeric],
+        "explanation": next((list(one.explanation) for one in decided.values()), []),
         "pool": evaluator.pool is not None,
         "relevance_level": max(evaluator.settings.relevance_level, 1),
         "display": _DISPLAY,
         "runs": [run.name for run in runs],
+        "names": [run.label for run in runs],
+        "leaders": leaders,
+        "advice": advice(slices[0], runs[leaders[0]], ordered[0], more, holes.get("holes")),
         "queries": [decoded(query) for query in queries],
         "query_texts": [
             _text(query_texts[query]) if query in query_texts else None for query in queries
         ],
         "per_query": _per_query(runs, metrics),
-        "slices": [
-            slice_object(*part, runs, ordered, evaluated, procedure, options.signature)
-            for part in slices
-        ],
+        "slices": slices,
         "details": [detail.document(pooled=evaluator.pool is not None) for detail in details],
         "texts": {decoded(name): _text(text) for name, text in sorted(texts.items())},
         **holes,

@@ -18,7 +18,7 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import DEEPEST, Hits, Wanted, read_runs
 from ragkpi.wording import decoded
 
-_MOST_ENTRIES = 600_000  # documents of queries, and places in rankings: some 8 MB
+_MOST_ENTRIES = 250_000  # documents of queries, and places in rankings: some 3 MB
 
 # The first documents of a run by query index in the judgements: id and judgement row, or -1.
 _Rankings: TypeAlias = Mapping[int, Sequence[tuple[bytes, int]]]

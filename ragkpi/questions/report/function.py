@@ -21,6 +21,7 @@ from ragkpi.questions.compare.function import procedure_of
 from ragkpi.questions.report.content import ReportOptions, parts_of_runs, report_document
 from ragkpi.questions.report.runs import default_measures, metrics_needed
 from ragkpi.questions.report.texts import TextSource
+from ragkpi.reports.names import short_names
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.wording import octets, visible
@@ -124,6 +125,7 @@ def _hash(script: str) -> str:
 
 
 _TITLED = 3  # most runs in a title
+_LONGEST = 40  # characters of their names
 
 
 def report(
@@ -177,7 +179,7 @@ def report(
     named = named_runs(runs)
     call = call_of(measures, in_one_order(how), Estimating)
     metrics = call.metrics(default_measures(call.settings, call.pool))
-    procedure = procedure_of(test, correction, family, trials, how)
+    procedure = procedure_of(test, correction, family, trials, how, "all pairs", call.clusters)
     evaluator = call.evaluator(qrels, metrics)
     lacking = evaluator.lacking_grade
     if lacking and not call.requests:
@@ -190,7 +192,9 @@ def report(
         notes.append(f"without {what}: {lacking}")
         call.notes.note(notes[-1])
     names = evaluated.names
-    titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
+    titled = ", ".join(
+        [*short_names(names, _LONGEST)[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]]
+    )
     options = ReportOptions(
         title=visible(title or titled),
         main=call.requests[0] if call.requests else "",

@@ -7,12 +7,18 @@
   const measures = new Map(data.measures.map((measure) => [measure.name, measure]));
   const MOST_ROWS = 400; // a longer table draws the rows that are in view
   const ROW_HEIGHT = 34; // pixels, as the style sheet has it
+  const HEIGHT = 200; // of a chart, in pixels
   const FEW_CARDS = 20;
+  const FEW_MISSED = 10;
+  const FEW_COLUMNS = 10;
   const { cutoff: CUTOFF, decimals: DECIMALS, significant: SIGNIFICANT } = data.display;
 
   // ---- state: what is shown, in the URL's fragment, so that a link shows the same ----
 
-  const state = { m: "", a: 0, b: 0, s: 0, q: null };
+  const whole = data.slices[0].standings;
+  const main = whole[data.measures[0].name] ?? Object.values(whole)[0];
+  const bestFirst = main.rows.map((row) => row.run);
+  const state = { m: "", a: 0, b: 0, s: 0, q: null, p: [] };
 
   function readFragment() {
     const given = new URLSearchParams(location.hash.slice(1));
@@ -20,11 +26,12 @@
       const place = data.runs.indexOf(given.get(name));
       return place < 0 ? otherwise : place;
     };
-    state.m = measures.has(given.get("m")) ? given.get("m") : data.measures[0].name;
-    state.a = run("a", 0);
-    state.b = run("b", state.a === 0 ? data.runs.length - 1 : 0);
-    if (state.a === state.b && data.runs.length > 1) state.b = state.a === 0 ? 1 : 0;
+    state.m = given.get("m") in whole ? given.get("m") : data.measures.find((measure) => measure.name in whole).name;
+    state.a = run("a", bestFirst[0]);
+    state.b = run("b", bestFirst.find((other) => other !== state.a) ?? state.a);
+    if (state.a === state.b && data.runs.length > 1) state.b = bestFirst.find((other) => other !== state.a);
     state.s = Math.max(0, data.slices.findIndex((part) => part.name === given.get("s")));
+    state.p = given.getAll("p").map((name) => data.runs.indexOf(name)).filter((place) => place >= 0);
     // An id with bytes that are no UTF-8 cannot stand in a link; its number can.
     const number = given.has("n") ? Number(given.get("n")) : data.queries.indexOf(given.get("q"));
     state.q = Number.isInteger(number) && number >= 0 && number < data.queries.length ? number : null;
@@ -38,6 +45,7 @@
       parts.set("b", data.runs[next.b]);
     }
     if (next.s) parts.set("s", data.slices[next.s].name);
+    for (const run of next.p) parts.append("p", data.runs[run]);
     if (next.q !== null) {
       const plain = !/[\ud800-\udfff]/.test(data.queries[next.q]);
       plain ? parts.set("q", data.queries[next.q]) : parts.set("n", next.q);
@@ -48,17 +56,23 @@
   function go(changes) {
     const opened = changes.q !== undefined && changes.q !== state.q;
     const fragment = fragmentOf(changes);
-    Object.assign(state, changes);
     try {
       opened ? history.pushState(null, "", fragment) : history.replaceState(null, "", fragment);
     } catch {
       // A frame in a notebook has no history of its own; the page works without links there.
     }
+    arrive(() => Object.assign(state, changes));
+  }
+
+  // Changes the state and draws it; a query that opens gets the focus, the overview its place.
+  function arrive(change) {
+    const before = state.q;
+    if (before === null) scrolled = window.scrollY;
+    change();
     show();
-    if (opened) {
-      window.scrollTo(0, state.q === null ? scrolled : 0);
-      if (state.q !== null) byId("query").querySelector("h2").focus({ preventScroll: true });
-    }
+    if (state.q === before) return;
+    window.scrollTo(0, state.q === null ? scrolled : 0);
+    if (state.q !== null) byId("query").querySelector("h2").focus({ preventScroll: true });
   }
   let scrolled = 0;
 
@@ -88,6 +102,13 @@
   }
 
   const id = (text) => make("bdi", { class: "id" }, visible(text));
+
+  // The name of a run, short where it is long; whole under the pointer and for screen readers.
+  function runName(run) {
+    const [text, short] = [visible(data.runs[run]), data.names[run]];
+    if (text === short) return make("bdi", { class: "id" }, text);
+    return make("bdi", { class: "id", title: text }, make("span", { "aria-hidden": "true" }, short), make("span", { class: "sr" }, text));
+  }
   const paragraphs = (texts) => texts.map((text) => make("p", {}, visible(text)));
 
   // A number halfway between two texts, for four decimals an odd multiple of 1/32, goes to the even
@@ -110,7 +131,6 @@
 
   const asNumber = (value) =>
     typeof value === "number" ? value : value === "inf" ? Infinity : value === "-inf" ? -Infinity : NaN;
-  const probability = (p) => (p === null ? "NA" : p > 0 && Number(fixed(p)) === 0 ? p.toPrecision(2) : fixed(p));
   const styleOf = (measure) => measures.get(measure)?.style ?? "decimal";
   const isLower = (measure) => measures.get(measure)?.better === "lower";
   const plural = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
@@ -173,112 +193,69 @@
     return make("tr", { class: attributes.rowClass?.(row) }, cells);
   }
 
-  const queryButton = (query) =>
-    make("button", { type: "button", class: "link id", onclick: () => open(query) }, make("bdi", {}, visible(data.queries[query])));
-
-  function open(query) {
-    scrolled = window.scrollY;
-    go({ q: query });
-  }
+  const queryLink = (query) =>
+    make("a", { class: "id", href: fragmentOf({ q: query }) }, make("bdi", {}, visible(data.queries[query])));
 
   // ---- summary ----
 
   const slice = () => data.slices[state.s];
-  const comparison = (baseline) => slice().comparisons[baseline];
-
-  function difference(measure, run, baseline) {
-    return comparison(baseline)?.differences.find(
-      (one) => one.measure === measure && one.run === data.runs[run]);
-  }
-
-  function bestRuns(measure) {
-    const better = measures.get(measure).better;
-    const values = slice().runs.map((run) => asNumber(run.values[measure]));
-    const known = values.filter((value) => !Number.isNaN(value));
-    if (better === "neither" || new Set(known).size < 2) return [];
-    const best = better === "lower" ? Math.min(...known) : Math.max(...known);
-    return values.flatMap((value, place) => (value === best ? [place] : []));
-  }
+  const standing = () => slice().standings[state.m];
+  const orderOf = () => standing().rows.map((row) => row.run);
+  // The best run, its challenger, and what the reader pinned.
+  const pinned = () => [...new Set([...bestFirst.slice(0, 2), ...state.p])];
 
   function drawSummary() {
-    const part = slice();
-    const shown = data.measures.filter((measure) => measure.name in part.runs[0].values);
-    const best = new Map(shown.map((measure) => [measure.name, bestRuns(measure.name)]));
-    const several = data.runs.length > 1;
-    const columns = [{ title: "Run", key: (run) => data.runs[run], cell: (run) => id(data.runs[run]) }];
-    if (several) columns.push({ title: "Baseline", cell: (run) => baselineChoice(run) });
-    for (const measure of shown) {
-      columns.push({
-        title: measure.name,
-        numeric: true,
-        key: (run) => asNumber(part.runs[run].values[measure.name]),
-        cell: (run) => summaryCell(part, run, measure, best.get(measure.name).includes(run)),
-      });
-    }
-    columns.push({ title: "queries", numeric: true, key: (run) => part.runs[run].queries, cell: (run) => String(part.runs[run].queries) });
-    columns.push({
-      title: "judged",
-      numeric: true,
-      key: (run) => asNumber(part.judged[run]),
-      cell: (run) => (part.judged[run] === null ? "NA" : (part.judged[run] * 100).toFixed(1) + " %"),
+    const { verdict: [headline, ...more], rows } = standing();
+    fill("verdict", make("p", { class: "headline" }, visible(headline)), paragraphs(more));
+    const tested = rows.some((row) => row.claim);
+    const ruled = tested ? rows.findIndex((row) => row.claim === "worse") : -1;
+    const others = data.measures.filter((measure) => measure.name !== state.m && measure.name in slice().standings);
+    const measureHead = (name) => make("th", { scope: "col", class: "number", "aria-sort": name === state.m ? (isLower(name) ? "ascending" : "descending") : null },
+      make("button", { type: "button", onclick: () => go({ m: name }) }, name));
+    const head = make("tr", {}, make("th", { scope: "col" }, "Run"), axisHead(standing().ticks), measureHead(state.m),
+      rows.some((row) => row.difference) ? make("th", { scope: "col", class: "number" }, "against the best") : null,
+      others.map((measure) => measureHead(measure.name)), make("th", { scope: "col", class: "number" }, "judged"),
+      data.runs.length > 2 ? make("th", { scope: "col" }, "pin") : null);
+    const cells = new Map(others.map((measure) => [measure.name, new Map(slice().standings[measure.name].rows.map((row) => [row.run, row]))]));
+    fill("summary-table", make("table", {}, make("thead", {}, head), make("tbody", {},
+      rows.map((row, place) => summaryRow(row, place === ruled && place > 0, tested, cells, head.cells.length)))));
+    fill("summary-notes", make("details", {}, make("summary", {}, [data.notes.length ? plural(data.notes.length, "note", "notes") : "", "how these numbers were computed"].filter(Boolean).join(", ")),
+      paragraphs([...data.notes, ...data.explanation, ...slice().intervals, `judged: the share of the first ${CUTOFF} documents of the queries that somebody judged`,
+        slice().runs[0].signature ? "Signature: " + slice().runs[0].signature : ""].filter(Boolean))));
+  }
+
+  function axisHead(ticks) {
+    const marks = ticks.map(([share, text]) => {
+      const mark = make("span", {}, text);
+      mark.style.left = `${share * 100}%`;
+      return mark;
     });
-    const rows = data.runs.map((_, run) => run);
-    fill("summary-table", table("summary", columns, rows, {
-      rowClass: (run) => (several && run === state.a ? "baseline" : null),
-    }));
-    const compared = comparison(state.a);
-    fill("summary-answer", make("p", {}, ...summarySentence(part, best)));
-    fill("summary-notes",
-      ...paragraphs([(several ? "★ the best value. " : "") + "In brackets: its interval. " + (several ? "Below: the difference from the baseline, and the corrected p-value; † where that shows a difference." : "")]),
-      make("details", {}, make("summary", {}, "How these numbers were computed"), ...paragraphs([
-        ...part.intervals,
-        ...(compared ? compared.explanation : []),
-        `judged: the share of the first ${CUTOFF} documents of the queries that somebody judged.`,
-        part.runs[0].signature ? "Signature: " + part.runs[0].signature : "",
-      ].filter(Boolean))));
+    return make("th", { class: "axis", "aria-label": "intervals" }, make("div", {}, marks));
   }
 
-  function summarySentence(part, best) {
-    const winners = best.get(state.m) ?? [];
-    const where = state.s ? ` on ${part.name}` : "";
-    if (data.runs.length === 1) {
-      return [id(data.runs[0]), ` has ${state.m} ${number(part.runs[0].values[state.m], styleOf(state.m))}${where}.`];
+  function summaryRow(row, rule, tested, cells, width) {
+    const { run, shares: [low, at, high], claim } = row;
+    const bar = make("div", {}, low === null ? null : make("i", {}), at === null ? null : make("b", {}));
+    for (const [element, left, right] of [[bar.querySelector("i"), low, high], [bar.querySelector("b"), at, at]]) {
+      if (element) element.style.cssText = `left:${left * 100}%;width:${(right - left) * 100}%`;
     }
-    if (!winners.length) return [`No run is better than another in ${state.m}${where}.`];
-    const sentence = [id(data.runs[winners[0]])];
-    for (const winner of winners.slice(1)) sentence.push(", ", id(data.runs[winner]));
-    sentence.push(` ${winners.length > 1 ? "have" : "has"} the best ${state.m}${where}: ${number(part.runs[winners[0]].values[state.m], styleOf(state.m))}.`);
-    const others = data.runs.map((_, run) => run).filter((run) =>
-      !winners.includes(run) && difference(state.m, run, winners[0])?.decision === "undecided");
-    if (others.length && others.length <= 3) {
-      sentence.push(" It is not shown to differ from ");
-      others.forEach((run, place) => sentence.push(place ? ", " : "", id(data.runs[run])));
-      sentence.push(".");
-    } else if (others.length) sentence.push(` It is not shown to differ from ${others.length} others.`);
-    return sentence;
+    const mark = tested ? make("span", { class: "mark", "aria-hidden": "true" }, claim === "worse" ? "○" : "●") : null;
+    const number = (measure, cell, extra) => make("td", { class: "number", "data-measure": measure, "data-run": run }, cell.value, extra);
+    return make("tr", { class: rule ? "rule" : null },
+      make("th", { scope: "row" }, mark, runName(run), tested && claim !== "worse" ? make("span", { class: "sr" }, " (may be the best)") : null),
+      make("td", { class: "bar" }, bar),
+      number(state.m, row, row.interval.length ? make("small", {}, ` [${row.interval.join(", ")}]`) : null),
+      width > cells.size + 4 + (data.runs.length > 2) ? make("td", { class: "number" }, row.difference, claim === "worse" ? make("span", { class: "loss" }, " worse") : null) : null,
+      [...cells].map(([measure, of]) => number(measure, of.get(run), null)),
+      make("td", { class: "number" }, slice().judged[run] === null ? "NA" : (slice().judged[run] * 100).toFixed(1) + " %"),
+      data.runs.length > 2 ? make("td", {}, make("input", { type: "checkbox", checked: state.p.includes(run), "aria-label": `pin ${visible(data.runs[run])}`, onchange: (event) =>
+        go({ p: event.target.checked ? [...state.p, run] : state.p.filter((one) => one !== run) }) })) : null);
   }
 
-  const baselineChoice = (run) => make("input", {
-    type: "radio", name: "baseline", value: run, checked: run === state.a,
-    "aria-label": `${visible(data.runs[run])} is the baseline`,
-    onchange: () => go({ a: run, b: run === state.b ? state.a : state.b }),
-  });
-
-  function summaryCell(part, run, measure, isBest) {
-    const one = part.runs[run];
-    const interval = one.intervals?.[measure.name];
-    const value = number(one.values[measure.name], measure.style);
-    const cell = make("td", { class: "number", "data-measure": measure.name, "data-run": run },
-      make("span", { class: isBest ? "best" : null }, value, isBest ? make("span", { class: "sr" }, " (best)") : null));
-    if (interval) cell.append(make("small", {}, `[${number(interval[0], measure.style)}, ${number(interval[1], measure.style)}]`));
-    const found = run === state.a ? null : difference(measure.name, run, state.a);
-    if (found) {
-      const [mark, p] = { better: ["win", " †"], worse: ["loss", " †"] }[found.decision] ?? [null, ""];
-      const tested = found.decision === "described" ? "" : `, p ${probability(found.p_corrected)}${p}`;
-      cell.append(make("small", { class: mark, title: `p = ${probability(found.p)} before correction` },
-        `${number(found.difference, measure.style, true)}${tested}`));
-    }
-    return cell;
+  function drawAdvice() {
+    const items = data.advice.map(({ text, section }) => make("li", { class: section ? null : "done" }, visible(text), " ",
+      section ? sectionLink(byId(section), "→ ") : null));
+    fill("advice", items.length ? [make("h2", {}, "What to do"), make("ol", {}, items)] : []);
   }
 
   // ---- A against B ----
@@ -298,19 +275,14 @@
     byId("compare").hidden = data.runs.length < 2;
     if (data.runs.length < 2) return;
     const pairs = pairsOf();
-    const [a, b] = [id(data.runs[state.a]), id(data.runs[state.b])];
-    const found = difference(state.m, state.b, state.a);
-    const sentence = [b.cloneNode(true)];
-    if (found) {
-      sentence.push(` wins on ${plural(found.wins, "query", "queries")}, ties on ${found.ties} and loses on ${found.losses} against `, a.cloneNode(true),
-        ` in ${state.m}: ${number(found.difference, styleOf(state.m), true)} [${found.interval.map((bound) => number(bound, styleOf(state.m), true)).join(", ")}]. `,
-        {
-          better: ["It is better", found], worse: ["It is worse", found], undecided: ["It is not shown to differ", found],
-          untested: ["The test gives no p-value"], described: [`The page decides by ${data.measures[0].name} alone`],
-        }[found.decision].map((part) => part === found ? ` (corrected p ${probability(found.p_corrected)})` : part).join(""), ".");
-    } else sentence.push(` and `, a.cloneNode(true), ` are not tested in ${state.m}.`);
-    fill("compare-answer", make("p", {}, ...sentence));
-    const [nameA, nameB] = [visible(data.runs[state.a]), visible(data.runs[state.b])];
+    const [a, b] = [runName(state.a), runName(state.b)];
+    const computed = standing().pairs[state.a]?.[state.b];
+    const reverse = computed ? null : standing().pairs[state.b]?.[state.a];
+    const [first, second] = reverse ? [a, b] : [b, a];
+    const valueOf = (run) => asNumber(slice().runs[run].values[state.m]);
+    const [, text] = computed ?? reverse ?? ["described", `differs by ${number(valueOf(state.b) - valueOf(state.a), styleOf(state.m), true)}; intervals are of pairs with one of the best runs`];
+    fill("compare-answer", make("p", {}, first.cloneNode(true), " against ", second.cloneNode(true), ` by ${state.m}: ${text}.`));
+    const [nameA, nameB] = [data.names[state.a], data.names[state.b]];
     const labels = pairs.map((pair) => visible(data.queries[pair.query]));
     const finite = pairs.filter((pair) => Number.isFinite(pair.a) && Number.isFinite(pair.b));
     const [low, high] = extent(finite.flatMap((pair) => [pair.a, pair.b]));
@@ -333,10 +305,10 @@
   }
 
   function differences(name, title, pairs) {
-    const most = 10;
+    const most = 5;
     const style = styleOf(state.m);
     const columns = [
-      { title: "Query", key: (pair) => data.queries[pair.query], cell: (pair) => queryButton(pair.query) },
+      { title: "Query", key: (pair) => data.queries[pair.query], cell: (pair) => queryLink(pair.query) },
       { title: "A", numeric: true, key: (pair) => pair.a, cell: (pair) => number(valuesOf(state.m, state.a)[pair.query], style) },
       { title: "B", numeric: true, key: (pair) => pair.b, cell: (pair) => number(valuesOf(state.m, state.b)[pair.query], style) },
       { title: "B − A", numeric: true, key: (pair) => pair.b - pair.a, cell: (pair) => number(pair.b - pair.a, style, true) },
@@ -346,6 +318,8 @@
   }
 
   // ---- queries × runs ----
+
+  let everyRun = false; // whether the table has a column for each
 
   function drawHeatmap() {
     const values = data.per_query[state.m];
@@ -360,17 +334,20 @@
     const kept = searched ? rows.filter((row) => wordsOf(row.query).includes(searched)) : rows;
     const [low, high] = extent(values.flatMap((ofRun) => slice().queries.map((query) => asNumber(ofRun[query]))).filter(Number.isFinite));
     const style = styleOf(state.m);
+    const drawn = everyRun ? orderOf() : orderOf().filter((run, place) => place < FEW_COLUMNS || state.p.includes(run));
+    byId("all-runs").hidden = drawn.length === data.runs.length;
     const columns = [
-      { title: "Query", key: (row) => data.queries[row.query], cell: (row) => [queryButton(row.query), " ", queryWords(row.query)] },
-      { title: "mean", numeric: true, key: (row) => row.mean, cell: (row) => number(Number.isNaN(row.mean) ? null : row.mean) },
-      { title: "spread", numeric: true, key: (row) => row.spread, cell: (row) => number(Number.isNaN(row.spread) ? null : row.spread) },
-      ...data.runs.map((name, run) => ({
-        title: visible(name), numeric: true, key: (row) => asNumber(values[run][row.query]),
+      { title: "Query", key: (row) => data.queries[row.query], cell: (row) => [queryLink(row.query), " ", queryWords(row.query)] },
+      ...(data.runs.length < 2 ? [] : ["mean", "spread"].map((title) => ({
+        title, numeric: true, key: (row) => row[title], cell: (row) => number(Number.isNaN(row[title]) ? null : row[title]),
+      }))),
+      ...drawn.map((run) => ({
+        title: data.names[run], numeric: true, key: (row) => asNumber(values[run][row.query]),
         cell: (row) => heatCell(values[run][row.query], low, high, style),
       })),
     ];
     byId("queries-count").textContent = `${plural(kept.length, "query", "queries")}${searched ? " found" : ""}.`;
-    if (!orders.has("heatmap")) orders.set("heatmap", { title: data.runs.length > 1 ? "spread" : "mean", descending: data.runs.length > 1 });
+    if (!orders.has("heatmap")) orders.set("heatmap", { title: data.runs.length > 1 ? "spread" : data.names[0], descending: data.runs.length > 1 });
     longTable("heatmap", columns, kept);
   }
 
@@ -426,42 +403,54 @@
 
   // ---- the answers to questions: depth, diagnose, holes ----
 
+  // Of the best run, its challenger and pinned runs, as far as they were computed.
+  const chosenOf = (found) => pinned().map((run) => found?.find((one) => one.run === data.runs[run])).filter(Boolean);
+
   function drawDepth() {
-    const found = slice().depth;
-    byId("depth").hidden = !found;
-    if (found) fill("depth-body", ...answered("depth", found, null));
+    const found = chosenOf(slice().depths);
+    const charts = (found[0]?.charts ?? []).map((chart) => {
+      const lines = found.flatMap((one) => one.charts.find((other) => other.title === chart.title)?.lines ?? []);
+      return { ...chart, lines: lines.filter((line, place) => lines.findIndex((other) => other.name === line.name) === place) };
+    });
+    fill("depths-body", ...answered("depth", found, charts, null));
   }
 
   function drawDiagnosis() {
-    const all = slice().diagnoses;
-    byId("diagnose").hidden = !all;
-    if (!all) return;
-    const chosen = all.find((one) => one.run === data.runs[state.b]) ?? all[all.length - 1];
-    const sentences = all.map((one) => make("p", {}, id(one.run), ": ", visible(one.answer.answer.join(" "))));
-    fill("diagnose-body", ...sentences, make("h3", {}, "Query by query: ", id(chosen.run)),
-      ...answered("diagnose", { ...chosen, answer: { ...chosen.answer, answer: [] } }, "query"));
+    const found = chosenOf(slice().diagnoses);
+    byId("diagnoses").hidden = !found.length;
+    const charts = found.flatMap(({ run, charts }) => charts.map((chart) => ({ ...chart, title: `${chart.title}: ${data.names[data.runs.indexOf(run)]}` })));
+    fill("diagnoses-body", ...answered("diagnose", found, charts, "query"));
   }
 
   function drawHoles() {
     byId("holes").hidden = !data.holes;
     if (!data.holes) return;
-    fill("holes-body", state.s ? make("p", { class: "hint" }, "Over all queries, whatever slice is chosen.") : null, ...answered("holes", data.holes, null));
+    const names = pinned().map((run) => data.names[run]);
+    const charts = data.runs.length < 2 ? data.holes.charts : data.holes.charts.map((chart) => ({ ...chart, rows: chart.rows.filter((row) => names.includes(row.name)) }));
+    fill("holes-body", state.s ? make("p", { class: "hint" }, "Over all queries, whatever slice is chosen.") : null, ...answered("holes", [data.holes], charts, null));
   }
 
-  function answered(name, found, queryColumn) {
-    const charts = found.charts.map((chart, place) => make("figure", { id: `${name}-${place}` }));
-    const { answer, notes, explanation, rows } = found.answer;
-    queueMicrotask(() => found.charts.forEach((chart, place) => {
-      const numbers = new Map(data.queries.map((query, at) => [query, at]));
+  // A chart whose values are all the same says nothing.
+  const varies = (chart) => (chart.kind === "intervals"
+    ? chart.rows.some((row) => row.low < row.high)
+    : chart.points.some((group) => group.x.length) || new Set(chart.lines.flatMap((line) => line.y)).size > 1);
+
+  function answered(name, found, allCharts, queryColumn) {
+    const drawn = allCharts.filter(varies);
+    const charts = drawn.map((_, place) => make("figure", { id: `${name}-${place}` }));
+    const numbers = new Map(data.queries.map((query, at) => [query, at]));
+    queueMicrotask(() => drawn.forEach((chart, place) => {
       const queries = queryColumn ? chart.points.flatMap((group) => group.labels.map((label) => numbers.get(label))) : null;
-      const notes = chart.notes.map((note) => `${visible(note)}. `).join("");
-      figure(`${name}-${place}`, { ...chart, queries }, `${described(chart)} ${notes}The numbers stand in the table below.`);
+      figure(`${name}-${place}`, { ...chart, queries });
     }));
+    const several = found.length > 1;
+    const all = (part) => [...new Set(found.flatMap(({ answer }) => answer[part]))];
+    const rows = found.flatMap(({ run, answer }) => answer.rows.map((row) => (several ? { run, ...row } : row)));
     return [
-      make("div", { class: "answer" }, paragraphs(answer)),
+      make("div", { class: "answer" }, found.map(({ run, answer }) => make("p", {}, several ? [runName(data.runs.indexOf(run)), ": "] : null, visible(answer.answer.join(" "))))),
       make("div", { class: "charts" }, charts),
-      make("div", { class: "notes" }, paragraphs(notes)),
-      make("details", {}, make("summary", {}, "How this was computed"), make("div", { class: "notes" }, paragraphs(explanation))),
+      make("div", { class: "notes" }, paragraphs([...new Set([...all("notes"), ...drawn.flatMap((chart) => chart.notes)])])),
+      make("details", {}, make("summary", {}, "How this was computed"), make("div", { class: "notes" }, paragraphs(all("explanation")))),
       make("details", {}, make("summary", {}, "The numbers"), make("div", { class: "scroll" }, rowsTable(name, rows, queryColumn))),
     ];
   }
@@ -475,7 +464,7 @@
         title: key, numeric,
         key: (row) => (numeric ? asNumber(row[key]) : visible(String(row[key] ?? ""))),
         cell: (row) => {
-          if (key === queryColumn && numbers.has(row[key])) return queryButton(numbers.get(row[key]));
+          if (key === queryColumn && numbers.has(row[key])) return queryLink(numbers.get(row[key]));
           if (row[key] === undefined) return "";
           const integer = Number.isInteger(row[key]) && !String(row[key]).includes(".");
           const text = typeof row[key] === "number" && !integer ? number(row[key]) : row[key] === null ? "NA" : visible(String(row[key]));
@@ -487,23 +476,9 @@
     return table(`rows-${name}`, columns, rows);
   }
 
-  function described(chart) {
-    if (chart.kind === "intervals") {
-      return chart.rows.map((row) => `${visible(row.name)}: ${number(row.value)}, from ${number(row.low)} to ${number(row.high)}`).join("; ") + ".";
-    }
-    const curves = chart.lines.filter((line) => line.role === "curve").map((line) => {
-      const last = line.y.findLastIndex((value) => value !== null);
-      return last < 0 ? "" : `${visible(line.name)}: ${number(line.y[0])} at ${line.x[0]}, ${number(line.y[last])} at ${line.x[last]}`;
-    });
-    const groups = chart.points.map((group) => `${visible(group.name)}: ${plural(group.x.length, "query", "queries")}`);
-    return [...curves, ...groups].filter(Boolean).join("; ") + ".";
-  }
-
   function drawAbout() {
     const definitions = data.measures.map((measure) => make("details", {},
       make("summary", {}, make("code", {}, measure.name)), make("pre", {}, measure.definition)));
-    byId("cautions").hidden = !data.notes.length;
-    fill("cautions", make("summary", {}, `${plural(data.notes.length, "thing", "things")} to know before believing the numbers`), ...paragraphs(data.notes));
     fill("about-body", make("h3", {}, "Measures"), ...definitions);
   }
 
@@ -522,19 +497,19 @@
       make("div", { class: "top" }, make("button", { type: "button", id: "back", onclick: () => go({ q: null }) }, "↑ All queries"), step(-1), step(1)),
       make("h2", { tabindex: "-1" }, "Query ", id(data.queries[query])),
       text ? make("p", { class: "question", dir: "auto" }, visible(text[0]), cutNote(text)) : null,
-      make("div", { class: "scroll" }, measuresOfQuery(query)),
       ...(detail ? documentsOfQuery(detail, text) : [make("p", { class: "note" },
-        "The documents of this query are not on the page, which has those of the queries on which the runs differ most; ragkpi report --detail-queries N takes more.")]));
+        "The documents of this query are not on the page, which has those of the queries on which the runs differ most; ragkpi report --detail-queries N takes more.")]),
+      make("div", { class: "scroll" }, measuresOfQuery(query)));
   }
 
   function measuresOfQuery(query) {
     const shown = data.measures.filter((measure) => measure.name in data.per_query);
-    const columns = [{ title: "Run", key: (run) => data.runs[run], cell: (run) => make("th", { scope: "row" }, id(data.runs[run]), data.runs.length > 1 && run === state.a ? " (A)" : data.runs.length > 1 && run === state.b ? " (B)" : null) },
+    const columns = [{ title: "Run", key: (run) => data.runs[run], cell: (run) => make("th", { scope: "row" }, runName(run), data.runs.length > 1 && run === state.a ? " (A)" : data.runs.length > 1 && run === state.b ? " (B)" : null) },
       ...shown.map((measure) => ({
         title: measure.name, numeric: true, key: (run) => asNumber(data.per_query[measure.name][run][query]),
         cell: (run) => number(data.per_query[measure.name][run][query], measure.style),
       }))];
-    return table("of-query", columns, data.runs.map((_, run) => run), { rowClass: (run) => (data.runs.length > 1 && (run === state.a || run === state.b) ? "baseline" : null) });
+    return table("of-query", columns, orderOf(), { rowClass: (run) => (data.runs.length > 1 && (run === state.a || run === state.b) ? "baseline" : null) });
   }
 
   function documentsOfQuery(detail, text) {
@@ -546,9 +521,9 @@
     });
     const asked = new Set(words(text?.[0] ?? ""));
     const lists = runs.map((run, side) => make("div", {},
-      make("h3", {}, runs.length > 1 ? `${"AB"[side]}: ` : "", id(data.runs[run])),
+      make("h3", {}, runs.length > 1 ? `${"AB"[side]}: ` : "", runName(run)),
       ranking(detail, run, runs.length > 1 ? runs[1 - side] : null, ranks, asked)));
-    return [missedOfQuery(detail, runs, ranks), make("div", { class: "rankings" }, lists)];
+    return [make("div", { class: "rankings" }, lists), missedOfQuery(detail, runs, ranks)];
   }
 
   const words = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length > 3 || /\p{N}/u.test(word));
@@ -596,6 +571,8 @@
     return drawn < length ? make("span", { class: "hint" }, ` … (${drawn.toLocaleString("en")} of ${length.toLocaleString("en")} characters)`) : null;
   };
 
+  let everyMissed = false; // whether the table of missed documents is whole
+
   function missedOfQuery(detail, runs, ranks) {
     const missed = detail.documents.map((_, place) => place).filter((place) =>
       kindOf(detail.levels[place]) === "relevant" && runs.some((run) => !(ranks[run].get(place) <= CUTOFF)));
@@ -616,7 +593,8 @@
     });
     return make("details", { open: true },
       make("summary", {}, `${plural(missed.length, "relevant document", "relevant documents")} missed by ${runs.length > 1 ? "A or B" : "the run"} in the first ${CUTOFF}`),
-      make("div", { class: "scroll" }, table("missed", columns, missed)));
+      make("div", { class: "scroll" }, table("missed", columns, missed.slice(0, everyMissed ? undefined : FEW_MISSED))),
+      missed.length > FEW_MISSED && !everyMissed ? make("button", { type: "button", onclick: () => { everyMissed = true; drawQuery(); } }, `Show all ${missed.length}`) : null);
   }
 
   // ---- charts, by Bokeh; drawn when they come into view, and again when the colours change ----
@@ -626,19 +604,19 @@
     for (const entry of entries) if (entry.isIntersecting) drawFigure(entry.target);
   }, { rootMargin: "300px" });
 
-  function figure(name, chart, caption) {
+  function figure(name, chart, caption = "") {
     const element = byId(name);
     if (!element) return;
-    const canvas = make("div", { class: "canvas", role: "img", "aria-label": `${chart.title}. ${caption}` });
+    const canvas = make("div", { class: "canvas", role: "img", "aria-label": `${chart.title}. ${caption || "The numbers stand in a table below."}` });
     canvas.style.minHeight = `${heightOf(chart)}px`;
-    element.replaceChildren(canvas, make("figcaption", {}, caption));
+    element.replaceChildren(canvas, ...(caption ? [make("figcaption", {}, caption)] : []));
     figures.set(element, { canvas, chart, drawn: false });
     whenIdle(drawOneMore);
     inView.unobserve(element);
     inView.observe(element);
   }
 
-  const heightOf = (chart) => (chart.kind === "intervals" ? Math.max(170, 110 + 26 * chart.rows.length) : 320);
+  const heightOf = (chart) => (chart.kind === "intervals" ? Math.max(150, 100 + 26 * chart.rows.length) : HEIGHT);
 
   function drawFigure(element) {
     const found = figures.get(element);
@@ -664,7 +642,7 @@
   function emptyFigure(chart, options = {}) {
     const log = chart.x.scale === "log";
     const plot = Bokeh.Plotting.figure({
-      title: chart.title, height: 320, sizing_mode: "stretch_width", tools: "pan,box_zoom,reset,save",
+      title: chart.title, height: HEIGHT, sizing_mode: "stretch_width", tools: "pan,box_zoom,reset,save",
       x_axis_type: log ? "log" : "linear", x_axis_label: chart.x.label, y_axis_label: chart.y?.label ?? "", ...options,
     });
     plot.toolbar.logo = null;
@@ -690,7 +668,7 @@
     plot.add_tools(new Bokeh.TapTool({ renderers: [renderer] }));
     source.selected.properties.indices.change.connect(() => {
       const chosen = source.selected.indices[0];
-      if (chosen !== undefined) open(source.data.query[chosen]);
+      if (chosen !== undefined) go({ q: source.data.query[chosen] });
     });
   }
 
@@ -752,7 +730,7 @@
     if (items.length > 1) {
       const legend = new Bokeh.Legend({
         items: items.map(([label, renderers]) => new Bokeh.LegendItem({ label: { value: label }, renderers })), orientation: "horizontal",
-        ncols: 4, background_fill_color: null, border_line_color: null, label_text_color: colour("ink"), label_text_font_size: "11px", click_policy: "hide",
+        ncols: 2, background_fill_color: null, border_line_color: null, label_text_color: colour("ink"), label_text_font_size: "11px", click_policy: "hide",
       });
       plot.add_layout(legend, "below");
     }
@@ -808,15 +786,15 @@
 
   // ---- all together ----
 
-  function options(select, names, chosen) {
-    select.replaceChildren(...names.map((name, place) => make("option", { value: place, selected: place === chosen }, visible(name))));
+  function options(select, names, chosen, places = names.map((_, place) => place)) {
+    select.replaceChildren(...places.map((place) => make("option", { value: place, selected: place === chosen }, visible(names[place]))));
   }
 
   function show() {
     const inQuery = state.q !== null;
     options(byId("measure"), data.measures.map((measure) => measure.name), data.measures.findIndex((measure) => measure.name === state.m));
-    options(byId("a"), data.runs, state.a);
-    options(byId("b"), data.runs, state.b);
+    options(byId("a"), data.names, state.a, orderOf());
+    options(byId("b"), data.names, state.b, orderOf());
     options(byId("slice"), data.slices.map((part) => `${part.name} (${part.queries.length})`), state.s);
     byId("overview").hidden = inQuery;
     byId("query").hidden = !inQuery;
@@ -826,33 +804,36 @@
 
   let drawnFor = "";
   function drawOverview() {
-    const now = JSON.stringify([state.m, state.a, state.b, state.s]);
+    const now = JSON.stringify([state.m, state.a, state.b, state.s, state.p]);
     if (now === drawnFor) return;
     drawnFor = now;
     for (const draw of [drawSummary, drawCompare, drawHeatmap, drawDepth, drawDiagnosis, drawHoles]) draw();
-    fill("sections", [...document.querySelectorAll("#overview > section:not([hidden])")].map((section) =>
-      make("a", { href: `#${section.id}`, onclick: (event) => { event.preventDefault(); if (state.q !== null) go({ q: null }); section.scrollIntoView(); } },
-        section.querySelector("h2").textContent)));
+    fill("sections", [...document.querySelectorAll("#overview > section:not([hidden])")].map((section) => sectionLink(section, "")));
   }
+
+  const sectionLink = (section, arrow) => make("a", { href: `#${section.id}`, onclick: (event) => {
+    event.preventDefault();
+    if (state.q !== null) go({ q: null });
+    section.scrollIntoView();
+  } }, arrow + section.querySelector("h2").textContent);
 
   byId("measure").onchange = (event) => go({ m: data.measures[event.target.value].name });
   byId("a").onchange = (event) => go({ a: Number(event.target.value), b: Number(event.target.value) === state.b ? state.a : state.b });
   byId("b").onchange = (event) => go({ b: Number(event.target.value), a: Number(event.target.value) === state.a ? state.b : state.a });
   byId("slice").onchange = (event) => go({ s: Number(event.target.value) });
   byId("filter").oninput = drawHeatmap;
+  byId("all-runs").onclick = () => { everyRun = true; drawHeatmap(); };
   byId("controls").onsubmit = (event) => event.preventDefault();
-  document.querySelectorAll(".paired").forEach((label) => { label.hidden = data.runs.length < 2; });
   document.querySelectorAll(".sliced").forEach((label) => { label.hidden = data.slices.length < 2; });
   addEventListener("hashchange", () => {
     const section = byId(location.hash.slice(1));
     if (section?.matches("section")) return; // a link to a part of the page
-    readFragment();
-    show();
+    arrive(readFragment);
   });
-  addEventListener("popstate", () => { readFragment(); show(); if (state.q === null) window.scrollTo(0, scrolled); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
   addEventListener("beforeprint", () => figures.forEach((_, element) => drawFigure(element)));
   readFragment();
   drawAbout();
+  drawAdvice();
   show();
 })();

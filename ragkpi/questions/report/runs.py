@@ -16,7 +16,10 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.diagnose.study import BestCase, best_case
 from ragkpi.ranking.judge import part_of
 from ragkpi.ranking.judged import Judged, Settings
+from ragkpi.reports.names import short_names
+from ragkpi.wording import visible
 
+_LONGEST_LABEL = 24  # characters
 CUTOFF = 10  # documents that a reader sees, in the parts of the page with a fixed depth
 
 
@@ -62,10 +65,12 @@ def only(scores: Scores, metrics: Sequence[Metric]) -> Scores:
 class ReportedRun:
     """A run of the page, with the scores of the page's measures.
 
-    `best` is the best case of its unjudged documents; None without any, or without a pool.
+    `label` is its name, short enough for a row. `best` is the best case of its unjudged documents;
+    None without any, or without a pool.
     """
 
     name: str
+    label: str
     scores: Scores
     judged: Judged
     best: BestCase | None = None
@@ -84,14 +89,18 @@ class ReportedRun:
 
 def reported_runs(evaluated: Evaluations, metrics: Sequence[Metric]) -> list[ReportedRun]:
     """Reduce evaluations to the queries that all runs have, and to the page's measures."""
+    labels = short_names([visible(name) for name in evaluated.names], _LONGEST_LABEL)
     runs = [
         ReportedRun(
             name,
+            label,
             only(run.scores, metrics),
             run.plain,
             best_case(evaluated.evaluator, hits, CUTOFF),
         )
-        for name, run, hits in zip(evaluated.names, evaluated, evaluated.hits, strict=True)
+        for name, label, run, hits in zip(
+            evaluated.names, labels, evaluated, evaluated.hits, strict=True
+        )
     ]
     common = set.intersection(*(set(run.scores.queries) for run in runs))
     return [

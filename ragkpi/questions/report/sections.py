@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from ragkpi.library.ground import Signature
 from ragkpi.library.slices import query_slices
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, score
-from ragkpi.questions.compare.report import ComparisonReport
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.resampling import decide_depth
 from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, trace
@@ -27,12 +27,12 @@ from ragkpi.questions.diagnose.study import Thresholds, diagnose
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import candidates, removed_together
 from ragkpi.questions.report.runs import CUTOFF, ReportedRun, only
+from ragkpi.questions.report.standings import Decision, standing_object
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.reports.layout import Answer, Layout
 from ragkpi.statistics.bootstrap import intervals
-from ragkpi.statistics.paired import Procedure, compare_each
+from ragkpi.statistics.paired import Difference, Procedure, compare_each
 
-MOST_RUNS = 10  # most runs with depth and diagnosis on the page
 MOST_SLICES = 30
 _MOST_QUERIES = 20  # most queries in the table of diagnose
 _MOST_MISSED = 3
@@ -53,68 +53,93 @@ def largest_slices(
     return [everything, *slices[:MOST_SLICES]], max(0, len(slices) - MOST_SLICES)
 
 
-def slice_object(
-    name: str,
-    queries: IntArray,
-    of_all: Sequence[ReportedRun],
+@dataclass(frozen=True, eq=False)
+class Sections:
+    """The parts of a page that are about some of the queries."""
+
+    runs: Sequence[ReportedRun]
+    metrics: Sequence[Metric]
+    evaluated: Evaluations
+    procedure: Procedure
+    signature: Signature
+
+    def of(
+        self,
+        name: str,
+        queries: IntArray,
+        leaders: Sequence[int],
+        decided: Mapping[str, Decision] = MappingProxyType({}),
+    ) -> dict[str, Any]:
+        """Collect what a slice has, valid under ``schema.json#/$defs/report_slice``.
+
+        Pairs are those of `leaders` with every run. What needs grades is left out where levels
+        have none.
+        """
+        runs, bootstrap = [run.over(queries) for run in self.runs], self.procedure.bootstrap
+        values = [
+            EvaluatedRun(run.name, run.scores, intervals(run.scores, bootstrap), self.signature)
+            for run in runs
+        ]
+        graded = not self.evaluated.evaluator.lacking_grade
+        differences = _differences(runs, self.metrics, self.procedure, leaders)
+        first = [runs[leader] for leader in leaders]
+        parts: dict[str, Any] = {
+            "name": name,
+            "queries": queries.tolist(),
+            "runs": [run_object(run, bootstrap, Layout()) for run in values],
+            "intervals": interval_notes(bootstrap, [run.scores for run in runs]),
+            "judged": [run.judged_share for run in runs],
+            "standings": {
+                metric.name: standing_object(
+                    runs,
+                    metric,
+                    [of_run.intervals.get(metric.name) for of_run in values],
+                    differences.get(metric.name, {}),
+                    decided.get(metric.name),
+                    self.procedure.limit,
+                )
+                for metric in self.metrics
+                if metric.measure.numeric and metric.is_printed("summary")
+            },
+            "depths": [_depth(run, graded) for run in first],
+        }
+        if runs[0].judged.pool is not None and graded:
+            parts["diagnoses"] = [_diagnosis(run, self.evaluated.judgements) for run in first]
+        return parts
+
+
+def _differences(
+    runs: Sequence[ReportedRun],
     metrics: Sequence[Metric],
-    evaluated: Evaluations,
     procedure: Procedure,
-    signature: Signature,
-) -> dict[str, Any]:
-    """Collect the parts of a slice, valid under ``schema.json#/$defs/report_slice``.
-
-    The first of the metrics decides. What needs grades is left out where levels have none.
-    """
-    runs, bootstrap = [run.over(queries) for run in of_all], procedure.bootstrap
-    values = [
-        EvaluatedRun(run.name, run.scores, intervals(run.scores, bootstrap), signature)
-        for run in runs
-    ]
-    graded = not evaluated.evaluator.lacking_grade
-    parts: dict[str, Any] = {
-        "name": name,
-        "queries": queries.tolist(),
-        "runs": [run_object(run, bootstrap, Layout()) for run in values],
-        "intervals": interval_notes(bootstrap, [run.scores for run in runs]),
-        "judged": [run.judged_share for run in runs],
-        "comparisons": _comparisons(runs, metrics, procedure),
-        "depth": _depth(runs[:MOST_RUNS], graded),
-    }
-    if runs[0].judged.pool is not None and graded:
-        parts["diagnoses"] = [_diagnosis(run, evaluated.judgements) for run in runs[:MOST_RUNS]]
-    return parts
+    baselines: Sequence[int],
+) -> dict[str, dict[int, list[Difference]]]:
+    """Compare every run with some of the runs, by metric and baseline."""
+    compared = [metric for metric in metrics if metric.is_comparable]
+    if len(runs) < 2 or not compared:
+        return {}
+    names, scores = [run.name for run in runs], [only(run.scores, compared) for run in runs]
+    found: dict[str, dict[int, list[Difference]]] = {}
+    comparisons = compare_each(names, scores, procedure, baselines)
+    for baseline, comparison in zip(baselines, comparisons, strict=True):
+        for of_metric in comparison.by_metric:
+            found.setdefault(of_metric[0].metric.name, {})[baseline] = of_metric
+    return found
 
 
-def _comparisons(
-    runs: Sequence[ReportedRun], metrics: Sequence[Metric], procedure: Procedure
-) -> list[dict[str, Any]]:
-    """Compare every run with every other, each as the baseline once."""
-    if len(runs) < 2 or not any(metric.is_comparable for metric in metrics):
-        return []
-    names, scores = [run.name for run in runs], [only(run.scores, metrics) for run in runs]
-    return [
-        ComparisonReport(compared).document(Layout())["comparison"]
-        for compared in compare_each(names, scores, procedure, range(len(runs)))
-    ]
-
-
-def _depth(runs: Sequence[ReportedRun], graded: bool) -> dict[str, Any]:
-    deepest = max(int(run.judged.num_ret.max(initial=1)) for run in runs)
-    deepest = min(deepest, *(int(corpus_size(run.judged).min()) for run in runs))
+def _depth(run: ReportedRun, graded: bool) -> dict[str, Any]:
+    deepest = min(int(run.judged.num_ret.max(initial=1)), int(corpus_size(run.judged).min()))
     depths, limits = [depth for depth in DEPTHS if depth <= max(deepest, 1)], Limits()
     metrics = [m for m in run_values(depths, limits.needed) if graded or not m.is_graded]
-    curves = [
-        Curve(run.name, score(run.judged, metrics), decide_depth(run.judged, depths, limits))
-        for run in runs
-    ]
-    studied = Curves(curves, depths, limits)
+    study = decide_depth(run.judged, depths, limits)
+    studied = Curves([Curve(run.label, score(run.judged, metrics), study)], depths, limits)
     drawn = np.union1d(depths, studied.chosen).astype(np.int64)  # few, to keep the page small
-    traces = [trace(run.judged, drawn, limits.needed) for run in runs]
     by_depth = [_by_depth(studied, "recall", "recall")]
     if graded:
         by_depth.append(_by_depth(studied, "ra_nwg", "RA-nWG"))
-    return _charted(depth_answer(studied), [*depth_charts(studied, traces), *by_depth])
+    traces = [trace(run.judged, drawn, limits.needed)]
+    charts = [*depth_charts(studied, traces), *by_depth]
+    return {"run": run.name, **_charted(depth_answer(studied), charts)}
 
 
 def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
@@ -138,16 +163,25 @@ def _diagnosis(run: ReportedRun, judgements: Judgements) -> dict[str, Any]:
     return {"run": run.name, **_charted(answer, [diagnosis_chart(diagnosis, points="labelled")])}
 
 
-def holes_object(evaluated: Evaluations, metrics: Sequence[Metric]) -> dict[str, Any]:
-    """Return the answer and the charts of `ragkpi holes`."""
-    runs = [replace(run, scores=only(run.scores, metrics)) for run in evaluated]
-    bounds = find_bounds(evaluated.judgements, evaluated.hits, runs, evaluated.call.settings)
+def holes_object(
+    evaluated: Evaluations,
+    metrics: Sequence[Metric],
+    runs: Sequence[ReportedRun],
+    leaders: Sequence[int],
+) -> dict[str, Any]:
+    """Return the answer and the charts of `ragkpi holes` on some runs."""
+    evaluations, labels = list(evaluated), [runs[leader].label for leader in leaders]
+    some = [
+        replace(evaluations[leader], scores=only(evaluations[leader].scores, metrics))
+        for leader in leaders
+    ]
+    hits = [evaluated.hits[leader] for leader in leaders]
+    bounds = find_bounds(evaluated.judgements, hits, some, evaluated.call.settings)
     few = len(bounds.holes.query) <= _MOST_HOLES
     to_judge = candidates(bounds) if few else []
     together = removed_together(bounds, to_judge[:_FIRST_TO_JUDGE])
-    names = evaluated.names
-    answer = holes_answer(bounds, names, to_judge, _FIRST_TO_JUDGE, "hidden", together)
-    return _charted(answer, holes_charts(bounds, names))
+    answer = holes_answer(bounds, labels, to_judge, _FIRST_TO_JUDGE, "hidden", together)
+    return _charted(answer, holes_charts(bounds, labels))
 
 
 def _charted(answer: Answer, charts: Sequence[Chart]) -> dict[str, Any]:

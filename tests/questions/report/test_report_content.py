@@ -33,16 +33,39 @@ def asked(ragkpi, command, *arguments):
     return json.loads(done.out)
 
 
-def test_runs_and_comparisons_are_those_of_eval_and_compare(report, ragkpi):
+def test_runs_and_pairs_are_those_of_eval_and_compare(report, ragkpi):
     found = report(*MEASURES, "qrels.txt", *RUNS)["slices"][0]
     evaluated = asked(ragkpi, "eval", "-c", "--ci", *MEASURES, "qrels.txt", *RUNS)
     for ours, theirs in zip(found["runs"], evaluated["runs"], strict=True):
         for key in ("name", "values", "intervals", "queries"):
             assert ours[key] == theirs[key]
+    names = [run["name"] for run in found["runs"]]
     for baseline, path in enumerate(RUNS):
         others = [run for run in RUNS if run != path]
         compared = asked(ragkpi, "compare", "-c", *MEASURES, "qrels.txt", path, *others)
-        assert found["comparisons"][baseline] == compared["comparison"]
+        for one in compared["comparison"]["differences"]:
+            pairs = found["standings"][one["measure"]]["pairs"][str(baseline)]
+            claim, text = pairs[str(names.index(one["run"]))]
+            low, high = one["interval"]
+            assert f"wins on {one['wins']} quer" in text
+            assert f"ties on {one['ties']}, loses on {one['losses']}: " in text
+            assert f"{one['difference']:+.4f} [{low:+.4f}, {high:+.4f}] for this pair" in text
+            assert (claim == "described") == (one["measure"] != "ndcg_cut_10")
+
+
+def test_the_page_names_the_same_runs_as_compare_of_all_pairs(report, ragkpi):
+    runs = [f"runs/{path.name}" for path in sorted((FIXTURES / "runs").glob("*.run"))]
+    standing = report("-m", "ndcg_cut.10", "qrels.txt", *runs)["slices"][0]["standings"]
+    compared = asked(ragkpi, "compare", "-m", "ndcg_cut.10", "--all-pairs", "qrels.txt", *runs)
+    letters = compared["all_pairs"]["letters"]["ndcg_cut_10"]
+    names = list(letters)
+    best, *others = standing["ndcg_cut_10"]["rows"]
+    alike = {names[best["run"]]}
+    alike |= {names[row["run"]] for row in others if row["claim"] == "undecided"}
+    assert alike == {
+        name for name, of in letters.items() if set(of) & set(letters[names[best["run"]]])
+    }
+    assert standing["ndcg_cut_10"]["verdict"][1:] == compared["all_pairs"]["answer"]
 
 
 def test_questions_are_answered_as_by_their_commands(report, ragkpi):
@@ -50,8 +73,11 @@ def test_questions_are_answered_as_by_their_commands(report, ragkpi):
     found = report(*MEASURES, *pool, "qrels.txt", "reranked.run")
     part = found["slices"][0]
     depth = asked(ragkpi, "depth", "-N", "5000", "qrels.txt", "reranked.run")
-    assert part["depth"]["answer"]["answer"] == depth["answer"]
-    assert part["depth"]["answer"]["findings"] == depth["findings"]
+    assert part["depths"][0]["answer"]["answer"] == depth["answer"]
+    for ours, theirs in zip(
+        part["depths"][0]["answer"]["findings"]["depth"], depth["findings"]["depth"], strict=True
+    ):
+        assert ours == {**theirs, "run": "reranked"}
     diagnosis = asked(ragkpi, "diagnose", *pool, "qrels.txt", "reranked.run")
     assert part["diagnoses"][0]["answer"]["answer"] == diagnosis["answer"]
     holes = asked(ragkpi, "holes", *MEASURES, "qrels.txt", "reranked.run")
@@ -141,15 +167,18 @@ def test_a_slice_is_an_evaluation_of_its_queries(report, ragkpi, tmp_path):
         for ours, theirs in zip(part["runs"], evaluated["runs"], strict=True):
             assert ours["values"] == theirs["values"]
             assert ours["intervals"] == theirs["intervals"]
-        depth = asked(ragkpi, "depth", "-c", "-N", "5000", own, *RUNS)
-        assert part["depth"]["answer"]["findings"] == depth["findings"]
-        diagnosis = asked(ragkpi, "diagnose", "-c", *pool, own, RUNS[0])
+        (path,) = (run for run in RUNS if part["depths"][0]["run"] in run)
+        depth = asked(ragkpi, "depth", "-c", "-N", "5000", own, path)
+        assert part["depths"][0]["answer"]["answer"] == depth["answer"]
+        diagnosis = asked(ragkpi, "diagnose", "-c", *pool, own, path)
         assert part["diagnoses"][0]["answer"]["findings"] == diagnosis["findings"]
 
 
 def test_one_run_is_compared_with_nothing(report):
     found = report(*MEASURES, "qrels.txt", BM25)
-    assert found["slices"][0]["comparisons"] == []
+    standing = found["slices"][0]["standings"]["ndcg_cut_10"]
+    assert standing["pairs"] == {}
+    assert standing["rows"][0].keys() == {"run", "value", "interval", "shares"}
 
 
 def test_long_texts_are_cut_so_that_the_page_stays_small(report, tmp_path):

@@ -1,0 +1,258 @@
+"""Who leads by each metric, in sentences and rows, and what to do about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+
+from ragkpi.arrays import FloatArray
+from ragkpi.charts.chart import Axis, IntervalChart, IntervalRow, extent_of
+from ragkpi.charts.text_chart import ticks_of
+from ragkpi.library.unjudged_doubt import Judging
+from ragkpi.measures.measure import Metric
+from ragkpi.questions.compare.report import AllPairsReport
+from ragkpi.questions.compare.verdict import all_pairs_sentences, beaten_by_best
+from ragkpi.questions.report.runs import ReportedRun, only
+from ragkpi.statistics.all_pairs import compare_all
+from ragkpi.statistics.bootstrap import Interval, special
+from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
+from ragkpi.wording import as_json, counted, joined, rounded, short_p
+
+_MOST_NAMED = 3  # runs that may be best, in a headline
+_MOST_QUERIES = 1_000  # nobody judges more to tell two runs apart
+_POWER = 0.8
+_MOST_ADVICE = 3
+_CLAIMS: Mapping[Claim, str] = {
+    "better": "better",
+    "worse": "worse",
+    "undecided": "not shown to differ",
+    "untested": "not tested",
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the test of all pairs says of the runs by a metric over all queries.
+
+    `p` is corrected for all pairs, (R, R); `claims` are about every run but the best, by name.
+    """
+
+    claims: Mapping[str, Claim]
+    p: FloatArray
+    sentences: Sequence[str]
+    explanation: Sequence[str]
+
+
+def decisions(
+    runs: Sequence[ReportedRun],
+    metrics: Sequence[Metric],
+    procedure: Procedure,
+    judging: Judging | None,
+) -> dict[str, Decision]:
+    """Decide as ``ragkpi compare --all-pairs`` does, by name of the metrics that decide."""
+    metrics = [metric for metric in metrics if metric.is_comparable]
+    if len(runs) < 2 or not metrics:
+        return {}
+    names = [run.name for run in runs]
+    pairs = compare_all(names, [only(run.scores, metrics) for run in runs], procedure)
+    claims = [beaten_by_best(pairs, one) for one in pairs.claims]
+    best = names[pairs.claims[0].order[0]]
+    doubts = judging.doubts(best, claims[0]) if judging else {}
+    labels = {run.name: run.label for run in runs}
+    sentences = all_pairs_sentences(pairs, doubts, labels)
+    explanation = AllPairsReport(pairs).explanation
+    headlines = [
+        _headline(
+            runs[one.order[0]].label, {labels[run]: c for run, c in of_metric.items()}, bool(doubts)
+        )
+        for one, of_metric in zip(pairs.claims, claims, strict=True)
+    ]
+    return {
+        one.metric.name: Decision(of_metric, one.p, [headline, *sentences], explanation)
+        for one, of_metric, headline in zip(pairs.claims, claims, headlines, strict=True)
+    }
+
+
+def _headline(best: str, claims: Mapping[str, Claim], doubted: bool) -> str:
+    """Say who is best, and who may be; "undecided" if that is everybody."""
+    rivals = [name for name, claim in claims.items() if claim != "worse"]
+    judged = ", as far as judged" if doubted else ""
+    if not rivals:
+        return f"{best} is the best{judged}."
+    if len(rivals) == len(claims):
+        return f"Undecided: {best} has the best value, and no run is shown to be worse{judged}."
+    others = rivals if len(rivals) <= _MOST_NAMED else [f"one of {len(rivals)} others"]
+    return f"{best} is the best, or {' or '.join(others)}{judged}."
+
+
+def standing_object(
+    runs: Sequence[ReportedRun],
+    metric: Metric,
+    intervals: Sequence[Interval | None],
+    differences: Mapping[int, Sequence[Difference]],
+    decision: Decision | None,
+    limit: float,
+) -> dict[str, Any]:
+    """Return the runs by one metric, the best first, under ``schema.json#/$defs/standing``.
+
+    `differences` of the other runs, in their order, are by the index of the baseline.
+    """
+    values = [run.scores[metric.name].summary for run in runs]
+    order, place = best_first(runs, metric), {run.name: n for n, run in enumerate(runs)}
+    style, claims = metric.measure.style, decision.claims if decision else {}
+    numbers = zip(runs, values, intervals, strict=True)
+    rows = [IntervalRow(run.name, *_around(value, between)) for run, value, between in numbers]
+    chart = IntervalChart(metric.name, Axis(metric.name), rows)
+    axis = extent_of(chart, "x")
+    ahead = {d.run: d for d in differences.get(order[0], ())}
+
+    def cells(number: int) -> dict[str, Any]:
+        name, difference = runs[number].name, ahead.get(runs[number].name)
+        texts = [rounded(x, style) for x in (values[number], *(intervals[number] or ()))]
+        row: dict[str, Any] = {"run": number, "value": texts[0], "interval": texts[1:]}
+        shares = [axis.share(x) for x in astuple(rows[number])[1:]]
+        row["shares"] = [as_json(share, "decimal", 4) for share in shares]
+        if difference:
+            row["difference"] = rounded(difference.difference, style, signed=True)
+        if name in claims:
+            row["claim"] = claims[name]
+        return row
+
+    return {
+        "verdict": decision.sentences if decision else _description(runs, metric, order, values),
+        "rows": [cells(number) for number in order],
+        "ticks": [[as_json(axis.share(at), "decimal", 4), f"{at:.4g}"] for at in ticks_of(axis)],
+        "pairs": {
+            str(baseline): {
+                str(place[d.run]): _pair_text(
+                    d, float(decision.p[place[d.run], baseline]) if decision else None, limit
+                )
+                for d in of_baseline
+            }
+            for baseline, of_baseline in differences.items()
+        },
+    }
+
+
+def _around(value: float, between: Interval | None) -> tuple[float, float, float]:
+    low, high = between or (math.nan, math.nan)
+    return low, value, high
+
+
+def best_first(runs: Sequence[ReportedRun], metric: Metric) -> list[int]:
+    """Return the indices of the runs, the best first and NA last; as given if none is better."""
+    if not metric.is_comparable:
+        return list(range(len(runs)))
+    values = np.array([run.scores[metric.name].summary for run in runs], dtype=np.float64)
+    order: list[int] = np.argsort(-metric.measure.sign * values, kind="stable").tolist()
+    return order
+
+
+def _description(
+    runs: Sequence[ReportedRun], metric: Metric, order: Sequence[int], values: Sequence[float]
+) -> list[str]:
+    """Say which value is the best, and that nothing was tested."""
+    text = f"{metric.name}: {rounded(values[order[0]], metric.measure.style)}"
+    if len(runs) == 1:
+        return [f"{runs[0].label} has {text.replace(':', '')}."]
+    if not metric.is_comparable or len(set(values)) < 2:
+        return [f"No run is better than another in {metric.name}."]
+    best = [run.label for run, value in zip(runs, values, strict=True) if value == values[order[0]]]
+    named = joined(best) if len(best) <= _MOST_NAMED else f"{len(best)} runs"
+    return [
+        f"{named} {'has' if len(best) == 1 else 'have'} the best {text}, described and not tested."
+    ]
+
+
+def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
+    """Return what is claimed of a pair, and a text that follows the names; p is None untested."""
+    style = d.metric.measure.style
+    change, *bounds = (rounded(x, style, signed=True) for x in (d.difference, *d.interval))
+    outcomes = f"wins on {counted(d.wins, 'query', 'queries')}, ties on {d.ties}, loses on"
+    text = f"{outcomes} {d.losses}: {change} [{', '.join(bounds)}] for this pair alone"
+    if p is None:
+        return ["described", text]
+    claim = d.decided(p, limit).decision
+    return [claim, f"{text}; {_CLAIMS[claim]}, p = {short_p(p)} for all pairs"]
+
+
+@np.errstate(invalid="ignore")
+def queries_to_tell(effect_size: float, queries: int, limit: float) -> int | None:
+    """Return how many queries tell two runs apart in four of five cases; None for over 1,000.
+
+    The effect is taken smaller than it was seen, because few queries may have flattered it.
+
+    Formula:    the least n with P(T > t(n - 1, 1 - limit / 2)) >= 0.8, T noncentral Student's
+                with n - 1 degrees of freedom and centre √n * effect_size / u,
+                u = √((m - 1) / χ²(m - 1, 0.2)) for m queries: the upper 80 % bound of the standard
+                deviation over the one that was seen
+    Edge cases: None for an effect that is NA or 0, or fewer than two queries
+    Source:     J. Cohen, Statistical power analysis for the behavioral sciences, 1988;
+                R. H. Browne, On the use of a pilot sample for sample size determination, 1995
+
+    >>> queries_to_tell(0.5, 22, 0.05)
+    45
+    """
+    if queries < 2:
+        return None
+    widened = math.sqrt((queries - 1) / special().chdtri(queries - 1, _POWER))
+    n = np.arange(2, _MOST_QUERIES + 1)
+    threshold = special().stdtrit(n - 1, 1 - limit / 2)
+    missed = special().nctdtr(n - 1, np.sqrt(n) * abs(effect_size) / widened, threshold)
+    enough = n[1 - missed >= _POWER]
+    return int(enough[0]) if len(enough) else None
+
+
+def more_queries(
+    runs: Sequence[ReportedRun], metric: Metric, decision: Decision | None, procedure: Procedure
+) -> str:
+    """Advise on the queries that tell the best run from the next; "" if no number would."""
+    best, *others = (runs[number] for number in best_first(runs, metric)[:2])
+    if decision is None or decision.claims[others[0].name] != "undecided":
+        return ""
+    names, scores = (
+        [best.name, others[0].name],
+        [only(best.scores, [metric]), only(others[0].scores, [metric])],
+    )
+    (difference,) = compare(names, scores, procedure).differences
+    number = queries_to_tell(difference.effect_size, difference.queries, procedure.limit)
+    if not difference.difference or (number is not None and number <= difference.queries):
+        return ""
+    about = f"more than {_MOST_QUERIES:,}"
+    if number is not None:
+        digit = 10 ** (len(str(number)) - 1)
+        about = f"about {-(-number // digit) * digit:,}"
+    return f"Add queries: {about} tell {best.label} from {others[0].label} in four of five cases."
+
+
+def advice(
+    part: Mapping[str, Any],
+    best: ReportedRun,
+    main: Metric,
+    more: str,
+    holes: Mapping[str, Any] | None,
+) -> list[dict[str, str]]:
+    """Choose at most three things to do for the best run, each with the section that shows why.
+
+    The sentences are those of the questions; `more` is about queries.
+    """
+    items = [(more, "compare")]
+    findings = holes["answer"]["findings"] if holes else {}
+    if any(
+        s["better"] == best.label and s["measure"] == main.name for s in findings.get("swaps", ())
+    ):
+        items.append(
+            (f"Judge documents: those unjudged might cost {best.label} its place.", "holes")
+        )
+    for section in ("diagnoses", "depths"):
+        for answer in part.get(section, ())[:1]:
+            sentence, _, _ = answer["answer"]["answer"][0].partition(". ")
+            items.append((sentence.rstrip(".") + ".", section))
+    todo = [{"text": text, "section": section} for text, section in items if text][:_MOST_ADVICE]
+    if findings.get("unjudged") == 0:
+        todo.append({"text": "Nothing to do: all retrieved documents are judged.", "section": ""})
+    return todo
