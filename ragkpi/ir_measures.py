@@ -36,7 +36,7 @@ from ragkpi.measures.parameters import Cutoffs
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
-from ragkpi.ranking.reading import RunInMemory
+from ragkpi.ranking.reading import NOTHING_RETRIEVED, RunInMemory
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.wording import decoded
 
@@ -194,10 +194,13 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
 
     def _columns(self, run: Any) -> Iterator[tuple[Any, list[bytes], MetricScores]]:
         """Score a run; one column for each measure."""
-        given = RunInMemory(_given(util.RunConverter(run)))
+        rankings = _given(util.RunConverter(run))
         for measure, (text, settings) in self._requests.items():
             evaluator, metrics = Evaluator(self._relevance, settings), find_metrics([text])
-            hits = given.hits(self._relevance.judgements, evaluator.needs(metrics))
+            hits = NOTHING_RETRIEVED  # which is 0 for every query, as in ir_measures
+            if any(rankings.values()) if isinstance(rankings, dict) else len(rankings):
+                needs = evaluator.needs(metrics)
+                hits = RunInMemory(rankings).hits(self._relevance.judgements, needs)
             (outcome,) = evaluator.score([hits], metrics)
             if isinstance(outcome, RagkpiError):
                 raise outcome

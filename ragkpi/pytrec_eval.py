@@ -3,14 +3,13 @@
 If a package imports pytrec_eval itself (BEIR, MTEB, ir_measures), first replace pytrec_eval by this
 module: ``sys.modules["pytrec_eval"] = ragkpi.pytrec_eval``.
 
-Keys and values are pytrec_eval's, and its measures and nicknames are here with ragkpi's own. What
-differs: values are those of trec_eval 10.0, where pytrec_eval wraps 9.0 (recall points, scores in
-single precision); a negative relevance level is refused; documents whose score is NaN rank last,
-with a warning, where pytrec_eval ranks them by chance; an empty ranking has ``11pt_avg`` 0, not
-NaN, and its ``num_rel``;
-where several are asked for, keys keep parameters that pytrec_eval drops (``set_F_2``); measures
-whose summary is not the mean of their queries (``bor``, ``ef``) cannot be aggregated from their
-values.
+Keys and values are pytrec_eval's, and so is `supported_measures`; other measures of ragkpi are
+taken by name. What differs: values are those of trec_eval 10.0, where pytrec_eval wraps 9.0 (recall
+points, scores in single precision); a negative relevance level is refused; documents whose score is
+NaN rank last, with a warning, where pytrec_eval ranks them by chance; an empty ranking has
+``11pt_avg`` 0, not NaN, and its ``num_rel``; where several are asked for, keys keep parameters that
+pytrec_eval drops (``set_F_2``); measures whose summary is not the mean of their queries (``bor``,
+``ef``) cannot be aggregated from their values.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ragkpi.evaluation import Evaluator
 from ragkpi.files.in_memory import qrels_columns
 from ragkpi.measures.measure import Metric, MetricScores
 from ragkpi.measures.parameters import RealList
-from ragkpi.measures.registry import NICKNAMES, builtin_measures, find_metrics
+from ragkpi.measures.registry import NICKNAMES, find_metrics
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits, RunInMemory
@@ -48,9 +47,6 @@ Number = TypeVar("Number", int, float)
 
 __version__ = "0.5.11"  # of pytrec_eval; ir_measures reads it
 
-supported_measures = {
-    name for name, measure in builtin_measures().items() if measure.reads in ("qrels", "any")
-}
 # trec_eval 10 added these to all_trec; pytrec_eval's users get the keys they know.
 _NEW_IN_ALL_TREC = {"rbp", "rbp_resid", "unj"}
 _MEMBERS = {
@@ -61,6 +57,8 @@ _MEMBERS = {
     ]
     for name, members in NICKNAMES.items()
 }
+# pytrec_eval's own set, which its users hand over whole; the others of ragkpi are taken by name.
+supported_measures = {member.partition(".")[0] for member in _MEMBERS["all_trec"]}
 supported_nicknames = {
     name: {member.partition(".")[0] for member in members}
     for name, members in _MEMBERS.items()
@@ -116,11 +114,9 @@ class RelevanceEvaluator:
             )
         except UsageError as problem:
             raise ValueError(f"unsupported measure: {problem}") from None
-        foreign = [
-            metric.name for metric in metrics if metric.measure.name not in supported_measures
-        ]
-        if foreign:
-            raise ValueError(f"unsupported measure {foreign[0]}: it is not for plain qrels")
+        for metric in metrics:
+            if metric.measure.reads not in ("qrels", "any"):
+                raise ValueError(f"unsupported measure {metric.name}: it is not for plain qrels")
         metrics.sort(key=lambda metric: metric.printed_place)  # sets are unordered
         self._metrics = [_renamed(metric, metrics) for metric in metrics]
         if not 1 <= index(relevance_level) < 1 << 31:

@@ -48,6 +48,17 @@ def test_standard_measures_are_those_of_the_pytrec_eval_provider(seed):
         assert one.value == pytest.approx(expected, rel=1e-12), one
 
 
+@pytest.mark.parametrize("run", [{}, []])
+def test_an_empty_run_is_0_for_every_query(run):
+    qrels, measures = {"q": {"d": 1}, "r": {"x": 1}}, parsed(["P@5", "RR", "AP@9"])
+    real = ir_measures.providers.registry["pytrec_eval"]
+    answers = [sorted(one.iter_calc(measures, qrels, run), key=str) for one in (real, provider)]
+    assert answers[0] == answers[1]
+    assert provider.calc_aggregate(measures, qrels, run) == dict.fromkeys(measures, 0.0)
+    # pytrec_eval itself ends the process here.
+    assert [one.value for one in provider.iter_calc(measures, qrels, {"q": {}})] == [0.0] * 6
+
+
 def test_own_measures_are_those_of_ragkpi():
     qrels = parse_qrel((FIXTURES / "qrels.txt").open())
     run = ragkpi.read_run(FIXTURES / "reranked.run")
