@@ -42,6 +42,35 @@ class InputError(RagkpiError):
         return type(self), (self.file, self.line, self.found, self.expected)
 
 
+class UnsettledError(InputError):
+    """Values suggest where a file has its parts, but no names settle it: nothing is read.
+
+    ``argument`` is ``map_run`` or ``map_qrels``, ``maps`` are its values, each with what tells it
+    from the others. The command line prints the whole command for each.
+    """
+
+    def __init__(
+        self, file: str, found: str, expected: str, argument: str, maps: list[tuple[str, str]]
+    ) -> None:
+        super().__init__(file, None, found, expected)
+        self.argument = argument
+        self.maps = maps
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[Any, ...]]:
+        return type(self), (self.file, self.found, self.expected, self.argument, self.maps)
+
+
+class CommandError(InputError):
+    """An input error that commands mend, which are printed on lines of their own."""
+
+    def __init__(self, problem: InputError, commands: list[str]) -> None:
+        expected = (
+            "expected this command" if len(commands) == 1 else "expected one of these commands"
+        )
+        super().__init__(problem.file, problem.line, problem.found, expected)
+        self.commands = commands
+
+
 class SeparateRankingsError(InputError):
     """A run holds several rankings of a query, which must not be merged.
 

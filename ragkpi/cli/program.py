@@ -18,9 +18,19 @@ from typing import Any
 from ragkpi.cli.commands import COMMANDS, command_of
 from ragkpi.cli.options import values_of
 from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, held_notes, hold, tell
-from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, Stopped, UsageError
+from ragkpi.errors import (
+    CommandError,
+    InputError,
+    RagkpiError,
+    RagkpiNote,
+    RagkpiWarning,
+    Stopped,
+    UnsettledError,
+    UsageError,
+)
 from ragkpi.files.opening import Kind, noted_inputs
-from ragkpi.interface import using
+from ragkpi.interface import option, using
+from ragkpi.wording import visible
 
 try:
     import resource
@@ -193,7 +203,10 @@ def main(
         _drop_output()
         return _fail(str(problem), problem.exit_status)
     except RagkpiError as problem:
-        return _fail(str(problem), problem.exit_status)
+        status = _fail(str(problem), problem.exit_status)
+        if isinstance(problem, CommandError):
+            sys.stderr.writelines(f"{visible(command)}\n" for command in problem.commands)
+        return status
     except BrokenPipeError:
         # The reader has closed the pipe, so no more output is possible, not even at exit.
         _drop_output()
@@ -245,9 +258,14 @@ def _run(arguments: list[str]) -> int:
 def _advised(
     problem: InputError, arguments: Sequence[str], roles: Mapping[str, Kind]
 ) -> InputError:
-    """Add the command with two files exchanged, where each holds what the other was given as."""
+    """Add the command with two files exchanged, where each holds what the other was given as.
+
+    Where no known name settles how a file is read, add the command with each map.
+    """
     from ragkpi.files.formats import reads_as
 
+    if isinstance(problem, UnsettledError):
+        return CommandError(problem, [_mapped(arguments, problem, *of) for of in problem.maps])
     role, file = roles.get(problem.file), problem.file
     others = [word for word in arguments[1:] if word != file and roles.get(word, "run") != role]
     if role is None or file not in arguments:
@@ -264,6 +282,17 @@ def _advised(
     command = join(["ragkpi", *(exchanged.get(word, word) for word in arguments)])
     advice = f"{file} and {other} seem to be swapped: {command}"
     return InputError(file, problem.line, problem.found, advice)
+
+
+def _mapped(arguments: Sequence[str], problem: UnsettledError, text: str, choice: str) -> str:
+    """Return a command with a map instead of the one that it had."""
+    name, (first, *words) = option(problem.argument), arguments
+    for place, word in enumerate(words):
+        if word == name or word.startswith(f"{name}="):
+            del words[place : place + 1 + (word == name)]
+            break
+    command = join(["ragkpi", first, name, text, *words])
+    return f"  {command}{f'  # {choice}' if choice else ''}"
 
 
 def run_command(arguments: Sequence[str]) -> int:

@@ -22,20 +22,18 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError, UsageError
-from ragkpi.files import column_names as fields
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import MOST_HELD, Kind, Source, too_large
+from ragkpi.files.recogniser import LOOKED_AT, recognise
 from ragkpi.files.shape_reader import (
     Listed,
     Record,
     ShapeReader,
-    choose_shape,
     collect_qrels,
-    likely_shape,
-    reader_for,
+    shape_for,
     stream_listed,
 )
-from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of
+from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of, rows_shape
 from ragkpi.files.trec import (
     Origin,
     QrelsColumns,
@@ -272,10 +270,11 @@ _RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
 def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
     """Read a run in blocks; its `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
-        if _is_nested(table, shape, SHAPES["run"]):
+        of_columns = _of_columns(table, "run", shape)
+        if of_columns is None:
             yield from stream_listed(source.name, _listed(source, table, "run", shape))
         else:
-            yield from _stream_flat(source, table, shape or SHAPES["run"]["flat"])
+            yield from _stream_flat(source, table, of_columns)
 
 
 def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[RunColumns]:
@@ -304,9 +303,11 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; their `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
-        if _is_nested(table, shape, SHAPES["qrels"]):
-            return collect_qrels(source.name, _listed(source, table, "qrels", shape))
-        shape = shape or SHAPES["qrels"]["flat"]
+        of_columns = _of_columns(table, "qrels", shape)
+        if of_columns is None or not of_columns.level:
+            judged = _listed(source, table, "qrels", of_columns or shape)
+            return collect_qrels(source.name, judged)
+        shape = of_columns
         where = table.names, source.name, None
         names = [need_column(shape, part, *where) for part in (*_IDS, "level")]
         wanted: list[tuple[str, ColumnUse]] = list(zip(names, _QRELS, strict=True))
@@ -327,27 +328,24 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     return plain_qrels(source.name, query, document, level, line, gain, origin)
 
 
-def _is_nested(table: ArrowTable, shape: Shape | None, shapes: Mapping[str, Shape]) -> bool:
-    """Whether rows hold lists of documents: the shape says so, or no flat column holds ids."""
-    if shape is not None and not shape.numbers_only:
-        return bool(shape.list)
-    found = fields.find_one("", None, table.names, fields.NAMES[shapes["flat"].doc])
-    return found is None and table.nested
+def _of_columns(table: ArrowTable, kind: Kind, shape: Shape | None) -> Shape | None:
+    """Return the shape of a table of ids and numbers; None if its rows are read as records."""
+    columns = rows_shape(kind, table.names, shape)
+    return None if columns is None or columns.list else columns
 
 
 def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
     """Yield the documents of rows, read like JSON objects."""
     batches = table.rows(table.names, _RECORDS_AT_ONCE)
     first = next(batches, [])
-
-    def recognised() -> ShapeReader:
-        reader = choose_shape(kind, first[:100], source.name)
-        return reader or likely_shape(kind, first[0], source.name)
-
-    if first:
-        reader = reader_for(shape, source.name, recognised)
-        for number, row in enumerate(chain(first, chain.from_iterable(batches)), start=1):
-            yield reader.listed(Record(number, number, row))
+    given = {} if shape is None else shape.given
+    if first and given is not None:
+        fallback = SHAPES[kind]["lists" if table.nested else "flat"]
+        readings = recognise(first[:LOOKED_AT], kind, given)
+        shape = shape_for(kind, source.name, shape, readings, fallback)
+    reader = ShapeReader(shape or SHAPES[kind]["flat"], source.name)
+    for number, row in enumerate(chain(first, chain.from_iterable(batches)), start=1):
+        yield reader.listed(Record(number, number, row))
 
 
 def _levels(

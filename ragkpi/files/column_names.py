@@ -24,7 +24,13 @@ def _words(text: str) -> tuple[str, ...]:
 
 # The earliest name in a list wins: beside `qid`, `query` is the text of the query, and beside
 # `docno`, `docid` is an internal number (PyTerrier has all four).
-QUERY = _words("qid query_id topic_id narrative_id question_id q_id request_id topic query")
+QUERY_ID = _words("qid query_id topic_id narrative_id question_id q_id request_id")
+# Texts, or ids in some files.
+QUERY_TEXT = _words(
+    "topic query question user_input search_query query_text question_text user_query "
+    "input_value input_query input prompt"
+)
+QUERY = (*QUERY_ID, *QUERY_TEXT[:2])
 DOCUMENT = _words(
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
     "node_id wikipedia_id pid did doc document"
@@ -50,17 +56,36 @@ LEVEL = _words(
 )
 RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
 # Lists of documents, or of their ids.
-RETRIEVED = _words("candidates hits results retrieved documents docs passages contexts references")
+RETRIEVED = _words(
+    "candidates hits results retrieved documents docs passages contexts references ids "
+    "source_nodes retrieved_ids retrieved_doc_ids retrieved_context_ids retrieved_documents "
+    "retrieved_docs retrieved_chunks retrieval_documents retrieval_results retrieval_result "
+    "search_results document_ids doc_ids chunk_ids matches points chunks nodes sources "
+    "source_documents provenance"
+)
 # Lists of judged documents, or of relevant documents' ids.
 JUDGED = _words(
     "judgments judgements ratings qrels relevant_ids relevant_docs relevant_doc_ids "
     "relevant_documents relevant gold_ids gold_doc_ids expected_ids positive_ids "
-    "ground_truth_ids"
+    "ground_truth_ids gold_docs gold positives answer_pids expected_doc_ids expected_docs "
+    "positive positive_doc_ids reference_ids reference_context_ids reference_doc_ids "
+    "retrieval_gt judgment_ratings provenance"
+)
+# Lists whose records are known by their number, as evaluation sets without ids write them.
+NUMBERED = _words(
+    "retrieved_ids expected_ids retrieved_context_ids reference_context_ids retrieval_gt"
 )
 # Lists of scores beside a list of documents.
-SCORES = _words("scores retrieve_scores retrieved_scores similarities distances")
+SCORES = _words("scores retrieve_scores retrieved_scores retrieval_scores similarities distances")
 # Lists of texts in most files, so their strings are never ids.
 TEXTS = ("contexts", "passages")
+# Keys around the parts of a document, and names of a document's source there.
+WRAPPERS = _words(
+    "document doc node metadata meta payload fields source kwargs entity hit record chunk item "
+    "properties value"
+)
+OF_QUERIES = _words("inputs input vars attributes data query request body metadata question")
+SOURCES = _words("source file_name file_path filename url uri path title")
 
 # Keys of records, so never ids of queries.
 RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE[:4], *RETRIEVED, *JUDGED}

@@ -11,15 +11,25 @@ import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ragkpi.errors import InputError
+from ragkpi.files.column_names import DOCUMENT, JUDGED, QUERY, QUERY_TEXT, find
+from ragkpi.files.json_text import listed_in, text_of
 from ragkpi.files.lines import Block, LineColumns, Tokens, blocks, split_lines
-from ragkpi.files.opening import Source
-from ragkpi.files.shape_reader import collect_qrels
-from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of
+from ragkpi.files.opening import Kind, Source
+from ragkpi.files.recogniser import LOOKED_AT, recognise
+from ragkpi.files.shape_reader import (
+    Listed,
+    Record,
+    ShapeReader,
+    collect_qrels,
+    shape_for,
+    stream_listed,
+)
+from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of, rows_shape
 from ragkpi.files.trec import (
     ColumnOrder,
     Origin,
@@ -34,6 +44,7 @@ from ragkpi.files.trec import (
 from ragkpi.wording import shown
 
 _RECORDS_AT_ONCE = 1 << 16
+_NAMES = (*QUERY, *QUERY_TEXT, *DOCUMENT, *JUDGED, "id")
 CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 
@@ -52,15 +63,57 @@ class _DelimitedFile:
     The shape names the columns, or numbers them from 1 in a file without a header.
     """
 
-    def __init__(self, source: Source, separator: bytes, shape: Shape) -> None:
-        self._source, self._separator, self._shape = source, separator, shape
+    def __init__(self, source: Source, separator: bytes, kind: Kind, shape: Shape | None) -> None:
+        self._source, self._separator = source, separator
         self._blocks = blocks(source)
-        self._header = self._take_header()
-        for part in shape.required:
-            if getattr(shape, part) != "@number":
+        self._kind = kind
+        self._header = self._take_header(numbered=shape is not None and shape.query.isdigit())
+        if not self._header.line and shape is None:
+            shape = SHAPES[kind]["flat"]._replace(query="1", doc="2", level="")
+        of_columns = rows_shape(kind, self._header.names, shape)
+        self._shape = of_columns or self._recognised(kind, shape)
+        for part in () if self._shape.list else self._shape.required:
+            if getattr(self._shape, part) != "@number":
                 self._needed(part)
 
+    def _recognised(self, kind: Kind, shape: Shape | None) -> Shape:
+        """Return the shape of the first rows, which are left in the blocks."""
+        ahead = list(itertools.islice(self._blocks, 1))
+        self._blocks = itertools.chain(ahead, self._blocks)
+        lines = (line for block in ahead for line in block.lines())
+        rows = itertools.islice(self._rows(lines), LOOKED_AT)
+        readings = recognise([row for _, row in rows], kind, (shape and shape.given) or {})
+        flat = SHAPES[kind]["flat"]
+        return shape_for(kind, self._source.name, shape, readings, flat)
+
+    def _rows(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
+        """Yield rows as mappings from column to cell."""
+        names = self._header.names
+        for number, record in self._split(lines):
+            if len(record) != len(names):
+                raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
+            yield number, dict(zip(names, map(text_of, record), strict=True))
+
+    def _split(self, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
+        if self._separator != b"\t":
+            return _csv_records(self._source.name, lines, self._separator)
+        cut = ((number, line.removesuffix(b"\r").split(b"\t")) for number, line in lines)
+        return ((number, words) for number, words in cut if words != [b""])
+
+    def _listed(self) -> Iterator[Listed]:
+        """Yield the documents of rows with lists in their cells."""
+        reader, shape = ShapeReader(self._shape, self._source.name), self._shape
+        lines = itertools.chain.from_iterable(block.lines() for block in self._blocks)
+        for place, (number, row) in enumerate(self._rows(lines), start=1):
+            record: dict[str, Any] = dict(row)
+            for name in {shape.list, shape.scores} & row.keys():
+                record[name] = listed_in(row[name]) if row[name].strip() else []
+            yield reader.listed(Record(number, place, record))
+
     def run(self) -> Iterator[RunColumns]:
+        if self._shape.list:
+            yield from stream_listed(self._source.name, self._listed())
+            return
         names, line = self._header.names, self._header.line or None
         order = order_of(self._shape, names, self._source.name, line)
         document = self._needed("doc")
@@ -80,6 +133,8 @@ class _DelimitedFile:
                 yield columns_of_lines(self._source.name, lines, layout)
 
     def qrels(self) -> QrelsColumns:
+        if self._shape.list:
+            return collect_qrels(self._source.name, self._listed())
         level = self._number("level")
         if level is None and self._shape.level:
             level = self._needed("level")
@@ -107,20 +162,27 @@ class _DelimitedFile:
         judged, gain = parse_numbers(file, columns[2], line, truth=True)
         return plain_qrels(file, columns[0], columns[1], judged, line, gain, origin)
 
-    def _take_header(self) -> _Header:
-        """Read the header, and leave the later lines in the blocks."""
+    def _take_header(self, numbered: bool) -> _Header:
+        """Read the header, and leave the later lines in the blocks.
+
+        A column without a name, as pandas writes its index, has pandas' name for it.
+        """
         for block in self._blocks:
             filled = ((number, line) for number, line in block.lines() if line.strip())
             number, line = next(filled, (0, b""))
             if not number:
                 continue
-            words: Sequence[bytes] = line.removesuffix(b"\r").split(self._separator)
-            if self._separator == b",":
-                _, words = next(_csv_records(self._source.name, [(number, line)]))
-            names = [word.decode("utf-8", "surrogateescape") for word in words]
+            if self._separator == b"," and b"," not in line:
+                self._separator = (
+                    max(b";", b"|", key=line.count) if line.count(b";") + line.count(b"|") else b","
+                )
+            _, words = next(iter(self._split([(number, line)])))
+            numbers = [str(place) for place in range(1, len(words) + 1)]
+            names = [text_of(word) or f"Unnamed: {place}" for place, word in enumerate(words)]
             begin = block.text.index(line)
-            if self._shape.query.isdigit():
-                names, header = [str(number) for number in range(1, len(names) + 1)], 0
+            nameless = self._kind == "qrels" and len(names) == 2 and find(names, _NAMES) is None
+            if numbered or nameless:
+                names, header = numbers, 0
             else:
                 begin, header = begin + len(line) + 1, number
             rest = Block(block.file, block.text[begin:], number + bool(header))
@@ -144,7 +206,7 @@ class _DelimitedFile:
         if not wrong:
             return lines
         number, text = wrong[0]
-        if self._separator == b"," and b'"' in block.text:
+        if self._separator != b"\t" and b'"' in block.text:
             raise _QuotedError(block)
         if b"\0" in text:
             raise InputError(block.file, number, "a NUL byte", "expected text")
@@ -162,7 +224,7 @@ class _DelimitedFile:
         """Read a block and all later blocks, record by record."""
         texts = itertools.chain([block], self._blocks)
         lines = itertools.chain.from_iterable(block.lines() for block in texts)
-        for number, record in _csv_records(self._source.name, lines):
+        for number, record in self._split(lines):
             if len(record) != len(self._header.names):
                 raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
             yield number, record
@@ -177,7 +239,9 @@ class _DelimitedFile:
             yield LineColumns(values.buffer, start, end, line, end[:, -1])
 
 
-def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
+def _csv_records(
+    file: str, lines: Iterable[tuple[int, bytes]], separator: bytes = b","
+) -> CsvRecords:
     """Yield the first line number and the values of each CSV record."""
     number = start = 0
     first = True
@@ -190,7 +254,7 @@ def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
                 start, first = number, False
             yield line.decode("latin-1") + "\n"
 
-    records = csv.reader(decoded(), strict=True)
+    records = csv.reader(decoded(), strict=True, delimiter=separator.decode())
     while True:
         try:
             record = next(records, None)
@@ -207,11 +271,11 @@ def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
 def _stream_run(
     source: Source, shape: Shape | None = None, *, separator: bytes
 ) -> Iterator[RunColumns]:
-    return _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"]).run()
+    return _DelimitedFile(source, separator, "run", shape).run()
 
 
 def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
-    return _DelimitedFile(source, separator, shape or SHAPES["qrels"]["flat"]).qrels()
+    return _DelimitedFile(source, separator, "qrels", shape).qrels()
 
 
 stream_csv = partial(_stream_run, separator=b",")

@@ -9,14 +9,15 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ragkpi.errors import InputError, RagkpiError
+from ragkpi.errors import InputError, RagkpiError, UnsettledError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import ScoreKind
 from ragkpi.files.opening import BYTE_ORDER_MARK, Kind, Source, inputs
-from ragkpi.files.roles import RunRole, refuse_scores, refuse_twice, shape_of
+from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice, shape_of, unsettled
 from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries
 from ragkpi.interface import option
 
@@ -103,7 +104,21 @@ def _recognise(
     for name, separator in (("tsv", b"\t"), ("csv", b",")):
         if separator in line and _names(line.split(separator), columns):
             return name
-    return "trec"
+    return _delimited(list(islice(_data_lines(head), 2))) or "trec"
+
+
+def _delimited(lines: list[bytes]) -> str | None:
+    """Recognise a table by the same number of columns in two lines, below names without numbers."""
+    for separator in (b",", b"\t", b";", b"|"):
+        rows = [re.sub(rb'"[^"]*"', b"", line).split(separator) for line in lines]
+        several = len(rows[0]) > 1 and len({len(row) for row in rows}) == 1
+        if not several or any(map(is_number, rows[0])) or len(lines[0].split()) == 6:
+            continue
+        names = [fields.plain_name(word.decode("utf-8", "replace")) for word in rows[0]]
+        known = {*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.RETRIEVED, "id"}
+        if separator != b"\t" or known & {*names}:
+            return "tsv" if separator == b"\t" else "csv"
+    return None
 
 
 def _by_magic(head: bytes) -> str | None:
@@ -218,6 +233,8 @@ class FileReader(NamedTuple):
     def stream_run(self, source: Source, *, held: bool = False) -> Iterator[RunColumns]:
         """Read the documents of a run that the kernel needs, checked as in `trec.ranked`."""
         blocks = self.stream_columns(source)
+        if self.numbers == "checked" and self.scores == "similarity" and self.name != "trec":
+            blocks = falling(blocks)
         if self.sieve is not None and not self.sieve.in_kernel:
             blocks = self.sieve.folded(blocks)
         return blocks if self.name == "trec" else ranked(whole_queries(blocks, held=held))
@@ -231,7 +248,7 @@ class FileReader(NamedTuple):
 
     def _of_run(self, source: Source) -> Iterator[RunColumns]:
         role, levels, shape = RunRole(), "", ""
-        for block in self.read(source):
+        for block in with_tried_maps("run", self.read(source)):
             if self.numbers == "checked":
                 levels = role.levels_with(block)
                 shape = shape_of(block.origin)
@@ -245,7 +262,10 @@ class FileReader(NamedTuple):
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels; the sieve folds passages into documents."""
-        columns: QrelsColumns = self.read(source)
+        try:
+            columns: QrelsColumns = self.read(source)
+        except UnsettledError as problem:
+            raise _tried("qrels", problem) from None
         if self.numbers == "checked":
             refuse_scores(columns)
         return self.sieve.qrels(columns) if self.sieve else columns
@@ -297,13 +317,34 @@ def _registry() -> Any:
     return registry
 
 
-def reads_as(kind: Kind, path: str) -> bool:
+def with_tried_maps(kind: Kind, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:
+    """Yield blocks; of the maps that a refusal prints, keep those that read the file."""
+    try:
+        yield from blocks
+    except UnsettledError as problem:
+        raise _tried(kind, problem) from None
+
+
+def _tried(kind: Kind, problem: UnsettledError) -> InputError:
+    maps = [
+        one
+        for one in problem.maps
+        if not os.path.isfile(problem.file)
+        or reads_as(kind, problem.file, reading_for(kind, map_=one[0]))
+    ]
+    if maps:
+        return unsettled(kind, problem.file, problem.found, maps)
+    advice = f"expected a map of its keys ({option(problem.argument)} …; 'ragkpi formats map')"
+    return InputError(problem.file, None, "holds no query with ids of documents", advice)
+
+
+def reads_as(kind: Kind, path: str, reading: Reading | None = None) -> bool:
     """Whether a regular file can be read whole in a role."""
     if not os.path.isfile(path):
         return False
     try:
         with Source(path) as source:
-            reader = reader_of(kind, source)
+            reader = reader_of(kind, source, reading)
             if kind == "qrels":
                 reader.read_qrels(source)
             else:

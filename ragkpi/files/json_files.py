@@ -7,35 +7,32 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
-from ragkpi.files.json_text import (
-    DECODER,
-    JsonText,
-    Way,
-    entries_of,
-    no_json,
-    text_of,
-)
+from ragkpi.files import column_names as fields
+from ragkpi.files.json_text import DECODER, Element, JsonText, Way, entries_of, no_json, text_of
 from ragkpi.files.lines import blocks
 from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Kind, Source
-from ragkpi.files.shape_reader import (
+from ragkpi.files.recogniser import (
     LOOKED_AT,
+    TABLE,
+    is_record,
+    recognise,
+    recognise_object,
+    table_rows,
+)
+from ragkpi.files.shape_reader import (
     Listed,
     Record,
     ShapeReader,
-    choose_shape,
     collect_qrels,
-    is_record,
-    likely_shape,
     no_object,
-    object_shape,
-    reader_for,
+    shape_for,
     stream_listed,
 )
-from ragkpi.files.shapes import SHAPES, Shape, most_specific_first
+from ragkpi.files.shapes import SHAPES, Shape, declared
 from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.interface import option
 from ragkpi.wording import listed, named, shown
@@ -57,51 +54,69 @@ def _read_whole(
 ) -> tuple[ShapeReader, Iterator[Record]]:
     """Return the reader and the records of a JSON text; without a shape, use one that fits."""
     text = _whole_text(source)
-    reader = reader_for(shape, text.file, lambda: _recognised(text, kind))
-    refuse_subset(text.file, reader.shape, subset)
-    return reader, _records([text], reader.shape, subset)
+    given = {} if shape is None else shape.given
+    if given is not None:
+        shape = _recognised(text, kind, shape, given)
+    assert shape is not None
+    refuse_subset(text.file, shape, subset)
+    return ShapeReader(shape, text.file), _records([text], shape, subset)
 
 
-def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
-    """Choose the reader of a JSON text by its first records or keys."""
-    probe = text.copy()
+def _recognised(text: JsonText, kind: Kind, user: Shape | None, given: Mapping[str, str]) -> Shape:
+    """Return the shape of a JSON text by its first records or keys."""
+    probe, shapes = text.copy(), SHAPES[kind]
     if probe.next() == "[":
         records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
-        reader = choose_shape(kind, records, text.file)
-        return reader or likely_shape(kind, records[0] if records else None, text.file)
+        shape = None if user else declared(kind, _keys_of(records))
+        if shape is not None:
+            return shape
+        readings = recognise(records, kind, given)
+        return shape_for(kind, text.file, user, readings, shapes[_likely(records)])
     keys = text.copy().some_keys(_MOST_KEYS)
-    for shape in most_specific_first(kind):
-        if shape.records and shape.needs and set(shape.needs) <= set(keys):
-            return ShapeReader(shape, text.file)
-    first = None
+    shape = None if user else declared(kind, keys)
+    if shape is not None:
+        return shape
     if len(keys) < _MOST_KEYS:
-        first = probe.value()
-        reader = choose_shape(kind, [first], text.file)
-        if reader is not None:
-            return reader
-        entries = list(first.items()) if isinstance(first, dict) else []
+        value = probe.value()
     else:
-        entries = [(key, value) for _, key, value, _ in itertools.islice(probe.entries(), 1)]
-    reader = object_shape(kind, entries, text.file)
-    if reader is not None:
-        return reader
-    # No shape fits: choose the shape whose messages best explain the problem.
-    queries = not entries or (isinstance(entries[0][1], dict) and not is_record(entries))
-    if queries:
-        return ShapeReader(SHAPES[kind]["object"], text.file)
-    return likely_shape(kind, first, text.file)
+        value = {key: of for _, key, of, _ in itertools.islice(probe.entries(), LOOKED_AT)}
+    if not isinstance(value, dict):
+        raise no_object(text.file, 1)
+    readings = recognise_object(value, kind, given)
+    first: Any = next(iter(value.values()), {})
+    of_queries = isinstance(first, dict) and not is_record(value)
+    return shape_for(
+        kind, text.file, user, readings, shapes["object" if of_queries else _likely([value])]
+    )
+
+
+def _keys_of(records: Sequence[Any]) -> Iterable[str]:
+    return records[0] if records and isinstance(records[0], dict) else ()
+
+
+def _likely(records: Sequence[Any]) -> str:
+    """Return the shape whose messages explain best why nothing was recognised."""
+    first: dict[str, Any]
+    first = records[0] if records and isinstance(records[0], dict) else {}
+    lists = any(isinstance(value, list | dict) for value in first.values())
+    return "lists" if lists or fields.find(first, fields.DOCUMENT) is None else "flat"
 
 
 def _records(texts: Iterable[JsonText], shape: Shape, subset: str | None) -> Iterator[Record]:
     """Yield the records of all values in some texts."""
     number, steps = 0, _steps(shape)
+    of_table = steps[-1:] == [TABLE]
+    steps = steps[:-1] if of_table else steps
     for text in texts:
         while opened := text.next():
             keys: Sequence[str] = steps
             if shape.records and (len(steps) > 1 or "*" in steps):
                 keys = _chosen(text, shape, text.ways(steps, shape.needs), subset)
             walked = shape.records or opened == "["
-            for line, key, value, (start, end) in text.entries(keys) if walked else [text.entry()]:
+            entries = text.entries(keys) if walked else iter([text.entry()])
+            if of_table:
+                entries = _rows(text.element(keys), text.file)
+            for line, key, value, (start, end) in entries:
                 number += 1
                 lines: Sequence[int] = ()
                 listed = shape.doc == "@key" and isinstance(value, dict)
@@ -111,6 +126,15 @@ def _records(texts: Iterable[JsonText], shape: Shape, subset: str | None) -> Ite
                 yield Record(line, number, value, key, lines)
             if text.of_line:
                 text.end()
+
+
+def _rows(table: Element, file: str) -> Iterator[Element]:
+    """Yield the rows of a table as records; `InputError` for anything else."""
+    line, _, value, place = table
+    rows = table_rows(value)
+    if rows is None:
+        raise InputError(file, line, "no table", "expected columns and rows of the same width")
+    return ((line, None, row, place) for row in rows)
 
 
 def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> list[int]:
@@ -268,20 +292,22 @@ def _read_lines(
                 raise no_object(file, line)
             yield value
 
-    def recognised() -> ShapeReader:
-        reader = choose_shape(kind, first_records(), file)
-        if reader is None:
-            first = _value_of(file, *ahead[0])
-            reader = object_shape(kind, list(first.items()), file)
-        return reader or likely_shape(kind, first, file)
-
-    reader = reader_for(shape, file, recognised)
-    refuse_subset(file, reader.shape, subset)
+    given = {} if shape is None else shape.given
+    if given is not None:
+        records = list(first_records())
+        user, shape = shape, None if shape else declared(kind, _keys_of(records))
+    if given is not None and shape is None:
+        readings = recognise(records, kind, given)
+        if records and not (readings and readings[0].is_settled):
+            readings = recognise_object(records[0], kind, given) or readings
+        shape = shape_for(kind, file, user, readings, SHAPES[kind][_likely(records)])
+    assert shape is not None
+    refuse_subset(file, shape, subset)
     lines_again = itertools.chain(ahead, lines)
-    if reader.shape.records:
+    if shape.records:
         texts = (JsonText(file, text, _OBJECT, line) for line, text in lines_again)
-        return reader, _records(texts, reader.shape, subset)
-    return reader, (
+        return ShapeReader(shape, file), _records(texts, shape, subset)
+    return ShapeReader(shape, file), (
         Record(line, number, _value_of(file, line, text))
         for number, (line, text) in enumerate(lines_again, start=1)
     )

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import re
+from ast import literal_eval
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -136,6 +137,9 @@ class Path:
             entries: list[tuple[Any, Any]] = []
             name = None
             for found, keys in _follow(value, steps, key, 0):
+                found = (
+                    listed_in(found) if isinstance(found, str) and "|" in found else unfolded(found)
+                )
                 if isinstance(found, kinds):
                     name = keys[-1] if keys else ""
                     entries += entries_of(found)
@@ -144,6 +148,86 @@ class Path:
             if name is not None or (flat and _leads_to_list(value, steps)):
                 return name or "", entries
         return None
+
+
+_NUMBERED = re.compile(r"(.+?)\.(\d+)(?:\.(.+))?")
+_QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s,'"\[\](){}]+)""", re.DOTALL)
+_LIST = re.compile(
+    r"""[\[(](?:\s|,|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s,'"\[\](){}]+)*[\])]""", re.DOTALL
+)
+_OF_TYPES = {"stringValue", "intValue", "doubleValue", "boolValue", "arrayValue", "kvlistValue"}
+
+
+def unfolded(value: Any) -> Any:
+    """Return the object or list that a value stands for, or the value itself.
+
+    A text may hold JSON, or a list or an object as Python prints it. Attributes of spans may be a
+    list of keys with typed values, or have numbered keys: ``documents.0.id`` is a list's.
+    """
+    if isinstance(value, str) and value[:1] in ("{", "[", "("):
+        return _unfolded_text(value)
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        if all(isinstance(one, dict) and one.keys() == {"key", "value"} for one in value):
+            return {str(one["key"]): _untyped(one["value"]) for one in value}
+    elif isinstance(value, dict) and any(".0" in key for key in value):
+        return _unnumbered(value)
+    return value
+
+
+def listed_in(text: str) -> list[Any]:
+    """Return the list in a cell: JSON, Python's, or values between bars, semicolons or commas."""
+    value = unfolded(text)
+    if isinstance(value, list):
+        return value
+    separator = next((mark for mark in "|;,\n" if mark in text), None)
+    return [part.strip() for part in text.split(separator)] if separator else [text.strip()]
+
+
+def _unfolded_text(text: str) -> Any:
+    try:
+        return DECODER.decode(text)
+    except (ValueError, RecursionError):
+        pass
+    if _LIST.fullmatch(text):  # Python's, or of numpy, without commas
+        parts = (match.lastindex and match[match.lastindex] for match in _QUOTED.finditer(text))
+        return [re.sub(r"\\(.)", r"\1", part or "") for part in parts]
+    try:
+        value = literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return text
+    return value if isinstance(value, dict | list) else text
+
+
+def _untyped(value: Any) -> Any:
+    """Return a value of OpenTelemetry without its type."""
+    if not isinstance(value, dict) or len(value) != 1 or not _OF_TYPES & value.keys():
+        return value
+    (inner,) = value.values()
+    values = inner.get("values") if isinstance(inner, dict) else None
+    return inner if values is None else [_untyped(one) for one in values]
+
+
+def _unnumbered(value: dict[str, Any]) -> dict[str, Any]:
+    """Gather keys with numbers, ``documents.0.id``, into lists of objects or of values."""
+    gathered: dict[str, Any] = {}
+    for key, inner in value.items():
+        match = _NUMBERED.fullmatch(key)
+        if match is None or key in gathered:
+            gathered[key] = inner
+            continue
+        places = gathered.setdefault(match[1], {})
+        if not isinstance(places, dict):
+            return value
+        if match[3] is None:
+            places[int(match[2])] = inner
+        else:
+            places.setdefault(int(match[2]), {})[match[3]] = inner
+    for key in {match[1] for match in map(_NUMBERED.fullmatch, value) if match}:
+        places = gathered[key]
+        if sorted(places) != list(range(len(places))):
+            return value  # a list with gaps
+        gathered[key] = [places[place] for place in sorted(places)]
+    return gathered
 
 
 def entries_of(container: Any) -> list[tuple[Any, Any]]:
@@ -167,6 +251,12 @@ def _follow(
     if not steps:
         yield value, ()
         return
+    if steps[0] not in _OF_RECORDS and not any(_keys_of_first(value, steps)):
+        value = unfolded(value)
+        if isinstance(value, list) and steps[0].isdigit():
+            for element in value[int(steps[0]) :][:1]:
+                yield from _follow(element, steps[1:], key, number)
+            return
     length = _length_of_first(value, steps)
     step, rest = ".".join(steps[:length]), steps[length:]
     if step in _OF_RECORDS:
@@ -182,7 +272,7 @@ def _follow(
         raise KeyTwiceError(f"key {shown(value.twice())} twice")
     name, through = step.removesuffix("[]"), step.endswith("[]")
     for known in _named_keys(value, name):
-        children = value[known]
+        children = unfolded(value[known]) if through else value[known]
         if through and not isinstance(children, list):
             continue
         for child in children if through else (children,):
@@ -190,9 +280,15 @@ def _follow(
                 yield found, (known, *keys)
 
 
-def _begins(value: dict[str, Any], steps: list[str]) -> bool:
-    step = ".".join(steps[: _length_of_first(value, steps)])
-    return steps[0] in _OF_RECORDS or any(_named_keys(value, step.removesuffix("[]")))
+def _begins(value: Any, steps: list[str]) -> bool:
+    return steps[0] in _OF_RECORDS or any(_keys_of_first(unfolded(value), steps))
+
+
+def _keys_of_first(value: Any, steps: list[str]) -> Iterator[str]:
+    """Yield the keys of an object that match the first step, or the first steps together."""
+    if isinstance(value, dict):
+        step = ".".join(steps[: _length_of_first(value, steps)])
+        yield from _named_keys(value, step.removesuffix("[]"))
 
 
 def _length_of_first(value: Any, steps: list[str]) -> int:
@@ -355,6 +451,18 @@ class JsonText:
                 break
             self._skip()
         return keys
+
+    def element(self, keys: Sequence[str]) -> Element:
+        """Decode the value under nested keys of the object at the cursor, and move past all."""
+        element = None if keys else self.entry()
+        for key in self._keys() if keys else ():
+            if key == keys[0]:
+                element = self.element(keys[1:])
+            else:
+                self._skip()
+        if element is None:
+            raise InputError(self.file, self._line, f"no key {keys[0]}", "expected a table there")
+        return element
 
     def entry(self, key: str | None = None) -> Element:
         """Decode the value at the cursor, as the entry with this key."""

@@ -8,18 +8,27 @@ from __future__ import annotations
 
 import filecmp
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ragkpi.errors import InputError
-from ragkpi.files.column_names import plain_name
+from ragkpi.errors import InputError, UnsettledError
+from ragkpi.files.column_names import meaning, plain_name
+from ragkpi.files.opening import Kind
 from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, part_of, path_of, run_id_of
 from ragkpi.interface import option
 from ragkpi.wording import named
 
+_SHORTEST_LIST, _LEAST_LISTS = 3, 3
 _LEVELS = (-2, 10)  # of the usual scales
 BARE = "$@value"  # where {query: {document: number}} has its documents
+
+
+def unsettled(kind: Kind, file: str, found: str, maps: list[tuple[str, str]]) -> UnsettledError:
+    """Return the error for a file that maps would read, each with what tells it from others."""
+    argument = f"map_{kind}"
+    choices = (f"{option(argument, text)}{choice and f' ({choice})'}" for text, choice in maps)
+    return UnsettledError(file, found, f"expected {' or '.join(choices)}", argument, maps)
 
 
 def shape_of(origin: Origin) -> str:
@@ -82,6 +91,28 @@ class RunRole:
         if not self._shared and (self._queries < 2 or not self._levels <= {0, 1}):
             return ""
         return f"judgements of level {', '.join(f'{level:.0f}' for level in sorted(self._levels))}"
+
+
+def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
+    """Yield blocks; at the end `UnsettledError` if a score rises down every list, never falling.
+
+    So do distances under the name of a score. A few short lists may rise by chance.
+    """
+    rises, lists, path, file = True, 0, "", ""
+    for block in blocks:
+        yield block
+        path, file = path_of(block.origin.map), block.file
+        named = part_of(block.origin.map) == "score" and meaning(path) == "score"
+        rises = rises and named and block.by_rank is None
+        if rises:
+            step, inside = np.diff(block.score), np.diff(block.group()) == 0
+            rises = not (step[inside] < 0).any()
+            rising = np.bincount(block.group()[1:][inside & (step > 0)], minlength=len(block.query))
+            lists += int(((rising > 0) & (np.diff(block.starts) >= _SHORTEST_LIST)).sum())
+    if rises and lists >= _LEAST_LISTS:
+        choices = [("distance", "small is better"), ("score", "large is better")]
+        maps = [(f"{part}={path}", choice) for part, choice in choices]
+        raise unsettled("run", file, f"its {path} rises down every list, as a distance does", maps)
 
 
 def refuse_twice(run: RunColumns, qrels: str, origin: Origin) -> None:

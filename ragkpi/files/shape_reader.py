@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.errors import InputError
+from ragkpi.errors import InputError, RagkpiNote
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import (
     ORDER,
-    RECORD_KEYS,
-    RECORDS_INSIDE,
     is_score,
-    plain_name,
 )
 from ragkpi.files.json_text import (
     Keys,
@@ -32,15 +29,9 @@ from ragkpi.files.json_text import (
 )
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
-from ragkpi.files.shapes import (
-    NUMBERS,
-    SHAPES,
-    Shape,
-    find_column,
-    map_of,
-    most_specific_first,
-    warn_of_order,
-)
+from ragkpi.files.recogniser import Recognition
+from ragkpi.files.roles import unsettled
+from ragkpi.files.shapes import Shape, find_column, map_of, mapped, warn_of_order
 from ragkpi.files.trec import (
     NONE,
     Origin,
@@ -283,38 +274,12 @@ class ShapeReader:
         # Whether numbers that are not read must agree with those that are.
         self._compares = shape.kind == "run" and not shape.says_order and not self._objects
 
-    def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
-        """Whether a record's keys and lists have this shape; "empty" if its list is empty."""
-        try:
-            if not self.shape.records and any(
-                Path(name).any_value(record) is None for name in self.shape.needs
-            ):
-                return "no"
-            if self._query.scalar(record, key, 1) is None:
-                return "no"
-            if not self._list:
-                found = self._doc.scalar(record, key) is not None and (
-                    self.shape.kind == "run" or self._value.any_value(record) is not None
-                )
-                return "yes" if found else "no"
-            listed = self._list.listed(record, key, self._objects)
-            if listed is None:
-                return "no"
-            if not listed[1]:
-                return "empty"
-            name, item = listed[1][0]
-            if self._objects and (self.shape.score or self.shape.level) == "@value":
-                return "no" if name is None or isinstance(item, dict | list) else "yes"
-            return "no" if self._doc.scalar(item, name) is None else "yes"
-        except KeyTwiceError:
-            return "no"
-
     def listed(self, record: Record) -> Listed:
         """Return the documents of a record; without any, `InputError` with its keys."""
         file, line, value = self._file, record.line, record.value
         inside = self.shape.list != "@value"
         try:
-            if not isinstance(value, dict if inside else dict | list):
+            if not isinstance(value, dict | list):
                 raise self._no_object(record)
             if isinstance(value, Repeated) and inside:
                 raise key_twice(file, line, value.twice())
@@ -340,9 +305,12 @@ class ShapeReader:
     def _items(self, record: Record) -> tuple[str, Items]:
         if not self._list:
             return "", [(record.key, record.value)]
-        listed = self._list.listed(record.value, record.key, self._objects)
+        value = record.value
+        if self._objects and isinstance(value, dict) and self.shape.query in value:  # a matrix
+            value = {key: one for key, one in value.items() if key != self.shape.query}
+        listed = self._list.listed(value, record.key, self._objects)
         if listed is None:
-            if self.shape.name == "object":
+            if self._objects:
                 raise self._no_object(record)
             raise lacking(self._file, self.shape, record, "list", "no list of documents")
         return listed
@@ -428,23 +396,12 @@ class ShapeReader:
         value = self._query.scalar(record.value, record.key, record.number)
         if value is None:
             value = self._query.any_value(record.value, record.key, record.number)
-            if value is None and self.shape.name == "rank_eval":
-                raise InputError(
-                    self._file,
-                    record.line,
-                    "a request of Elasticsearch's rank_eval without an id",
-                    'expected "id" in each of the requests: the query as the run calls it',
-                )
             if value is None or isinstance(value, dict | list):
                 raise lacking(self._file, self.shape, record, "query", "no query id")
         name: str | None = None
         if not isinstance(value, str) and isinstance(record.value, dict) and not self.shape.records:
             name = fields.find_one(self._file, record.line, list(record.value), fields.QUERY)
-        octets = octets_of(value, self._file, record.line, name or "query id")
-        of_texts = self.shape.name == "lists" and len(octets.split()) > 1
-        if of_texts and value in (record.value.get("query"), record.value.get("topic")):
-            raise lacking(self._file, self.shape, record, "query", "no query id but a text")
-        return octets
+        return octets_of(value, self._file, record.line, name or "query id")
 
     def _documents(
         self, record: Record, name: str, items: Items, layout: Keys | None
@@ -452,12 +409,16 @@ class ShapeReader:
         documents = None
         if self.shape.doc == "@key":
             documents = all_octets([key for key, _ in items])
-        elif self.shape.name != "id-lists":  # where texts are refused
+        elif not self._refuses_texts(name):
             documents = self._doc.octets([item for _, item in items], layout)
         return documents or [
             self._document(record, record.line_of(number), name, *item)
             for number, item in enumerate(items)
         ]
+
+    def _refuses_texts(self, name: str) -> bool:
+        """Whether texts may stand where a list has ids: no map and no name says ids."""
+        return "doc" not in self.shape.required and not name.endswith(("ids", "Ids"))
 
     def _document(self, record: Record, line: int, name: str, key: Any, item: Any) -> bytes:
         value = self._doc.scalar(item, key)
@@ -467,7 +428,7 @@ class ShapeReader:
         if value is None:
             value = item  # `octets_of` refuses it
         octets = octets_of(value, self._file, line, "document id")
-        if value is not item or self.shape.name not in ("lists", "id-lists"):
+        if value is not item or not self._refuses_texts(name):
             return octets
         if fields.plain_name(name) in fields.TEXTS or len(octets.split()) != 1:
             raise InputError(
@@ -511,12 +472,13 @@ class ShapeReader:
             return b"1"
         value = self._value.any_value(item, key)
         if value is None and self.shape.level != "@value":
-            if not isinstance(item, dict) and "level" not in self.shape.required:
-                return b"1"  # an id in a list of relevant documents
+            mapped = self.shape.name == "map" and self.shape.required
+            if "level" not in self.shape.required and (mapped or not isinstance(item, dict)):
+                return b"1"  # an id in a list of relevant documents, or no level in a map
             raise lacking(self._file, self.shape, record._replace(value=item), "level")
         if isinstance(value, bool):
             return b"1" if value else b"0"
-        return octets_of(value, self._file, line, "number")
+        return octets_of(value, self._file, line, "a document's number")
 
     def _scores_of(self, record: Record, items: Items, layout: Keys | None) -> _Numbers:
         file, line = self._file, record.line
@@ -531,7 +493,7 @@ class ShapeReader:
         elif self.shape.score == "@value":
             values = [item for _, item in items]
             scores = all_octets(values) or [
-                octets_of(value, file, record.line_of(number), "number")
+                octets_of(value, file, record.line_of(number), "a document's number")
                 for number, value in enumerate(values)
             ]
             return scores, False, self.shape.score_map("@value")
@@ -628,79 +590,27 @@ class ShapeReader:
         return InputError(self._file, record.line, f"no object under {shown(record.key)}", expected)
 
 
-# How many records are looked at to recognise a shape.
-LOOKED_AT = 100
+def shape_for(
+    kind: Kind, file: str, user: Shape | None, readings: Sequence[Recognition], fallback: Shape
+) -> Shape:
+    """Return the shape that a user maps or that names settle, with a note what is read as what.
 
-
-def choose_shape(kind: Kind, records: Iterable[Any], file: str) -> ShapeReader | None:
-    """Return the most specific shape that fits the first record that any shape fits, or None.
-
-    If all lists of documents are empty, return the most specific shape with such a list.
+    Without any reading the `fallback` says what is missing. `UnsettledError` if a part is a guess.
     """
-    shapes = [shape for shape in most_specific_first(kind) if not shape.records]
-    readers = [ShapeReader(shape, file) for shape in shapes]
-    empty: ShapeReader | None = None
-    for record in records:
-        for reader in readers:
-            fit = reader.fits(record)
-            if fit == "yes":
-                return reader
-            if fit == "empty":
-                empty = empty or reader
-    return empty
-
-
-def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
-    """Return the shape whose messages best explain why no shape fits a record."""
-    values = record.values() if isinstance(record, dict) else ()
-    flat = not any(isinstance(value, list | dict) for value in values)
-    if flat and kind == "run":
-        with suppress(KeyTwiceError):
-            flat = Path("<document>").scalar(record) is not None
-    return ShapeReader(SHAPES[kind]["flat" if flat else "lists"], file)
-
-
-def reader_for(
-    shape: Shape | None, file: str, recognised: Callable[[], ShapeReader]
-) -> ShapeReader:
-    """Return the reader by a user's shape; what it does not say of the file is recognised."""
-    if shape is not None and not shape.numbers_only:
-        return ShapeReader(shape, file)
-    reader = recognised()
-    if shape is None:
-        return reader
-    numbers: dict[str, Any] = {part: getattr(shape, part) for part in NUMBERS}
-    return ShapeReader(reader.shape._replace(required=shape.required, **numbers), file)
-
-
-def is_record(entries: Items) -> bool:
-    """Whether an object has the keys of a record, rather than ids of queries.
-
-    A query may have the id ``qid`` or ``docid`` if its value is an object of documents and numbers;
-    in a record that value is an id. A record's ``query`` may be another record.
-    """
-    return any(
-        plain_name(str(key)) in RECORD_KEYS
-        and not (
-            isinstance(value, dict)
-            and all(is_scalar(number) for number in value.values())
-            and not (
-                plain_name(str(key)) in RECORDS_INSIDE
-                and any(plain_name(inner) in RECORD_KEYS for inner in value)
-            )
-        )
-        for key, value in entries
+    if not readings:
+        return user or fallback
+    first = readings[0]
+    if not first.is_settled or len(readings) > 1:
+        parts = " and ".join(dict.fromkeys(part for one in readings for part in one.guesses))
+        found = f"its {parts or 'list'} can be guessed, but no known name says so"
+        raise unsettled(kind, file, found, [(one.text, one.choice) for one in readings])
+    shape = mapped(first.map, kind)._replace(name="recognised", required=())
+    if user is None and not first.is_plain:
+        warnings.warn(f"{file}: read as: {first.text}", RagkpiNote, stacklevel=2)
+    joined = "[]" in shape.list and first.map.keys().isdisjoint(("score", "distance", "scores"))
+    dropped = shape.list and (joined or (kind == "qrels" and shape.doc != "@key"))
+    return shape._replace(
+        level=first.map.get("level", ""),
+        repeated="dropped" if dropped else "refused",
+        required=user.required if user else (),
     )
-
-
-def object_shape(kind: Kind, entries: Items, file: str) -> ShapeReader | None:
-    """Return the most specific shape of objects of queries that fits the first values, or None."""
-    if is_record(entries):
-        return None
-    for shape in most_specific_first(kind):
-        if shape.records == "$":
-            reader = ShapeReader(shape, file)
-            fits = [reader.fits(value, key) for key, value in entries[:LOOKED_AT]]
-            if "yes" in fits or (fits and set(fits) == {"empty"}):
-                return reader
-    return None

@@ -8,7 +8,7 @@ write their own shapes on the command line (``--map-run``, ``--map-qrels``).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
@@ -86,23 +86,36 @@ class Shape(NamedTuple):
         return not {"score", "scores", "rank"}.isdisjoint(self.required)
 
     @property
-    def numbers_only(self) -> bool:
-        """Whether a map names numbers alone, so that the rest is recognised."""
-        return bool(self.required) and {*self.required} <= {*NUMBERS}
-
-    @property
-    def specificity(self) -> tuple[int, int]:
-        """Return how many keys a file must have by name, and how many parts the shape names.
-
-        If two shapes fit a file, the more specific shape wins.
-        """
-        paths = (self.query, self.list, self.doc)
-        names = len(self.needs) + sum(map(_count_names, paths))
-        parts = (self.list, self.score, self.scores, self.rank, self.level)
-        return names, sum(map(bool, parts))
+    def given(self) -> Mapping[str, str] | None:
+        """Return a user's map to be completed; None if it names query and document."""
+        parts = {part: str(getattr(self, part)) for part in self.required}
+        if parts.get("score") and self.better == "lower":
+            parts["distance"] = parts.pop("score")
+        return None if self.name != "map" or {"query", "doc"} <= parts.keys() else parts
 
 
-NUMBERS = ("score", "scores", "rank", "level", "better")
+def declared(kind: Kind, keys: Iterable[str]) -> Shape | None:
+    """Return the shape whose own keys are all there; None without such a shape."""
+    shapes = (shape for shape in SHAPES[kind].values() if shape.needs)
+    return next((shape for shape in shapes if {*shape.needs} <= {*keys}), None)
+
+
+def rows_shape(kind: Kind, names: Sequence[str], user: Shape | None) -> Shape | None:
+    """Return the shape of rows that a map, or the names of their columns, describe.
+
+    None if the rows have to be looked at, too.
+    """
+    given = {} if user is None else user.given
+    if given is None:
+        return user
+    flat = SHAPES[kind]["flat"]
+    named = (fields.find(names, fields.NAMES[path]) is not None for path in (flat.query, flat.doc))
+    if not given.keys() <= {"score", "distance", "rank", "level"} or not all(named):
+        return None
+    if user is not None:
+        numbers: dict[str, Any] = {part: getattr(user, part) for part in ("score", "rank", "level")}
+        return flat._replace(required=user.required, better=user.better, **numbers)
+    return flat._replace(level="") if len(names) == 2 else flat
 
 
 def find_column(
@@ -113,11 +126,10 @@ def find_column(
     `InputError` if it is ambiguous, and if a ``score`` beside a rank or a run id is to be a level.
     """
     for path in filter(None, str(getattr(shape, part)).split("|")):
-        if path in names:
-            return path
         wanted = fields.NAMES.get(path, (fields.plain_name(path),))
-        name = fields.find_one(file, line, names, wanted)
-        if part == "level" and name is not None and fields.plain_name(name) == "score":
+        name = path if path in names else fields.find_one(file, line, names, wanted)
+        by_name = part == "level" and part not in shape.required
+        if by_name and name is not None and fields.plain_name(name) == "score":
             other = fields.find(names, (*fields.RANK, *fields.RUN_ID))
             if other is not None:
                 found = f"holds a run ({fields.shown_names([name, other])})"
@@ -183,14 +195,6 @@ def map_of(name: str) -> str:
     return f"rank={name}" if is_rank else f"score={name}"
 
 
-def _count_names(path: str) -> int:
-    """Count the names of keys in a path without `<…>` and `@…`; of alternatives, the fewest."""
-    return min(
-        sum(not step.startswith(("<", "@")) for step in steps.split(".") if step)
-        for steps in path.split("|")
-    )
-
-
 # Each shape has a name, the programs that write such files with a sketch of them, and paths as in
 # a map. Their order does not matter: the most specific shape that fits a file wins.
 RUN_SHAPES = (
@@ -200,68 +204,8 @@ RUN_SHAPES = (
         f"records=$.*.*, {_OF_NUMBERS}, score=@value, needs=mteb_model_meta",
     ),
     (
-        "flagembedding",
-        "FlagEmbedding search results: {search_results: {query: {document: score}}}",
-        f"records=$.search_results, {_OF_NUMBERS}, score=@value, needs=search_results",
-    ),
-    (
-        "rank_llm",
-        "rank_llm, Castorini: {query: {qid}, candidates: [{docid, score}]}",
-        "query=query.<query>, list=candidates, doc=<document>, score=<score>, rank=<rank>",
-    ),
-    (
-        "elasticsearch",
-        "Elasticsearch, OpenSearch: {query_id, hits: {hits: [{_id, _score}]}}",
-        "query=<query>|id, list=hits.hits, doc=_id, score=_score",
-    ),
-    (
-        "flashrag",
-        "FlashRAG: {id, output: {retrieval_result: [{id, score}]}}",
-        "query=id, list=output.retrieval_result, doc=id, score=score",
-    ),
-    (
-        "kilt",
-        "KILT predictions: {id, output: [{provenance: [{wikipedia_id}]}]}",
-        "query=id, list=output[].provenance, doc=wikipedia_id, score=score, repeated=dropped",
-    ),
-    (
-        "langchain",
-        "LangChain dumps: {query_id, documents: [{kwargs: {id}}]}",
-        "query=<query>|id, list=documents, doc=kwargs.id, score=kwargs.metadata.score",
-    ),
-    (
-        "llamaindex",
-        "LlamaIndex: {query_id, source_nodes: [{node: {id_}, score}]}",
-        "query=<query>|id, list=source_nodes, doc=node.id_|node.node_id|id_|node_id, score=score",
-    ),
-    (
-        "llamaindex-results",
-        "LlamaIndex retrieval results: {query, expected_ids, retrieved_ids}",
-        f"query={ID}|@number, list=retrieved_ids, doc=@value, needs=expected_ids",
-    ),
-    (
-        "ragas",
-        "ragas: {user_input, retrieved_context_ids}",
-        f"query={ID}|@number, list=retrieved_context_ids, doc=@value",
-    ),
-    (
-        "autorag",
-        "AutoRAG: {retrieved_ids: […], retrieve_scores: […]}",
-        f"query={ID}|@number, list=retrieved_ids, doc=@value, scores=<scores>",
-    ),
-    (
-        "trec-rag",
-        "TREC RAG and AutoJudge answers: {metadata: {topic_id or narrative_id}, references: […]}",
-        "query=metadata.<query>, list=references, doc=@value",
-    ),
-    (
-        "pyserini-dpr",
-        "Pyserini's DPR form: {query: {question, contexts: [{docid, score}]}}",
-        "records=$, query=@key, list=contexts, doc=docid, score=score",
-    ),
-    (
         "lists",
-        "Haystack, sentence-transformers, TREC RAG 2024: {query_id, documents: [{id, score}]}",
+        "a query and its documents a record: {query_id, documents: [{id, score}]}",
         f"query={ANY_ID}, list=<list>, score=<score>, rank=<rank>",
     ),
     (
@@ -282,53 +226,13 @@ RUN_SHAPES = (
 )
 QRELS_SHAPES = (
     (
-        "rank_eval",
-        "Elasticsearch rank_eval requests: {requests: [{id, ratings: [{_id, rating}]}]}",
-        "records=$.requests, query=id, list=ratings, doc=_id, level=rating, needs=requests",
-    ),
-    (
-        "embedding-qa",
-        "LlamaIndex embedding QA: {queries, corpus, relevant_docs: {query: [document, …]}}",
-        f"records=$.relevant_docs, {_OF_LISTS}, needs=relevant_docs, repeated=dropped",
-    ),
-    (
-        "kilt",
-        "KILT gold: {id, output: [{provenance: [{wikipedia_id}]}]}",
-        "query=id, list=output[].provenance, doc=wikipedia_id, repeated=dropped",
-    ),
-    (
-        "bright",
-        "BRIGHT examples: {id, gold_ids: […]}",
-        "query=id, list=gold_ids, doc=@value, repeated=dropped",
-    ),
-    (
-        "lotte",
-        "LoTTE: {qid, answer_pids: […]}",
-        "query=qid, list=answer_pids, doc=@value, repeated=dropped",
-    ),
-    (
-        "llamaindex-results",
-        "LlamaIndex retrieval results: {query, expected_ids, retrieved_ids}",
-        f"query={ID}|@number, list=expected_ids, doc=@value, repeated=dropped",
-    ),
-    (
-        "ragas",
-        "ragas: {user_input, reference_context_ids}",
-        f"query={ID}|@number, list=reference_context_ids, doc=@value, repeated=dropped",
-    ),
-    (
-        "autorag",
-        "AutoRAG: {qid, retrieval_gt: [[document, …], …]}",
-        f"query={ID}|@number, list=retrieval_gt[]|retrieval_gt, doc=@value, repeated=dropped",
-    ),
-    (
         "lists",
         "{query_id, relevant_ids: […]} or judgments: [{doc_id, level}]",
         f"query={ANY_ID}, list=<judged>, level=<level>, repeated=dropped",
     ),
     (
         "flat",
-        "Hugging Face, UMBRELA, Quepid, BEIR: a judgement a row: query_id, doc_id, level",
+        "a judgement a row: query_id, doc_id, level",
         "query=<query>, doc=<document>, level=<level>",
     ),
     (
@@ -361,13 +265,6 @@ EXCLUSIONS = _shape(
     "BRIGHT examples: {id, excluded_ids: […]}",
     "query=<query or id>, list=excluded_ids|excluded, doc=@value, repeated=dropped",
 )
-
-
-def most_specific_first(kind: Kind) -> list[Shape]:
-    """Return all shapes in the order in which files are tested for them."""
-    return sorted(
-        SHAPES[kind].values(), key=lambda shape: (*(-n for n in shape.specificity), shape.name)
-    )
 
 
 _PARTS = {

@@ -58,7 +58,7 @@ COMMANDS = {
     "agree": "agree --resamples 50 -m P.5 -o out qrels llm.qrels bm25.run fusion.run",
     "zscores": "zscores -m map qrels bm25.run fusion.run",
     "measures": "measures map",
-    "formats": "formats ragas",
+    "formats": "formats mteb",
     "log": "log old.log",
     "schema": "schema",
 }

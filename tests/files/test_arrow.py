@@ -35,7 +35,7 @@ def test_pieces(lengths, folder, tmp_path):
     """Rankings shorter and longer than what is read at a time, over the ends of parts."""
     queries = np.repeat([f"q{number}" for number in range(len(lengths))], lengths).tolist()
     expected = [
-        (query.encode(), b"d%d" % row, row / 4, row + 1) for row, query in enumerate(queries)
+        (query.encode(), b"d%d" % row, -row / 4, row + 1) for row, query in enumerate(queries)
     ]
     table = pyarrow.table(
         {

@@ -45,7 +45,8 @@ TWICE = {
         f"run:2: rank 1 of query q again, first at line 1; {EACH}",
     ),
     "a list with scores and one without": (
-        '{"qid": "q", "hits": [{"docid": "a", "score": 7}]}\n{"qid": "q", "hits": ["b"]}\n',
+        '{"qid": "q", "hits": [{"docid": "a", "score": 7}]}\n{"qid": "q", "hits": [{"docid": "b"}]}'
+        "\n",
         "ranks-twice",
         f"run:2: query q with and without scores again, first at line 1; {EACH}",
     ),

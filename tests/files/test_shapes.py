@@ -405,7 +405,7 @@ def test_a_file_may_be_run_and_qrels(ragkpi, tmp_path):
 
 def test_formats_are_listed_and_explained(ragkpi):
     text = ragkpi("formats").out.decode()
-    assert all(name in text for name in ("trec", "parquet", "ragas", "rank_eval", ".jsonl"))
-    assert "reference_context_ids" in ragkpi("formats", "ragas").out.decode()
+    assert all(name in text for name in ("trec", "parquet", "mteb", "id-lists", ".jsonl"))
+    assert "mteb_model_meta" in ragkpi("formats", "mteb").out.decode()
     assert "--map-run" in ragkpi("formats", "map").out.decode()
     assert ragkpi("formats", "nothing").status == 1

@@ -1,0 +1,611 @@
+"""Recognise where parsed records hold queries, lists, documents, scores, ranks and levels.
+
+Pure functions from a sample of records to maps, as ``--map-run`` takes them. A part that a name
+of `ragkpi.files.column_names` settles is certain; a part that only values suggest is a guess, and
+a guess is printed, never read. Eight structures are looked for:
+
+1. a list of documents anywhere under a record, also in a list of lists or of objects;
+2. an object of queries: ``{question: [documents]}``, ``{question: {document: number}}``;
+3. parallel lists, single and double: ``{"ids": [[…]], "distances": [[…]]}``;
+4. pairs: ``[document, score]``;
+5. a table: names and rows, or a list for each name (`table_rows`);
+6. a document a record, with its query repeated;
+7. attributes of spans, texts of JSON and lists in a cell (`ragkpi.files.json_text.unfolded`);
+8. a matrix: a query a record, and a number for each document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, NamedTuple, TypeAlias
+
+from ragkpi.files import column_names as fields
+from ragkpi.files.column_names import meaning, plain_name
+from ragkpi.files.json_text import is_scalar, listed_in, unfolded
+from ragkpi.files.opening import Kind
+
+LOOKED_AT = 100  # records
+TABLE = "@table"  # in a path: the rows of the table there
+_ELEMENTS = 20  # of a list
+_KEYS = 200  # of an object
+_DEEPEST = 6
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_MACHINE = re.compile(r"\d+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+Columns: TypeAlias = "dict[str, list[Any]]"  # from a path to the value in each record
+Lists: TypeAlias = "list[list[Any]]"  # the entries of a list in each record, in a sample
+GIVEN: Mapping[str, str] = {}
+
+
+class Recognition(NamedTuple):
+    """What a sample of records seems to hold.
+
+    Attributes
+    ----------
+    map
+        From parts of a map (records, query, list, doc, score, …) to paths, in that order.
+    guesses
+        The parts that values suggest and no name settles.
+    choice
+        What tells this reading from another one of the same records.
+    """
+
+    map: Mapping[str, str]
+    guesses: tuple[str, ...] = ()
+    choice: str = ""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether names settle every part."""
+        return not self.guesses
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the reading goes without saying: an id of the query, and no inner keys."""
+        of_id = plain_name(self.map.get("query", "")) in fields.QUERY_ID
+        return self.map.get("records") == "$" or (
+            of_id and not any("." in path or "[" in path for path in self.map.values())
+        )
+
+    @property
+    def text(self) -> str:
+        """The map as a user writes it."""
+        return ", ".join(f"{part}={path}" for part, path in self.map.items())
+
+    def under(self, records: str) -> Recognition:
+        """Return the reading of these records where a path leads to them."""
+        return self._replace(map={"records": records, **self.map})
+
+
+class _Part(NamedTuple):
+    """A part of a map, whether a name settles it, and how good it is: small is better."""
+
+    path: str
+    settled: bool = True
+    order: tuple[int, ...] = ()
+
+
+def recognise(
+    records: Sequence[Any], kind: Kind, given: Mapping[str, str] = GIVEN
+) -> list[Recognition]:
+    """Return the readings of some records, the best first; none without an id.
+
+    Parameters
+    ----------
+    records
+        Decoded JSON, or rows of a table as mappings from column to cell.
+    given
+        Parts that a user maps; the others are found.
+
+    Examples
+    --------
+    >>> records = [{"question": "why?", "hits": [{"chunk_id": "a", "score": 0.5}]}]
+    >>> recognise(records, "run")[0].text
+    'query=question, list=hits, doc=chunk_id, score=score'
+    """
+    return _of_role(kind, given, lambda role: _of_records(records, role, given))
+
+
+def _of_records(records: Sequence[Any], kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
+    sample = [unfolded(record) for record in records[:LOOKED_AT]]
+    columns = _columns(sample)
+    readings = _of_lists(sample, columns, kind, given)
+    if "list" not in given and (not readings or readings[0].guesses):
+        readings += _of_rows(columns, kind, given) + _of_matrix(columns, kind, given)
+    readings.sort(key=lambda reading: len(reading.guesses))
+    fewest = len(readings[0].guesses) if readings else 0
+    return [reading for reading in readings if len(reading.guesses) == fewest][:2]
+
+
+def recognise_object(
+    value: Mapping[str, Any], kind: Kind, given: Mapping[str, str] = GIVEN
+) -> list[Recognition]:
+    """Return the readings of one JSON object: a record, or records somewhere under its keys.
+
+    Examples
+    --------
+    >>> recognise_object({"q1": {"d1": "0.5"}}, "run")[0].text
+    'records=$, query=@key, list=@value, doc=@key, score=@value'
+    """
+    return _of_role(kind, given, lambda role: _of_object(value, role, given))
+
+
+def _of_role(
+    kind: Kind, given: Mapping[str, str], read: Callable[[Kind], list[Recognition]]
+) -> list[Recognition]:
+    """Return readings; none where names settle that a run holds judgements, or qrels a run."""
+    readings = read(kind)
+    if not readings or readings[0].is_settled or given:
+        return readings
+    others = read("qrels" if kind == "run" else "run")
+    return [] if others and others[0].is_settled else readings
+
+
+def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
+    found: list[tuple[tuple[int, ...], list[Recognition]]] = []
+    of_queries = all(isinstance(one, dict) for one in value.values()) and not is_record(value)
+    if "records" not in given and not of_queries:
+        found.append(((0, 0), _of_records([value], kind, given)))
+    for number, (path, records, query) in enumerate(_ways(value, "$")):
+        if given.get("records", path) == path:
+            rest = {part: path for part, path in given.items() if part != "records"}
+            readings = _of_records(records, kind, rest)
+            if query and not (
+                readings and readings[0].is_settled and "list" not in readings[0].map
+            ):
+                keyed = {"query": "@key", **rest}
+                readings = _of_keys(records, rest, kind) or _of_records(records, kind, keyed)
+            known = path == "$" or plain_name(path.rpartition(".")[2]) in _list_names(kind)
+            readings = [
+                one._replace(guesses=("records", *one.guesses))
+                if query and not known and one.map["list"] == "@value"
+                else one
+                for one in readings
+            ]
+            readings = [one.under(path) for one in readings]
+            found.append(((path.count("."), number), readings))
+    found = [one for one in found if one[1]]
+    found.sort(key=lambda one: (len(one[1][0].guesses), one[0]))
+    return found[0][1] if found else []
+
+
+def table_rows(value: Any) -> list[dict[str, Any]] | None:
+    """Return the rows of a table as records; None for anything else.
+
+    ``{"columns": […], "data" or "values" or "rows": [[…], …]}``, names being texts or objects with
+    a name; ``{name: [value, …]}`` and ``{name: {row: value}}`` of one length.
+    """
+    if not isinstance(value, dict) or not value:
+        return None
+    names = value.get("columns")
+    rows = next((value[key] for key in ("data", "values", "rows") if key in value), None)
+    if isinstance(names, list) and isinstance(rows, list):
+        names = [name.get("name") if isinstance(name, dict) else name for name in names]
+        if all(isinstance(row, list) and len(row) == len(names) for row in rows):
+            return [dict(zip(map(str, names), row, strict=True)) for row in rows]
+    key = fields.find(value, _NAMED)
+    if key is None or not isinstance(value[key], list | dict) or not value[key]:
+        return None
+    alike = type(value[key]), len(value[key])
+    columns = {
+        name: of
+        for name, of in value.items()
+        if isinstance(of, list | dict) and (type(of), len(of)) == alike
+    }
+    if len(columns) < 2 or (
+        alike[0] is dict and any(list(of) != list(value[key]) for of in columns.values())
+    ):
+        return None
+    of_rows = [list(of.values() if isinstance(of, dict) else of) for of in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*of_rows, strict=True)]
+
+
+def is_record(value: Mapping[str, Any]) -> bool:
+    """Whether an object has the keys of a record, rather than ids of queries.
+
+    A query may have the id ``qid`` or ``docid`` if its value is an object of documents and numbers;
+    in a record that value is an id. A record's ``query`` may be another record.
+    """
+    for key, inner in value.items():
+        if plain_name(str(key)) in fields.RECORD_KEYS:
+            numbers = isinstance(inner, dict) and all(map(is_scalar, inner.values()))
+            inside = plain_name(str(key)) in fields.RECORDS_INSIDE
+            names = inner if inside and isinstance(inner, dict) else ()
+            if not numbers or any(plain_name(name) in fields.RECORD_KEYS for name in names):
+                return True
+    return False
+
+
+_NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
+
+
+def _list_names(kind: Kind) -> tuple[str, ...]:
+    return fields.RETRIEVED if kind == "run" else fields.JUDGED
+
+
+def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any], bool]]:
+    """Yield paths to records, some of these records, and whether keys name their queries."""
+    if depth > 4 or not isinstance(value, dict):
+        return
+    rows = table_rows(value)
+    if rows:
+        yield f"{path}.{TABLE}", rows[:LOOKED_AT], False
+    inner = list(islice(value.values(), LOOKED_AT))
+    types = {type(one) for one in inner}
+    lists = {*fields.RETRIEVED, *fields.JUDGED}
+    named = types == {dict} or not depth or plain_name(_last(path)) in lists
+    if types in ({dict}, {list}) and named and not is_record(value):
+        yield path, inner, True
+    several = types == {dict} and len(value) > 1 and not is_record(value)
+    for key, child in islice(value.items(), _KEYS):
+        if several and plain_name(key) not in lists:
+            continue  # a query's id
+        below = f"{path}.{key}"
+        if isinstance(child, list) and child and isinstance(child[0], dict | list):
+            yield below, child[:LOOKED_AT], False
+        elif isinstance(child, dict):
+            yield from _ways(child, below, depth + 1)
+
+
+def _columns(records: Sequence[Any]) -> Columns:
+    """Return the scalars, also true and false, of records by path; None where there is none."""
+    columns: Columns = {}
+    for number, record in enumerate(records):
+        for path, value in _walk(record):
+            if not isinstance(value, dict | list):
+                column = columns.setdefault(path, [])
+                column += [None] * (number - len(column))
+                column.append(value)
+    for column in columns.values():
+        column += [None] * (len(records) - len(column))
+    return columns
+
+
+def _walk(value: Any, path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
+    """Yield the path and the value of everything in objects, and in short lists by place."""
+    value = unfolded(value)
+    if path:
+        yield path, value
+    if isinstance(value, list) and not path:
+        value = {str(place): one for place, one in enumerate(value[:4])}
+    if isinstance(value, dict) and depth:
+        for key, inner in islice(value.items(), _KEYS):
+            if not re.search(r"[,|=\[\]]|^$|^\s|\s$", key):
+                yield from _walk(inner, f"{path}.{key}" if path else key, depth - 1)
+
+
+def _lists(record: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the path and the elements of each list under a record, inner lists joined."""
+    for path, value in _walk(record):
+        if isinstance(value, dict) and value and all(map(_is_number, value.values())):
+            yield path, [value]
+        if not isinstance(value, list):
+            continue
+        yield path, value
+        inner: dict[str, list[Any]] = {}
+        for element in value[:_ELEMENTS]:
+            if isinstance(element, list):
+                inner.setdefault(f"{path}[]", []).extend(element)  # of one query
+            elif isinstance(element, dict):
+                for below, some in _walk(element):
+                    if isinstance(some, list):
+                        inner.setdefault(f"{path}[].{below}", []).extend(some)
+        yield from inner.items()
+
+
+def _of_lists(
+    records: Sequence[Any], columns: Columns, kind: Kind, given: Mapping[str, str]
+) -> list[Recognition]:
+    """Read records that each have a list of documents (structures 1, 3, 4 and 7)."""
+    lists: dict[str, Lists] = {}
+    for number, record in enumerate(records):
+        if isinstance(record, list) and given.get("list", "@value") == "@value":
+            lists.setdefault("@value", []).append(record)
+        for path, elements in _lists(record):
+            lists.setdefault(path, [[] for _ in range(number)]).append(elements)
+    for path, column in columns.items():
+        cells = [listed_in(value) for value in column if isinstance(value, str)]
+        if path not in lists and _is_cell(column, path) and not _texts([*chain(*cells)]):
+            lists[path] = cells
+    if "list" in given:
+        path = given["list"].split("|")[0]
+        lists = {given["list"]: lists.get(path, [[listed_in(v)][0] for v in columns.get(path, [])])}
+    names = _list_names(kind)
+    others = fields.JUDGED if kind == "run" else fields.RETRIEVED
+    readings: list[tuple[tuple[int, ...], Recognition]] = []
+    for path, some in lists.items():
+        last = plain_name(re.split(r"\.|\[\]\.", path.removesuffix("[]"))[-1])
+        if last in others and last not in names and "list" not in given:
+            level = kind == "qrels" and any(_level(of) for of in _element_columns(some)[:1])
+            if not level:
+                continue
+        if (
+            path.endswith("[]")
+            and last not in fields.JUDGED
+            and any(len(of) > 1 for of in lists[path[:-2]])
+        ):
+            continue  # a list for each of several queries
+        known = last in names or "list" in given or path == "@value"
+        place = names.index(last) if last in names else len(names)
+        for reading in _of_documents(path, some, records, columns, kind, given, known):
+            order = (len(reading.guesses), "score" not in reading.map, path.count("."), place)
+            readings.append((tuple(map(int, order)), reading))
+    readings.sort(key=lambda one: one[0])
+    return [reading for order, reading in readings if order == readings[0][0]][:2]
+
+
+def _element_columns(some: Lists) -> list[Columns]:
+    """Return the columns of the elements of some lists; none for scalars."""
+    elements = [unfolded(one) for elements in some for one in elements[:_ELEMENTS]]
+    if not elements or any(is_scalar(one) or one is None for one in elements):
+        return []
+    return [_columns(elements)]
+
+
+def _of_documents(
+    path: str,
+    some: Lists,
+    records: Sequence[Any],
+    columns: Columns,
+    kind: Kind,
+    given: Mapping[str, str],
+    known: bool,
+) -> Iterator[Recognition]:
+    """Yield the readings of one list, by its elements."""
+    outside = {name: of for name, of in columns.items() if not name.startswith(f"{path}.")}
+    inner = _element_columns(some)
+    flat = [one for elements in some for one in elements]
+    query = _query(outside, path, inner, given, {})
+    guesses = [] if query.settled else ["query"]
+    base = {"query": query.path, "list": path}
+    if not flat and known:
+        yield Recognition({**base, "doc": given.get("doc", "@value")}, tuple(guesses))
+    elif not inner:
+        ids = flat and all(map(is_scalar, flat)) and not any(map(_is_float, flat))
+        if not ids or (_texts(flat) and "doc" not in given):
+            return
+        if not known and (len(some) < len(records) or max(map(len, some)) < 2):
+            return
+        guesses += [] if known else ["list", "doc"]
+        numbers = {} if kind == "qrels" else _beside(path, records)
+        yield _finished({**base, "doc": given.get("doc", "@value")}, numbers, given, guesses)
+    else:
+        (of,) = inner
+        if len(flat) == len(some) and all(isinstance(one, dict) for one in flat) and not known:
+            return  # objects of numbers
+        for doc in _document(of, given, {"id"}, known):
+            sure = known or (doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2])
+            parts = [*guesses, *([] if sure else ["list"]), *([] if doc.settled else ["doc"])]
+            numbers, unsure = _numbers(of, some, doc.path, kind, given)
+            ids = of.get(doc.path, [])
+            choice = f"ids such as {ids[0]}" if ids and not doc.settled else ""
+            found = _finished({**base, "doc": doc.path}, numbers, given, [*parts, *unsure], choice)
+            yield found
+
+
+def _finished(
+    parts: Mapping[str, str],
+    numbers: Mapping[str, str],
+    given: Mapping[str, str],
+    guesses: Sequence[str],
+    choice: str = "",
+) -> Recognition:
+    ordered = {"score", "distance", "scores", "rank"} & set(given)
+    found = {**parts, **({} if ordered else numbers), **given}
+    return Recognition(found, tuple(part for part in guesses if part not in given), choice)
+
+
+def _of_rows(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
+    """Read a document a record, with its query repeated (structure 6)."""
+    readings = []
+    query = _query(columns, "", [], given, set(given.values()))
+    if query.path == "@number" and "query" not in given:
+        return []
+    rest = {name: of for name, of in columns.items() if name != query.path}
+    for doc in _document(rest, given, {"id"} if _last(query.path) != "id" else set()):
+        guesses = [] if query.settled else ["query"]
+        guesses += [] if doc.settled else ["doc"]
+        rows: dict[Any, list[Any]] = {}
+        for place, name in enumerate(columns.get(query.path, [])):
+            rows.setdefault(name, []).append({key: of[place] for key, of in rest.items()})
+        numbers, unsure = _numbers(rest, list(rows.values()), doc.path, kind, given)
+        parts = {"query": query.path, "doc": doc.path}
+        choice = f"ids such as {rest[doc.path][0]}" if doc.path in rest else ""
+        readings.append(_finished(parts, numbers, given, [*guesses, *unsure], choice))
+    return readings
+
+
+def _of_matrix(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
+    """Read a query a record, and a number for each document (structure 8)."""
+    numeric = [name for name, of in columns.items() if "." not in name and all(map(_is_number, of))]
+    texts = [name for name in columns if name not in numeric]
+    unknown = all(meaning(name) == "unknown" for name in numeric)
+    if len(numeric) < 3 or len(texts) != 1 or kind != "run" or not unknown:
+        return []
+    parts = {"query": texts[0], "list": "@value", "doc": "@key", "score": "@value"}
+    return [Recognition({**parts, **given}, ("list", "doc"))]
+
+
+def _of_keys(values: Sequence[Any], given: Mapping[str, str], kind: Kind) -> list[Recognition]:
+    """Read an object of queries whose values map documents to numbers (structure 2)."""
+    if not all(isinstance(value, dict) for value in values):
+        return []
+    numbers = [one for value in values for one in value.values()]
+    if not all(_is_number(one) or isinstance(one, bool) for one in numbers):
+        return []
+    number = "score" if kind == "run" else "level"
+    parts = {"query": "@key", "list": "@value", "doc": "@key", number: "@value"}
+    return [Recognition({**parts, **given})]
+
+
+def _query(
+    columns: Columns, path: str, inner: Sequence[Columns], given: Mapping[str, str], taken: Any
+) -> _Part:
+    """Find the query of records: an id by its name, else ``id``, a text, or a guess."""
+    if "query" in given:
+        return _Part(given["query"])
+    found: list[_Part] = []
+    names = (*fields.QUERY_ID, "id", *fields.QUERY_TEXT)
+    for name, values in columns.items():
+        last, depth = plain_name(_last(name)), name.count(".")
+        above = plain_name(name.rpartition(".")[0])
+        if name in taken or not all(map(is_scalar, values)) or last not in names:
+            continue
+        if last == "id" and not (path and (not depth or above in fields.QUERY_TEXT[:2])):
+            continue
+        if name.count(".") and last in fields.QUERY_TEXT and _last(above) not in fields.OF_QUERIES:
+            continue
+        inside = above in ("query", "topic") and last in (*fields.QUERY_ID, "id")
+        tier = 0 if inside else 1 if last in fields.QUERY_ID else 2 if last == "id" else 3
+        found.append(_Part(name, True, (tier, depth, names.index(last))))
+    for of in inner if path else ():
+        for name, values in of.items():
+            if plain_name(name) in fields.QUERY_ID and None not in values:
+                found.append(_Part(f"{path}[].{name}", True, (1, 9)))
+    if plain_name(_last(path.removesuffix("[]"))) in fields.NUMBERED:
+        found = [part for part in found if part.order[0] < 2] or [_Part("@number")]
+    if found:
+        return min(found, key=lambda part: part.order)
+    texts = {
+        name: len({*values})
+        for name, values in columns.items()
+        if name not in taken and _may_be_ids(values)
+    }
+    if path:
+        unique = [name for name in texts if texts[name] == len(columns[name])]
+    else:
+        unique = [name for name in texts if 1 < 2 * texts[name] <= len(columns[name])]
+    return _Part(min(unique, key=lambda name: name.count(".")) if unique else "@number", False)
+
+
+def _document(
+    columns: Columns, given: Mapping[str, str], more: set[str], sure: bool = True
+) -> list[_Part]:
+    """Find the ids of documents: by name, the outermost first, else what values suggest."""
+    if "doc" in given:
+        return [_Part(given["doc"])]
+    found, guessed = [], []
+    names = (*fields.DOCUMENT, *sorted(more))
+    for name, values in columns.items():
+        last, above = plain_name(_last(name)), plain_name(_last(name.rpartition(".")[0]))
+        if not _may_be_ids(values):
+            continue
+        if last in names and not (last in fields.DOCUMENT[-2:] and _texts(values)):
+            settled = not above or above in fields.WRAPPERS or above.isdigit()
+            found.append(_Part(name, settled, (name.count("."), names.index(last))))
+        elif last in fields.SOURCES and above in fields.WRAPPERS:
+            found.append(_Part(name, True, (8, fields.SOURCES.index(last))))
+        elif (
+            not _texts(values)
+            and len({*values}) > 1
+            and meaning(last) == "unknown"
+            and not _is_cell(values, name)
+        ):
+            guessed.append(_Part(name, False, (name.count("."), _is_number(values[0]))))
+    found = [part for part in found if part.settled] or found or guessed
+    found.sort(key=lambda part: part.order)
+    if not found:
+        return []
+    first, *others = found
+    named = [
+        part for part in others if part.order[0] == 1 and columns[part.path] != columns[first.path]
+    ]
+    if plain_name(_last(first.path)) == "id" and named:
+        # A database gave a number or UUID, or nobody knows, beside an id with a document's name.
+        machine = all(map(_is_machine, columns[first.path]))
+        if machine or not sure:
+            return [named[0]._replace(settled=False), first._replace(settled=False)]
+    same = [part for part in others if not part.settled and part.order == first.order]
+    return [first, *(same[:1] if not first.settled else [])]
+
+
+def _numbers(
+    columns: Columns, some: Lists, doc: str, kind: Kind, given: Mapping[str, str]
+) -> tuple[dict[str, str], list[str]]:
+    """Find what orders documents, or their levels; and which of these parts are guesses."""
+    around = {"", doc.rpartition(".")[0]}
+    near = {name: of for name, of in columns.items() if name.rpartition(".")[0] in around}
+    if kind == "qrels":
+        level = _level(near)
+        return ({"level": level}, []) if level else ({}, [])
+    floats = [plain_name(_last(name)) for name, of in near.items() if any(map(_is_float, of))]
+    scores = (*fields.SCORE, *fields.DISTANCE, *({"relevance"} & {*floats}))
+    for part, names in (("score", scores), ("rank", fields.RANK)):
+        whole = {name: of for name, of in near.items() if any(one is not None for one in of)}
+        by_name = {plain_name(_last(name)): name for name in reversed(whole)}
+        known = next((by_name[name] for name in names if name in by_name), None)
+        if known is not None:
+            return {part: known}, []
+    if doc.split(".")[0].isdigit():  # a pair's number has no name
+        place = next(
+            (name for name in near if name != doc and all(map(_is_number, near[name]))), ""
+        )
+        if place:
+            return {slope(some, place): place}, ["score"]
+    return {}, []
+
+
+def slope(some: Lists, place: str) -> str:
+    """Return ``distance`` if the numbers at a place of pairs rise along each list, else score."""
+    pairs = [[one[place if isinstance(one, dict) else int(place)] for one in of] for of in some]
+    lists = [[float(number) for number in of] for of in pairs]
+    rise = all(numbers == sorted(numbers) for numbers in lists)
+    return "distance" if rise and any(len({*numbers}) > 1 for numbers in lists) else "score"
+
+
+def _level(columns: Columns) -> str:
+    by_name = {plain_name(_last(name)): name for name in reversed(columns)}
+    return next((by_name[name] for name in fields.LEVEL if name in by_name), "")
+
+
+def _beside(path: str, records: Sequence[Any]) -> dict[str, str]:
+    """Find the list of scores beside a list of ids (structure 3)."""
+    above = path.removesuffix("[]").rpartition(".")[0]
+    lists = {other: values for record in records for other, values in _lists(record)}
+    for name in fields.SCORES:
+        for other, values in lists.items():
+            there, _, last = other.removesuffix("[]").rpartition(".")
+            alike = there == above and other.endswith("[]") == path.endswith("[]")
+            if alike and plain_name(last) == name and all(map(_is_number, values)):
+                return {"scores": other}
+    return {}
+
+
+def _is_cell(column: Sequence[Any], path: str) -> bool:
+    """Whether the texts of a column are lists: several values between bars, or by its name."""
+    texts = [value for value in column if isinstance(value, str) and value]
+    of_bars = 2 * sum("|" in text for text in texts) > len(texts)
+    of_name = plain_name(path) in (*fields.RETRIEVED, *fields.JUDGED)
+    return of_bars or (of_name and any(mark in text for text in texts for mark in ";,"))
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(_NUMBER.fullmatch(value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_float(value: Any) -> bool:
+    """Whether an id would be a number with a fraction."""
+    return "." in str(value) and _is_number(value)
+
+
+def _may_be_ids(values: Sequence[Any]) -> bool:
+    """Whether all values are texts or whole numbers."""
+    return all(map(is_scalar, values)) and not any(map(_is_float, values))
+
+
+def _is_machine(value: Any) -> bool:
+    return bool(_MACHINE.fullmatch(str(value)))
+
+
+def _texts(values: Sequence[Any]) -> bool:
+    """Whether most values are texts of several words."""
+    several = sum(len(str(value).split()) > 1 for value in values)
+    return 2 * several > len(values)
