@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -214,7 +214,7 @@ class EvaluationReport:
         columns = [
             Column("run"),
             *([Column("query")] if by_query else []),
-            *(Column(m.name, m.measure.style, m.measure.better) for m in shown),
+            *(Column(m.name, m.measure.style, m.measure.better, role=_role(m)) for m in shown),
         ]
         rows: list[list[Cell]] = []
         plain_rows: Iterable[list[Any]] = ()
@@ -350,6 +350,12 @@ def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") 
         f"[low, high]: {bootstrap.level * 100:.12g} % {method} bootstrap interval{of} over "
         f"{queries}, {bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
     )
+
+
+def _role(metric: Metric) -> Literal["core", "detail"]:
+    """Return what a narrow table drops first: counts, and what is neither good nor bad."""
+    counts = metric.measure.aggregate is SUM or metric.measure.better == "neither"
+    return "detail" if counts else "core"
 
 
 def _summary_cells(run: EvaluatedRun, names: Sequence[str]) -> list[Cell]:

@@ -328,3 +328,11 @@ def test_no_command_is_wider_than_its_terminal(name, tmp_path):
         words[-1] = str(tmp_path / words[-1])
     text = on_a_terminal(*words, NO_COLOR="1")
     assert max(map(len, text.splitlines()), default=0) <= 80
+
+
+def test_a_narrow_table_shows_values_before_counts():
+    head = on_a_terminal("eval", "qrels.txt", BM25, FUSION, NO_COLOR="1")
+    (names,) = [line.split() for line in head.splitlines() if line.split()[:1] == ["run"]]
+    assert names[:3] == ["run", "map", "gm_map"]
+    asked = on_a_terminal("eval", "-m", "num_ret,P.5", "qrels.txt", BM25, FUSION, NO_COLOR="1")
+    assert "num_ret" in asked

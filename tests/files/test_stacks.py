@@ -99,7 +99,9 @@ def test_evaluated_as_the_twin(kind, path, ragkpi, tmp_path):
     if kind == "runs":
         query, document, _ = run_rows(twin)[0]
         (tmp_path / "other").write_bytes(b"%b 0 %b 1\n" % (query, document))
-        outcomes = [ragkpi("eval", "-q", tmp_path / "other", run) for run in (path, twin)]
+        outcomes = [
+            ragkpi("eval", "-q", "-m", "official", tmp_path / "other", run) for run in (path, twin)
+        ]
     else:
         rows = enumerate(qrels_rows(twin))
         run = (b"%b Q0 %b 1 %d t\n" % (query, document, -n) for n, (query, document, _) in rows)

@@ -134,7 +134,8 @@ def eval(
     the lines have the bounds in two more columns, and with --signature there is one more line.
 
     Options and files may come in any order; short options may be joined (-qcm map) and long
-    ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves.
+    ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves; if
+    all judged documents are relevant and no run is TREC: success, recall, MRR and nDCG at 5 and 10.
     """
     if version:
         print(f"ragkpi {__version__}")

@@ -24,11 +24,13 @@ from ragkpi.library.arguments import (
     runs_of,
     whole,
 )
-from ragkpi.library.call import Evaluations, Hashes, OnProblem
+from ragkpi.library.call import Evaluations, Hashes, OnProblem, RunsRead
 from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport, worst_queries
 from ragkpi.library.ground import Signature
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import Scores
+from ragkpi.measures.registry import find_metrics
+from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
@@ -39,11 +41,15 @@ from ragkpi.statistics.bootstrap import (
     intervals,
     resampled,
 )
-from ragkpi.wording import decoded
+from ragkpi.wording import counted, decoded
 
 if TYPE_CHECKING:  # few evaluations have gates or slices
     from ragkpi.questions.evaluate.gates import GateLimits, Gates
     from ragkpi.statistics.gates import DecidedBy, Verdict
+
+
+OF_POSITIVES = ("success.5,10", "recall.5,10", "recip_rank.5,10", "ndcg_cut.5,10")
+"""The measures for lists of good documents, and runs in another format than TREC's."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -281,7 +287,8 @@ def evaluate(
         `run` several runs: a mapping by their names, or a list. All are evaluated over all judged
         queries unless `missing` says otherwise.
     measures
-        As for ``-m``; the official ones if none is named.
+        As for ``-m``. If none is named, the official ones; for files of runs in other formats
+        than TREC's and judgements without an irrelevant document, `OF_POSITIVES`.
     ci, ci_method
         Whether the result has confidence intervals, and how they are computed: `RunResult.ci`.
     zscores
@@ -356,7 +363,11 @@ def evaluate(
         depth = gates.depth(metrics, call.settings)
     read = {**runs, **baselines}
     noted = note_files([*read.values(), *(gates.stored_files if gates else ())])
-    evaluated = call.evaluate(qrels, read, metrics, depth, "kept").over_common_queries()
+    evaluator = call.evaluator(qrels, metrics)
+    hits = call.read(qrels, evaluator, read, evaluator.needs(metrics, depth))
+    if not (call.requests or gates or zscores) and _is_of_positives(hits):
+        metrics = find_metrics(OF_POSITIVES)
+    evaluated = hits.evaluate(metrics, "kept").over_common_queries()
     bad = list(evaluated.problems)
     of_runs = {name: run for name, run in evaluated.by_name.items() if name in runs}
     if problems == "raised" or not of_runs:
@@ -392,6 +403,19 @@ def evaluate(
         problems=bad,
         inputs=noted,
     )
+
+
+def _is_of_positives(read: RunsRead) -> bool:
+    """Whether no run is in TREC's format, and no judged document is without relevance."""
+    judgements, least = read.evaluator.relevance.judgements, read.call.settings.relevance_level
+    others = all(isinstance(hits, Hits) and hits.format not in ("", "trec") for hits in read.hits)
+    if not (others and read.call.rel_info == "qrels" and (judgements.level >= least).all()):
+        return False
+    number = counted(len(judgements.queries), "query", "queries")
+    read.call.notes.note(
+        f"over {number}; {option('measures', 'official')} has trec_eval's measures"
+    )
+    return True
 
 
 def _gates(
