@@ -345,6 +345,7 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
 
 def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") -> str:
     """Describe how intervals of the number `of` were computed by resampling `queries`."""
+    queries = queries if bootstrap.clusters is None else f"clusters of {queries}"
     method = {"percentile": "percentile", "bca": "BCa"}[bootstrap.method]
     return (
         f"[low, high]: {bootstrap.level * 100:.12g} % {method} bootstrap interval{of} over "

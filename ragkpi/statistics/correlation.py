@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.statistics.bootstrap import all_permutations, permuted, sums
+from ragkpi.statistics.units import Unit
 
 IndexArray: TypeAlias = "npt.NDArray[np.intp]"
 
@@ -336,13 +337,19 @@ def _over_root(above: FloatArray, by_x: FloatArray, by_y: FloatArray) -> FloatAr
 
 
 def max_correlation_p(
-    variables: FloatArray, y: FloatArray, blocks: IntArray, trials: int, seed: int
+    variables: FloatArray,
+    y: FloatArray,
+    blocks: IntArray,
+    trials: int,
+    seed: int,
+    unit: Unit = None,
 ) -> FloatArray:
     """Test by permutation which of A variables, (A, n), go with y, (n,), at all: adjusted p, (A,).
 
     The values of y are permuted inside blocks, (n,), for all variables at once, and the strongest
     correlation of each permutation is kept, so that the error of naming even one variable of noise
-    is p however many are tried, and however alike they are.
+    is p however many are tried, and however alike they are. With the number of each observation's
+    `unit`, (n,), whole units change places, and blocks, (G,), have units of one size.
 
     Formula:    z = |rho| sqrt(n - 1); step-down maxT: p of the i-th greatest z is the share of
                 permutations in which one of the i-th to last variables has a z as great, made
@@ -374,12 +381,22 @@ def max_correlation_p(
     orders = iter([all_permutations(blocks)]) if exact else permuted(blocks, trials, seed)
     counted, reached = (0, np.zeros(len(order))) if exact else (1, np.ones(len(order)))
     for rows in orders:
-        strongest = np.maximum.accumulate(strengths(ranks[rows])[:, order[::-1]], axis=1)[:, ::-1]
+        moved = rows if unit is None else _with_members(rows, unit)
+        strongest = np.maximum.accumulate(strengths(ranks[moved])[:, order[::-1]], axis=1)[:, ::-1]
         reached += (strongest >= limits).sum(axis=0)
         counted += len(rows)
     p = np.empty(len(order))
     p[order] = np.maximum.accumulate(reached / counted)
     return np.where((x != 0).any(axis=1), p, np.nan)
+
+
+def _with_members(orders: IntArray, unit: IntArray) -> IntArray:
+    """Turn orders of units, (rows, G), into those of their observations, (rows, n)."""
+    members = np.argsort(unit, kind="stable")
+    starts = np.searchsorted(unit[members], np.arange(orders.shape[1]))
+    place = np.empty_like(unit)
+    place[members] = np.arange(len(unit)) - starts[unit[members]]
+    return np.asarray(members[starts[orders[:, unit]] + place])
 
 
 def _doubled_ranks(values: FloatArray) -> FloatArray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -343,3 +345,20 @@ def test_swaps_are_significant_under_both_or_not():
 def test_one_run_has_no_order():
     with pytest.raises(UsageError, match="two runs"):
         ragkpi.agree({"q": {"d": 1}}, {"q": {"d": 0}}, {"a": {"q": {"d": 1.0}}})
+
+
+def test_copies_of_queries_in_clusters_agree_as_the_queries_do():
+    """Each query three times, all copies in one cluster: intervals and p of the queries alone."""
+    random = np.random.default_rng(9)
+    levels = levels_of(random, 8)
+    other = np.where(random.random(levels.shape) < 0.4, levels, levels_of(random, 8))
+    once = together(judged(levels), judged(other))
+    copies = together(judged(np.repeat(levels, 3, axis=0)), judged(np.repeat(other, 3, axis=0)))
+    clusters = {query: str(number // 3) for number, query in enumerate(copies.queries)}
+    clustered = replace(PROCEDURE, bootstrap=replace(PROCEDURE.bootstrap, clusters=clusters))
+    (one,), (three,) = agree(once, PROCEDURE).pairs, agree(copies, clustered).pairs
+    assert three.documents == 3 * one.documents
+    assert three.p_chance == pytest.approx(one.p_chance)
+    for name in ("agreement", "kappa", "kappa_quadratic", "mean_difference"):
+        assert three.whole[name].interval == pytest.approx(one.whole[name].interval)
+    assert agree(copies, PROCEDURE).pairs[0].p_chance < one.p_chance

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ragkpi.files.lines import rows_of
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.calibrate.answer import calibration_answer
 from ragkpi.questions.calibrate.study import calibrate, observe, takes_alpha
 from ragkpi.ranking.judged import Judged, Settings
+from ragkpi.reports.layout import Layout
 from ragkpi.statistics.bootstrap import Bootstrap
 
 GRID = [step / 20 for step in range(1, 20)]
@@ -346,3 +348,56 @@ def test_a_measure_without_a_value_of_some_queries_keeps_the_others():
 )
 def test_which_measures_take_alpha(request_, takes):
     assert takes_alpha(find_metrics([request_])[0]) is takes
+
+
+def copied(judged, times):
+    """Every query of a run several times, and the clusters of its copies."""
+    rows = np.repeat(np.arange(len(judged.queries)), times)
+    hits, starts = rows_of(judged.starts, rows)
+    names = [b"%b_%d" % (judged.queries[row], n % times) for n, row in enumerate(rows.tolist())]
+    copies = replace(
+        judged,
+        queries=names,
+        num_ret=judged.num_ret[rows],
+        level_starts=np.arange(len(rows) + 1),
+        levels=judged.levels[rows],
+        level_counts=judged.level_counts[rows],
+        starts=starts,
+        query=np.repeat(np.arange(len(rows)), np.diff(starts)),
+        rank=judged.rank[hits],
+        level=judged.level[hits],
+        judgement=np.arange(len(hits)),
+    )
+    return copies, {name: str(row) for name, row in zip(names, rows.tolist(), strict=True)}
+
+
+def test_copies_of_queries_in_clusters_track_as_the_queries_do():
+    """Each query three times, all copies in one cluster: the same rho, interval and p."""
+    judged = made(12, 3)
+    rng = np.random.default_rng(5)
+    good = values_of(judged, "ndcg_cut.10") + rng.normal(scale=0.3, size=12)
+    copies, clusters = copied(judged, 3)
+    metrics = find_metrics(["ndcg_cut.10", "P.10"])
+    once = calibrate(observe([(judged, quality(judged, good))]), metrics, [], BOOTSTRAP, 5)
+    observed = observe([(copies, quality(copies, np.repeat(good, 3)))], clusters)
+    bootstrap = replace(BOOTSTRAP, clusters=clusters)
+    thrice = calibrate(observed, metrics, [], bootstrap, 5)
+    alone = calibrate(replace(observed, clusters=None), metrics, [], BOOTSTRAP, 5)
+    for one, other, surer in zip(once.overall, thrice.overall, alone.overall, strict=True):
+        assert other.p == one.p
+        assert surer.p < one.p
+        for name in ("spearman", "kendall", "pearson"):
+            assert other.coefficients[name] == pytest.approx(one.coefficients[name])
+            assert other.intervals[name] == pytest.approx(one.intervals[name])
+    assert thrice.lead.share == once.lead.share
+
+
+def test_clusters_of_unequal_size_are_said():
+    judged = made(12, 3)
+    clusters = {query: str(min(n, 9)) for n, query in enumerate(judged.queries)}
+    good = np.random.default_rng(1).normal(size=12)
+    observed = observe([(judged, quality(judged, good))], clusters)
+    bootstrap = replace(BOOTSTRAP, clusters=clusters)
+    found = calibrate(observed, find_metrics(["P.10"]), [], bootstrap, 5)
+    notes = calibration_answer(found).table(Layout()).notes
+    assert any("which 1 of 10 clusters do not have" in note for note in notes)

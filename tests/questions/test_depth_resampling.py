@@ -1,5 +1,7 @@
 """The depth chosen again on resampled queries, against studies of every resample by itself."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from ragkpi.questions.depth.answer import depth_answer
 from ragkpi.questions.depth.resampling import decide_depth, depths_chosen
 from ragkpi.questions.depth.study import Curve, Curves, Limits, parse_target, run_values, study_run
 from ragkpi.ranking.judged import Settings
+from ragkpi.statistics.bootstrap import Bootstrap
 from tests.measures.by_hand import population
 from tests.tries import seeds
 
@@ -60,7 +63,7 @@ def test_every_resample_chooses_what_a_study_of_it_chooses(limits, N, draws):
     settings = Settings(draws=draws)
     judged = population(N, R, found, settings, num_ret=30)
     resamples = len(seeds(20))
-    chosen = depths_chosen(judged, 30, limits, resamples, 7).tolist()
+    chosen = depths_chosen(judged, 30, limits, Bootstrap(resamples)).tolist()
     assert chosen == one_by_one(N, R, found, [1, 30], limits, resamples, settings)
     assert len(set(chosen)) > 1
 
@@ -153,3 +156,45 @@ def test_success_that_comes_with_the_recall_does_not_saturate():
     study, said = decided(judged, [1, 100])
     assert study.saturation is None
     assert said.startswith("Retrieve 2 (2 in 95 % of resamples)")
+
+
+def test_copies_of_queries_in_clusters_say_no_more_than_the_queries():
+    """Each query three times, with all copies in one cluster, resamples as the queries alone do."""
+    ranks = [[1]] * 7 + [[2]] * 3 + [[4]] * 2 + [[38], []]
+    once = population(10**6, [1] * 14, ranks, num_ret=100)
+    thrice = population(10**6, [1] * 42, [rank for rank in ranks for _ in range(3)], num_ret=100)
+    clusters = {query: str(number // 3) for number, query in enumerate(thrice.queries)}
+    alone = decide_depth(once, [1, 100], Limits())
+    together = decide_depth(thrice, [1, 100], Limits(), Bootstrap(clusters=clusters))
+    assert together.choice.depth == alone.choice.depth
+    same = ("low", "high", "share", "groups", "ends", "success", "resamples")
+    for name in same:
+        assert getattr(together.stability, name) == getattr(alone.stability, name), name
+    assert (together.stability.clusters, alone.stability.clusters) == (14, None)
+    surer = decide_depth(thrice, [1, 100], Limits()).stability
+    assert surer.share > alone.stability.share
+
+
+def test_clusters_of_unequal_size_are_weighed_by_their_queries():
+    """Without the three queries of one cluster, all succeed at 1; with them, a third at 9."""
+    judged = population(10**6, [1] * 33, [[1]] * 30 + [[9]] * 3, num_ret=20)
+    clusters = {query: str(min(number, 30)) for number, query in enumerate(judged.queries)}
+    limits = Limits(plateau=0.2)
+    chosen = depths_chosen(judged, 20, limits, Bootstrap(4000, clusters=clusters))
+    # Drawn k times of 31, the cluster has 3k of 31 + 2k queries: more than a fifth from k = 3 on.
+    three_or_more = 1 - sum(
+        math.comb(31, k) * (1 / 31) ** k * (30 / 31) ** (31 - k) for k in range(3)
+    )
+    assert (chosen == 9).mean() == pytest.approx(three_or_more, abs=0.013)
+
+
+def test_few_clusters_decide_nothing():
+    judged = population(10**6, [1] * 40, [[3]] * 40, num_ret=20)
+    clusters = {query: str(number % 4) for number, query in enumerate(judged.queries)}
+    study = decide_depth(judged, [1, 20], Limits(), Bootstrap(clusters=clusters))
+    curve = Curve("run", score(judged, run_values([1, 20], Limits().needed)), study)
+    assert study.recommended is None
+    assert depth_answer(Curves([curve], [1, 20], Limits())).verdict == [
+        "Undecided: 4 clusters of queries cannot choose K; expected 10. All queries together would "
+        "choose 3."
+    ]

@@ -285,3 +285,23 @@ def test_a_pool_that_lacks_the_evidence_is_found():
         named += blamed.decided and blamed.stage == "retrieval"
         agreed += stats.ttest_1samp(lost * (2 * share - 1), 0).pvalue < 0.05
     assert named == agreed == 30
+
+
+def test_copies_of_queries_in_clusters_blame_as_the_queries_do():
+    """Each query three times, all copies in one cluster, says no more than the query alone."""
+    rng = np.random.default_rng(4)
+    lost, share = rng.random(14), rng.beta(2, 1, 14)
+    pool, selection = lost * share, lost * (1 - share)
+    once = blame(losing(pool, selection), BOOTSTRAP)
+    copies = losing(np.repeat(pool, 3), np.repeat(selection, 3))
+    clusters = {query: str(number // 3) for number, query in enumerate(copies.queries)}
+    thrice = blame(copies, replace(BOOTSTRAP, clusters=clusters))
+    assert (thrice.losing, thrice.unit) == (14, "cluster")
+    assert thrice.interval == pytest.approx(once.interval)
+    assert thrice.p == once.p
+    assert thrice.lead == pytest.approx(once.lead)
+    assert thrice.resampled == pytest.approx(once.resampled)
+    fives = losing(np.full(45, 0.9), np.zeros(45))
+    nine = {query: str(number // 5) for number, query in enumerate(fives.queries)}
+    few = blame(fives, replace(BOOTSTRAP, clusters=nine))
+    assert (few.losing, few.decided) == (9, False)

@@ -100,7 +100,7 @@ def agree(
     [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     """
     call = call_of(measures, in_one_order(how), Estimating)
-    procedure = procedure_of(test, correction, "all", trials, how)
+    procedure = procedure_of(test, correction, "all", trials, how, clusters=call.clusters)
     named = {} if runs is None else named_runs(runs)
     if len(named) == 1:
         raise UsageError("an order needs two runs; expected two or more, or none")

@@ -47,6 +47,7 @@ from ragkpi.statistics.bootstrap import (
     sums,
 )
 from ragkpi.statistics.paired import Procedure
+from ragkpi.statistics.units import Clusters, units_of
 from ragkpi.wording import listed, visible
 
 UNJUDGED = -1
@@ -81,6 +82,11 @@ class Panel:
     def alone(self, judge: int, other: int) -> BoolArray:
         """Return whether only `judge`, of two judges, judged each document, (n,)."""
         return np.asarray((self.by_judge[:, judge] >= 0) & (self.by_judge[:, other] < 0))
+
+    def unit(self, clusters: Clusters | None) -> IntArray:
+        """Return the number of every query's cluster, or its own, (Q,)."""
+        unit = units_of(self.queries, clusters)
+        return np.arange(len(self.queries)) if unit is None else unit
 
     def levels(self, *judges: int) -> IntArray:
         """Return the ascending levels that any of these judges gave."""
@@ -287,7 +293,8 @@ def order_agreement(
 
     `reference` and `other` are the runs' scores under both judgements, over the same queries.
     """
-    samples = query_samples([*reference, *other], lambda metric: metric.is_comparable)
+    clusters = procedure.bootstrap.clusters
+    samples = query_samples([*reference, *other], lambda metric: metric.is_comparable, clusters)
     if not samples:
         raise UsageError("no better or worse in what was asked for; ask for other measures with -m")
     over_all = replace(procedure, family="all")  # corrected for all pairs of runs and metrics
@@ -326,11 +333,11 @@ def _orders(
 ) -> Iterator[OrderAgreement]:
     """Compare orders by every metric of a sample: runs under the reference, then under the other.
 
-    A single query cannot be resampled, so B is 0.
+    A single query or cluster cannot be resampled, so B is 0.
     """
     sums = np.empty((0, *sample.statistics.shape[1:]))
-    if sample.queries > 1:
-        sums = sample.resampled(drawn(sample.queries, bootstrap.resamples, bootstrap.seed))
+    if sample.units > 1:
+        sums = sample.resampled(sample.drawn(bootstrap))
     halves = slice(0, len(runs)), slice(len(runs), None)
     of_metrics = zip(sample.metrics, sample.observed(), sample.summaries(sums), strict=True)
     for metric, observed, resampled in of_metrics:
@@ -467,8 +474,9 @@ def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) 
     both = panel.both(first, second)
     reference, other = panel.by_judge[both, first], panel.by_judge[both, second]
     levels = np.unique(np.concatenate([reference, other]))
-    judged, query = np.unique(panel.query[both], return_inverse=True)
-    counts = confusion(query, reference, other, len(judged), levels)
+    judged = np.unique(panel.query[both])
+    units, unit = np.unique(panel.unit(bootstrap.clusters)[panel.query[both]], return_inverse=True)
+    counts = confusion(unit, reference, other, len(units), levels)
     estimated = _estimator(counts, levels, bootstrap)
     return PairAgreement(
         judges=(panel.names[first], panel.names[second]),
@@ -493,7 +501,8 @@ def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) 
 def alpha_of_panel(panel: Panel, bootstrap: Bootstrap) -> Mapping[str, Estimate]:
     """Compute Krippendorff's alpha of all judges, by scale."""
     levels = panel.levels()
-    counts = coincidences_of_panel(panel.query, panel.by_judge, len(panel.queries), levels)
+    unit = panel.unit(bootstrap.clusters)[panel.query]
+    counts = coincidences_of_panel(unit, panel.by_judge, len(panel.queries), levels)
     estimated = _estimator(counts[counts.any(axis=(1, 2))], levels, bootstrap)
     return {scale: estimated(partial(krippendorffs_alpha, scale=scale)) for scale in SCALES}
 
@@ -501,13 +510,13 @@ def alpha_of_panel(panel: Panel, bootstrap: Bootstrap) -> Mapping[str, Estimate]
 def _estimator(
     counts: FloatArray, levels: IntArray, bootstrap: Bootstrap
 ) -> Callable[[AgreementStatistic], Estimate]:
-    """Return a function that estimates a statistic of matrices per query, (Q, L, L)."""
-    queries, size, _ = counts.shape
+    """Return a function that estimates a statistic of matrices per unit of queries, (G, L, L)."""
+    units, size, _ = counts.shape
     total, numbers = counts.sum(axis=0), levels.astype(np.float64)
     resampled = np.empty((0, size, size))
-    if queries > 1:
-        weights = drawn(queries, bootstrap.resamples, bootstrap.seed)
-        resampled = sums(weights, counts.reshape(queries, -1)).reshape(-1, size, size)
+    if units > 1:
+        weights = drawn(units, bootstrap.resamples, bootstrap.seed)
+        resampled = sums(weights, counts.reshape(units, -1)).reshape(-1, size, size)
 
     def estimated(statistic: AgreementStatistic) -> Estimate:
         replicates = statistic(resampled, numbers)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import Any, Literal
 
+import numpy as np
+
 from ragkpi.charts.chart import (
     Axis,
     Chart,
@@ -31,7 +33,7 @@ from ragkpi.questions.calibrate.study import (
     Tuning,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
-from ragkpi.wording import joined
+from ragkpi.wording import counted, joined
 
 _COEFFICIENTS = {
     "spearman": "rank correlation (Spearman's rho)",
@@ -128,6 +130,14 @@ def _notes(calibration: Calibration) -> Iterator[str]:
     if calibration.refused:
         refused = [metric.name for metric in calibration.refused]
         yield f"{', '.join(refused)}: left out, for there is no value per query"
+    sizes = np.bincount(calibration.observed.unit)
+    alone = np.bincount(sizes)[sizes] == 1
+    if alone.any():
+        clusters = counted(len(sizes), "cluster")
+        yield (
+            f"Clusters exchange quality only with others of their size, which {alone.sum()} of "
+            f"{clusters} do not have: p is greater than with clusters of equal size."
+        )
     by = calibration.alpha_by
     tracking = {
         c.metric.name: c.metric.measure.sign * c.coefficients[by]
@@ -150,9 +160,11 @@ def _explanation(calibration: Calibration) -> Iterator[str]:
     of_runs = f" of {runs} runs, resampled with all of them" if runs > 1 else ""
     queries = f"{len(calibration.observed.queries)} queries{of_runs}"
     yield interval_note(bootstrap, queries=queries)
-    exchange = "queries exchange their quality"
+    whose = "queries" if bootstrap.clusters is None else "clusters of equal size"
+    exchange = f"{whose} exchange their quality"
     if runs > 1:
-        exchange += " (p_within: the runs of each query do, so it is about these runs)"
+        unit = "query" if bootstrap.clusters is None else "cluster"
+        exchange += f" (p_within: the runs of each {unit} do, so it is about these runs)"
     yield (
         f"p: permutation test of the greatest |rho| of all measures (Westfall-Young, step-down): "
         f"{exchange}; up to {bootstrap.resamples:,} permutations, seed {bootstrap.seed}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
@@ -63,13 +64,13 @@ def calibrate(
     grid = [step / 20 for step in range(1, 20)] if alphas is None else sorted(set(alphas))
     if not all(isinstance(alpha, int | float) and 0 <= alpha <= 1 for alpha in grid):
         raise UsageError(f"alphas={list(alphas or ())!r}: expected numbers from 0 to 1")
-    bootstrap = bootstrap_of(how)
+    bootstrap = replace(bootstrap_of(how), clusters=call.clusters)
     parts, by = whole("folds", folds, 2), one_of("alpha_by", alpha_by, tuple(COEFFICIENTS))
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
     scores = read_quality(path) if isinstance(quality, str | os.PathLike) else _quality(quality)
     metrics = call.metrics(CALIBRATED)
     evaluated = call.evaluate(qrels, named_runs(runs), metrics)
-    observed = observe(_scored(evaluated, scores, path))
+    observed = observe(_scored(evaluated, scores, path), call.clusters)
     calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts, by)
 
     def charts() -> list[Chart]:

@@ -30,6 +30,7 @@ from ragkpi.statistics.correlation import (
     once,
     spearman,
 )
+from ragkpi.statistics.units import Clusters, units_of
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Observed:
     query: IntArray  # (N,): index of each observation's query in `queries`
     quality: FloatArray  # (N,): quality of the response
     runs: Sequence[tuple[Judged, IntArray]]  # each run with its rows that have a score
+    clusters: Clusters | None = None
 
     def values(self, metric: Metric) -> FloatArray:
         """Compute a metric of every observation, (N,); NaN is NA."""
@@ -54,12 +56,20 @@ class Observed:
         return num_rel
 
     @property
+    def unit(self) -> IntArray:
+        """The number of every query's unit, (Q,): its cluster, or itself."""
+        unit = units_of(self.queries, self.clusters)
+        return np.arange(len(self.queries)) if unit is None else unit
+
+    @property
     def run(self) -> IntArray:
         """The number of every observation's run, (N,)."""
         return np.repeat(np.arange(len(self.runs)), [len(rows) for _, rows in self.runs])
 
 
-def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
+def observe(
+    runs: Sequence[tuple[Judged, Mapping[bytes, float]]], clusters: Clusters | None = None
+) -> Observed:
     """Join judged runs with the quality of the responses generated from them."""
     scored = []
     names: list[bytes] = []
@@ -72,7 +82,7 @@ def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
     queries = sorted(set(names))
     number_of = {query: number for number, query in enumerate(queries)}
     query = np.array([number_of[name] for name in names], dtype=np.int64)
-    return Observed(queries, query, np.array(scores), scored)
+    return Observed(queries, query, np.array(scores), scored, clusters)
 
 
 def means(values: FloatArray, groups: IntArray) -> FloatArray:
@@ -133,6 +143,7 @@ class Sample:
     grid: FloatArray  # (A, n): the value with each alpha; no rows for a metric without one
     quality: FloatArray  # (n,)
     query: IntArray  # (n,): index of the query of each
+    unit: IntArray  # (n,): number of the unit that is drawn and held out with it
     place: IntArray  # (n,): index of each among all queries, or within queries all observations
     coefficients: Sequence[str]
 
@@ -229,14 +240,14 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, 
     out. The gain's interval comes from resamples of the queries within their folds, each fold with
     the alpha that the other folds chose.
     """
-    distinct = np.unique(sample.query)
+    distinct = np.unique(sample.unit)
     folds = min(folds, len(distinct) // FEWEST_HELD_OUT)
     if folds < 2:
         return tuning
     shuffled = np.random.default_rng(bootstrap.seed).permutation(distinct)
     tests = []
     for part in with_progress(range(folds), "held-out queries", folds):
-        tested = np.isin(sample.query, shuffled[part::folds])
+        tested = np.isin(sample.unit, shuffled[part::folds])
         rho = _by_alpha(by, sample.grid[:, ~tested], sample.quality[~tested])
         (best,) = _middle(_peaks(rho)).tolist()
         if best < 0:
@@ -246,7 +257,7 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, 
         # Block by block, since the rows of all resamples would not fit into the cache.
         blocks = [
             [of_weights(weights) for of_weights in under]
-            for weights in _resampled_with_all(sample.query[tested], bootstrap)
+            for weights in _resampled_with_all(sample.unit[tested], bootstrap)
         ]
         rhos = np.stack([np.concatenate(rho) for rho in zip(*blocks, strict=True)])
         if not np.isnan(rhos[:, 0]).any():
@@ -264,10 +275,10 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, 
     )
 
 
-def _resampled_with_all(query: IntArray, bootstrap: Bootstrap) -> Iterator[FloatArray]:
-    """Yield 1 + B rows of weights of n observations: equal first, then by resampled queries."""
-    distinct, number = np.unique(query, return_inverse=True)
-    yield np.ones((1, len(query)))
+def _resampled_with_all(unit: IntArray, bootstrap: Bootstrap) -> Iterator[FloatArray]:
+    """Yield 1 + B rows of weights of n observations: equal first, then by resampled units."""
+    distinct, number = np.unique(unit, return_inverse=True)
+    yield np.ones((1, len(unit)))
     for block in drawn(len(distinct), bootstrap.resamples, bootstrap.seed):
         yield block[:, number]
 
@@ -350,7 +361,7 @@ def calibrate(
     samples = [s for m in offered for s in _samples(observed, m, values[m.name], alphas)]
     places = [ALL, WITHIN, *BINS]
     samples.sort(key=lambda sample: places.index(sample.segment))
-    resampled = _replicates(samples, len(observed.queries), bootstrap, alpha_by)
+    resampled = _replicates(samples, observed.unit, bootstrap, alpha_by)
     pairs = list(zip(samples, resampled, strict=True))
     p = _adjusted(samples, observed, bootstrap)
     correlations: list[Correlation] = []
@@ -390,7 +401,7 @@ def _samples(
     has_value = ~np.isnan(x)
     query, of_query = np.unique(observed.query[has_value], return_inverse=True)
     grid = means(np.array(tuned).reshape(len(tuned), len(x))[:, has_value], of_query)
-    x, quality = x[has_value], observed.quality[has_value]
+    x, quality, unit = x[has_value], observed.quality[has_value], observed.unit
     of_x, of_quality = means(x, of_query), means(quality, of_query)
     segments: dict[str, BoolArray] = {ALL: np.ones(len(query), dtype=np.bool_)}
     cutoff, num_rel = metric.arguments.get("cutoff"), observed.num_rel[query]
@@ -402,7 +413,7 @@ def _samples(
     for name, inside in segments.items():
         if inside.any() or name == ALL:
             of, parts = query[inside], (of_x[inside], grid[:, inside], of_quality[inside])
-            yield Sample(metric, name, alphas, *parts, of, of, names)
+            yield Sample(metric, name, alphas, *parts, of, unit[of], of, names)
     if len(observed.runs) > 1:
         from_mean = _distances(x, of_x[of_query])
         several = (np.bincount(of_query, minlength=len(query)) > 1)[of_query]
@@ -413,7 +424,7 @@ def _samples(
             _distances(quality, of_quality[of_query])[inside],
         )
         of, place = query[of_query][inside], np.flatnonzero(has_value)[inside]
-        yield Sample(metric, WITHIN, alphas, *parts, of, place, ("spearman",))
+        yield Sample(metric, WITHIN, alphas, *parts, of, unit[of], place, ("spearman",))
 
 
 def _adjusted(
@@ -422,14 +433,23 @@ def _adjusted(
     """Test all metrics together over queries, and within; return p by the number of a sample.
 
     Over queries, whole queries exchange their quality; within queries, the runs of each query do.
+    Of clusters, those of equal size do; within queries, runs exchange it in all of a cluster.
     """
-    quality = means(observed.quality, observed.query)
+    quality, unit = means(observed.quality, observed.query), observed.unit
+    (cluster, _), part = np.unique(
+        np.stack([unit[observed.query], observed.run]), axis=1, return_inverse=True
+    )
+    sizes = np.stack([cluster, np.bincount(part.ravel())])
     exchanged = {
-        ALL: (quality, np.zeros(len(quality), dtype=np.int64)),
-        WITHIN: (_distances(observed.quality, quality[observed.query]), observed.query),
+        ALL: (quality, unit, np.bincount(unit)),
+        WITHIN: (
+            _distances(observed.quality, quality[observed.query]),
+            part.ravel(),
+            np.unique(sizes, axis=1, return_inverse=True)[1].ravel(),
+        ),
     }
     p: dict[int, float] = {}
-    for segment, (of_all, blocks) in exchanged.items():
+    for segment, (of_all, units, blocks) in exchanged.items():
         tested = {
             number: np.full(len(of_all), np.nan)
             for number, sample in enumerate(samples)
@@ -440,7 +460,7 @@ def _adjusted(
         if tested:
             variables = np.stack(list(tested.values()))
             p_values = max_correlation_p(
-                variables, of_all, blocks, bootstrap.resamples, bootstrap.seed
+                variables, of_all, blocks, bootstrap.resamples, bootstrap.seed, units
             )
             p |= zip(tested, p_values.tolist(), strict=True)
     return p
@@ -460,7 +480,7 @@ def _over_runs(observed: Observed, values: Mapping[str, FloatArray]) -> dict[str
 
 
 def _replicates(
-    samples: Sequence[Sample], queries: int, bootstrap: Bootstrap, alpha_by: str
+    samples: Sequence[Sample], unit: IntArray, bootstrap: Bootstrap, alpha_by: str
 ) -> list[Mapping[str, FloatArray]]:
     """Compute every coefficient of every sample in every resample: (B,); of "alpha" (B, A).
 
@@ -486,7 +506,8 @@ def _replicates(
                 tasks.append((number, "alpha", of_each(alpha_by, grid, quality)))
         groups.append((sample.query[order], tasks))
     blocks: list[dict[str, list[FloatArray]]] = [{} for _ in samples]
-    for weights in drawn(queries, bootstrap.resamples, bootstrap.seed, _FEWEST_AT_ONCE):
+    resamples = bootstrap.resamples, bootstrap.seed, _FEWEST_AT_ONCE
+    for weights in drawn(len(unit), *resamples, unit=unit):
         for query, tasks in groups:
             of_observations = weights[:, query]
             for number, name, under in tasks:

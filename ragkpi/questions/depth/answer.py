@@ -29,7 +29,8 @@ from ragkpi.questions.depth.study import (
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.statistics.bootstrap import FEW
-from ragkpi.statistics.decisions import DECIDED
+from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
+from ragkpi.wording import counted
 
 _FEW = 4  # most depths in a sentence
 _FEW_RUNS = 3  # most runs with a sentence of their own
@@ -54,9 +55,10 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
     notes = []
     stabilities = [curve.study.stability for curve in curves.curves if curve.study.stability]
     if stabilities:
+        of = "the queries" if stabilities[0].clusters is None else "clusters of the queries"
         explanation.append(
             f"resamples: the depth is chosen again in {stabilities[0].resamples:,} resamples of "
-            f"the queries that can succeed; it is decided if {_percent(DECIDED)} of them choose "
+            f"{of} that can succeed; it is decided if {_percent(DECIDED)} of them choose "
             "between half and twice the depth"
         )
         fewest = min(stability.queries for stability in stabilities)
@@ -274,6 +276,11 @@ def _span(low: int, high: int, between: str = " to ") -> str:
 def _undecided(stability: Stability, choice: Choice, limits: Limits) -> str:
     if not stability.resamples:
         return f"Undecided: one query cannot choose K. It alone would choose {choice.depth:,}."
+    if _too_few(stability):
+        return (
+            f"Undecided: {_too_few(stability)}; expected {FEWEST_CLUSTERS}. All queries together "
+            f"would choose {choice.depth:,}."
+        )
     (low, high), (first, last) = stability.ends, stability.success
     rest = "one query" if stability.between == 1 else f"{stability.between:,} queries"
     only = f"; only K = {high:,} brings {_percent(last)}, and that rests on {rest}"
@@ -285,6 +292,14 @@ def _undecided(stability: Stability, choice: Choice, limits: Limits) -> str:
         f"{_percent(first if low else last)} of the queries have {_what(limits)}"
         f"{only if low else ''} ({_shares(stability)})."
     )
+
+
+def _too_few(stability: Stability) -> str:
+    """Say that clusters are too few to decide; empty if they are enough, or queries stand alone."""
+    clusters = stability.clusters
+    if clusters is None or clusters >= FEWEST_CLUSTERS:
+        return ""
+    return f"{counted(clusters, 'cluster')} of queries cannot choose K"
 
 
 def _shares(stability: Stability) -> str:
@@ -338,6 +353,8 @@ def _short(curve: Curve) -> str:
     if study.saturation:
         return f"success cannot choose K (recall {study.saturation.recall:.3f} where it saturates)."
     if stability and not stability.decided:
+        if _too_few(stability):
+            return f"undecided: {_too_few(stability)}."
         shares = _shares(stability) if stability.resamples else "one query"
         return f"undecided between {_span(*stability.ends, ' and ')}: {shares}."
     sure = f" ({_span(stability.low, stability.high)} in 95 % of resamples)" if stability else ""

@@ -120,7 +120,7 @@ def depth(
     published = {} if success is None else _published(success, at)
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
     answers = {} if quality is None else qualities(quality)
-    resampling = bootstrap_of(how, ci_method)
+    resampling = replace(bootstrap_of(how, ci_method), clusters=call.clusters)
     if relevant is not None and (qrels is not None or runs is not None):
         raise UsageError(
             f"{option('relevant')} stands in place of files; expected one or the other"

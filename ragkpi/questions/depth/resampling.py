@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 
-from ragkpi.arrays import IntArray
+from ragkpi.arrays import BoolArray, IntArray
 from ragkpi.questions.depth.samples import queries_of, weigh
 from ragkpi.questions.depth.study import (
     Group,
@@ -20,6 +21,7 @@ from ragkpi.questions.depth.study import (
 )
 from ragkpi.ranking.judged import Judged
 from ragkpi.statistics.bootstrap import Bootstrap, drawn, sums
+from ragkpi.statistics.units import Unit, units_of
 
 _RESAMPLES = 1000  # an error of at most 0.016 in a share
 _NUMBERS = 5_000_000  # most weights to hold at once
@@ -39,11 +41,14 @@ def decide_depth(
         return study
     queries, depth = queries_of(judged, limits.needed), study.choice.depth
     n, bootstrap = len(queries.first), bootstrap or Bootstrap()
+    unit = _units(judged, judged.num_rel >= limits.m, bootstrap)
+    clusters = None if bootstrap.clusters is None else n if unit is None else int(unit.max()) + 1
     if n < 2:
-        alone = Stability(n, 0, depth, depth, 0.0, [], (depth, depth), (0.0, 0.0), 0)
+        alone = Stability(n, clusters, 0, depth, depth, 0.0, [], (depth, depth), (0.0, 0.0), 0)
         return replace(study, stability=alone)
     resamples = min(bootstrap.resamples, _RESAMPLES, max(100, _NUMBERS // n))
-    chosen = np.sort(depths_chosen(judged, max(depths), limits, resamples, bootstrap.seed))
+    again = replace(bootstrap, resamples=resamples)
+    chosen = np.sort(depths_chosen(judged, max(depths), limits, again))
     low, high = (int(chosen[int(tail * resamples)]) for tail in (_OUTSIDE, 1 - _OUTSIDE))
     share = float(((depth <= 2 * chosen) & (chosen <= 2 * depth)).mean())
     groups = _groups(chosen)
@@ -54,18 +59,23 @@ def decide_depth(
         ends = reached
     first, last = queries.success(np.array(ends)).tolist()
     between = round((last - first) * n)
-    stability = Stability(n, resamples, low, high, share, groups, ends, (first, last), between)
+    stability = Stability(
+        n, clusters, resamples, low, high, share, groups, ends, (first, last), between
+    )
     return replace(study, stability=stability)
 
 
-def depths_chosen(
-    judged: Judged, deepest: int, limits: Limits, resamples: int, seed: int
-) -> IntArray:
+def _units(judged: Judged, chosen: BoolArray, bootstrap: Bootstrap) -> Unit:
+    """Return the units of the chosen queries, (Q,)."""
+    return units_of(list(compress(judged.queries, chosen)), bootstrap.clusters)
+
+
+def depths_chosen(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstrap) -> IntArray:
     """Return the depth that each resample of the queries chooses, 0 for none, (B,)."""
     if limits.target is None:
-        chosen = _by_limits(judged, limits.deepest(deepest), limits, resamples, seed)
+        chosen = _by_limits(judged, limits.deepest(deepest), limits, bootstrap)
     else:
-        chosen = _by_target(judged, limits.target, resamples, seed)
+        chosen = _by_target(judged, limits.target, bootstrap)
     return np.minimum(chosen, deepest if limits.most is None else min(deepest, limits.most))
 
 
@@ -82,27 +92,30 @@ def _groups(chosen: IntArray) -> list[Group]:
     return sorted(groups)
 
 
-def _by_limits(judged: Judged, deepest: int, limits: Limits, resamples: int, seed: int) -> IntArray:
+def _by_limits(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstrap) -> IntArray:
     """Return the depth that each resample chooses by plateau, collapse and loss, (B,)."""
     queries = queries_of(judged, limits.needed)
-    chosen = []
-    for weights in drawn(len(queries.first), resamples, seed, fewest=100):
-        drawn_again = weigh(queries, weights, deepest)
-        depth = np.minimum(drawn_again.plateau(limits.plateau), drawn_again.outside_collapse())
+    unit, chosen = _units(judged, judged.num_rel >= limits.m, bootstrap), []
+    rows = drawn(len(queries.first), bootstrap.resamples, bootstrap.seed, fewest=100, unit=unit)
+    for weights in rows:
+        resamples = weigh(queries, weights, deepest)
+        depth = np.minimum(resamples.plateau(limits.plateau), resamples.outside_collapse())
         if limits.max_loss is not None:
-            depth = np.minimum(depth, drawn_again.affordable(limits.max_loss)[1])
-        chosen.append(np.where(drawn_again.successes[:, -1] > 0, depth, 0))
+            depth = np.minimum(depth, resamples.affordable(limits.max_loss)[1])
+        chosen.append(np.where(resamples.successes[:, -1] > 0, depth, 0))
     return np.concatenate(chosen)
 
 
-def _by_target(judged: Judged, target: Target, resamples: int, seed: int) -> IntArray:
+def _by_target(judged: Judged, target: Target, bootstrap: Bootstrap) -> IntArray:
     """Return the smallest depth at which each resample reaches the target, 0 for none, (B,)."""
-    depths, chosen = depths_to_try(judged), np.zeros(resamples, dtype=np.int64)
+    depths, chosen = depths_to_try(judged), np.zeros(bootstrap.resamples, dtype=np.int64)
     has_value = target.scores(judged, depths[-1]).known
-    weights = np.concatenate(list(drawn(int(has_value.sum()), resamples, seed)))
+    unit = _units(judged, has_value, bootstrap)
+    rows = drawn(int(has_value.sum()), bootstrap.resamples, bootstrap.seed, unit=unit)
+    weights = np.concatenate(list(rows))
     for depth in depths:
         column, pending = target.scores(judged, depth), np.flatnonzero(chosen == 0)
         added = sums([weights[pending]], column.statistics[has_value])
-        value = column.metric.measure.aggregate.summary(added, weights.shape[1])
+        value = column.metric.measure.aggregate.summary(added, weights[pending].sum(axis=1))
         chosen[pending[value >= target.least - 1e-12]] = depth
     return chosen

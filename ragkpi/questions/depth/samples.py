@@ -94,9 +94,14 @@ class Resamples(NamedTuple):
     successes: FloatArray  # (B, 1 + F): the number of successes before the first, and at each
     counts: FloatArray  # (B, U): queries in each situation
 
+    @property
+    def total(self) -> FloatArray:
+        """The number of queries in each resample, (B, 1): clusters differ in size."""
+        return np.asarray(self.counts.sum(axis=1, keepdims=True))
+
     def plateau(self, gain: float) -> IntArray:
         """Return the smallest depth below which success gains no more than a share, (B,)."""
-        enough = self.successes[:, -1:] - gain * len(self.queries.first) - 1e-9
+        enough = self.successes[:, -1:] - gain * self.total - 1e-9
         depths = np.append(1, self.first).astype(np.int64)
         return np.asarray(depths[np.argmax(self.successes >= enough, axis=1)])
 
@@ -109,14 +114,14 @@ class Resamples(NamedTuple):
         place = place.reshape(depths.shape)
         scaled = np.exp2(log2 - greatest)[place]
         sums = np.einsum("bu,bdu->bd", self.counts, scaled)
-        return np.asarray(np.log2(sums / len(self.queries.first)) + greatest[place, 0])
+        return np.asarray(np.log2(sums / self.total) + greatest[place, 0])
 
     @np.errstate(divide="ignore", invalid="ignore")
     def bits(self, depths: IntArray) -> FloatArray:
         """Return BoR, (B, D), at depths, (B, D) or (1, D)."""
         place = np.searchsorted(self.first, depths, side="right")
         succeeded = np.take_along_axis(self.successes, place, axis=1)
-        return np.asarray(np.log2(succeeded / len(self.queries.first)) - self.log_chance(depths))
+        return np.asarray(np.log2(succeeded / self.total) - self.log_chance(depths))
 
     def affordable(self, loss: float) -> tuple[IntArray, IntArray]:
         """Return the depth with most bits, and the deepest one within the loss of it, (B,) each.
@@ -142,7 +147,7 @@ class Resamples(NamedTuple):
 
         def outside(depth: IntArray) -> BoolArray:
             expected = np.minimum(depth[:, np.newaxis], cells.limit) * (cells.relevant / cells.size)
-            lambda_ = (self.counts * expected).sum(axis=1) / len(cells.first)
+            lambda_ = (self.counts * expected).sum(axis=1) / self.total[:, 0]
             crowded = alone & (lambda_ >= LAMBDA_LIMIT * (1 - 1e-12))
             high = self.log_chance(depth[:, np.newaxis])[:, 0] > -CEILING_LIMIT
             return np.asarray(~(high | crowded))

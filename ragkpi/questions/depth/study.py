@@ -19,7 +19,7 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.depth.samples import EVERY, Queries, queries_of, weigh
 from ragkpi.ranking.judged import Judged
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
-from ragkpi.statistics.decisions import DECIDED
+from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
 
 _BELOW = 100  # number of deeper depths to draw
 
@@ -220,6 +220,7 @@ class Stability:
     """The depths that resampled queries choose."""
 
     queries: int
+    clusters: int | None  # that they come in; None if queries are drawn one by one
     resamples: int  # 0 if a single query can succeed
     low: int  # 95 % of the resamples choose from low to high
     high: int
@@ -232,7 +233,8 @@ class Stability:
     @property
     def decided(self) -> bool:
         """Whether nearly all resamples choose a depth within one doubling, about one bit."""
-        return self.share >= DECIDED
+        enough = self.clusters is None or self.clusters >= FEWEST_CLUSTERS
+        return enough and self.share >= DECIDED
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ _TONES: dict[Fault, Literal["plain", "good", "bad", "warning"]] = {
 }
 _BOOTSTRAP = Bootstrap()
 _ROUNDING = 1e-12
+_SEVERAL = {"query": "queries", "cluster": "clusters"}
 _MEANING: dict[Fault, str] = {
     "retriever": "the pool lacks good evidence",
     "reranker": "the pool has it, the selection leaves it behind",
@@ -183,11 +184,12 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
         yield "the top holds documents that the pool lacks, so shares may be negative"
     if blamed is not None:
         yield interval_note(bootstrap, " of the share of the lost gain")
+        units = counted(FEWEST, blamed.unit, _SEVERAL[blamed.unit])
         yield (
             "a stage is named if the interval lies on one side of 50 %, a randomization test of "
             f"the stages' losses has p <= {1 - bootstrap.level:.2g} (here {blamed.p:.2g}), at "
-            f"least {FEWEST} queries lost gain (here {blamed.losing}), and one query more could "
-            "not turn it: the lead exceeds the ideal gain of one query (here that of "
+            f"least {units} lost gain (here {blamed.losing}), and one {blamed.unit} more could "
+            f"not turn it: the lead exceeds the ideal gain of one {blamed.unit} (here that of "
             f"{blamed.lead:.1f})"
         )
 
@@ -217,9 +219,10 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
             f"{cutoff}."
         )
     if blamed.losing < FEWEST:
+        units = _SEVERAL[blamed.unit]
         return (
-            "Too few queries to decide between retrieval and the reranker: "
-            f"{counted(blamed.losing, 'query', 'queries')} lost gain, {share} of it not in the "
+            f"Too few {units} to decide between retrieval and the reranker: "
+            f"{counted(blamed.losing, blamed.unit, units)} lost gain, {share} of it not in the "
             "pool."
         )
     retrieval, reranker = map(_percent, blamed.resampled.values())

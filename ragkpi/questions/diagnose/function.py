@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any, Unpack
 
 from ragkpi.charts.chart import noted
@@ -69,7 +70,7 @@ def diagnose(
     most = None if worst is None else whole("worst", worst, 0)
     top = whole("cutoff", cutoff, 1)
     thresholds = Thresholds(good_proc, good_pct_proc)
-    bootstrap = bootstrap_of(how)
+    bootstrap = replace(bootstrap_of(how), clusters=call.clusters)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     documents = whole("missed", missed, 0)
     evaluated = call.evaluate(qrels, named, metrics_of(top), top)

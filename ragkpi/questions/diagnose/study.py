@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import compress
 from operator import itemgetter
 from typing import Literal, NamedTuple
 
@@ -34,6 +35,7 @@ from ragkpi.statistics.bootstrap import (
     sums,
 )
 from ragkpi.statistics.significance import p_values
+from ragkpi.statistics.units import by_unit, units_of
 
 Fault = Literal["retriever", "reranker", "both", "fine", "NA"]
 _ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
@@ -184,24 +186,19 @@ class Blame:
     - At least `FEWEST` queries lost gain.
     - One query more, which lost all of its gain to the other stage, would not turn the answer.
 
-    In 1,000 simulated samples each of 5, 10, 20 and 50 queries that lost the same to both stages, a
-    stage was named in 0, 6, 4 and 5 % (a query loses all to one stage, by a coin), and in 0, 5, 3
-    and 4 % where a quarter of the queries lost 0.9 in the pool and the others 0.3 in the selection;
-    but in 0, 0, 12 and 4 % where a tenth lost 0.9 and the others 0.1: 20 queries often have none of
-    that tenth. (Student's t: 8, 6, 4 and 6 %; 26, 5, 10 and 4 %; 57, 41, 12 and 11 %.) With three
-    quarters of the loss in the pool, it was named in 0, 28, 52 and 91 % with the coin, and in 0,
-    81, 99 and 100 % where both stages have their parts of each query's loss. (Student's t: 24, 29,
-    53 and 91 %; 31, 80, 99 and 100 %.)
+    Clusters of queries, where they are given, take the place of queries in each of these.
+    docs/decisions.md shows how often a stage is named wrongly, and how often rightly.
     """
 
     queries: int  # with useful documents
-    losing: int  # of them, those that lost gain
+    unit: Literal["query", "cluster"]  # of what is drawn, swapped and counted
+    losing: int  # units that lost gain
     share: float  # of the lost gain, what is not in the pool
     interval: Interval
     stage: Stage  # that lost more
     resampled: Mapping[Stage, float]  # share of the resamples that blame it; empty for one query
     p: float  # of the randomization test
-    lead: float  # what the blamed stage lost more, in queries' ideal gains
+    lead: float  # what the blamed stage lost more, in ideal gains of the largest unit
     level: float
 
     @property
@@ -221,9 +218,11 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
     shares = diagnosis.mean_shares
     if shares is None or shares.lost <= _LEAST:
         return None
-    losses = diagnosis.shares[:2, ~np.isnan(diagnosis.ra_nwg)].T
-    n = len(losses)
-    added = sums(drawn(n, bootstrap.resamples, bootstrap.seed), losses)
+    useful = ~np.isnan(diagnosis.ra_nwg)
+    losses = diagnosis.shares[:2, useful].T
+    unit = units_of(list(compress(diagnosis.queries, useful)), bootstrap.clusters)
+    n, by_units, sizes = len(losses), by_unit(losses, unit), by_unit(np.ones(len(losses)), unit)
+    added = sums(drawn(n, bootstrap.resamples, bootstrap.seed, unit=unit), losses)
     lost = added.sum(axis=1)
     lost = np.where(lost > _LEAST * n, lost, np.nan)
     of_pool = added[:, 0] / lost  # NaN blames no stage
@@ -233,16 +232,17 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
     }
     # Both losses are parts of RA-nWG's range, so the test may take them for values of two runs.
     (metric,) = find_metrics([f"ra_nwg.{diagnosis.cutoff}"])
-    as_runs = QuerySample([metric], [slice(0, 1)], losses[:, :, np.newaxis])
+    as_runs = QuerySample([metric], [slice(0, 1)], losses[:, :, np.newaxis], unit)
     return Blame(
         queries=n,
-        losing=int((losses.sum(axis=1) > _LEAST).sum()),
+        unit="query" if bootstrap.clusters is None else "cluster",
+        losing=int((by_units.sum(axis=1) > _LEAST).sum()),
         share=shares.missed_by_pool / shares.lost,
         interval=order_statistics(of_pool, bootstrap.tails) if n > 1 else UNKNOWN,
         stage="retrieval" if shares.missed_by_pool > shares.missed_by_selection else "the reranker",
         resampled=resampled if n > 1 else {},
         p=p_values(as_runs, "randomization", bootstrap.resamples, bootstrap.seed)[0][0],
-        lead=n * abs(shares.missed_by_pool - shares.missed_by_selection),
+        lead=n * abs(shares.missed_by_pool - shares.missed_by_selection) / float(sizes.max()),
         level=bootstrap.level,
     )
 
