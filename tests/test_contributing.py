@@ -68,6 +68,9 @@ def test_a_recipe_works_as_written(body, blocks, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "100")
     touched = [apply(tmp_path, block) for block in blocks if block.action]
+    lint = [sys.executable, "-m", "ruff", "check", "-q", "--ignore=I", "."]  # which it mends itself
+    done = subprocess.run(lint, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
     for block in blocks:
         if block.language == "console":
             try_out(tmp_path, block)

@@ -17,6 +17,7 @@ import pytest
 
 from ragkpi.cli.commands import COMMANDS
 from ragkpi.cli.help_pages import help_page
+from ragkpi.reports.renderers import REPORT_FORMATS
 from tests import processes
 from tests.cli.commandline import BM25, FIXTURES, FUSION
 from tests.published_schema import valid_document
@@ -97,6 +98,7 @@ WITH_OUTPUT = {
     "diagnose": ("qrels.txt", "reranked.run", "--pool", "first_stage.run"),
     "calibrate": ("--quality", "quality.tsv", "qrels.txt", "reranked.run"),
     "agree": ("qrels.txt", "qrels.llm.txt"),
+    "correct": ("qrels.txt", "qrels.llm.txt", BM25),
     "measures": ("map",),
     "log": ("absent",),
 }
@@ -209,8 +211,8 @@ TO_TERMINALS = [
     "eval -q -m runid -m map --ci qrels run",
     "eval -q -o - qrels run",
     "eval -q -o /dev/stdout qrels run",
-    *(f"eval -q --format {form} qrels run" for form in ("table", "json", "jsonl", "csv", "tsv")),
-    *(f"eval -q --format {form} qrels run" for form in ("markdown", "latex")),
+    *(f"eval -q --format {form} qrels run" for form in REPORT_FORMATS),
+    *(f"compare -q --names runid --format {form} qrels run other" for form in REPORT_FORMATS),
     "eval --wide --names runid qrels run other",
     "eval --log /dev/stdout -o values qrels run",
     "compare -q --names runid qrels run other",

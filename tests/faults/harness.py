@@ -56,6 +56,7 @@ COMMANDS = {
     "diagnose": "diagnose --pool bm25.run qrels fusion.run",
     "calibrate": "calibrate --quality quality.tsv -m P.5 --resamples 50 -o out qrels bm25.run",
     "agree": "agree --resamples 50 -m P.5 -o out qrels llm.qrels bm25.run fusion.run",
+    "correct": "correct -m P.5 -o out people.qrels llm.qrels bm25.run fusion.run",
     "zscores": "zscores -m map qrels bm25.run fusion.run",
     "measures": "measures map",
     "formats": "formats mteb",
@@ -77,6 +78,8 @@ class Trial:
             shutil.copyfile(FIXTURES / source, self.folder / name)
         (self.folder / "out").write_bytes(OLD)
         (self.folder / "old.log").write_text(OLD_LOG)
+        judged = (self.folder / "qrels").read_bytes().splitlines(keepends=True)
+        (self.folder / "people.qrels").write_bytes(b"".join(judged[: len(judged) * 7 // 8]))
         self.several = words[0] == "eval" and len([word for word in words if ".run" in word]) > 1
         self._aside = Path(tempfile.mkdtemp(prefix="ragkpi-faults-"))
         for name in ("stdout", "stderr"):
@@ -105,7 +108,7 @@ class Trial:
             self.reached = (self._aside / "reached").exists()
             names = [*FILES, "out"]
             self.files = {name: self._hash(name) for name in names}
-            extra = set(os.listdir(self.folder)) - {*names, "log", "old.log"}
+            extra = set(os.listdir(self.folder)) - {*names, "log", "old.log", "people.qrels"}
             self.extra = {name: self._hash(name) for name in sorted(extra)}
             log = self.folder / "log"
             self.log = log.read_bytes() if log.exists() else b""

@@ -15,7 +15,8 @@ ALL = [*KINDS, "signals"]
 
 
 def test_every_command_meets_every_fault():
-    assert {line.split()[0] for line in harness.COMMANDS.values()} == set(COMMANDS)
+    tried = {line.split()[0] for line in harness.COMMANDS.values()}
+    assert tried == set(COMMANDS) - {"demo"}  # which writes a new folder, and reads nothing
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks, and looks into /proc")

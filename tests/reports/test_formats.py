@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -97,6 +99,11 @@ def test_json_is_one_object_with_the_runs_of_jsonl():
 
 def test_every_format_has_a_snapshot():
     assert set(REPORT_FORMATS) == {*SNAPSHOTS, "json"}
+
+
+def test_every_format_has_a_row_in_the_page():
+    page = (Path(__file__).parents[2] / "docs" / "tables.md").read_text("utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) >= set(REPORT_FORMATS)
 
 
 def test_values_of_queries():

@@ -26,8 +26,8 @@ Every command that decides is asked about made-up collections, where the truth i
 does it claim something where there is nothing to find? The target is at most 5 %. And how often
 does it find what is there, beside the best test known, which sees the same numbers?
 
-Numbers are percent of the trials ± one standard error. **Bold** is a miss: above its target by more
-than two standard errors, or more than five points below the test beside it.
+Numbers are percent of the trials ± one standard error. **Bold** is a miss: further from its target
+than two standard errors of the target, or more than five points below the test beside it.
 """
 
 

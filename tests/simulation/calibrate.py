@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 import ragkpi
+from tests.simulation.clusters import members
 from tests.simulation.compare import rejected, values
 from tests.simulation.rates import Outcome, Rates, Study, Trial
 from tests.simulation.worlds import BASE, by_query, levels, ranked
@@ -21,9 +22,11 @@ MEASURES = (
 )
 
 
-def claims(qrels: Any, runs: Any, quality: Any, measures: Sequence[str]) -> Outcome:
+def claims(
+    qrels: Any, runs: Any, quality: Any, measures: Sequence[str], **options: Any
+) -> dict[str, bool]:
     """Return whether calibrate names a measure, alone or with others, as tracking or against it."""
-    answer = ragkpi.calibrate(qrels, runs, quality, measures, resamples=RESAMPLES).answer
+    answer = ragkpi.calibrate(qrels, runs, quality, measures, resamples=RESAMPLES, **options).answer
     return {
         "names a measure": " tracks quality" in answer,
         "says one runs against it": bool(re.search(r" runs? against ", answer)),
@@ -57,31 +60,56 @@ def noise(queries: int, measures: int, runs: int = 1, of_run: float = 0.0) -> Tr
     return trial
 
 
+def clustered(clusters: int, alike: float) -> Trial:
+    """Quality that is noise, five queries a cluster; ranks and quality correlate within clusters.
+
+    The only relevant document of a query stands at a rank from 1 to 10.
+    """
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        cluster = np.repeat(np.arange(clusters), 5)
+        place = np.argsort(np.argsort(members(cluster, alike, rng))) * 10 // len(cluster)
+        quality = members(cluster, alike, rng).tolist()
+        names = [f"q{number:03d}" for number in range(len(cluster))]
+        ranking = {f"d{rank}": float(-rank) for rank in range(10)}
+        qrels = {query: {f"d{rank}": 1} for query, rank in zip(names, place.tolist(), strict=True)}
+        run = dict.fromkeys(names, ranking)
+        given = qrels, run, dict(zip(names, quality, strict=True)), ("recip_rank", "success.5")
+        of_query = dict(zip(names, map(str, cluster), strict=True))
+        with_option, without = claims(*given, cluster=of_query), claims(*given)
+        return {
+            "any claim": any(with_option.values()),
+            "without the option": any(without.values()),
+        }
+
+    return trial
+
+
 def tracked(queries: int, measures: int, correlation: float = 0.6) -> Trial:
     """Quality that correlates with nDCG@10."""
 
     def trial(rng: np.random.Generator) -> Outcome:
         level = levels(rng, queries)
         (run,), qrels = ranked(rng, level, [BASE]).values(), by_query(level)
-        (x,) = values(qrels, run, MEASURES[:1]).values()
+        columns = values(qrels, run, MEASURES[:measures])
+        x = columns["ndcg_cut_10"]
         error = rng.normal(size=queries) * np.sqrt(1 - correlation**2)
         quality = correlation * (x - _MEAN) / _SPREAD + error
         scores = dict(zip(qrels, quality.tolist(), strict=True))
         return {
             **claims(qrels, run, scores, MEASURES[:measures]),
-            "spearmanr of nDCG@10": _correlated(qrels, run, quality, MEASURES[:1]),
-            "spearmanr of all, Holm": _correlated(qrels, run, quality, MEASURES[:measures]),
+            "spearmanr of nDCG@10": _correlated([x], quality),
+            "spearmanr of all, Holm": _correlated([*columns.values()], quality),
         }
 
     return trial
 
 
-def _correlated(qrels: Any, run: Any, quality: np.ndarray, measures: Sequence[str]) -> bool:
+def _correlated(columns: Sequence[np.ndarray], quality: np.ndarray) -> bool:
     """Return whether one of the measures correlates, by scipy's test with Holm's correction."""
-    columns = values(qrels, run, measures).items()
-    tests = {name: stats.spearmanr(column, quality) for name, column in columns}
-    found = rejected({name: float(test.pvalue) for name, test in tests.items()})
-    return any(float(tests[name].statistic) > 0 for name in found)
+    tests = [stats.spearmanr(column, quality) for column in columns]
+    found = rejected({place: float(test.pvalue) for place, test in enumerate(tests)})
+    return any(float(tests[place].statistic) > 0 for place in found)
 
 
 _MEAN, _SPREAD = 0.53, 0.31  # of nDCG@10 over queries
@@ -114,6 +142,16 @@ STUDY = Study(
             },
             ["names a measure", "says one runs against it"],
             {"names a measure": 0.05, "says one runs against it": 0.05},
+        ),
+        Rates(
+            "quality is noise, five queries a cluster; measures and quality correlate within",
+            {
+                f"{count} clusters, correlation {alike:g}": clustered(count, alike)
+                for count in (10, 20)
+                for alike in (0.0, 0.3, 1.0)
+            },
+            ["any claim", "without the option"],
+            {"any claim": 0.05},
         ),
         Rates(
             "quality correlates with nDCG@10 by 0.6",

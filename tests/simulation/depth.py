@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +21,21 @@ CLEAR = {1: 0.5, 3: 0.3, 8: 0.2}
 SMOOTH = {rank: 0.5**rank for rank in range(1, 9)}
 
 
-def chosen(queries: int, rng: np.random.Generator, first: Mapping[int, float]) -> int | None:
+def ranks_of(queries: int, rng: np.random.Generator, first: Mapping[int, float]) -> np.ndarray:
+    """Draw the rank of the first relevant document of each query, (n,); 0 for none."""
+    shares = [*first.values(), max(1 - sum(first.values()), 0)]
+    return rng.choice([*first, 0], size=queries, p=shares)
+
+
+def chosen(ranks: np.ndarray, **options: Any) -> int | None:
     """Return the depth that depth is confident of, for a sample of queries; None if of none."""
-    ranks = rng.choice(
-        [*first, 0], size=queries, p=[*first.values(), max(1 - sum(first.values()), 0)]
-    )
     qrels: dict[str, dict[str, int]] = {}
     run: Run = {}
     for number, rank in enumerate(ranks.tolist()):
         query = f"q{number:03d}"
         run[query] = {f"d{place}": float(-place) for place in range(1, _DEEPEST + 1)}
         qrels[query] = {f"d{rank}" if rank else "not retrieved": 1}
-    return confident(ragkpi.depth(qrels, run, corpus_size=_CORPUS).answer)
+    return confident(ragkpi.depth(qrels, run, corpus_size=_CORPUS, **options).answer)
 
 
 def saturated(queries: int) -> Trial:
@@ -61,13 +65,36 @@ def repeated(queries: int, first: Mapping[int, float], right: int) -> Trial:
     """Two samples from one population."""
 
     def trial(rng: np.random.Generator) -> Outcome:
-        one, other = (chosen(queries, rng, first) for _ in range(2))
+        one, other = (chosen(ranks_of(queries, rng, first)) for _ in range(2))
         return {
             "flips": None not in (one, other) and max(one, other) > 2 * min(one, other),
             "undecided": one is None,
             "within a factor of two of the truth": one is not None
             and right / 2 <= one <= 2 * right,
             "wrong by more": one is not None and not right / 2 <= one <= 2 * right,
+        }
+
+    return trial
+
+
+def clustered(clusters: int, alike: float, first: Mapping[int, float], right: int) -> Trial:
+    """Five queries a cluster; a share of them have its rank, the others one of their own."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        cluster = np.repeat(np.arange(clusters), 5)
+        own, shared = ranks_of(len(cluster), rng, first), ranks_of(clusters, rng, first)[cluster]
+        ranks = np.where(rng.random(len(cluster)) < alike, shared, own)
+        of_query = {f"q{number:03d}": str(one) for number, one in enumerate(cluster.tolist())}
+        with_option, without = chosen(ranks, cluster=of_query), chosen(ranks)
+
+        def wrong(depth: int | None) -> bool:
+            return depth is not None and not right / 2 <= depth <= 2 * right
+
+        return {
+            "wrong": wrong(with_option),
+            "undecided": with_option is None,
+            "wrong without the option": wrong(without),
+            "undecided without": without is None,
         }
 
     return trial
@@ -80,7 +107,7 @@ between what. Where nearly every query succeeds at the top of the list with litt
 evidence, success chooses no K. A flip: two samples of queries from one population, both with a
 recommendation, whose K differ by more than a factor of two. No test is known for this question.
 The truth is the K of the whole population by the same rule: the smallest K whose success is at
-most 0.02 below that at K = 50."""
+most 0.02 below that at K = 50. With `--cluster` clusters are drawn, not queries."""
 
 COLUMNS = ("flips", "undecided", "within a factor of two of the truth", "wrong by more")
 
@@ -103,6 +130,17 @@ STUDY = Study(
             },
             COLUMNS,
             {"flips": 0.05, "wrong by more": 0.05},
+        ),
+        Rates(
+            "five queries a cluster, a fifth of the queries at 8, none deeper",
+            {
+                f"{clusters} clusters, {alike:.0%} of the queries as their cluster": clustered(
+                    clusters, alike, CLEAR, 8
+                )
+                for clusters, alike in ((4, 0.8), (10, 0.0), (10, 0.8), (20, 0.8))
+            },
+            ["wrong", "undecided", "wrong without the option", "undecided without"],
+            {"wrong": 0.05},
         ),
         Rates(
             "success chooses nothing: 100 relevant documents a query, nine of ten places hold one",

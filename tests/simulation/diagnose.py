@@ -19,12 +19,17 @@ def blamed(answer: str) -> str:
     return "the reranker" if answer.startswith("Fix the reranker") else ""
 
 
-def lost(queries: int, share: float, varying: float) -> Trial:
-    """The pool lacks a share of what is lost, by queries Beta with this mean and a + b."""
+def lost(queries: int, share: float, varying: float, each: int = 1) -> Trial:
+    """The pool lacks a share of what is lost, by clusters Beta with this mean and a + b.
+
+    A cluster has `each` queries; with one there are none.
+    """
 
     def trial(rng: np.random.Generator) -> Outcome:
-        loss = rng.binomial(USEFUL, rng.beta(3, 3, size=queries))
-        of_pool = rng.binomial(loss, rng.beta(varying * share, varying * (1 - share), size=queries))
+        cluster = np.arange(queries) // each
+        shares = rng.beta(varying * share, varying * (1 - share), size=cluster[-1] + 1)
+        loss = rng.binomial(USEFUL, rng.beta(3, 3, size=cluster[-1] + 1)[cluster])
+        of_pool = rng.binomial(loss, shares[cluster])
         qrels: dict[str, dict[str, int]] = {}
         run: Run = {}
         pool: Run = {}
@@ -40,13 +45,19 @@ def lost(queries: int, share: float, varying: float) -> Trial:
             ]  # what is in the pool, too
             run[query] = {document: float(-place) for place, document in enumerate(ranking)}
             pool[query] = {document: float(-place) for place, document in enumerate(ranking + rest)}
-        said = blamed(ragkpi.diagnose(qrels, run, pool=pool).answer)
+        options = {"cluster": dict(zip(qrels, map(str, cluster), strict=True))} if each > 1 else {}
+        said = blamed(ragkpi.diagnose(qrels, run, pool=pool, **options).answer)
         apart = (2.0 * of_pool - loss) / USEFUL  # lost by the pool less lost by the selection
-        test = stats.ttest_1samp(apart, 0)
+        test = stats.ttest_1samp(apart.reshape(-1, each).mean(axis=1), 0)
         shown = bool(test.pvalue < 0.05)
         return {
             "retrieval": said == "retrieval",
             "the reranker": said == "the reranker",
+            "either": bool(said),
+            "either without the option": bool(blamed(ragkpi.diagnose(qrels, run, pool=pool).answer))
+            if each > 1
+            else bool(said),
+            "t test of clusters": shown,
             "t test: retrieval": shown and float(apart.mean()) > 0,
             "t test: the reranker": shown and float(apart.mean()) < 0,
         }
@@ -78,7 +89,13 @@ STUDY = Study(
             {f"{queries} queries": lost(queries, 0.75, 1.0) for queries in (10, 20, 50)},
             COLUMNS,
             {"the reranker": 0.05},
-            {"retrieval": "t test: retrieval"},
+            beside={"retrieval": "t test: retrieval"},
+        ),
+        Rates(
+            "to blame alike, five queries a cluster",
+            {f"{queries // 5} clusters": lost(queries, 0.5, 1.0, 5) for queries in (50, 100)},
+            ["either", "either without the option", "t test of clusters"],
+            {"either": 0.05},
         ),
     ],
 )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import stats
 
 import ragkpi
+from ragkpi.statistics.gates import BaselineGate, Margin, baseline_verdicts
 from tests.simulation.compare import FOUR, ONE, t_tests
 from tests.simulation.rates import Outcome, Rates, Study, Trial
+from tests.simulation.shapes import failing
+from tests.simulation.values import names_of, scores_of
 from tests.simulation.worlds import BASE, BETTER, Run, by_query, levels, ranked
 
 
@@ -45,6 +49,29 @@ def gate(queries: int, before: float, after: float, measures: Sequence[str]) -> 
     return trial
 
 
+def proof(queries: int, share: float) -> Trial:
+    """A run that loses exactly the margin, by complete failures of a share of the queries.
+
+    With a share of 0 it loses it by all queries alike, with the usual spread.
+    """
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        if share:
+            values = failing(queries, share)(rng)
+        else:
+            values = rng.normal(scale=[0.0, 0.26], size=(queries, 2))
+        values[:, 1] -= MARGIN
+        gate = BaselineGate(Margin(MARGIN), "noninferior")
+        baseline, run = zip(names_of(values), scores_of(values), strict=True)
+        (verdict,) = baseline_verdicts(baseline, run, gate)
+        t = stats.ttest_1samp(values[:, 1] - values[:, 0] + MARGIN, 0, alternative="greater")
+        return {"passes": verdict.passed, "t test, one-sided at 2.5 %": bool(t.pvalue < 0.025)}
+
+    return trial
+
+
+MARGIN = 0.1
+
 RULE = """\
 `gate_by="worse"`, the default, stops a run where compare says that it is worse: the same test,
 the same p < 0.05, corrected by Holm for all gated values. `gate_by="value"` stops it where one of
@@ -76,6 +103,16 @@ STUDY = Study(
             },
             COLUMNS,
             beside={"stopped by worse": "t tests, two-sided"},
+        ),
+        Rates(
+            "`--gate-by noninferior`, a run that loses exactly the margin of 0.1",
+            {
+                f"{name}, {queries} queries": proof(queries, share)
+                for name, share in (("by every query", 0.0), ("by failing one in ten", 0.1))
+                for queries in (12, 50, 100)
+            },
+            ["passes", "t test, one-sided at 2.5 %"],
+            {"passes": 0.05},
         ),
     ],
 )

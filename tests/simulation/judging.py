@@ -5,11 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 import ragkpi
-from tests.simulation.compare import FAST, decisions
+from tests.simulation.compare import FAST
 from tests.simulation.rates import Outcome, Rates, Study, Trial
 from tests.simulation.worlds import Run
 
 SHOWN = 10
+
+
+def claimed(qrels: dict[str, dict[str, int]], runs: dict[str, Run], measure: str) -> Outcome:
+    """Return what compare claims of the second run, and whether it says "as far as judged"."""
+    found = ragkpi.compare(qrels, runs, measure, **FAST)
+    (difference,) = found.to_dict()["comparison"]["differences"]
+    plain = "as far as judged" not in found.answer.lower()
+    return {
+        "better or worse, plainly": difference["decision"] in ("better", "worse") and plain,
+        "as far as judged": not plain,
+    }
 
 
 def pooled(queries: int, judged: float, better: float) -> Trial:
@@ -29,16 +40,31 @@ def pooled(queries: int, judged: float, better: float) -> Trial:
                 run[query] = {f"{name}{rank}": float(-rank) for rank in range(SHOWN)}
                 for rank in np.flatnonzero(known).tolist():
                     qrels[query][f"{name}{rank}"] = int(relevant[rank])
-        (said,) = decisions(qrels, runs, ("P.10",)).values()
-        answer = ragkpi.compare(qrels, runs, "P.10", **FAST).answer
-        plain = "as far as judged" not in answer.lower()
-        return {
-            "better or worse, plainly": said in ("better", "worse") and plain,
-            "as far as judged": not plain,
-        }
+        return claimed(qrels, runs, "P.10")
 
     return trial
 
+
+def to_depths(queries: int, measure: str, first: int, other: int) -> Trial:
+    """Equal runs of fifty documents, each judged to a rank of its own."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        qrels: dict[str, dict[str, int]] = {}
+        runs: dict[str, Run] = {"first": {}, "other": {}}
+        share = 0.6 / np.sqrt(np.arange(1, DEEP + 1))
+        for number in range(queries):
+            query, easy = f"q{number:03d}", rng.uniform(0.5, 1.5)
+            qrels[query] = {"unseen": 1}
+            for (name, run), judged in zip(runs.items(), (first, other), strict=True):
+                run[query] = {f"{name}{rank}": float(-rank) for rank in range(DEEP)}
+                level = (rng.random(judged) < np.minimum(easy * share[:judged], 1)).tolist()
+                qrels[query] |= {f"{name}{rank}": int(one) for rank, one in enumerate(level)}
+        return claimed(qrels, runs, measure)
+
+    return trial
+
+
+DEEP = 50
 
 RULE = """\
 Where the judged shares of the compared runs differ by more than chance, the verdict says "as far
@@ -66,6 +92,28 @@ STUDY = Study(
             {"50 queries": pooled(50, 1.0, 0.15)},
             ["better or worse, plainly", "as far as judged"],
             {"as far as judged": 0.05},
+        ),
+        Rates(
+            "equal runs of 50 documents, both judged to rank 10 and the first one below",
+            {
+                f"{measure}, the first to rank {first}, {queries} queries": to_depths(
+                    queries, measure, first, 10
+                )
+                for measure in ("map", "ndcg", "Rprec", "bpref", "gm_map", "rbp")
+                for first in ((20, 50) if measure == "map" else (50,))
+                for queries in (12, 50)
+            },
+            ["better or worse, plainly", "as far as judged"],
+            {"better or worse, plainly": 0.05},
+        ),
+        Rates(
+            "equal runs of 50 documents, both judged to the same rank",
+            {
+                f"map, to rank {rank}, 50 queries": to_depths(50, "map", rank, rank)
+                for rank in (10, 50)
+            },
+            ["better or worse, plainly", "as far as judged"],
+            {"better or worse, plainly": 0.05},
         ),
     ],
 )

@@ -14,7 +14,7 @@ import numpy as np
 SEED = 7
 SHORT_OF = 0.05  # less than the test beside it by more than this is a miss
 
-Outcome = Mapping[str, bool]  # whether what each column counts has happened
+Outcome = Mapping[str, float]  # whether, or in what share, what a column counts has happened
 Trial = Callable[[np.random.Generator], Outcome]
 
 
@@ -30,6 +30,8 @@ class Rates:
         What the trials return, in the order of the table.
     most
         Columns whose rate should not exceed a share.
+    least
+        Columns whose rate should not fall short of a share.
     beside
         Columns whose rate should not fall short of another column's.
     """
@@ -38,6 +40,7 @@ class Rates:
     worlds: Mapping[str, Trial]
     columns: Sequence[str]
     most: Mapping[str, float] = field(default_factory=dict)
+    least: Mapping[str, float] = field(default_factory=dict)
     beside: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -74,16 +77,27 @@ def lines_of(study: Study, outcomes: Mapping[tuple[str, str], Sequence[Outcome]]
 
 
 def _target(table: Rates, name: str) -> str:
-    return f" (≤ {100 * table.most[name]:g} %)" if name in table.most else ""
+    most, least = table.most.get(name), table.least.get(name)
+    if most is None:
+        return "" if least is None else f" (≥ {100 * least:g} %)"
+    return f" (≤ {100 * most:g} %)" if least is None else f" ({100 * least:g} to {100 * most:g} %)"
 
 
 def _row(table: Rates, world: str, outcomes: Sequence[Outcome]) -> str:
     cells = []
-    rate = {name: float(np.mean([one[name] for one in outcomes])) for name in table.columns}
+    columns = {name: np.array([one[name] for one in outcomes], float) for name in table.columns}
+    rate = {name: float(column.mean()) for name, column in columns.items()}
     for name, share in rate.items():
-        error = math.sqrt(share * (1 - share) / len(outcomes))
+        error = float(columns[name].std()) / math.sqrt(len(outcomes))
         text = f"{100 * share:.1f} ± {100 * error:.1f}"
-        too_often = share > table.most.get(name, 1.0) + 2 * error
-        too_rare = name in table.beside and share < rate[table.beside[name]] - SHORT_OF
-        cells.append(f"**{text}**" if too_often or too_rare else text)
+        most, least = table.most.get(name, 1.0), table.least.get(name, 0.0)
+        too_often = share > most + 2 * _error(most, len(outcomes))
+        too_rare = share < least - 2 * _error(least, len(outcomes))
+        short = name in table.beside and share < rate[table.beside[name]] - SHORT_OF
+        cells.append(f"**{text}**" if too_often or too_rare or short else text)
     return f"| {world} | {' | '.join(cells)} |"
+
+
+def _error(rate: float, trials: int) -> float:
+    """Return the standard error of a rate over trials: 0 for what is promised never or always."""
+    return math.sqrt(rate * (1 - rate) / trials)

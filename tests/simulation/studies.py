@@ -1,11 +1,29 @@
 """The studies, in the order of the page."""
 
-from tests.simulation import agree, calibrate, compare, depth, diagnose, gates, judging
+from tests.simulation import (
+    agree,
+    calibrate,
+    clusters,
+    compare,
+    depth,
+    diagnose,
+    gates,
+    intervals,
+    judging,
+    pairs,
+    shapes,
+    slices,
+)
 
 STUDIES = [
     compare.STUDY,
+    pairs.STUDY,
+    shapes.STUDY,
+    clusters.STUDY,
+    slices.STUDY,
     gates.STUDY,
     judging.STUDY,
+    intervals.STUDY,
     calibrate.STUDY,
     agree.STUDY,
     depth.STUDY,

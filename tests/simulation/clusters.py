@@ -1,0 +1,104 @@
+"""Queries in clusters: paraphrases of a topic, turns of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import stats
+
+from tests.simulation.rates import Outcome, Rates, Study, Trial
+from tests.simulation.values import SPREAD, Matrix, any_claim, claims
+
+Sizes = Callable[[np.random.Generator], Matrix]
+
+
+def each_of(size: int, count: int) -> Sizes:
+    return lambda _: np.repeat(np.arange(count), size)
+
+
+def unequal(count: int) -> Sizes:
+    """One to thirteen queries a cluster, five on average; most have few."""
+    return lambda rng: np.repeat(np.arange(count), np.minimum(rng.geometric(0.2, count), 13))
+
+
+def members(clusters: Matrix, correlation: float, rng: np.random.Generator) -> Matrix:
+    """Draw values with an intra-class correlation, mean 0 and variance 1, (n,)."""
+    shared = rng.normal(size=clusters.max() + 1)[clusters]
+    own = rng.normal(size=len(clusters))
+    return np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
+
+
+def two_runs(sizes: Sizes, correlation: float, better: float = 0.0) -> Trial:
+    """Two runs whose differences are alike within a cluster."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        clusters = sizes(rng)
+        first = rng.normal(scale=SPREAD, size=len(clusters))
+        difference = SPREAD * members(clusters, correlation, rng) + better
+        values = np.column_stack([first, first + difference])
+        of_clusters = np.bincount(clusters, difference) / np.bincount(clusters)
+        t = stats.ttest_1samp(of_clusters, 0)
+        said = claims(values, clusters)
+        return {
+            "any claim": any_claim(said),
+            "better": said == ["better"],
+            "without the option": any_claim(claims(values)),
+            "t test of clusters' means": bool(t.pvalue < 0.05),
+            "t test of clusters' means: better": bool(t.pvalue < 0.05 and t.statistic > 0),
+            "t test of queries: better": claims(values, test="t") == ["better"],
+        }
+
+    return trial
+
+
+RULE = """\
+With `--cluster FILE` the units are clusters: standard errors leave out whole clusters, and t has as
+many degrees of freedom as there are clusters, less one; what is estimated stays the mean over
+queries. Beside it: scipy's `ttest_1samp` of the clusters' means, which is exact for clusters of one
+size, and what is claimed without the option."""
+
+CORRELATIONS = (0.0, 0.1, 0.3, 0.6, 1.0)
+
+STUDY = Study(
+    "compare --cluster: queries that belong together",
+    RULE,
+    [
+        Rates(
+            "equal runs, five queries a cluster",
+            {
+                f"{count} clusters, correlation {correlation:g}": two_runs(
+                    each_of(5, count), correlation
+                )
+                for count in (5, 10, 20, 40)
+                for correlation in CORRELATIONS
+            },
+            ["any claim", "without the option", "t test of clusters' means"],
+            {"any claim": 0.05},
+        ),
+        Rates(
+            "equal runs, one to thirteen queries a cluster",
+            {
+                f"{count} clusters, correlation {correlation:g}": two_runs(
+                    unequal(count), correlation
+                )
+                for count in (10, 20, 40)
+                for correlation in CORRELATIONS
+            },
+            ["any claim", "without the option", "t test of clusters' means"],
+            {"any claim": 0.05},
+        ),
+        Rates(
+            "a run that is better by 0.1, five queries a cluster",
+            {
+                f"{count} clusters, correlation {correlation:g}": two_runs(
+                    each_of(5, count), correlation, 0.1
+                )
+                for count in (10, 20)
+                for correlation in (0.0, 0.3)
+            },
+            ["better", "t test of clusters' means: better", "t test of queries: better"],
+            beside={"better": "t test of clusters' means: better"},
+        ),
+    ],
+)
