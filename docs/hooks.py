@@ -45,8 +45,23 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Put the formulas in place of their marks."""
-    return re.sub(r"formula\d+mark", lambda mark: _drawn[mark[0]], content)
+    """Put the formulas in place of their marks, and let buttons copy commands without outputs."""
+    content = re.sub(r"formula\d+mark", lambda mark: _drawn[mark[0]], content)
+    return re.sub(
+        r"<div class=\"[^\"]*highlight\">(?=<pre>(.*?)</pre>)", _copied, content, flags=re.S
+    )
+
+
+def _copied(block: re.Match[str]) -> str:
+    """Give a block with prompts what to copy: its commands, also those of several lines."""
+    commands: list[str] = []
+    for line in html.unescape(re.sub("<[^>]*>", "", block[1])).splitlines():
+        if line.startswith(("$ ", ">>> ", "... ")):
+            commands.append(line.partition(" ")[2])
+        elif commands and commands[-1].endswith("\\"):
+            commands.append(line)
+    text = html.escape("\n".join(commands))
+    return block[0].replace("<div ", f'<div data-copy="{text}" ', 1) if commands else block[0]
 
 
 def _marked(seen: re.Match[str]) -> str:

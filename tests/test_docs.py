@@ -1,5 +1,6 @@
 """The site: its reference is the registry, and its pages say what the commands do."""
 
+import html
 import importlib.util
 import re
 from pathlib import Path
@@ -83,3 +84,15 @@ def test_exit_statuses_are_those_of_the_errors():
         if isinstance(kind, type) and issubclass(kind, errors.RagkpiError)
     }
     assert raised <= documented
+
+
+def test_a_copied_block_is_its_commands_alone():
+    block = '<div class="language-{} highlight"><pre><span></span><code>{}</code></pre></div>'
+    console = block.format(
+        "console", '<span class="gp">$ </span>a &lt;b&gt; \\\n  -c\nan output\n$ d "e"\n'
+    )
+    python = block.format("python", "&gt;&gt;&gt; for x in y:\n...     print(x)\n1\n")
+    plain = block.format("text", "pip install ragkpi\n")
+    page = hooks().on_page_content(console + python + plain)
+    copied = [html.unescape(text) for text in re.findall('data-copy="([^"]*)"', page)]
+    assert copied == ['a <b> \\\n  -c\nd "e"', "for x in y:\n    print(x)"]
