@@ -37,7 +37,7 @@ from ragkpi.measures.measure import (
     record,
 )
 from ragkpi.measures.parameters import Cutoffs, Option
-from ragkpi.measures.precision import expected_recall, recall
+from ragkpi.measures.precision import recall
 from ragkpi.measures.tied import Tail, share_reaching, tail
 from ragkpi.ranking.judged import Counts, Judged, quotient, shared
 from ragkpi.wording import named
@@ -131,9 +131,12 @@ def chance_statistics(tail: Tail, bits_of_chance: int) -> FloatArray:
     return np.column_stack([tail.complement, banded])
 
 
-def succeeds(judged: Counts, cutoff: int, needed: Needed) -> BoolArray:
-    """Return which queries succeed, (Q,)."""
-    return np.asarray(judged.found_at(cutoff) >= needed.of(judged.num_rel))
+def succeeds(judged: Counts, cutoff: int, needed: Needed) -> BoolArray | FloatArray:
+    """Return which queries succeed, (Q,), or for ``ties="expected"`` in which share of orders."""
+    num_needed = needed.of(judged.num_rel)
+    if isinstance(judged, Judged) and judged.tied is not None:
+        return share_reaching(judged, cutoff, num_needed)
+    return np.asarray(judged.found_at(cutoff) >= num_needed)
 
 
 def _where_possible(judged: Counts, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:
@@ -312,15 +315,7 @@ _recall = partial(
 _between_depths = partial(_chance, bounds=UNPROVEN, expected=None)
 
 
-def _share_of_orders(judged: Judged, cutoff: int, needed: Needed) -> FloatArray:
-    return share_reaching(judged, cutoff, needed.of(judged.num_rel))
-
-
-def _expected_p_obs(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
-    return _where_possible(judged, m, _share_of_orders(judged, cutoff, Needed(m, recall)))
-
-
-@_over_chance(rate="always", needs=frozenset(), cautions=(), expected=_expected_p_obs)
+@_over_chance(rate="always", needs=frozenset(), cautions=(), expected="itself")
 def p_obs(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     """Observed success: whether the top K holds at least m relevant documents.
 
@@ -347,13 +342,7 @@ def p_rand(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     return _where_possible(judged, m, chance(judged, cutoff, Needed(m, recall)).probability)
 
 
-def _expected_ef(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
-    return np.column_stack(
-        [_expected_p_obs(judged, cutoff, m, recall), p_rand(judged, cutoff, m, recall)]
-    )
-
-
-@_over_chance(aggregate=SUMMARY_RATIO, style="significant", expected=_expected_ef)
+@_over_chance(aggregate=SUMMARY_RATIO, style="significant", expected="itself")
 def ef(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     """Enrichment factor: how many times as often as chance the top K succeeds.
 
@@ -366,13 +355,7 @@ def ef(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     return np.column_stack([p_obs(judged, cutoff, m, recall), p_rand(judged, cutoff, m, recall)])
 
 
-def _expected_bor(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
-    needed = Needed(m, recall)
-    statistics = chance_statistics(chance(judged, cutoff, needed), needed.bits(cutoff))
-    return _where_possible(judged, m, _share_of_orders(judged, cutoff, needed), statistics)
-
-
-@_over_chance(aggregate=BITS, known_as=("BoR",), expected=_expected_bor)
+@_over_chance(aggregate=BITS, known_as=("BoR",), expected="itself")
 def bor(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     """Bits-over-Random: how much more often than chance the top K succeeds, in bits.
 
@@ -409,12 +392,7 @@ def bor_max_qmean(judged: Judged, cutoff: int, m: int, recall: float) -> FloatAr
     return CEILING.value(bor_max(judged, cutoff, m, recall))
 
 
-def _expected_ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    expected, by_chance = expected_recall(judged, cutoff), _recall_by_chance(judged, cutoff)
-    return _where_possible(judged, m, expected, by_chance)
-
-
-@_recall(aggregate=SUMMARY_RATIO, style="significant", expected=_expected_ef_recall)
+@_recall(aggregate=SUMMARY_RATIO, style="significant", expected="itself")
 def ef_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
     """Enrichment factor of recall, as in virtual screening.
 
@@ -426,7 +404,7 @@ def ef_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
     return _where_possible(judged, m, recall(judged, cutoff), _recall_by_chance(judged, cutoff))
 
 
-@_recall(aggregate=LOG2_RATIO, expected=_expected_ef_recall)
+@_recall(aggregate=LOG2_RATIO, expected="itself")
 def bor_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
     """Bits-over-Random of recall: how much more of the relevant documents than chance finds.
 

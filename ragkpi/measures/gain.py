@@ -161,22 +161,12 @@ def _dcg_ratio(gains: Mapping[int, float], cutoff: int | None = None) -> GainRat
     return ndcg_ratio(gains, cutoff)._replace(ideal="none")
 
 
-def _expected_dcg(
-    judged: Judged, gains: Mapping[int, float], cutoff: int | None = None
-) -> FloatArray:
+def _expected_dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None) -> FloatArray:
     ranks = existing_ranks(judged, cutoff)
     ranked = actual(judged, gains)
     expected = ranked.gain * mean_weight(judged, 1.0 / np.log2(ranks + 1))
     exact = np.where(ranked.rank <= len(ranks), ranked.discounted, 0.0)
     return ranked.total(np.where(is_alone(judged), exact, expected))
-
-
-def _expected_ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
-    return quotient(_expected_dcg(judged, gains), ideal_dcg(judged, gains))
-
-
-def _expected_ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
-    return quotient(_expected_dcg(judged, {}, cutoff), ideal(judged, {}).dcg_at(cutoff))
 
 
 @record(MEASURES, better="higher", bounds=STAIRCASE, ties="unproven", question="early")
@@ -218,7 +208,7 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 @_gain(
     parameters=Gains(cutoffs=True),
     bounds=Bounds("corners", accepts=gains_from_zero, ratio=_dcg_ratio),
-    expected=_expected_dcg,
+    expected="itself",
     known_as=("DCG",),
 )
 def dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None = None) -> FloatArray:
@@ -230,6 +220,8 @@ def dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None = None) -
                 so do empty places.
     Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0, which has no cutoff
     """
+    if judged.tied is not None:
+        return _expected_dcg(judged, gains, cutoff)
     ranked = actual(judged, gains)
     return ranked.dcg if cutoff is None else ranked.dcg_at(cutoff)
 
@@ -253,7 +245,7 @@ def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 @_gain(
     bounds=Bounds("staircase", accepts=gains_from_zero, ratio=ndcg_ratio),
     ties="monotone",
-    expected=_expected_ndcg,
+    expected="itself",
     known_as=("nDCG", "normalized_dcg"),
 )
 def ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
@@ -318,7 +310,7 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     parameters=Cutoffs(),
     bounds=Bounds("staircase", ratio=ndcg_ratio),
     ties="monotone",
-    expected=_expected_ndcg_cut,
+    expected="itself",
     known_as=("nDCG", "normalized_dcg"),
 )
 def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
@@ -329,4 +321,4 @@ def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: the gain is the level, always; 0 if no judged document has a level above 0.
     Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
     """
-    return quotient(actual(judged, {}).dcg_at(cutoff), ideal(judged, {}).dcg_at(cutoff))
+    return quotient(dcg(judged, {}, cutoff), ideal(judged, {}).dcg_at(cutoff))

@@ -92,8 +92,8 @@ def t_code(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
     return (1 - alpha) * found - alpha * quotient(shown - found, shown)
 
 
-def _f(judged: Counts, cutoff: int, alpha: float, num_rel: IntArray) -> FloatArray:
-    weighted = (alpha * cutoff + (1 - alpha) * num_rel).astype(np.float64)
+def _f(judged: Counts, cutoff: int, alpha: float, num_rel: FloatArray | IntArray) -> FloatArray:
+    weighted: FloatArray = alpha * cutoff + (1 - alpha) * num_rel
     return quotient(judged.found_at(cutoff), weighted)
 
 

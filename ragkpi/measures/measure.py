@@ -292,8 +292,9 @@ class Measure:
         in their place, from `ragkpi.measures.gain`. ``"judged"``: only which documents are judged.
     expected
         Its expected value over all orders of equal scores (``--ties expected``): a function like
-        `function`, of a `Judged` whose `tied` is known; ``"unchanged"`` if no order changes it;
-        None if ``--ties expected`` refuses the measure.
+        `function`, of a `Judged` whose `tied` is known; ``"itself"`` if that is what
+        `function` makes of expected counts; ``"unchanged"`` if no order changes it; None if
+        ``--ties expected`` refuses the measure.
 
     rate
         Whether its mean is a rate, each query's value being 0 or 1 by definition.
@@ -315,13 +316,15 @@ class Measure:
     ties: TieEffect = field(kw_only=True)
     question: Question = field(kw_only=True)
     worth: Literal["level", "gain", "judged"] = field(default="level", kw_only=True)
-    expected: Callable[..., Any] | Literal["unchanged"] | None = field(default=None, kw_only=True)
+    expected: Callable[..., Any] | Literal["unchanged", "itself"] | None = field(
+        default=None, kw_only=True
+    )
     rate: Literal["always", "at cutoff 1", "never"] = field(default="never", kw_only=True)
 
     @property
     def expectation(self) -> Callable[..., Any] | None:
         """The function of its expected value over all orders of equal scores."""
-        return self.function if self.expected == "unchanged" else self.expected
+        return self.function if isinstance(self.expected, str) else self.expected
 
     @property
     def sees(self) -> str:

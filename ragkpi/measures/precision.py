@@ -22,12 +22,10 @@ from ragkpi.measures.measure import (
 from ragkpi.measures.parameters import RECALL_POINTS, Cutoffs, RealCutoffs, RealList
 from ragkpi.measures.tied import (
     existing_ranks,
-    expected_found_at,
     is_alone,
     last_rank,
     mean_weight,
     share_reaching,
-    share_within,
     tied_ranks,
 )
 from ragkpi.ranking.judged import Counts, Judged, quotient, shared
@@ -51,11 +49,7 @@ _early = partial(
 _AP = ("AP", "MAP", "average_precision")
 
 
-def _expected_P(judged: Judged, cutoff: int) -> FloatArray:
-    return expected_found_at(judged, last_rank(judged, cutoff)) / cutoff
-
-
-@_cut(rate="at cutoff 1", expected=_expected_P, known_as=("P", "Prec", "precision"))
+@_cut(rate="at cutoff 1", expected="itself", known_as=("P", "Prec", "precision"))
 def P(judged: Counts, cutoff: int) -> FloatArray:
     """Precision: the relevant share of the first K documents.
 
@@ -67,12 +61,7 @@ def P(judged: Counts, cutoff: int) -> FloatArray:
     return judged.found_at(cutoff) / cutoff
 
 
-def expected_recall(judged: Judged, cutoff: int) -> FloatArray:
-    """Return the expected recall over all orders of equal scores, (Q,)."""
-    return quotient(expected_found_at(judged, last_rank(judged, cutoff)), judged.num_rel)
-
-
-@_cut(expected=expected_recall, known_as=("R", "Rec", "recall"))
+@_cut(expected="itself", known_as=("R", "Rec", "recall"))
 def recall(judged: Counts, cutoff: int) -> FloatArray:
     """Share of the relevant documents that are among the first K.
 
@@ -84,12 +73,7 @@ def recall(judged: Counts, cutoff: int) -> FloatArray:
     return quotient(judged.found_at(cutoff), judged.num_rel)
 
 
-def _expected_relative_P(judged: Judged, cutoff: int) -> FloatArray:
-    expected = expected_found_at(judged, last_rank(judged, cutoff))
-    return quotient(expected, np.minimum(cutoff, judged.num_rel))
-
-
-@_cut(expected=_expected_relative_P)
+@_cut(expected="itself")
 def relative_P(judged: Counts, cutoff: int) -> FloatArray:
     """Precision at K relative to the best that is possible.
 
@@ -118,15 +102,10 @@ def success(judged: Counts, cutoff: int) -> FloatArray:
     return (judged.found_at(cutoff) > 0).astype(np.float64)
 
 
-def _expected_Rprec(judged: Judged) -> FloatArray:
-    depth = np.minimum(judged.num_rel, last_rank(judged, None))[judged.query]
-    return quotient(expected_found_at(judged, depth), judged.num_rel)
-
-
 @_early(
     bounds=STAIRCASE_ALONE,
     ties="monotone",
-    expected=_expected_Rprec,
+    expected="itself",
     known_as=("Rprec", "R-precision", "r_precision"),
 )
 def Rprec(judged: Counts) -> FloatArray:
@@ -203,7 +182,7 @@ def _expected_average_precision(judged: Judged, cutoff: int | None = None) -> Fl
     relevant = np.bincount(group, weights=judged.relevant)[group] if len(group) else size
     before = (judged.found - judged.relevant)[begins][group]
     each = quotient(relevant - 1, size - 1)  # relevant documents that each rank adds
-    within = share_within(judged, last_rank(judged, cutoff))
+    within = judged.share_within(last_rank(judged, cutoff))
     expected = each * within + (before + 1 - each * tied.first) * mean_weight(judged, 1.0 / ranks)
     exact = np.where(judged.rank <= len(ranks), judged.found / judged.rank, 0.0)
     precision = np.where(is_alone(judged), exact, expected)

@@ -199,13 +199,6 @@ def last_rank(judged: Judged, cutoff: int | None) -> int:
     return min([_DEEPEST, *(rank for rank in limits if rank is not None)])
 
 
-def share_within(judged: Judged, depth: int | IntArray) -> FloatArray:
-    """Return the share of the orders that have each hit at `depth` or above, (H,)."""
-    tied = tied_ranks(judged)
-    size = tied.last - tied.first + 1
-    return np.clip(depth - tied.first + 1, 0, size) / size
-
-
 def mean_weight(judged: Judged, weights: FloatArray) -> FloatArray:
     """Average the weights of ranks 1 ... n, (n,), over the ranks of each hit, (H,); others are 0.
 
@@ -221,11 +214,6 @@ def existing_ranks(judged: Judged, cutoff: int | None) -> IntArray:
     """Return all ranks down to the last that exists and counts, from 1."""
     deepest = int(tied_ranks(judged).last.max(initial=0))
     return np.arange(1, min(deepest, last_rank(judged, cutoff)) + 1)
-
-
-def expected_found_at(judged: Judged, depth: int | IntArray) -> FloatArray:
-    """Return the expected number of relevant documents at `depth` or above, (Q,)."""
-    return judged.per_query(np.where(judged.relevant, share_within(judged, depth), 0.0))
 
 
 def share_reaching(judged: Judged, cutoff: int, m: int | IntArray) -> FloatArray:

@@ -259,8 +259,8 @@ class Counts(Protocol):
     def num_rel(self) -> IntArray: ...
     @property
     def num_rel_ret(self) -> IntArray: ...
-    def found_at(self, cutoff: int, /) -> IntArray: ...
-    def found_within(self, depth: FloatArray | IntArray, /) -> IntArray: ...
+    def found_at(self, cutoff: int, /) -> FloatArray | IntArray: ...
+    def found_within(self, depth: FloatArray | IntArray, /) -> FloatArray | IntArray: ...
     def precision_sum(self, cutoff: int | None = None, /) -> FloatArray: ...
     def first_relevant(self, cutoff: int | None = None, /) -> IntArray: ...
 
@@ -404,14 +404,33 @@ class Judged:
         hits = np.count_nonzero((self.level >= 0) & (self.rank <= last))
         return hits / retrieved if retrieved else float("nan")
 
-    def found_at(self, cutoff: int) -> IntArray:
-        """Relevant documents among the first `cutoff` retrieved, (Q,)."""
-        return self.per_query(self.relevant & (self.rank <= cutoff)).astype(np.int64)
+    def found_at(self, cutoff: int) -> FloatArray | IntArray:
+        """Relevant documents among the first `cutoff` retrieved, (Q,); `found_within`."""
+        return self._found(cutoff)
 
-    def found_within(self, depth: FloatArray | IntArray) -> IntArray:
-        """Relevant documents among the first `depth` retrieved, a depth per query, (Q,)."""
-        within = self.rank <= depth[self.query]
-        return self.per_query(self.relevant & within).astype(np.int64)
+    def found_within(self, depth: FloatArray | IntArray) -> FloatArray | IntArray:
+        """Relevant documents among the first `depth` retrieved, a depth per query, (Q,).
+
+        For ``ties="expected"``, the mean of their number over all orders of equal scores.
+        """
+        return self._found(depth[self.query])
+
+    def _found(self, depth: int | FloatArray | IntArray) -> FloatArray | IntArray:
+        if self.tied is not None:
+            return self.per_query(np.where(self.relevant, self.share_within(depth), 0.0))
+        return self.per_query(self.relevant & (self.rank <= depth)).astype(np.int64)
+
+    def share_within(self, depth: int | FloatArray | IntArray) -> FloatArray:
+        """Share of the orders of equal scores that have each hit at `depth` or above, (H,).
+
+        -M cuts every order. `ValueError` if the run was not judged for its ties.
+        """
+        if self.tied is None:
+            raise ValueError("the run was not judged for its ties")
+        (first, last), most = self.tied, self.settings.max_retrieved
+        deepest = depth if most is None else np.minimum(depth, most)
+        size = last - first + 1
+        return np.asarray(np.clip(deepest - first + 1, 0, size) / size)
 
     @cached_property
     def precision_at_relevant(self) -> FloatArray:
