@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from keyword import iskeyword
 from typing import Any
 
 import ir_measures
@@ -31,7 +32,7 @@ from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.in_memory import qrels_columns
 from ragkpi.measures import chance, evidence, kpi
-from ragkpi.measures.measure import Measure, MetricScores
+from ragkpi.measures.measure import OTHER_HOLES, Measure, MetricScores
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
@@ -40,16 +41,15 @@ from ragkpi.ranking.reading import NOTHING_RETRIEVED, RunInMemory
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.wording import decoded
 
-# Measures of a pool are left out: ir_measures has no pool.
+# Measures of a pool are left out: ir_measures has no pool. So is `lambda`, a word of Python.
 _WITHOUT_POOL = [
     measure
     for measure in (*chance.MEASURES, *evidence.MEASURES, *kpi.MEASURES)
     if isinstance(measure.parameters, Cutoffs)
     and measure.parameters.span == 1
-    and "pool" not in measure.name
-    and "proc" not in measure.name
-    and measure.name.isidentifier()
-    and measure.name != "lambda"
+    and measure.bounds != OTHER_HOLES
+    and "outside_pool" not in measure.needs
+    and not iskeyword(measure.name)
 ]
 
 
@@ -97,8 +97,9 @@ class _RagkpiMeasure(measures.Measure):  # type: ignore[misc]
 
 
 def _measure_object(measure: Measure) -> _RagkpiMeasure:
-    names = [name for name in measure.known_as if name.isidentifier()]
-    name = names[0] if names and measure.name in ("bor", "ra_nwg") else measure.name
+    # An alias in other capitals, unless ir_measures has its own of that name.
+    names = [name for name in measure.known_as if name.casefold() == measure.name]
+    name = next((name for name in names if name not in measures.registry), measure.name)
     assert isinstance(measure.parameters, Cutoffs)
     info = measures.ParamInfo
     parameters = {

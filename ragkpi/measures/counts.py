@@ -164,7 +164,7 @@ def _given_corpus_size(judged: Counts) -> IntArray:
     return np.array([single.get(query, shared) for query in judged.queries], dtype=np.int64)
 
 
-@_set(ties="monotone", known_as=("SetP", "P", "Prec", "precision"))
+@_set(ties="monotone", known_as=("SetP",), resembles=("P", "Prec", "precision"))
 def set_P(judged: Counts) -> FloatArray:
     """Precision of the whole retrieved set.
 
@@ -188,7 +188,7 @@ def set_relative_P(judged: Counts) -> FloatArray:
     return quotient(judged.num_rel_ret, np.minimum(judged.num_ret, judged.num_rel))
 
 
-@_set(ties="monotone", known_as=("SetR", "R", "Rec", "recall"))
+@_set(ties="monotone", known_as=("SetR",), resembles=("R", "Rec", "recall"))
 def set_recall(judged: Counts) -> FloatArray:
     """Recall of the whole retrieved set.
 
@@ -222,7 +222,8 @@ def _weighs_from_zero(arguments: Mapping[str, Any]) -> bool:
     parameters=RealList((1.0,), "weight", used=1),
     bounds=CORNERS_TALLIED._replace(accepts=_weighs_from_zero),
     question="tradeoff",
-    known_as=("SetF", "F1", "f_score", "f1_score"),
+    known_as=("SetF",),
+    resembles=("F1", "f_score", "f1_score"),
 )
 def set_F(judged: Counts, weight: tuple[float, ...]) -> FloatArray:
     """Weighted harmonic mean of the precision and the recall of the whole retrieved set.

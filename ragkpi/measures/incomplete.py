@@ -181,7 +181,7 @@ def _expected_rbp(judged: Judged, gains: Mapping[int, float], p: float) -> Float
     question="gain",
     worth="gain",
     expected=_expected_rbp,
-    known_as=("RBP",),
+    resembles=("RBP",),
 )
 def rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
     """Rank-biased precision, its gains scaled to at most 1 for each query.

@@ -93,11 +93,10 @@ def t_code(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
 
 
 def _f(judged: Counts, cutoff: int, alpha: float, num_rel: FloatArray | IntArray) -> FloatArray:
-    weighted: FloatArray = alpha * cutoff + (1 - alpha) * num_rel
-    return quotient(judged.found_at(cutoff), weighted)
+    return quotient(judged.found_at(cutoff), np.asarray(alpha * cutoff + (1 - alpha) * num_rel))
 
 
-@_tradeoff(known_as=("F1", "f_score", "f1_score"))
+@_tradeoff(resembles=("F1", "f_score", "f1_score"))
 def F(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
     """F-measure at K: weighted harmonic mean of precision and recall.
 

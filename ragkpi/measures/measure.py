@@ -276,6 +276,8 @@ class Measure:
     known_as
         Its names in other tools, in any capitals. A name with a cutoff (``nDCG@10``) asks for the
         measure that takes one.
+    resembles
+        Such names that often mean something else there; they are suggested, and never understood.
     better
         Whether higher or lower values are better, for marks, wins and gates; ``"neither"`` for
         counts and properties of the collection.
@@ -311,6 +313,7 @@ class Measure:
     reads: RelInfo = "qrels"
     cautions: tuple[Caution, ...] = ()
     known_as: tuple[str, ...] = ()
+    resembles: tuple[str, ...] = ()
     better: Better = field(kw_only=True)
     bounds: Bounds = field(kw_only=True)
     ties: TieEffect = field(kw_only=True)
@@ -367,6 +370,7 @@ class Measure:
             style="integer",
             cautions=(),
             known_as=(),
+            resembles=(),
             better="neither",
             bounds=COUNTED,
             ties="unproven",

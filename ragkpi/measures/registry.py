@@ -23,7 +23,7 @@ from ragkpi.errors import UsageError
 from ragkpi.interface import option, request_text
 from ragkpi.measures import counts, gain, incomplete, precision
 from ragkpi.measures.measure import Caution, Measure, Metric, RelInfo, names_of
-from ragkpi.measures.parameters import Cutoffs, Parameters, bad_request
+from ragkpi.measures.parameters import Cutoffs, Parameters, RealCutoffs, RealList, bad_request
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 
@@ -43,7 +43,8 @@ _VARIANTS: Mapping[tuple[str, str, str], str | None] = {
 }
 # Parameters of other tools whose value is the parameter of the measure.
 _RENAMED = {("setf", "beta"), ("iprec", "recall")}
-
+_WITH_LEVEL = {"numret": "num_rel_ret"}  # the measure that such a name means with a level
+_WITH_CUTOFF = {"judged": "Judged@10"}  # names that need a cutoff, with an example
 
 # Names that mean another measure in other tools: what they mean there, its name here, and the
 # measure that might be meant here, with its formula.
@@ -168,17 +169,12 @@ class _Parser:
         return name, dot, parameters, level
 
     def _meant(self, text: str) -> _Leveled | None:
-        """Translate a name of another tool if both tools mean the same.
-
-        Few people mean the set of all retrieved documents by ``Recall``; F and RBP have other
-        parameters here.
-        """
-        translation = _translate(text, self.measures)
-        if translation is None:
+        """Translate a name of another tool if both tools mean the same."""
+        call, translation = re.fullmatch(_TOOL_NAME, text), _translate(text, self.measures)
+        if call is None or translation is None:
             return None
-        name = translation[0].partition(".")[0]
-        is_set = name.startswith("set_") and not text.casefold().startswith("set")
-        return None if is_set or name in ("F", "rbp") else translation
+        resembles = self.measures[translation[0].partition(".")[0]].resembles
+        return None if call["name"].casefold() in map(str.casefold, resembles) else translation
 
     def _refuse(self, text: str) -> NoReturn:
         name = re.split(r"[.(@]", text, maxsplit=1)[0]
@@ -243,13 +239,17 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
     if call is None:
         return None
     name, cutoff = call["name"].casefold(), call["cutoff"] or call["rank"]
-    known = [each for each in measures.values() if name in map(str.casefold, each.known_as)]
+    known = [
+        each
+        for each in measures.values()
+        if name in map(str.casefold, (*each.known_as, *each.resembles))
+    ]
     if not known:
         return None
     level, value = None, cutoff
     for parameter in filter(None, (call["parameters"] or "").split(",")):
         key, _, setting = (part.strip().strip("'\"") for part in parameter.partition("="))
-        takes_level = name == "numret" or _depends_on_level(known[0])
+        takes_level = name in _WITH_LEVEL or _depends_on_level(known[0])
         if (name, key, setting) in _VARIANTS:
             variant = _VARIANTS[name, key, setting]
             known = known if variant is None else [measures[variant]]
@@ -261,15 +261,17 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
             level = int(setting)
         elif (key, setting) != ("judged_only", "False"):
             raise bad_request(text, None, _advice(known[0], key, parameter.strip()))
-    if name == "numret" and level is not None:
-        return "num_rel_ret", level
-    if value is None and name == "judged":
-        raise bad_request(text, None, "of how many documents? Expected a cutoff: Judged@10")
+    if name in _WITH_LEVEL and level is not None:
+        return _WITH_LEVEL[name], level
+    if value is None and name in _WITH_CUTOFF:
+        expected = f"of how many documents? Expected a cutoff: {_WITH_CUTOFF[name]}"
+        raise bad_request(text, None, expected)
     if value is None:
         # A name without a cutoff means the uncut measure, if there is one.
         known.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
         return known[0].name, level
-    is_cutoff = cutoff is not None and "." not in value and name not in ("setf", "iprec")
+    takes_values = all(isinstance(each.parameters, RealCutoffs | RealList) for each in known)
+    is_cutoff = cutoff is not None and "." not in value and not takes_values
     for measure in known:
         if measure.parameters.takes_cutoffs == is_cutoff:
             return f"{measure.name}.{value}", level
