@@ -180,11 +180,10 @@ def with_slices(
     labels: QueryLabels | None,
     evaluated: Sequence[bytes],
     reported: Callable[[QuerySlice], Report],
-    caution: str = "",
 ) -> Report:
     """Add reports on slices to the report on all queries, if there are labels.
 
-    `reported` makes the report on a slice; `caution` is a note about comparing many slices.
+    `reported` makes the report on a slice.
     """
     if labels is None:
         return whole
@@ -192,8 +191,7 @@ def with_slices(
         ReportPart(part.by, part.label, len(part.queries), reported(part))
         for part in slices_of(labels, evaluated)
     ]
-    notes = [*unlabelled(labels, evaluated), *([caution] if caution else [])]
-    return SlicedReport(whole, len(evaluated), parts, notes)
+    return SlicedReport(whole, len(evaluated), parts, unlabelled(labels, evaluated))
 
 
 def queries_of(runs: Iterable[Scores]) -> list[bytes]:

@@ -51,6 +51,7 @@ class AllPairs:
     runs: list[Scores]
     by_metric: list[MetricPairs]
     procedure: Procedure
+    factor: int = 1  # of p, for as many measures and slices
 
     @property
     def metrics(self) -> list[Metric]:
@@ -68,11 +69,14 @@ class AllPairs:
         return [of_metric for of_metric in self.by_metric if of_metric.letters is not None]
 
 
-def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> AllPairs:
+def compare_all(
+    names: Sequence[str], runs: Sequence[Scores], procedure: Procedure, families: int = 1
+) -> AllPairs:
     """Compare every run with every other, by every comparable metric.
 
     A test of all pairs takes the place of the procedure's (`Test.over_pairs`), if there is one;
-    other tests are pair by pair, corrected for all pairs.
+    other tests are pair by pair, corrected for all pairs. p of what decides is then times the
+    number of such `families` in the call: all queries, and slices.
     """
     samples = comparable_samples(names, runs, procedure)
     procedure = replace(procedure, test=TESTS[procedure.test].over_pairs or procedure.test)
@@ -89,15 +93,19 @@ def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedu
     by_metric = [by_name[metric.name] for metric in runs[0].metrics if metric.name in by_name]
     deciding = by_metric if procedure.family == "all" else by_metric[:1]
     matrices = [of_metric.p for of_metric in deciding]
-    if is_joint:  # of one metric; Bonferroni's factor for several
-        matrices = [np.minimum(1.0, len(deciding) * p) for p in matrices]
+    factor = families  # Bonferroni's
+    if is_joint:
+        factor *= len(deciding)
     else:
         matrices = corrected_pairs(matrices, procedure)
+    if procedure.correction != "none":
+        matrices = [np.minimum(1.0, factor * p) for p in matrices]
     claims = [
         replace(of_metric, p=p, letters=_lettered(of_metric, p < procedure.limit))
         for of_metric, p in zip(deciding, matrices, strict=True)
     ]
-    return AllPairs(list(names), list(runs), claims + by_metric[len(claims) :], procedure)
+    by_metric = claims + by_metric[len(claims) :]
+    return AllPairs(list(names), list(runs), by_metric, procedure, factor)
 
 
 def _lettered(found: MetricPairs, differ: BoolArray) -> list[str]:

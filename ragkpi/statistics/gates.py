@@ -15,6 +15,7 @@ from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
 from ragkpi.statistics.paired import Difference, Procedure, compare, refuse_other_grounds
+from ragkpi.statistics.units import rarest_seen
 from ragkpi.wording import as_json, counted, rounded
 
 # A run misses a gate if its value is worse than the baseline's by more than the margin; only if
@@ -111,15 +112,13 @@ class BaselineGate:
 
     def unseen(self, difference: Difference) -> str:
         """Say what loss a passed gate could have missed; empty if the rankings are alike."""
-        sign, n = difference.metric.measure.sign, difference.queries
+        sign = difference.metric.measure.sign
         amount = -min(sign * bound for bound in difference.interval)
         if amount == 0 == difference.difference or math.isnan(amount):
             return ""
         (text,) = _alike(difference.difference, amount)
         loss = f"a loss of {text}, or one" if amount > 0 else "a loss"
-        # Of n queries none fails with a probability of (1 - s)^n, where a share s of all fails.
-        share = 1 - (1 - self.bootstrap.level) ** (1 / n)
-        often = max(math.floor(1 / share), 2)
+        often = rarest_seen(difference.queries, self.bootstrap.level)
         return f"; it could have missed {loss} that falls on fewer than 1 in {often} queries"
 
 

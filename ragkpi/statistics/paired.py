@@ -110,17 +110,21 @@ class Difference:
     decision: Claim = "described"
 
     @property
+    def gain(self) -> float:
+        """How much better the run is: above 0 also where lower is better."""
+        return self.metric.measure.sign * self.difference
+
+    @property
     def p_in_words(self) -> str:
         """The p-value that decides, for a sentence."""
         return "no p-value" if math.isnan(self.corrected) else f"p = {short_p(self.corrected)}"
 
     def decided(self, corrected: float, limit: float) -> Difference:
         """Return the difference with its corrected p-value and what follows from it."""
-        gain = self.metric.measure.sign * self.difference
-        decision: Claim = "better" if gain > 0 else "worse"
+        decision: Claim = "better" if self.gain > 0 else "worse"
         if math.isnan(corrected):
             decision = "untested"
-        elif corrected >= limit or gain == 0:
+        elif corrected >= limit or self.gain == 0:
             decision = "undecided"
         return replace(self, corrected=corrected, decision=decision)
 
@@ -129,13 +133,15 @@ class Difference:
 class Comparison:
     """Runs against a baseline, the first run, over the queries that all runs share.
 
-    Differences are ordered by metric as printed, then by run.
+    Differences are ordered by metric as printed, then by run. `tests` is the number of p-values
+    that were corrected together.
     """
 
     names: list[str]
     runs: list[Scores]
     differences: list[Difference]
     procedure: Procedure
+    tests: int = 0
 
     @property
     def metrics(self) -> list[Metric]:
@@ -153,12 +159,7 @@ class Comparison:
     @property
     def claims(self) -> list[Difference]:
         """The differences that are decided, or would be if the test gave a p-value."""
-        return [found for found in self.differences if found.decision != "described"]
-
-    @property
-    def tests(self) -> int:
-        """The number of p-values behind claims."""
-        return sum(not math.isnan(d.p) for d in self.claims)
+        return [d for d in self.differences if d.decision != "described"]
 
     def out_of_reach(self, units: Literal["differing", "all"] = "differing") -> str:
         """Say that no claim is possible with so few units, or with so few that differ; else ""."""
@@ -170,7 +171,7 @@ class Comparison:
         most = max(reaches, default=None)
         if most is None or not most.differing:
             return ""
-        factor = len(tested) if self.procedure.correction == "holm" else 1
+        factor = max(1, self.tests) if self.procedure.correction == "holm" else 1
         least = min(1.0, factor * min(reach.least_p(self.procedure.test) for reach in reaches))
         if least < self.procedure.limit:
             return ""
@@ -205,8 +206,27 @@ def compare_each(
             by_name.update(_differences(reordered, [names[run] for run in order[1:]], procedure))
         differences = [d for metric in runs[0].metrics for d in by_name.get(metric.name, [])]
         ordered = [names[run] for run in order], [runs[run] for run in order]
-        comparisons.append(Comparison(*ordered, _decided(differences, procedure), procedure))
+        comparison = Comparison(*ordered, _claimed(differences, procedure.family), procedure)
+        comparisons += decided_together([comparison])
     return comparisons
+
+
+def decided_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Correct and decide the claims of comparisons as one family: of all queries and of slices."""
+    procedure = comparisons[0].procedure
+    p = np.array([d.p for comparison in comparisons for d in comparison.claims])
+    of_claims = iter(corrected(p, procedure.correction).tolist())
+    return [
+        replace(
+            comparison,
+            tests=int(np.isfinite(p).sum()),
+            differences=[
+                d if d.decision == "described" else d.decided(next(of_claims), procedure.limit)
+                for d in comparison.differences
+            ],
+        )
+        for comparison in comparisons
+    ]
 
 
 def comparable_samples(
@@ -283,10 +303,13 @@ def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
     return sizes
 
 
-def _decided(differences: list[Difference], procedure: Procedure) -> list[Difference]:
-    """Correct the p-values that make claims, and decide; those of other metrics are described."""
+def _claimed(differences: list[Difference], family: Family) -> list[Difference]:
+    """Mark the differences that are claims, not decided yet; those of other metrics are described.
+
+    The first metric makes claims, or all do.
+    """
     first = differences[0].metric.name
-    claims = [d for d in differences if procedure.family == "all" or d.metric.name == first]
-    p = corrected(np.array([d.p for d in claims]), procedure.correction)
-    decided = [d.decided(float(q), procedure.limit) for d, q in zip(claims, p, strict=True)]
-    return decided + differences[len(decided) :]
+    return [
+        replace(d, decision="untested") if family == "all" or d.metric.name == first else d
+        for d in differences
+    ]

@@ -146,14 +146,14 @@ def _per_pair(test: Callable[[Pair], float]) -> PValues:
 def student(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     """Test by Student's t, and rates by their score: p < 1 - level where the interval excludes 0.
 
-    Formula:    t = difference / se, se = s / √G, with G - 1 degrees of freedom (see
+    Formula:    t = difference / se, se = s / √G, with `QuerySample.freedom` (see
                 `intervals_of_differences`); of rates `score_test`
     Edge cases: without a standard error (all units differ by the same, or leaving one out leaves no
                 value) there is no interval, and p is that of `randomization`
     Source:     Student, The probable error of a mean, 1908; J. W. Tukey, Bias and confidence in
                 not-quite large samples, 1958 (pseudo-values)
     """
-    freedom, stdtr = sample.units - 1, special().stdtr
+    freedom, stdtr = sample.freedom, special().stdtr
     tested = [
         [
             score_test(pair) if pair.is_of_rates else p
@@ -320,7 +320,7 @@ def tango(higher: int, lower: int, n: int, level: float) -> Interval:
 def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Interval]]:
     """Return the interval of every run's difference from the first run, per metric and run.
 
-    Formula:    difference ± t(G - 1) se, se = s / √G, s from the units' jackknife pseudo-values,
+    Formula:    difference ± t(freedom) se, se = s / √G, s from the units' jackknife pseudo-values,
                 which for means are the differences; of rates (`Metric.is_rate`) Tango's interval
     Edge cases: `UNKNOWN` with fewer than two units, where all units differ by the same, and where
                 leaving a unit out leaves no value
@@ -336,10 +336,9 @@ def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Int
     skewed, beta(0.5, 4)                 0.856  0.893  0.932      0.778  0.871  0.924
     of bor, rates of 0.5 and 0.8         0.990  0.952  0.963      0.896  0.926  0.951
     """
-    units = sample.units
-    if units < 2:
+    if sample.units < 2:
         return [[UNKNOWN] * len(of_metric) for of_metric in pairs(sample)]
-    quantile_of_t = float(special().stdtrit(units - 1, (1 + level) / 2))
+    quantile_of_t = float(special().stdtrit(sample.freedom, (1 + level) / 2))
     return [
         [
             interval_of_rates(pair, level)

@@ -7,6 +7,7 @@ the number of clusters.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -57,3 +58,14 @@ def turns_of(queries: Sequence[bytes]) -> Clusters:
     sizes = Counter(stems.values())
     several = len(sizes) > 1 and max(sizes.values()) > 1 and len(stems) == len(queries)
     return stems if several else {}
+
+
+def rarest_seen(units: int, level: float = 0.95) -> int:
+    """Return k: what happens to 1 in k or more is seen among so many with this probability.
+
+    None of n has it with a probability of (1 - s)^n, where a share s of all has it.
+
+    >>> rarest_seen(30)
+    10
+    """
+    return max(2, math.floor(1 / -math.expm1(math.log1p(-level) / units)))

@@ -194,7 +194,8 @@ def test_jsonl_and_the_table(compare):
     assert [row.split()[:2] for row in table[4:10]] == [
         [name, run] for name in ("map", "ndcg_cut_10", "bor_10") for run in ("bm25", "fusion")
     ]
-    assert len(table) == 11, "a verdict, a blank line, a head, a rule, six rows, and --explain"
+    said = "a verdict, a blank line, a head, a rule, six rows, few queries, and --explain"
+    assert len(table) == 12, said
 
 
 def test_a_query_that_one_run_lacks_is_an_empty_ranking(compare):

@@ -1,6 +1,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -8,6 +9,7 @@ from ragkpi.charts.text_chart import texts
 from ragkpi.errors import UsageError
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
+from ragkpi.questions.compare.evidence import evidence_in_words, evidence_notes
 from ragkpi.questions.compare.report import (
     AllPairsReport,
     ComparisonReport,
@@ -47,8 +49,9 @@ def test_table():
     p = stats.ttest_1samp(changes, 0).pvalue
     verdict, blank, *lines = written("table").splitlines()
     assert verdict == (
-        "By map (p = 0.0234), new is better than old; by ef_10 (p = 1.0000) and harm_10 "
-        f"(p = {2 * p:.4f}), new is not shown to differ from old."
+        "By map (p = 0.0234), new is better than old; by harm_10 "
+        f"(p = {2 * p:.4f}), new is not shown to differ from old; by ef_10 (p = 1.0000), new is "
+        "identical on every query to old."
     )
     assert blank == ""
     assert lines == [
@@ -64,14 +67,15 @@ def test_table():
         "harm_10   old         8   0.5000",
         f"harm_10   new         8   0.3438   {mean:.4f} [{mean - reach:.4f}, +{mean + reach:.4f}]"
         f"      7      0        1   {mean / spread:.3f}   {p:.4f}   {2 * p:.4f}",
+        "Each interval is for its run alone; p_holm is for 3 tests",
     ]
 
 
 def test_the_first_measure_decides_and_the_others_are_described():
     lines = written("table", family="first").splitlines()
     assert lines[0] == "By map, new is better than old: +0.1250, p = 0.0078."
-    assert lines[5].endswith("0.0078   0.0078")
-    assert lines[7].endswith("1.0000")  # p alone
+    assert lines[5].split()[-2:] == ["0.0078", "0.0078"]
+    assert lines[7].split()[-2:] == ["1.0000", "(1.0000)"]
     differences = json.loads(written("json", family="first"))["comparison"]["differences"]
     assert [one["decision"] for one in differences] == ["better", "described", "described"]
     assert [one["p_corrected"] for one in differences[1:]] == [None, None]
@@ -81,13 +85,13 @@ def test_the_first_measure_decides_and_the_others_are_described():
 
 def test_how_it_was_computed_is_explained_on_request():
     lines = written("table", Layout(explanation="shown")).splitlines()
-    text = "\n".join(lines[10:])
+    text = "\n".join(lines[11:])
     assert "wins: queries on which the run is better (ties: equal, losses: worse)" in text
     assert "paired t test" in text
     assert "Holm for 3 tests" in text
     assert "Student's 95 % interval" in text
     assert "d_z: difference / standard deviation" in text
-    assert written("table", Layout(explanation="offered")).splitlines()[10:] == [
+    assert written("table", Layout(explanation="offered")).splitlines()[11:] == [
         "How this was computed: --explain"
     ]
 
@@ -287,10 +291,65 @@ def test_many_runs_are_counted_and_the_best_is_named():
     )
     (said,) = ComparisonReport(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
     assert said.startswith(
-        "By map, all 4 runs are worse than base; the best value is r2's (-0.3983, p = "
+        "By map, all 4 runs are worse than base; the best value is base's (0.4000)."
     )
     (said,) = ComparisonReport(against_baseline([0.0] * 5)).verdict
     assert "none of 5 runs is shown to differ from base; the best value is r0's (+" in said
+
+
+def test_identical_runs_are_called_so():
+    found = compare(["old", "new"], [OLD, OLD], Procedure())
+    assert ComparisonReport(found).verdict == ["By map, new is identical to old on all 8 queries."]
+
+
+def test_a_described_measure_that_moves_against_the_claim_is_named():
+    """Recall falls on all nine queries while map rises; without a claim nothing is against it."""
+    recall, cut = metric("recall_100"), metric("P_10")
+    noise = [(-1) ** i / 64 for i in range(9)]
+
+    def run(lift, fall):
+        rows = [[v + e + change for v, e in zip(NINE, noise[::order], strict=True)]
+                for change, order in ((lift, 1), (-fall, -1), (lift, 1))]  # fmt: skip
+        return scores(list(zip((MAP, recall, cut), rows, strict=True)))
+
+    base = scores([(MAP, NINE), (recall, NINE), (cut, NINE)])
+    for lift, fall, said in ((0.5, 0.25, True), (0.0, 0.25, False), (0.5, -0.25, False)):
+        found = compare(["base", "new"], [base, run(lift, fall)], Procedure())
+        (sentence,) = ComparisonReport(found).verdict
+        assert ("But by recall_100, described, new is worse (-0.24" in sentence) == said
+        assert "P_10" not in sentence
+
+
+def test_what_so_few_queries_could_not_show():
+    """The rate r with (1 - r)^n = 0.05: 0.0950 for 30 queries, one in 10.5; 0.2209 for 12."""
+    made = [
+        scores([(MAP, np.random.default_rng(run).random(n))]) for n in (12, 29) for run in (1, 2)
+    ]
+    for runs, rare in ((made[:2], 4), (made[2:], 10)):
+        (note,) = evidence_notes(runs, MAP, None)
+        assert (
+            f"fewer than 1 in {rare} queries could not show in these {len(runs[0].queries)}."
+            in note
+        )
+    many = [scores([(MAP, np.random.default_rng(run).random(99))]) for run in (1, 2)]
+    assert list(evidence_notes(many, MAP, None)) == []
+    assert "fewer than 1 in 33 queries" in next(iter(evidence_in_words(many, MAP, None)))
+
+
+@pytest.mark.parametrize(("shared", "noted"), [(1.0, True), (0.0, False)])
+def test_ids_like_turns_are_noted_where_turns_differ_alike(shared, noted):
+    generator = np.random.default_rng(1)
+    queries = [b"%d_%d" % (topic, turn) for topic in range(10, 30) for turn in range(5)]
+    topic = np.repeat(generator.normal(size=20), 5) * shared
+    runs = [scores([(MAP, np.zeros(100))], queries),
+            scores([(MAP, topic + generator.normal(size=100))], queries)]  # fmt: skip
+    notes = list(evidence_notes(runs, MAP, None))
+    assert len(notes) == noted
+    assert all("10_0, 10_1, …" in note and "cluster=" in note for note in notes)
+    clusters = {query: query[:2].decode() for query in queries}
+    assert list(evidence_notes(runs, MAP, clusters)) == []
+    (words,) = evidence_in_words(runs, MAP, clusters)
+    assert "clusters: 20 of 100 queries" in words
 
 
 def test_a_few_runs_are_named_with_their_p():

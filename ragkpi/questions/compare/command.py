@@ -56,7 +56,7 @@ def compare(
     better, equal and worse, the effect size, and how likely such a difference is by chance.
     Everything is over all judged queries, as with -c, or with --common over those that all
     runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
-    With --by the same for each slice of the queries, each tested on its own.
+    With --by the same for each slice of the queries, all claims corrected together.
     --plot draws the differences with their intervals, and those of the queries.
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Unpack, get_args
 
-from ragkpi.charts.chart import Chart, Charts, noted
+from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.interface import interface, option
 from ragkpi.library.arguments import (
@@ -22,20 +22,19 @@ from ragkpi.library.arguments import (
 from ragkpi.library.call import OnProblem
 from ragkpi.library.ground import Signature
 from ragkpi.library.result import Result
-from ragkpi.library.slices import QuerySlice, queries_of, with_slices
+from ragkpi.library.slices import queries_of, slices_of, with_slices
 from ragkpi.library.unjudged_doubt import Judging, judging_of, names_needed
 from ragkpi.measures.measure import Scores
+from ragkpi.questions.compare.evidence import evidence_notes
 from ragkpi.questions.compare.report import (
     REPORTED,
     AllPairsReport,
     ComparisonReport,
     PaperTable,
-    all_pairs_charts,
-    comparison_charts,
     outcome_objects,
 )
 from ragkpi.questions.compare.verdict import beaten_by_best
-from ragkpi.reports.layout import Report, SlicedReport
+from ragkpi.reports.layout import SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.decisions import TESTS, CorrectionName, Family, Scope, TestName
@@ -178,8 +177,8 @@ def compare(
     confidence
         Of the intervals of differences; a corrected p-value below 1 - confidence decides.
     by
-        Labels of queries, as `evaluate` takes them: the same comparison in each slice, corrected
-        for the tests of that slice.
+        Labels of queries, as `evaluate` takes them: the same comparison in each slice. Claims of
+        all queries and of slices are corrected together.
     cluster
         See `Resampling`.
     problems
@@ -217,19 +216,20 @@ def compare(
     signature = evaluated.signature()
     judging = judging_of(evaluated)
     names = evaluated.names
-    of_all, drawn = _compared(pairs, names, evaluated.scores, procedure, signature, judging)
-
-    def of_slice(part: QuerySlice) -> Report:
-        some = [part.of(scores) for scores in evaluated.scores]
-        judged = judging and judging.of(part)
-        return _compared(pairs, names, some, procedure, signature, judged)[0]
-
-    caution = "each slice is tested on its own: of many, some differ by chance"
-    report = with_slices(of_all, call.labels, queries_of(evaluated.scores), of_slice, caution)
+    queries = queries_of(evaluated.scores)
+    parts = slices_of(call.labels, queries)
+    groups = [evaluated.scores, *([part.of(run) for run in evaluated.scores] for part in parts)]
+    judgings = [judging, *(judging and judging.of(part) for part in parts)]
+    whole_report, *of_slices = _compared(pairs, names, groups, procedure, signature, judgings)
+    metric = whole_report.compared.metrics[0]
+    cautions = tuple(evidence_notes(evaluated.scores, metric, call.clusters))
+    whole_report = replace(whole_report, notes=cautions)
+    by_slice = dict(zip(parts, of_slices, strict=True))
+    report = with_slices(whole_report, call.labels, queries, lambda part: by_slice[part])
 
     def charts() -> list[Chart]:
         whole_signature = signature or call.signature(metrics, call.files(qrels=qrels))
-        return noted(drawn(), [whole_signature.short()])
+        return noted(whole_report.charts(), [whole_signature.short()])
 
     return ComparisonResult(
         report,
@@ -246,21 +246,27 @@ def compare(
 def _compared(
     pairs: Literal["baseline", "all"],
     names: Sequence[str],
-    scored: Sequence[Scores],
-    procedure: paired.Procedure,
+    groups: Sequence[Sequence[Scores]],
+    procedure: Procedure,
     signature: Signature | None,
-    judging: Judging | None,
-) -> tuple[ComparisonReport | AllPairsReport, Charts]:
-    """Compare runs; return the report and a function that makes its charts."""
+    judgings: Sequence[Judging | None],
+) -> list[ComparisonReport | AllPairsReport]:
+    """Compare runs over all queries and over slices; their claims are corrected together."""
+    reports: list[ComparisonReport | AllPairsReport] = []
     if pairs == "all":
-        found = compare_all(names, scored, procedure)
-        best = names[found.claims[0].order[0]]
-        doubts = judging.doubts(best, beaten_by_best(found, found.claims[0])) if judging else {}
-        return AllPairsReport(found, signature, doubts), lambda: all_pairs_charts(found)
-    compared = paired.compare(names, scored, procedure)
-    decisions = {found.run: found.decision for found in compared.by_metric[0]}
-    doubts = judging.doubts(names[0], decisions) if judging else {}
-    return ComparisonReport(compared, signature, doubts), lambda: comparison_charts(compared)
+        for scored, judging in zip(groups, judgings, strict=True):
+            of_pairs = compare_all(names, scored, procedure, len(groups))
+            claims = beaten_by_best(of_pairs, of_pairs.claims[0])
+            best = names[of_pairs.claims[0].order[0]]
+            doubts = judging.doubts(best, claims) if judging else {}
+            reports.append(AllPairsReport(of_pairs, signature, doubts))
+        return reports
+    compared = [paired.compare(names, scored, procedure) for scored in groups]
+    for comparison, judging in zip(paired.decided_together(compared), judgings, strict=True):
+        decisions = {d.run: d.decision for d in comparison.by_metric[0]}
+        doubts = judging.doubts(names[0], decisions) if judging else {}
+        reports.append(ComparisonReport(comparison, signature, doubts))
+    return reports
 
 
 def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:

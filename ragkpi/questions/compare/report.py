@@ -28,6 +28,7 @@ from ragkpi.interface import option
 from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
+from ragkpi.questions.compare.evidence import evidence_in_words
 from ragkpi.questions.compare.verdict import (
     Names,
     all_pairs_sentences,
@@ -43,7 +44,7 @@ from ragkpi.statistics.decisions import TESTS, CorrectionName
 from ragkpi.statistics.paired import Claim, Comparison, Difference, Procedure
 from ragkpi.statistics.significance import TIED, corrected
 from ragkpi.version import __version__
-from ragkpi.wording import as_json, counted, decoded
+from ragkpi.wording import as_json, counted, decoded, short_p
 
 # The column of corrected p-values, and how they are corrected.
 _CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
@@ -225,6 +226,7 @@ _COLUMNS = [
         legend="difference / standard deviation of the queries' differences",
     ),
 ]
+_BRACKETS = "in brackets: described, p without a correction, which decides nothing"
 _QUERY_COLUMNS = [
     *map(Column, ("measure", "run", "query")),
     Column("outcome", legend="queries that are equal are not listed"),
@@ -244,12 +246,17 @@ class _ComparedReport(ABC, Generic[Compared]):
     compared: Compared
     signature: Signature | None = None
     doubts: Mapping[str, Doubt] = field(default_factory=dict)
+    notes: Sequence[str] = ()
     kind: ClassVar[str]  # of its JSON lines
 
     @property
     @abstractmethod
     def explanation(self) -> list[str]:
         """How the p-values, intervals and letters were computed."""
+
+    @abstractmethod
+    def charts(self) -> list[Chart]:
+        """Draw what is compared."""
 
     @abstractmethod
     def _sentences(self, names: Names) -> list[str]: ...
@@ -268,6 +275,11 @@ class _ComparedReport(ABC, Generic[Compared]):
         for found in self._objects(layout):
             yield {"ragkpi": __version__, "kind": self.kind, **found}
 
+    def _evidence(self) -> Iterator[str]:
+        compared = self.compared
+        clusters = compared.procedure.bootstrap.clusters
+        return evidence_in_words(compared.runs, compared.metrics[0], clusters)
+
     def _runs(self) -> EvaluationReport:
         return EvaluationReport.of(self.compared.names, self.compared.runs, self.signature)
 
@@ -281,7 +293,8 @@ class _ComparedReport(ABC, Generic[Compared]):
     def _written(self, table: Table, shown: Names, layout: Layout) -> Table:
         """Add the verdict on runs by the names that the rows show, and the explanation."""
         verdict = fitted(shown, self._sentences)
-        table = replace(table, verdict=verdict, explanation=self.explanation)
+        notes = [*self.notes, *table.notes]
+        table = replace(table, verdict=verdict, explanation=self.explanation, notes=notes)
         return self._runs().signed(table, layout)
 
     def _procedure(self) -> dict[str, Any]:
@@ -323,7 +336,12 @@ class ComparisonReport(_ComparedReport[Comparison]):
             f"[low, high]: Student's {procedure.bootstrap.level * 100:g} % interval of the "
             "difference, from the queries' differences (of ratios of means: their jackknife "
             f"pseudo-values); of rates of 0 and 1 Tango's; {outside}",
+            *self._evidence(),
         ]
+
+    def charts(self) -> list[Chart]:
+        """Draw, for each metric, the differences from the baseline by run and by query."""
+        return comparison_charts(self.compared)
 
     def _sentences(self, names: Names) -> list[str]:
         return comparison_sentences(self.compared, self.doubts, names)
@@ -336,8 +354,8 @@ class ComparisonReport(_ComparedReport[Comparison]):
         corrected, _ = _CORRECTIONS_IN_WORDS[self.compared.procedure.correction]
         of_tests = [_P]
         if corrected:
-            of_tests = [replace(_P, role="detail"), Column(corrected, "decimal")]
-        notes: list[str] = []
+            of_tests = [replace(_P, role="detail"), Column(corrected, "decimal", legend=_BRACKETS)]
+        notes = self._interval_notes()
         shown = self._shown(layout)
         if layout.per_query == "shown":
             columns, rows = [*_QUERY_COLUMNS, *of_tests], self._query_rows(layout)
@@ -350,6 +368,19 @@ class ComparisonReport(_ComparedReport[Comparison]):
         filled = [[*row, *[Cell()] * width][:width] for row in rows]
         return self._written(Table(columns, filled, notes), shown, layout)
 
+    def _interval_notes(self) -> list[str]:
+        """Say once where intervals and p are not of one procedure."""
+        comparison, procedure = self.compared, self.compared.procedure
+        if TESTS[procedure.test].interval == "differs":
+            test = TESTS[procedure.test].name
+            return [
+                f"Intervals are Student's or Tango's, and p is of the {test}: they may disagree"
+            ]
+        corrected, _ = _CORRECTIONS_IN_WORDS[procedure.correction]
+        if not corrected or comparison.tests < 2:
+            return []
+        return [f"Each interval is for its run alone; {corrected} is for {comparison.tests} tests"]
+
     def _rows(self, shown: Names, layout: Layout) -> Iterator[list[Cell]]:
         """Yield the rows of each measure; the baseline's rows have fewer cells."""
         for differences in self.compared.by_metric:
@@ -360,7 +391,7 @@ class ComparisonReport(_ComparedReport[Comparison]):
             baseline = shown[self.compared.names[0]]
             yield [*map(Cell, (metric.name, baseline, first.queries)), value]
             for d in differences:
-                difference, *tests = self._tested(d)
+                difference, *tests = self._tested(d, layout)
                 counts = map(Cell, (d.wins, d.ties, d.losses, d.effect_size))
                 value = Cell(d.summary, style=metric.measure.style)
                 names = map(Cell, (metric.name, shown[d.run], d.queries))
@@ -377,7 +408,7 @@ class ComparisonReport(_ComparedReport[Comparison]):
             if layout.summary == "shown":
                 heads += [Cell(ALL), Cell(f"won {d.wins}, lost {d.losses}")]
                 values = (Cell(number, style=style) for number in (d.baseline, d.summary))
-                yield [*heads, *values, *self._tested(d)]
+                yield [*heads, *values, *self._tested(d, layout)]
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences as one JSON object."""
@@ -413,11 +444,14 @@ class ComparisonReport(_ComparedReport[Comparison]):
                 object_["per_query"] = outcome_objects(self.compared, d, digits)
             yield object_
 
-    def _tested(self, d: Difference) -> list[Cell]:
-        """Return the cells of a difference and its p-values."""
+    def _tested(self, d: Difference, layout: Layout) -> list[Cell]:
+        """Return the cells of a difference and its p-values; in brackets where it is described."""
         tone = _TONES.get(d.decision, "plain")
         difference = Cell(d.difference, d.interval, style=d.metric.measure.style, tone=tone)
-        corrected = Cell() if d.decision == "described" else probability(d.corrected)
+        corrected = probability(d.corrected)
+        if d.decision == "described":
+            in_brackets = f"({short_p(d.p)})" if layout.notes == "below" and d.p == d.p else None
+            corrected = Cell(in_brackets, style="text")
         return [difference, probability(d.p), corrected]
 
 
@@ -445,8 +479,13 @@ class AllPairsReport(_ComparedReport[AllPairs]):
                 f"p holds for all {tests} pairs together and needs no correction; against a "
                 f"baseline p is of {len(pairs.names) - 1} pairs, and smaller"
             )
-            words += f"; times {number}, for as many measures" if number > 1 else ""
-        return [_test_in_words(procedure), words, letters]
+        if pairs.factor > 1:
+            words += f"; times {pairs.factor}, for as many measures and slices"
+        return [_test_in_words(procedure), words, letters, *self._evidence()]
+
+    def charts(self) -> list[Chart]:
+        """Draw, for each metric, the runs with their letters, the best at the top."""
+        return all_pairs_charts(self.compared)
 
     def _sentences(self, names: Names) -> list[str]:
         return all_pairs_sentences(self.compared, self.doubts, names)

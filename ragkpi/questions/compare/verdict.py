@@ -7,23 +7,27 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from ragkpi.library.unjudged_doubt import Doubt, percent
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
 from ragkpi.statistics.paired import Claim, Comparison, Difference
-from ragkpi.wording import joined, rounded, short_p
+from ragkpi.wording import counted, joined, rounded, short_p
 
 LINES, COLUMNS = 3, 80  # of a verdict on a terminal
 _BESIDE_NAMES = 53  # columns of a terminal for a difference, its interval and p
 _SHORTEST = 12  # shorter names would look alike
 _MOST_NAMED = 3  # runs besides the baseline that are named one by one
 
-# What is said of a run, and the word before the run that it is compared with.
-_SAID: Mapping[Claim, tuple[str, str]] = {
+Named = tuple[str, Difference]  # what a difference is called in a sentence: a run, or a measure
+Conclusion = Claim | Literal["identical"]
+# What a sentence says of a run, and the word before the run that it is compared with.
+_WORDS: Mapping[Conclusion, tuple[str, str]] = {
     "better": ("better", "than"),
     "worse": ("worse", "than"),
     "undecided": ("not shown to differ", "from"),
+    "identical": ("identical on every query", "to"),
     "untested": ("not tested", "against"),
 }
 Names = Mapping[str, str]
@@ -61,81 +65,116 @@ def comparison_sentences(
     """Say which runs are better than the baseline, and how far to believe it."""
     base, *others = comparison.names
     against = names[base] + _judged(doubts)
-    claims = [found for found in comparison.by_metric if found[0].decision != "described"]
+    claims = [of_metric for of_metric in comparison.by_metric if of_metric[0] in comparison.claims]
     if unreachable := comparison.out_of_reach():
         alone = [_of_one(claims[0][0], names, against)] if len(comparison.claims) == 1 else []
         return [*alone, unreachable]
-    shares = _shares(doubts, names, base, len(claims))
+    end = _contrary(comparison, names) + _shares(doubts, names, base, len(claims))
     if len(comparison.claims) == 1:
-        return [_of_one(claims[0][0], names, against) + shares]
+        return [_of_one(claims[0][0], names, against) + end]
     if len(others) == 1:
-        said = [
-            f"{_with_p(some)}, {names[others[0]]} is {' '.join(_SAID[claim])} {against}"
-            for claim, some in _grouped((d.metric.name, d) for (d,) in claims)
+        groups = [
+            f"{_with_p(some)}, {names[others[0]]} is {' '.join(_WORDS[conclusion])} {against}"
+            for conclusion, some in _grouped((d.metric.name, d) for (d,) in claims)
         ]
-        return [f"By {'; by '.join(said)}.{shares}"]
-    sentences = [_of_runs(found, names, against, _most(doubts)) for found in claims]
-    sentences[-1] += shares
+        return [f"By {'; by '.join(groups)}.{end}"]
+    sentences = [
+        _of_runs(of_metric, names, names[base], against, _most(doubts)) for of_metric in claims
+    ]
+    sentences[-1] += end
     if len(claims) > 1 and _lines(sentences) > LINES:
         numbers = [(d[0].metric.name, Counter(one.decision for one in d)) for d in claims]
         counts = [f"by {name} {n['better']} and {n['worse']}" for name, n in numbers]
         text = f"Better and worse than {against}, of {len(others)} runs: "
-        return [f"{text}{', '.join(counts)}.{shares}"]
+        return [f"{text}{', '.join(counts)}.{end}"]
     return sentences
 
 
-def _of_one(found: Difference, names: Names, against: str) -> str:
-    """Say what one measure decides of the only other run."""
-    style, said = found.metric.measure.style, " ".join(_SAID[found.decision])
-    change, *bounds = (rounded(x, style, signed=True) for x in (found.difference, *found.interval))
-    interval = "" if math.isnan(found.interval.low) else f" [{', '.join(bounds)}]"
+def _contrary(comparison: Comparison, names: Names) -> str:
+    """Say which described measure moves against a claim, with a small p of its own."""
+    signs = {"better": 1.0, "worse": -1.0}
+    claims = {d.run: signs.get(d.decision, 0.0) for d in comparison.claims}
+    contrary = [
+        d
+        for d in comparison.differences
+        if d.decision == "described" and claims[d.run] * d.gain < 0
+        if d.p < comparison.procedure.limit
+    ]
+    if not contrary:
+        return ""
+    d, *others = sorted(contrary, key=lambda d: d.p)
+    change = rounded(d.difference, d.metric.measure.style, signed=True)
+    more = f", and {counted(len(others), 'other')}" if others else ""
+    word = "worse" if d.gain < 0 else "better"
     return (
-        f"By {found.metric.name}, {names[found.run]} is {said} {against}: {change}{interval}, "
-        f"{found.p_in_words}."
+        f" But by {d.metric.name}, described, {names[d.run]} is {word} ({change}, "
+        f"p = {short_p(d.p)}{more})."
     )
 
 
-def _of_runs(found: Sequence[Difference], names: Names, against: str, most: int) -> str:
+def _of_one(d: Difference, names: Names, against: str) -> str:
+    """Say what one measure decides of the only other run."""
+    begin, style = f"By {d.metric.name}, {names[d.run]} is", d.metric.measure.style
+    if _conclusion(d) == "identical":
+        return f"{begin} identical to {against} on all {counted(d.queries, 'query', 'queries')}."
+    change, *bounds = (rounded(x, style, signed=True) for x in (d.difference, *d.interval))
+    interval = "" if math.isnan(d.interval.low) else f" [{', '.join(bounds)}]"
+    words = " ".join(_WORDS[d.decision])
+    return f"{begin} {words} {against}: {change}{interval}, {d.p_in_words}."
+
+
+def _of_runs(
+    differences: Sequence[Difference], names: Names, base: str, against: str, most: int
+) -> str:
     """Say what one measure decides of several runs: by name, or counted, with the best."""
-    by, groups = f"By {found[0].metric.name}, ", _grouped((names[d.run], d) for d in found)
-    if len(found) <= most:
+    by = f"By {differences[0].metric.name}, "
+    groups = _grouped((names[d.run], d) for d in differences)
+    if len(differences) <= most:
         named = [
-            f"{_with_p(some)} {_are(len(some))} {' '.join(_SAID[claim])} {against}"
-            for claim, some in groups
+            f"{_with_p(some)} {_are(len(some))} {' '.join(_WORDS[conclusion])} {against}"
+            for conclusion, some in groups
         ]
         return f"{by}{'; '.join(named)}."
-    (claim, some), *others = groups
-    number = "all" if len(some) == len(found) else f"{len(some)} of"
-    said = f"{number} {len(found)} runs {_are(len(some))} {' '.join(_SAID[claim])} {against}"
-    if number == "all" and claim == "undecided":
-        said = f"none of {len(found)} runs is shown to differ from {against}"
-    rest = [f"{len(runs)} {_are(len(runs))} {_SAID[other][0]}" for other, runs in others]
-    best = max(found, key=goodness)
-    change = rounded(best.difference, best.metric.measure.style, signed=True)
-    return (
-        f"{by}{joined([said, *rest])}; the best value is {names[best.run]}'s "
-        f"({change}, {best.p_in_words})."
-    )
+    (conclusion, some), *others = groups
+    runs = f"{len(differences)} runs"
+    number = f"all {runs}" if len(some) == len(differences) else f"{len(some)} of {runs}"
+    begin = f"{number} {_are(len(some))} {' '.join(_WORDS[conclusion])} {against}"
+    if not others and conclusion == "undecided":
+        begin = f"none of {runs} is shown to differ from {against}"
+    rest = [f"{len(runs)} {_are(len(runs))} {_WORDS[other][0]}" for other, runs in others]
+    return f"{by}{joined([begin, *rest])}; the best value is {_best(differences, names, base)}."
 
 
-Named = tuple[str, Difference]  # what a difference is called in a sentence: a run, or a measure
+def _best(differences: Sequence[Difference], names: Names, baseline: str) -> str:
+    """Name the owner of the best value, with the value or its difference from the baseline's."""
+    best = max(differences, key=goodness)
+    measure = best.metric.measure
+    if not best.gain > 0:
+        return f"{baseline}'s ({rounded(best.baseline, measure.style)})"
+    change = rounded(best.difference, measure.style, signed=True)
+    return f"{names[best.run]}'s ({change}, {best.p_in_words})"
 
 
-def _grouped(found: Iterable[Named]) -> list[tuple[Claim, list[Named]]]:
+def _conclusion(d: Difference) -> Conclusion:
+    return "identical" if d.decision == "undecided" and not d.reach.differing else d.decision
+
+
+def _grouped(differences: Iterable[Named]) -> list[tuple[Conclusion, list[Named]]]:
     """Group differences by what is claimed."""
-    all_found = list(found)
-    groups = [(claim, [one for one in all_found if one[1].decision == claim]) for claim in _SAID]
-    return [(claim, some) for claim, some in groups if some]
+    groups: dict[Conclusion, list[Named]] = {conclusion: [] for conclusion in _WORDS}
+    for named in differences:
+        groups[_conclusion(named[1])].append(named)
+    return [(conclusion, some) for conclusion, some in groups.items() if some]
 
 
-def goodness(found: Difference) -> float:
+def goodness(d: Difference) -> float:
     """Return what to sort by: NA is last."""
-    value = found.metric.measure.sign * found.summary
+    value = d.metric.measure.sign * d.summary
     return -math.inf if math.isnan(value) else value
 
 
-def _with_p(found: Iterable[Named]) -> str:
-    return joined([f"{name} ({difference.p_in_words})" for name, difference in found])
+def _with_p(differences: Iterable[Named]) -> str:
+    return joined([f"{name} ({difference.p_in_words})" for name, difference in differences])
 
 
 def _are(number: int) -> str:
@@ -212,5 +251,5 @@ def _best_against(pairs: AllPairs, found: MetricPairs, names: Names, most: int) 
         some = [names[run] for run, claim in claims.items() if claim == other]
         if some:
             more = [f"{len(some) - most} more"] if len(some) > most else []
-            said.append(f"{' '.join(_SAID[other])} {joined(some[:most] + more)}")
+            said.append(f"{' '.join(_WORDS[other])} {joined(some[:most] + more)}")
     return joined(said)

@@ -1,0 +1,75 @@
+"""What the queries of a comparison can show: how many they are, and how they go together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ragkpi.interface import option
+from ragkpi.measures.measure import Metric, Scores
+from ragkpi.statistics.significance import Clustering, correlation_within
+from ragkpi.statistics.units import Clusters, rarest_seen, turns_of, units_of
+from ragkpi.wording import counted, listed, short_p
+
+_FEW, _SOME = 30, 100  # queries, below which a note or the explanation says what could not show
+_SIGNIFICANT = 0.05
+
+
+def evidence_notes(
+    runs: Sequence[Scores], metric: Metric, clusters: Clusters | None
+) -> Iterator[str]:
+    """Yield what changes how far to believe claims: few queries, and turns taken for queries."""
+    queries = runs[0].queries
+    if len(queries) < _FEW:
+        yield _unseen(len(queries))
+    turns = turns_of(queries) if clusters is None else {}
+    found = correlation_of_differences(runs, metric, turns)
+    if found.p < _SIGNIFICANT:
+        yield (
+            f"Queries ({listed(queries, 2)}) look like turns, and turns of one conversation differ "
+            f"alike ({metric.name}: correlation {found.within:.2f}); {option('cluster')} tells them"
+        )
+
+
+def evidence_in_words(
+    runs: Sequence[Scores], metric: Metric, clusters: Clusters | None
+) -> Iterator[str]:
+    """Yield lines of an explanation: clusters, and what so few queries could not show."""
+    queries = runs[0].queries
+    unit = units_of(queries, clusters)
+    if unit is not None:
+        found = correlation_of_differences(runs, metric, clusters or {})
+        yield (
+            f"clusters: {int(unit.max()) + 1:,} of {counted(len(queries), 'query', 'queries')}, "
+            "which are evidence as a whole; the value is that over queries. Differences by "
+            f"{metric.name} have a correlation of {found.within:.2f} within clusters (p = "
+            f"{short_p(found.p)}): a design effect of {found.design_effect:.2f}"
+        )
+    if _FEW <= len(queries) < _SOME:
+        yield _unseen(len(queries))
+
+
+def _unseen(queries: int) -> str:
+    rare = f"fewer than 1 in {rarest_seen(queries)} queries"
+    return f"A complete failure on {rare} could not show in these {queries}."
+
+
+def correlation_of_differences(
+    runs: Sequence[Scores], metric: Metric, clusters: Clusters
+) -> Clustering:
+    """Return the correlation within clusters of the run whose differences show it most.
+
+    p is corrected for the number of runs; NaN without a cluster of two queries.
+    """
+    columns = [run[metric.name] for run in runs]
+    with np.errstate(invalid="ignore"):
+        differences = [column.per_query - columns[0].per_query for column in columns[1:]]
+    known = np.flatnonzero(np.isfinite(differences).all(axis=0))
+    unit = units_of([runs[0].queries[row] for row in known], clusters)
+    if unit is None:
+        return Clustering(math.nan, math.nan, math.nan)
+    each = [correlation_within(values[known], unit) for values in differences]
+    most = min(each, key=lambda one: (math.isnan(one.p), one.p))
+    return most._replace(p=min(1.0, most.p * len(each)))
