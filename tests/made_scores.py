@@ -24,6 +24,13 @@ def bits(sums, count=1):
 BITS = Aggregate("log2 of the ratio of the means", bits, bits, rises_with_first=True)
 
 
+def share(_):
+    """Say that a made value is between two others, as that of map is.
+
+    Range: 0 to 1
+    """
+
+
 def measure(name, function=len, **declared):
     """Declare a measure, and of what must be said only what matters."""
     said = {"better": "higher", "bounds": UNPROVEN, "ties": "unproven", "question": "counts"}
@@ -37,7 +44,7 @@ def metric(name, aggregate=MEAN, **declared):
 NUM_Q = metric("num_q", COUNT, style="integer", better="neither")
 NUM_RET = metric("num_ret", SUM, style="integer", better="neither")
 RUNID = metric("runid", LABEL, style="text")
-MAP = metric("map")
+MAP = metric("map", function=share)
 SUCCESS = metric("success_1", rate="always")
 BOR = metric("bor_10", BITS)
 HARM = metric("harm_10", better="lower")

@@ -260,11 +260,12 @@ def resampling(
 @argument_group("Intervals")
 def intervals(
     resampling: Arguments = resampling,
-    ci: bool = option("--ci", "Add confidence intervals, by bootstrap over queries.", use="common"),
-    ci_method: Literal["percentile", "bca"] | None = option(
-        "--ci-method percentile|bca",
-        "bca corrects for bias and skewness. Given, rates are resampled too; else they have "
-        "Wilson's interval. Default: percentile.",
+    ci: bool = option("--ci", "Add confidence intervals over queries.", use="common"),
+    ci_method: Literal["score", "percentile", "bca"] | None = option(
+        "--ci-method score|percentile|bca",
+        "score: the score interval of a mean from 0 to 1, Wilson's of a rate, Student's of the "
+        "logarithms of a geometric mean; the rest is resampled. percentile resamples all, and "
+        "bca corrects that for bias and skewness. Default: score.",
     ),
 ) -> None:
     """Confidence intervals, and how to compute them."""

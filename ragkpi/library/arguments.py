@@ -29,6 +29,7 @@ from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import READERS
 from ragkpi.reports.names import run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
+from ragkpi.statistics.units import Clusters
 from ragkpi.wording import octets, parse_size
 
 
@@ -369,11 +370,10 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
     return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))
 
 
-def bootstrap_of(arguments: Resampling, method: Method | None = None) -> Bootstrap:
-    """Return the choices of a bootstrap, or refuse wrong arguments.
-
-    With an explicit `method`, rates are resampled, too.
-    """
+def bootstrap_of(
+    arguments: Resampling, method: Method | None = None, clusters: Clusters | None = None
+) -> Bootstrap:
+    """Return the choices of intervals, or refuse wrong arguments."""
     confidence, checked = arguments.get("confidence", Bootstrap.level), _checked(arguments)
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")
@@ -381,6 +381,6 @@ def bootstrap_of(arguments: Resampling, method: Method | None = None) -> Bootstr
         checked.get("resamples", Bootstrap.resamples),
         checked.get("seed", Bootstrap.seed),
         confidence,
-        one_of("method", method or "percentile", get_args(Method)),
-        "resampled" if method else "wilson",
+        one_of("method", method or Bootstrap.method, get_args(Method)),
+        clusters,
     )

@@ -16,7 +16,14 @@ from ragkpi.library.ground import Signature, ids_sha256
 from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
-from ragkpi.statistics.bootstrap import Bootstrap, Interval, few_queries_note, resampled
+from ragkpi.statistics.bootstrap import (
+    Bootstrap,
+    Interval,
+    Kind,
+    few_queries_note,
+    kind_of,
+    resampled,
+)
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
 
@@ -320,8 +327,8 @@ def run_object(
         "known": {column.name: column.valid for column in scores.estimates()},
     }
     if bootstrap:
-        chosen = asdict(bootstrap)
-        document["bootstrap"] = {name: chosen[name] for name in chosen if name != "clusters"}
+        choices = asdict(replace(bootstrap, clusters=None))
+        document["bootstrap"] = {name: choices[name] for name in choices if name != "clusters"}
         document["intervals"] = {
             name: [as_json(bound, styles[name], digits) for bound in interval]
             for name, interval in run.intervals.items()
@@ -338,18 +345,40 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
     """Describe how the intervals were computed, and warn where they rest on too few queries."""
     if bootstrap is None:
         return []
-    rates = "; rates and bor have Wilson's" if bootstrap.rates == "wilson" else ""
+    kinds = {
+        kind_of(column.metric, column.statistics[column.known], bootstrap)
+        for run in runs
+        for column in run.estimates()
+    }
+    words = [text for kind, text in _INTERVALS.items() if kind in kinds]
     few = few_queries_note(resampled(runs, bootstrap), bootstrap)
-    return [interval_note(bootstrap) + rates, *([few] if few else [])]
+    if not words:
+        return [interval_note(bootstrap), *([few] if few else [])]
+    if "resampled" in kinds:
+        words.append(f"percentile bootstrap, {_draws(bootstrap)}")
+    units = "queries" if bootstrap.clusters is None else "clusters of queries"
+    begin = f"[low, high]: {bootstrap.level * 100:.12g} % intervals over {units}: "
+    return [begin + "; ".join(words), *([few] if few else [])]
+
+
+_INTERVALS: Mapping[Kind, str] = {
+    "score": "score interval of a mean, by its spread",
+    "wilson": "Wilson's of a rate",
+    "log": "Student's of a mean of logarithms",
+}
+
+
+def _draws(bootstrap: Bootstrap) -> str:
+    return f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
 
 
 def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") -> str:
     """Describe how intervals of the number `of` were computed by resampling `queries`."""
-    queries = queries if bootstrap.clusters is None else f"clusters of {queries}"
-    method = {"percentile": "percentile", "bca": "BCa"}[bootstrap.method]
+    method = "BCa" if bootstrap.method == "bca" else "percentile"
+    units = queries if bootstrap.clusters is None else f"clusters of {queries}"
     return (
         f"[low, high]: {bootstrap.level * 100:.12g} % {method} bootstrap interval{of} over "
-        f"{queries}, {bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
+        f"{units}, {_draws(bootstrap)}"
     )
 
 

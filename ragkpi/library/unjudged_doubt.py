@@ -6,7 +6,7 @@ A run outside the pool shows documents that nobody judged, and a measure takes t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
+from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
 
 # Where judging is compared for a metric that looks at whole rankings: down to the longest one.
@@ -66,7 +67,7 @@ class Judging:
     runs: Mapping[str, tuple[Hits, Evaluation]]  # without those that have no bounds
     judgements: Judgements
     settings: Settings
-    test: Procedure = field(default_factory=lambda: Procedure(correction="none", family="all"))
+    test: Procedure
 
     def of(self, part: QuerySlice) -> Judging:
         """Return the judged shares of a slice, without bounds."""
@@ -152,4 +153,5 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
             own = run.scores.only([run.scores[metric.name]])
             bounded[name] = hits, replace(run, scores=own)
         unjudged[name] = scores
-    return Judging(unjudged, bounded, runs.judgements, settings)
+    test = Procedure(correction="none", bootstrap=Bootstrap(clusters=runs.call.clusters))
+    return Judging(unjudged, bounded, runs.judgements, settings, test)

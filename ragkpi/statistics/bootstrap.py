@@ -13,7 +13,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import RagkpiWarning
 from ragkpi.interface import with_progress
-from ragkpi.measures.measure import Aggregate, Metric, MetricScores, Scores
+from ragkpi.measures.measure import GEOMETRIC_MEAN, Aggregate, Metric, MetricScores, Scores
 from ragkpi.statistics.units import Clusters, Unit, by_unit, units_of
 
 # Weights per sample. Half a megabyte stays in the cache, twice as fast.
@@ -262,7 +262,7 @@ def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray, unit: Unit)
     )
 
 
-Method = Literal["percentile", "bca"]
+Method = Literal["score", "percentile", "bca"]
 Tails = tuple[float, float]
 
 
@@ -288,10 +288,9 @@ class Bootstrap:
     level
         The probability that an interval covers the value.
     method
-        ``"percentile"`` takes the bounds from the resamples; ``"bca"`` corrects them for bias and
-        skewness.
-    rates
-        Whether rates, and values computed from rates, get Wilson's or a resampled interval.
+        ``"score"`` computes intervals of means between 0 and 1, of rates and of geometric means
+        from a formula, and resamples the rest (`Kind`). ``"percentile"`` takes all bounds from the
+        resamples; ``"bca"`` corrects them for bias and skewness.
     clusters
         The cluster of queries that belong together; they are drawn, tested and left out together.
     """
@@ -299,8 +298,7 @@ class Bootstrap:
     resamples: int = 5000
     seed: int = 7
     level: float = 0.95
-    method: Method = "percentile"
-    rates: Literal["wilson", "resampled"] = "wilson"
+    method: Method = "score"
     clusters: Clusters | None = None
 
     @property
@@ -310,6 +308,26 @@ class Bootstrap:
         return tail, 1 - tail
 
 
+Kind = Literal["score", "wilson", "log", "resampled"]
+"""What an interval is: the score interval of a mean, Wilson's of a rate or of what is computed from
+one, Student's of the mean of logarithms, or one of resamples."""
+
+
+def kind_of(metric: Metric, statistics: FloatArray, bootstrap: Bootstrap) -> Kind:
+    """Return the interval that a metric has, from the statistics, (n, S), of its queries."""
+    aggregate, (low, high) = metric.measure.aggregate, metric.measure.range
+    values = statistics[:, 0]
+    if bootstrap.method != "score" or not len(values):
+        return "resampled"
+    if aggregate is GEOMETRIC_MEAN:
+        return "log"
+    if aggregate.rises_with_first and not bootstrap.clusters and np.isin(values, (0, 1)).all():
+        return "wilson"
+    inside = 0 <= low <= values.min() and values.max() <= high <= 1
+    is_mean = metric.measure.is_mean and aggregate.rises_with_first  # and no z-score
+    return "score" if is_mean and inside else "resampled"
+
+
 def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     """Compute the interval of every metric's summary, by printed names; texts and counts have none.
 
@@ -317,22 +335,52 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     The sample excludes queries whose value is NA. If every query succeeds or fails (a statistic of
     1 or 0), the rate has Wilson's interval, and a value computed from the rate, such as bor, the
     interval that follows: resamples of twelve successes are all successes, as if the rate were
-    certain. Rates of clusters are resampled: of clusters no score interval is known. `UNKNOWN` if
-    fewer than two queries or clusters are known.
+    certain. `UNKNOWN` if fewer than two queries or clusters are known.
     """
     bounds = {column.name: UNKNOWN for column in scores.estimates()}
     for sample in query_samples([scores], lambda m: m.is_estimate, bootstrap.clusters):
         if sample.units < 2:
             continue
-        replicates = [summary[:, 0] for summary in sample.replicates(bootstrap)]
-        tails = [bootstrap.tails] * len(sample.metrics)
-        if bootstrap.method == "bca":
-            tails = _bca_tails(sample, replicates, bootstrap.tails)
-        for metric, replicate, ends in zip(sample.metrics, replicates, tails, strict=True):
-            bounds[metric.name] = order_statistics(replicate, ends)
-        if bootstrap.rates == "wilson" and sample.unit is None:
-            bounds.update(_intervals_of_rates(sample, bootstrap.level))
+        rest: list[tuple[Metric, slice]] = []
+        for metric, columns in zip(sample.metrics, sample.columns, strict=True):
+            statistics, aggregate = sample.statistics[:, 0, columns], metric.measure.aggregate
+            mean, error = _mean_and_error(sample, statistics[:, 0])
+            match kind_of(metric, statistics, bootstrap):
+                case "wilson":
+                    interval = _interval_from_rate(statistics, aggregate, bootstrap.level)
+                case "score":
+                    interval = score_interval(mean, error, sample.units, bootstrap.level)
+                case "log":
+                    reach = error * _student(sample.units, bootstrap.level)
+                    ends = np.array([[mean - reach], [mean + reach]]) * sample.queries
+                    interval = Interval(*aggregate.summary(ends, sample.queries).tolist())
+                case "resampled":
+                    rest.append((metric, columns))
+                    continue
+            bounds[metric.name] = interval
+        if rest:
+            metrics, places = map(list, zip(*rest, strict=True))
+            bounds |= _from_resamples(replace(sample, metrics=metrics, columns=places), bootstrap)
     return bounds
+
+
+def _mean_and_error(sample: QuerySample, values: FloatArray) -> tuple[float, float]:
+    """Return the mean of the values of queries, (n,), and its jackknife standard error."""
+    sums, sizes = sample.by_unit(values), sample.by_unit(np.ones(len(values)))
+    mean, units = float(totals(values) / len(values)), sample.units
+    without = (sums.sum() - sums) / (len(values) - sizes)
+    return mean, float((units - 1) / math.sqrt(units) * without.std(ddof=1))
+
+
+def _from_resamples(sample: QuerySample, bootstrap: Bootstrap) -> dict[str, Interval]:
+    replicates = [summary[:, 0] for summary in sample.replicates(bootstrap)]
+    tails = [bootstrap.tails] * len(sample.metrics)
+    if bootstrap.method == "bca":
+        tails = _bca_tails(sample, replicates, bootstrap.tails)
+    return {
+        metric.name: order_statistics(replicate, ends)
+        for metric, replicate, ends in zip(sample.metrics, replicates, tails, strict=True)
+    }
 
 
 def wilson(successes: float, n: int, level: float) -> Interval:
@@ -366,10 +414,15 @@ def score_interval(mean: float, error: float, units: int, level: float) -> Inter
     if units < 2 or (not error > 0 and within > 0):
         return UNKNOWN
     number = within / error**2 if error > 0 and within > 0 else float(units)
-    k = float(special().stdtrit(units - 1, (1 + level) / 2))
+    k = _student(units, level)
     middle, width = mean + k * k / (2 * number), 1 + k * k / number
     reach = k * math.sqrt(max(within, 0.0) / number + k * k / (4 * number * number))
     return Interval(max(0.0, (middle - reach) / width), min(1.0, (middle + reach) / width))
+
+
+def _student(units: int, level: float) -> float:
+    """Return how many standard errors around a mean of units cover a level."""
+    return float(special().stdtrit(units - 1, (1 + level) / 2))
 
 
 def special() -> Any:
@@ -388,17 +441,6 @@ def _normal() -> Any:
 def quantile(level: float) -> float:
     """Return how many standard deviations around a normal mean cover a level."""
     return float(_normal().inv_cdf(1 - (1 - level) / 2))
-
-
-def _intervals_of_rates(sample: QuerySample, level: float) -> dict[str, Interval]:
-    of_metrics = [
-        (m, sample.statistics[:, 0, c]) for m, c in zip(sample.metrics, sample.columns, strict=True)
-    ]
-    return {
-        metric.name: _interval_from_rate(statistics, metric.measure.aggregate, level)
-        for metric, statistics in of_metrics
-        if _is_rate(metric, statistics)
-    }
 
 
 @np.errstate(divide="ignore", invalid="ignore")
@@ -439,7 +481,7 @@ def resampled(runs: Iterable[Scores], bootstrap: Bootstrap) -> Resampled:
     for run in runs:
         for column in run.estimates():
             statistics = column.statistics[column.known]
-            if bootstrap.rates == "resampled" or not _is_rate(column.metric, statistics):
+            if kind_of(column.metric, statistics, bootstrap) == "resampled":
                 yield column.metric, statistics
 
 
@@ -468,13 +510,13 @@ def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
     sizes = [len(values) for _, values in few]
     fewest, most = min(sizes), max(sizes)
     n = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    simulated = bootstrap.level == 0.95 and bootstrap.method == "percentile"
+    simulated = bootstrap.level == 0.95 and bootstrap.method != "bca"
     spread = all(m.measure.is_mean and _differing(values) * 2 >= most for m, values in few)
     some = len(few) < len(known)
     if simulated and spread and 3 <= fewest == most:
         covered = f"about {95 - 40 / most - 65 / most**2:.0f} %"
-        which = "some 95 % intervals really cover" if some else "a 95 % interval really covers"
-        return f"With so few queries ({n}) {which} {covered}."
+        which = "some resampled 95 % intervals" if some else "a resampled 95 % interval"
+        return f"With so few queries ({n}) {which} cover{'' if some else 's'} {covered}."
     which = "some resampled" if some else "resampled"
     return f"With so few queries ({n}) {which} intervals are too narrow."
 
@@ -492,12 +534,6 @@ def _alike_note(samples: Resampled) -> str:
 def _differing(values: FloatArray) -> int:
     """Count the queries whose first statistic, of (n, S), is not the commonest value."""
     return len(values) - int(np.unique(values[:, 0], return_counts=True)[1].max(initial=0))
-
-
-def _is_rate(metric: Metric, statistics: FloatArray) -> bool:
-    """Return whether every query succeeds or fails, and the summary rises with the rate."""
-    rises = metric.measure.aggregate.rises_with_first
-    return rises and bool(np.isin(statistics[:, 0], (0.0, 1.0)).all())
 
 
 def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:

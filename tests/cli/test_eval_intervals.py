@@ -38,7 +38,6 @@ def test_oracle_twelve_queries(ragkpi, twelve):
     assert run["intervals"]["bor_10"] == pytest.approx(expected[1:], rel=1e-12)
     assert run["bootstrap"] == {
         "method": "percentile",
-        "rates": "resampled",
         "level": 0.95,
         "resamples": 5000,
         "seed": 7,
@@ -83,7 +82,9 @@ def test_seed_level_and_method_are_obeyed(ragkpi):
     value, low, high = bounds(ragkpi)
     assert low < value < high
     assert bounds(ragkpi, "--seed", 7) == [value, low, high]
-    assert bounds(ragkpi, "--seed", 8)[1:] != [low, high]
+    resampled = bounds(ragkpi, "--ci-method", "percentile")
+    assert resampled[1:] != [low, high]
+    assert bounds(ragkpi, "--ci-method", "percentile", "--seed", 8)[1:] != resampled[1:]
     narrow = bounds(ragkpi, "--confidence", 0.5)
     assert low < narrow[1] < value < narrow[2] < high
     assert bounds(ragkpi, "--ci-method", "bca")[1:] != [low, high]
@@ -93,7 +94,7 @@ def test_seed_level_and_method_are_obeyed(ragkpi):
 def test_a_level_is_never_rounded_to_another(ragkpi, level, said):
     arguments = ("-m", "map", "--ci", "--resamples", 20, "--confidence", level)
     err = ragkpi("eval", *arguments, "qrels.txt", DENSE, folder=FIXTURES).err.decode()
-    assert f"[low, high]: {said} percentile" in err
+    assert f"[low, high]: {said} intervals over queries: score" in err
 
 
 def test_counts_have_no_bounds_and_unknown_values_have_na(ragkpi, tmp_path):

@@ -93,7 +93,7 @@ def test_the_corpus_is_counted_over_all_runs(evaluate, tmp_path):
         (["--names", "rank", "qrels.txt", BM25], "expected file or runid"),
         (["--seed", "3", "qrels.txt", BM25], "give --ci with it"),
         (["--ci-method", "bca", "qrels.txt", BM25], "give --ci with it"),
-        (["--ci", "--ci-method", "normal", "qrels.txt", BM25], "expected percentile or bca"),
+        (["--ci", "--ci-method", "normal", "qrels.txt", BM25], "expected score, percentile or bca"),
         (["--ci", "--confidence", "95", "qrels.txt", BM25], "a share such as 0.95"),
         (["--meta", "a=b", "qrels.txt", BM25], "give --log FILE with it"),
         (["--margin", "1%", "qrels.txt", BM25], "give --fail-under-baseline RUN with it"),

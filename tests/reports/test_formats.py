@@ -162,7 +162,7 @@ INTERVALS = EvaluationReport(
             {"bor_10": Interval(float("-inf"), 1.0)},
         )
     ],
-    Bootstrap(resamples=100, seed=3),
+    Bootstrap(resamples=100, seed=3, method="percentile"),
 )
 
 

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 from itertools import product
-from typing import get_args, get_type_hints
+from typing import get_args
 
 import jsonschema
 import pytest
@@ -23,7 +23,7 @@ from ragkpi.wording import Style
 from tests.made_scores import BOR, MAP, NUM_Q, RUNID, scores
 from tests.published_schema import SCHEMA, valid_document, valid_lines
 
-BOOTSTRAP = Bootstrap(resamples=20, rates="resampled")
+BOOTSTRAP = Bootstrap(resamples=20, method="percentile")
 LAYOUTS = [
     Layout(per_query=per_query, digits=digits)
     for per_query, digits in product(["hidden", "shown"], [None, 2])
@@ -60,7 +60,6 @@ CHOICES = {
     "correction": get_args(CorrectionName),
     "family": get_args(Family),
     "run.bootstrap.method": get_args(Method),
-    "run.bootstrap.rates": get_args(get_type_hints(Bootstrap)["rates"]),
     "difference.decision": get_args(Claim),
     "standing.rows.items.claim": {*get_args(Claim)} - {"described"},
     "report.measures.items.better": get_args(Better),

@@ -352,3 +352,18 @@ def test_clusters_that_nothing_depends_on_are_refused(ragkpi, clusters):
 def test_a_signature_says_the_clusters(ragkpi, clusters):
     options = ("eval", "-c", "-m", "map", "--ci", "--cluster", clusters, "--signature")
     assert "|cluster:" in ragkpi(*options, QRELS, BM25).out.decode()
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+def test_intervals_and_gates_take_clusters(clusters):
+    """Three of four queries of a topic are alike, so that four clusters know less than twelve."""
+    alone = ragkpi.evaluate(QRELS, BM25, "map", ci=True)
+    whole = ragkpi.evaluate(QRELS, BM25, "map", ci=True, cluster=clusters)
+    again = alone.ci(cluster=CLUSTERS)
+    assert whole.evaluation.runs[0].intervals == again != alone.ci()
+    assert "over clusters of queries" in whole.evaluation.interval_notes()[0]
+    for how, differs in (({}, False), ({"cluster": clusters}, True)):
+        found = ragkpi.evaluate(QRELS, DENSE, "map", fail_under_baseline=BM25, **how)
+        interval = found.verdicts[0].difference.interval
+        expected = ragkpi.compare(QRELS, [BM25, DENSE], "map", cluster=CLUSTERS).rows[1]
+        assert (interval.low == pytest.approx(expected["difference_low"])) == differs

@@ -19,7 +19,7 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.charts.picture import figure_of
 from ragkpi.errors import UsageError
-from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport, interval_note
+from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport, interval_notes
 from ragkpi.measures.measure import MetricScores
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.wording import counted
@@ -46,6 +46,7 @@ def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None)
         return noted([_queries(runs[0].name, column) for column in shown], [over])
     bootstrap = bootstrap or Bootstrap()
     bounds = [run.intervals or intervals(run.scores, bootstrap) for run in runs]
+    notes = interval_notes(bootstrap, [run.scores for run in runs])
     charts: list[Chart] = []
     for name in (column.name for column in shown):
         rows = [
@@ -55,7 +56,7 @@ def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None)
             for run, of_run in zip(runs, bounds, strict=True)
         ]
         charts.append(IntervalChart(name, Axis("value of each run"), rows))
-    return noted(charts, [interval_note(bootstrap).replace("[low, high]", "bars"), over])
+    return noted(charts, [notes[0].replace("[low, high]", "bars"), over])
 
 
 def _queries(run: str, column: MetricScores) -> Chart:

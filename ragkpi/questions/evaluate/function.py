@@ -195,18 +195,25 @@ class RunResult(EvaluationResult):
         method: Method | None = None,
         **how: Unpack[Resampling],
     ) -> dict[str, Interval]:
-        """Compute confidence intervals by bootstrap over queries, by printed name.
+        """Compute confidence intervals over queries, by printed name.
 
         Parameters
         ----------
         method
-            ``"percentile"`` or ``"bca"``, which corrects for bias and skewness; None resamples
-            like the first, but gives rates, and what is computed from them, Wilson's interval.
+            ``"score"`` (None) is the score interval of a mean between 0 and 1, Wilson's of a rate
+            and Student's of the logarithms of a geometric mean; the rest is resampled.
+            ``"percentile"`` resamples all; ``"bca"`` corrects that for bias and skewness.
         how
             See `Resampling`: ``resamples``, ``seed``, ``confidence``.
         """
         refuse_unknown(how, Resampling)
-        bootstrap = bootstrap_of(how, method)
+        clusters = None
+        if how.get("cluster") is not None:
+            from ragkpi.library.slices import groups_of, refuse_alone
+
+            clusters = groups_of(None, how["cluster"]).clusters or {}
+            refuse_alone(self.scores.queries, clusters)
+        bootstrap = bootstrap_of(how, method, clusters)
         few = few_queries_note(resampled([self.scores], bootstrap), bootstrap)
         if few:
             interface().note(few)
@@ -350,7 +357,7 @@ def evaluate(
     """
     call = call_of(measures, how, Estimating, by)
     metrics = call.metrics()
-    bootstrap = bootstrap_of(how, ci_method) if ci else None
+    bootstrap = bootstrap_of(how, ci_method, call.clusters) if ci else None
     one_of("problems", problems, get_args(OnProblem))
     several = runs_of(run)
     runs = named_run(run) if several is None else several

@@ -295,17 +295,20 @@ class Gates:
             assert signature is not None
             self.baseline.refuse_other_ground(runs, signature, evaluated.judgements.file)
         limited = [(gate, _slices_of(gate, slices, queries)) for gate in self.limits]
+        bootstrap = replace(self.against.bootstrap, clusters=evaluated.call.clusters)
         every: list[Verdict] = []
         for call_name, run in zip(names, runs.items(), strict=True):
             for gate, parts in limited:
                 every += _verdicts_on_limit(gate, parts, *run)
             against: list[Verdict] = []
             if isinstance(self.baseline, StoredResult):
-                against = stored_verdicts(self.baseline, run, self.against)
+                gate_ = replace(self.against, bootstrap=bootstrap)
+                against = stored_verdicts(self.baseline, run, gate_)
             for other in scores.keys() - names:
                 alike = evaluated.by_name[call_name].ranks_like(evaluated.by_name[other])
                 rankings: Literal["differ", "equal"] = "equal" if alike else "differ"
-                gate_ = replace(self.against, doubt=_doubt_of(evaluated, other, call_name, run[0]))
+                doubt = _doubt_of(evaluated, other, call_name, run[0])
+                gate_ = replace(self.against, bootstrap=bootstrap, doubt=doubt)
                 against = baseline_verdicts((other, scores[other]), run, gate_, rankings)
             every += nothing_refused(against, run[1])
         return every
