@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -326,12 +327,13 @@ def with_tried_maps(kind: Kind, blocks: Iterator[RunColumns]) -> Iterator[RunCol
 
 
 def _tried(kind: Kind, problem: UnsettledError) -> InputError:
-    maps = [
-        one
-        for one in problem.maps
-        if not os.path.isfile(problem.file)
-        or reads_as(kind, problem.file, reading_for(kind, map_=one[0]))
-    ]
+    with warnings.catch_warnings(action="ignore"):
+        maps = [
+            one
+            for one in problem.maps
+            if not os.path.isfile(problem.file)
+            or reads_as(kind, problem.file, reading_for(kind, map_=one[0]))
+        ]
     if maps:
         return unsettled(kind, problem.file, problem.found, maps)
     advice = f"expected a map of its keys ({option(problem.argument)} …; 'ragkpi formats map')"

@@ -299,7 +299,8 @@ def _read_lines(
     if given is not None and shape is None:
         readings = recognise(records, kind, given)
         if records and not (readings and readings[0].is_settled):
-            readings = recognise_object(records[0], kind, given) or readings
+            alone = recognise_object(records[0], kind, given)
+            readings = alone if alone and (alone[0].is_settled or not readings) else readings
         shape = shape_for(kind, file, user, readings, SHAPES[kind][_likely(records)])
     assert shape is not None
     refuse_subset(file, shape, subset)

@@ -168,7 +168,7 @@ def unfolded(value: Any) -> Any:
         return _unfolded_text(value)
     if isinstance(value, list) and value and isinstance(value[0], dict):
         if all(isinstance(one, dict) and one.keys() == {"key", "value"} for one in value):
-            return {str(one["key"]): _untyped(one["value"]) for one in value}
+            return unfolded({str(one["key"]): _untyped(one["value"]) for one in value})
     elif isinstance(value, dict) and any(".0" in key for key in value):
         return _unnumbered(value)
     return value

@@ -22,13 +22,14 @@ from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
 from ragkpi.files import column_names as fields
-from ragkpi.files.column_names import meaning, plain_name
-from ragkpi.files.json_text import is_scalar, listed_in, unfolded
+from ragkpi.files.column_names import find, meaning, plain_name
+from ragkpi.files.json_text import Path, is_scalar, listed_in, unfolded
 from ragkpi.files.opening import Kind
 
 LOOKED_AT = 100  # records
 TABLE = "@table"  # in a path: the rows of the table there
-_ELEMENTS = 20  # of a list
+_LISTS_AT = 25  # records with lists
+_ELEMENTS = 10  # of a list
 _KEYS = 200  # of an object
 _DEEPEST = 6
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
@@ -109,11 +110,13 @@ def recognise(
 
 
 def _of_records(records: Sequence[Any], kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
-    sample = [unfolded(record) for record in records[:LOOKED_AT]]
+    nested = any(isinstance(value, list | dict) for _, value in _walk(records[0])) if records else 0
+    sample = [_cut(unfolded(one)) for one in records[: _LISTS_AT if nested else LOOKED_AT]]
     columns = _columns(sample)
     readings = _of_lists(sample, columns, kind, given)
     if "list" not in given and (not readings or readings[0].guesses):
-        readings += _of_rows(columns, kind, given) + _of_matrix(columns, kind, given)
+        rows = [one for one in _of_rows(columns, kind, given) if one.is_settled or not readings]
+        readings += rows + _of_matrix(columns, kind, given)
     readings.sort(key=lambda reading: len(reading.guesses))
     fewest = len(readings[0].guesses) if readings else 0
     return [reading for reading in readings if len(reading.guesses) == fewest][:2]
@@ -147,7 +150,8 @@ def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -
     found: list[tuple[tuple[int, ...], list[Recognition]]] = []
     of_queries = all(isinstance(one, dict) for one in value.values()) and not is_record(value)
     if "records" not in given and not of_queries:
-        found.append(((0, 0), _of_records([value], kind, given)))
+        alone = _of_records([value], kind, given)
+        found.append(((0 if alone and alone[0].is_settled else _DEEPEST, 0), alone))
     for number, (path, records, query) in enumerate(_ways(value, "$")):
         if given.get("records", path) == path:
             rest = {part: path for part, path in given.items() if part != "records"}
@@ -185,7 +189,7 @@ def table_rows(value: Any) -> list[dict[str, Any]] | None:
         names = [name.get("name") if isinstance(name, dict) else name for name in names]
         if all(isinstance(row, list) and len(row) == len(names) for row in rows):
             return [dict(zip(map(str, names), row, strict=True)) for row in rows]
-    key = fields.find(value, _NAMED)
+    key = find(value, _NAMED)
     if key is None or not isinstance(value[key], list | dict) or not value[key]:
         return None
     alike = type(value[key]), len(value[key])
@@ -247,6 +251,13 @@ def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
             yield below, child[:LOOKED_AT], False
         elif isinstance(child, dict):
             yield from _ways(child, below, depth + 1)
+
+
+def _cut(value: Any) -> Any:
+    """Return a value with the first elements of its lists."""
+    if isinstance(value, list):
+        return [_cut(one) for one in value[:_ELEMENTS]]
+    return {key: _cut(one) for key, one in value.items()} if type(value) is dict else value
 
 
 def _columns(records: Sequence[Any]) -> Columns:
@@ -318,8 +329,8 @@ def _of_lists(
     for path, some in lists.items():
         last = plain_name(re.split(r"\.|\[\]\.", path.removesuffix("[]"))[-1])
         if last in others and last not in names and "list" not in given:
-            level = kind == "qrels" and any(_level(of) for of in _element_columns(some)[:1])
-            if not level:
+            levels = [name for of in _element_columns(some) for name in of]
+            if kind == "run" or find(levels, fields.LEVEL) is None:
                 continue
         if (
             path.endswith("[]")
@@ -330,7 +341,8 @@ def _of_lists(
         known = last in names or "list" in given or path == "@value"
         place = names.index(last) if last in names else len(names)
         for reading in _of_documents(path, some, records, columns, kind, given, known):
-            order = (len(reading.guesses), "score" not in reading.map, path.count("."), place)
+            ordered = not reading.map.keys().isdisjoint(("score", "distance"))
+            order = (len(reading.guesses), not ordered, path.count("."), place)
             readings.append((tuple(map(int, order)), reading))
     readings.sort(key=lambda one: one[0])
     return [reading for order, reading in readings if order == readings[0][0]][:2]
@@ -366,13 +378,19 @@ def _of_documents(
         ids = flat and all(map(is_scalar, flat)) and not any(map(_is_float, flat))
         if not ids or (_texts(flat) and "doc" not in given):
             return
-        if not known and (len(some) < len(records) or max(map(len, some)) < 2):
+        alike = (
+            len(some) < len(records) or max(map(len, some)) < 2 or all(of == some[0] for of in some)
+        )
+        if not known and alike and len(records) > 1:
             return
         guesses += [] if known else ["list", "doc"]
         numbers = {} if kind == "qrels" else _beside(path, records)
         yield _finished({**base, "doc": given.get("doc", "@value")}, numbers, given, guesses)
     else:
         (of,) = inner
+        ids = [name for name in of if plain_name(_last(name)) in fields.QUERY_ID]
+        if any(_varies(name, some) for name in ids):
+            return  # a document a record, not a list of one query
         if len(flat) == len(some) and all(isinstance(one, dict) for one in flat) and not known:
             return  # objects of numbers
         for doc in _document(of, given, {"id"}, known):
@@ -382,7 +400,7 @@ def _of_documents(
             ids = of.get(doc.path, [])
             choice = f"ids such as {ids[0]}" if ids and not doc.settled else ""
             found = _finished({**base, "doc": doc.path}, numbers, given, [*parts, *unsure], choice)
-            yield found
+            yield from _orders(found, of if kind == "run" else {}, some)
 
 
 def _finished(
@@ -399,7 +417,7 @@ def _finished(
 
 def _of_rows(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
     """Read a document a record, with its query repeated (structure 6)."""
-    readings = []
+    readings: list[Recognition] = []
     query = _query(columns, "", [], given, set(given.values()))
     if query.path == "@number" and "query" not in given:
         return []
@@ -413,7 +431,8 @@ def _of_rows(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Rec
         numbers, unsure = _numbers(rest, list(rows.values()), doc.path, kind, given)
         parts = {"query": query.path, "doc": doc.path}
         choice = f"ids such as {rest[doc.path][0]}" if doc.path in rest else ""
-        readings.append(_finished(parts, numbers, given, [*guesses, *unsure], choice))
+        found = _finished(parts, numbers, given, [*guesses, *unsure], choice)
+        readings += _orders(found, rest if kind == "run" else {}, list(rows.values()))
     return readings
 
 
@@ -497,13 +516,13 @@ def _document(
             found.append(_Part(name, settled, (name.count("."), names.index(last))))
         elif last in fields.SOURCES and above in fields.WRAPPERS:
             found.append(_Part(name, True, (8, fields.SOURCES.index(last))))
-        elif (
-            not _texts(values)
-            and len({*values}) > 1
-            and meaning(last) == "unknown"
-            and not _is_cell(values, name)
-        ):
-            guessed.append(_Part(name, False, (name.count("."), _is_number(values[0]))))
+        elif last in (*fields.QUERY_ID, *fields.QUERY_TEXT, *fields.RUN_ID):
+            continue
+        elif not _texts(values) and len({*values}) > 1 and not _is_cell(values, name):
+            numbers = all(map(_is_number, values))
+            if meaning(last) == "unknown" or not numbers:
+                order = (numbers, meaning(last) != "unknown", name.count("."))
+                guessed.append(_Part(name, False, tuple(map(int, order))))
     found = [part for part in found if part.settled] or found or guessed
     found.sort(key=lambda part: part.order)
     if not found:
@@ -525,39 +544,77 @@ def _numbers(
     columns: Columns, some: Lists, doc: str, kind: Kind, given: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
     """Find what orders documents, or their levels; and which of these parts are guesses."""
-    around = {"", doc.rpartition(".")[0]}
-    near = {name: of for name, of in columns.items() if name.rpartition(".")[0] in around}
+    inside = f"{doc.rpartition('.')[0]}."
+    near = {}  # by the name that counts: of this object, or of the object of the id
+    for path in reversed(columns):
+        name = path.removeprefix(inside)
+        if path != doc and ("." not in name or plain_name(name) in fields.SCORE):
+            near[plain_name(name)] = path
     if kind == "qrels":
-        level = _level(near)
-        return ({"level": level}, []) if level else ({}, [])
-    floats = [plain_name(_last(name)) for name, of in near.items() if any(map(_is_float, of))]
-    scores = (*fields.SCORE, *fields.DISTANCE, *({"relevance"} & {*floats}))
+        level = next((near[name] for name in fields.LEVEL if name in near), "")
+        unknown = [
+            path
+            for path in near.values()
+            if meaning(path) != "other" and any(map(_may_be_level, columns[path]))
+        ]
+        guess = not level and bool(unknown)
+        return {"level": level or unknown[0]} if level or guess else {}, ["level"] * guess
+    ordering = {name: path for name, path in near.items() if any(map(_is_number, columns[path]))}
+    floats = {name for name, path in ordering.items() if any(map(_is_float, columns[path]))}
+    scores = (*fields.SCORE, *fields.DISTANCE, *({"relevance"} & floats))
     for part, names in (("score", scores), ("rank", fields.RANK)):
-        whole = {name: of for name, of in near.items() if any(one is not None for one in of)}
-        by_name = {plain_name(_last(name)): name for name in reversed(whole)}
-        known = next((by_name[name] for name in names if name in by_name), None)
+        known = next((ordering[name] for name in names if name in ordering), None)
         if known is not None:
             return {part: known}, []
-    if doc.split(".")[0].isdigit():  # a pair's number has no name
-        place = next(
-            (name for name in near if name != doc and all(map(_is_number, near[name]))), ""
-        )
-        if place:
-            return {slope(some, place): place}, ["score"]
+    for name, path in reversed(ordering.items()):
+        # A pair's number has no name. Further inside nothing compares numbers with the order.
+        if name.isdigit() or ("." in path and name in floats and meaning(name) == "unknown"):
+            return {"score": path}, ["score"]
     return {}, []
 
 
-def slope(some: Lists, place: str) -> str:
-    """Return ``distance`` if the numbers at a place of pairs rise along each list, else score."""
-    pairs = [[one[place if isinstance(one, dict) else int(place)] for one in of] for of in some]
-    lists = [[float(number) for number in of] for of in pairs]
-    rise = all(numbers == sorted(numbers) for numbers in lists)
-    return "distance" if rise and any(len({*numbers}) > 1 for numbers in lists) else "score"
+def _varies(path: str, some: Lists) -> bool:
+    """Whether a path leads to several values within a list."""
+    return any(len({str(Path(path).scalar(unfolded(one))) for one in of}) > 1 for of in some)
 
 
-def _level(columns: Columns) -> str:
-    by_name = {plain_name(_last(name)): name for name in reversed(columns)}
-    return next((by_name[name] for name in fields.LEVEL if name in by_name), "")
+def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recognition]:
+    """Yield a guess with each order that its documents may have, the likeliest first."""
+    score = reading.map.get("score", "")
+    if reading.is_settled or not reading.map.keys().isdisjoint(("distance", "scores", "rank")):
+        yield reading
+        return
+    if not score:
+        unknown = (name for name, of in near.items() if any(map(_is_float, of)))
+        score = next((name for name in unknown if meaning(name) == "unknown"), "")
+    parts = {part: of for part, of in reading.map.items() if part != "score"}
+    if not score:
+        yield reading
+    else:
+        known, way = meaning(score), _slope(some, score)
+        falls = reading._replace(map={**parts, "score": score})
+        rises = reading._replace(map={**parts, "distance": score})
+        small, large = (
+            one._replace(choice=f"{one.choice and one.choice + ', '}{size} is better")
+            for one, size in ((rises, "small"), (falls, "large"))
+        )
+        if known == "distance" or (way == "falls"):
+            yield falls
+        elif way == "rises" and known == "unknown":
+            yield rises
+        else:
+            yield from (small, large) if way == "rises" else (large, small)
+
+
+def _slope(some: Lists, path: str) -> str:
+    """Return which the numbers under a path do along each list: ``rises``, ``falls`` or neither."""
+    lists = [[Path(path).scalar(unfolded(one)) for one in of] for of in some]
+    numbers = [[float(one) for one in of if _is_number(one)] for of in lists]
+    if not any(len({*of}) > 1 for of in numbers):
+        return ""
+    rising = all(of == sorted(of) for of in numbers)
+    falling = all(of == sorted(of, reverse=True) for of in numbers)
+    return "rises" if rising else "falls" if falling else ""
 
 
 def _beside(path: str, records: Sequence[Any]) -> dict[str, str]:
@@ -594,6 +651,10 @@ def _is_number(value: Any) -> bool:
 def _is_float(value: Any) -> bool:
     """Whether an id would be a number with a fraction."""
     return "." in str(value) and _is_number(value)
+
+
+def _may_be_level(value: Any) -> bool:
+    return isinstance(value, bool) or _is_number(value)
 
 
 def _may_be_ids(values: Sequence[Any]) -> bool:

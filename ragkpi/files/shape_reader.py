@@ -409,7 +409,7 @@ class ShapeReader:
         documents = None
         if self.shape.doc == "@key":
             documents = all_octets([key for key, _ in items])
-        elif not self._refuses_texts(name):
+        elif self.shape.doc != "@value" or not self._refuses_texts(name):
             documents = self._doc.octets([item for _, item in items], layout)
         return documents or [
             self._document(record, record.line_of(number), name, *item)

@@ -176,7 +176,7 @@ def test_one_file_that_holds_both_is_read(both, put, ragkpi):
     ("text", "found"),
     [
         ('{"q": {"d": 0.5}}', "score 0.5, where a level is meant"),
-        ('{"q": {"d": [1]}}', "number is an array"),
+        ('{"q": {"d": {}}}', "holds no query with ids"),
         ('{"query_id": "q", "doc_id": "d", "score": 2, "rank": 1}', "holds a run ('score rank')"),
         ('{"query_id": "q", "doc_id": "d", "score": 2, "run_id": "r"}', "holds a run"),
         ('{"query_id": "q", "judgments": [{"doc_id": "d", "score": 0.5}]}', "score 0.5, where"),

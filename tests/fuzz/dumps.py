@@ -1,0 +1,209 @@
+"""Dumps of one known run in random structures: names of several vendors, nesting, order, noise."""
+
+import csv
+import io
+import json
+import random
+
+# A run: each query with its documents, best first, and their scores.
+QUERIES = [f"q{number}" for number in range(6)]
+TEXTS = [
+    "refund of an order",
+    "who pays",
+    "how long",
+    "a lost card",
+    "change the plan",
+    "where is it",
+]
+
+QUERY = ["query_id", "qid", "queryId", "topic_id", "question_id", "request_id"]
+QUERY_TEXT = ["question", "query", "user_input", "search_query", "prompt_text"]
+LIST = ["hits", "documents", "results", "retrieved", "source_nodes", "matches", "liste", "found"]
+DOC = ["id", "_id", "doc_id", "docid", "chunk_id", "node_id", "uuid", "key_of_document"]
+SCORE = ["score", "_score", "similarity", "relevance_score", "@search.score", "wert"]
+DISTANCE = ["distance", "_distance", "cosine_distance", "score", "value_of_it"]
+WRAP = ["metadata", "payload", "node", "document", "kwargs", "fields", "stuff"]
+STRUCTURES = [
+    *("lists", "rows", "keyed", "keyed-ids", "parallel", "double", "pairs", "split", "columns"),
+    *("values", "csv", "csv-list", "spans", "object"),
+]
+
+
+def made_run(rng):
+    """Documents and falling scores of each query."""
+    run = {}
+    for query in QUERIES:
+        count = rng.randrange(3, 7)
+        scores = sorted((round(rng.uniform(0.05, 0.95), 6) for _ in range(count)), reverse=True)
+        ids = rng.sample([f"d{n}" for n in range(30)], count)
+        run[query] = list(zip(ids, scores, strict=True))
+    return run
+
+
+def wrapped(rng, item, keys):
+    """Put some of the keys of an item into an object of their own."""
+    inner = {key: item[key] for key in keys}
+    return {**{key: of for key, of in item.items() if key not in keys}, rng.choice(WRAP): inner}
+
+
+def dump(rng, run):
+    """Return a text of a random structure, its suffix, and what the scores are.
+
+    The order of hits is told by scores ("scores"), distances or the list alone ("order").
+    """
+    orders = rng.choice(["scores", "scores", "distances", "order"])
+    doc = rng.choice(DOC)
+    number = rng.choice(DISTANCE if orders == "distances" else SCORE)
+    shuffled = orders == "scores" and rng.random() < 0.3
+    noise = rng.random() < 0.5
+    nested = rng.random() < 0.3
+    structure = rng.choice(STRUCTURES)
+    named, text_too = rng.random() < 0.7, rng.random() < 0.5
+    query_key = rng.choice(QUERY)
+
+    def value(score):
+        return round(1 - score, 6) if orders == "distances" else score
+
+    def hit(id_, score):
+        item = {doc: id_}
+        if orders != "order":
+            item[number] = value(score)
+        if nested and doc != number:
+            item = wrapped(rng_of_file, item, [doc] if rng_of_file.random() < 0.5 else [*item])
+        if noise:
+            item |= {"text": f"some words about {id_}", "page": 3}
+        pairs = list(item.items())
+        return dict(pairs)
+
+    seed = rng.random()
+    listed = {}
+    for query, documents in run.items():
+        rng_of_file = random.Random(seed)
+        some = list(documents)
+        if shuffled:
+            rng.shuffle(some)
+        listed[query] = some
+    rng_of_file = random.Random(seed)
+
+    def hits(query):
+        nonlocal rng_of_file
+        items = []
+        for id_, score in listed[query]:
+            rng_of_file = random.Random(seed)
+            items.append(hit(id_, score))
+        return items
+
+    list_key = rng.choice(LIST)
+    flat = [(query, id_, value(score)) for query in listed for id_, score in listed[query]]
+
+    def record(query, **more):
+        found = {query_key: query, **more}
+        if text_too:
+            found = {"question": TEXTS[QUERIES.index(query)], **found}
+        if noise:
+            found |= {"took_ms": 12, "tags": ["a", "b"]}
+        if not named and structure in ("lists", "pairs"):
+            found = {"meta": {query_key: found.pop(query_key)}, **found}
+        return found
+
+    if structure == "lists":
+        records = [record(query, **{list_key: hits(query)}) for query in listed]
+    elif structure == "rows":
+        records = [
+            {query_key: query, **item, **({"lang": "en"} if noise else {})}
+            for query in listed
+            for item in hits(query)
+        ]
+    elif structure == "keyed":
+        return json.dumps({query: hits(query) for query in listed}), ".json", orders
+    elif structure == "keyed-ids":
+        if shuffled:
+            return None
+        ids = {query: [id_ for id_, _ in listed[query]] for query in listed}
+        return json.dumps(ids), ".json", "order"
+    elif structure == "object":
+        if orders == "distances":
+            return None
+        numbers = {query: dict(listed[query]) for query in listed}
+        return json.dumps({rng.choice(["search_results", "my_run"]): numbers}), ".json", "scores"
+    elif structure in ("parallel", "double"):
+        numbers = "distances" if orders == "distances" else rng.choice(["scores", "similarities"])
+        records = []
+        for query in listed:
+            ids = [id_ for id_, _ in listed[query]]
+            scores = [value(score) for _, score in listed[query]]
+            both = {rng.choice(["ids"]): ids, **({numbers: scores} if orders != "order" else {})}
+            if structure == "double":
+                both = {key: [of] for key, of in both.items()}
+            records.append(record(query, **both))
+    elif structure == "pairs":
+        if orders == "order":
+            return None
+        records = [
+            record(query, **{list_key: [[id_, value(score)] for id_, score in listed[query]]})
+            for query in listed
+        ]
+    elif structure in ("split", "columns", "values"):
+        if orders == "order":
+            return None
+        names = [query_key, doc if doc not in ("_id",) else "doc_id", number]
+        if structure == "split":
+            table = {"columns": names, "index": list(range(len(flat))), "data": flat}
+        elif structure == "values":
+            table = {"columns": [{"name": name, "type": "x"} for name in names], "values": flat}
+        else:
+            columns = zip(*flat, strict=True)
+            table = {
+                name: {str(row): one for row, one in enumerate(of)}
+                for name, of in zip(names, columns, strict=True)
+            }
+        return json.dumps(table), ".json", orders
+    elif structure in ("csv", "csv-list"):
+        out = io.StringIO()
+        delimiter = rng.choice([",", ",", ";", "\t"])
+        writer = csv.writer(out, delimiter=delimiter, lineterminator=rng.choice(["\n", "\r\n"]))
+        if structure == "csv":
+            index = rng.random() < 0.3
+            names = [query_key, doc, *([number] if orders != "order" else [])]
+            writer.writerow([*([""] if index else []), *names])
+            for row, one in enumerate(flat):
+                writer.writerow([*([row] if index else []), *one[: len(names)]])
+        else:
+            if shuffled or delimiter != ",":
+                return None
+            writer.writerow([query_key, rng.choice(["retrieved_ids", "hits", "welche"])])
+            form = rng.choice([str, json.dumps, "|".join])
+            for query in listed:
+                writer.writerow([query, form([id_ for id_, _ in listed[query]])])
+            orders = "order"
+        return out.getvalue(), ".csv" if delimiter != "\t" else ".tsv", orders
+    else:  # spans
+        records = []
+        for query in listed:
+            keys = {}
+            for place, (id_, score) in enumerate(listed[query]):
+                above = f"retrieval.documents.{place}.document"
+                keys[f"{above}.id"] = id_
+                if orders != "order":
+                    keys[f"{above}.score"] = value(score)
+            attributes = {"metadata": json.dumps({"query_id": query}), **keys}
+            if rng.random() < 0.4:
+                attributes = [
+                    {
+                        "key": key,
+                        "value": {"doubleValue" if isinstance(of, float) else "stringValue": of},
+                    }
+                    for key, of in attributes.items()
+                ]
+            records.append({"name": "retrieve", "attributes": attributes})
+    form = rng.choice(["lines", "array", "indented", "under"])
+    if form == "lines":
+        return "".join(json.dumps(one) + "\n" for one in records), ".jsonl", orders
+    if form == "under":
+        return json.dumps({"took": 3, rng.choice(["results", "data"]): records}), ".json", orders
+    return json.dumps(records, indent=1 if form == "indented" else None), ".json", orders
+
+
+def rankings(run):
+    """The documents of each query, best first."""
+    return {query: [id_ for id_, _ in documents] for query, documents in run.items()}

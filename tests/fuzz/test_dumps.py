@@ -1,0 +1,56 @@
+"""A dump is read as the known run, or refused with a command that reads it so: nothing else.
+
+`DUMPS=5000 python -m pytest tests/fuzz/test_dumps.py` tries more of them.
+"""
+
+import os
+import random
+import re
+import warnings
+
+import pytest
+
+from ragkpi.errors import RagkpiError
+from ragkpi.files.formats import reading_for, run_format
+from ragkpi.files.opening import Source
+from tests.fuzz.dumps import dump, made_run, rankings
+
+SEEDS = range(int(os.environ.get("DUMPS", "80")))
+
+
+def ranked(path, map_=None):
+    """The documents of each query, best first."""
+    how = None if map_ is None else reading_for("run", map_=map_)
+    best = {}
+    with warnings.catch_warnings(action="ignore"), Source(str(path)) as source:
+        for block in run_format(source, how).stream_run(source, held=True):
+            for row, group in enumerate(block.group().tolist()):
+                some = best.setdefault(block.query[group].decode(), [])
+                some.append((-block.score[row], block.document[row].decode()))
+    return {query: [id_ for _, id_ in sorted(some)] for query, some in best.items()}
+
+
+def outcome(path, expected):
+    """What became of a dump: "read", "command", or what went wrong."""
+    try:
+        return "read" if ranked(path) == expected else f"misread as {ranked(path)}"
+    except RagkpiError as problem:
+        maps = re.findall(r'map_run="([^"…]*)"', str(problem))
+        if not maps:
+            return f"refused without a command: {problem}"
+        if expected not in (ranked(path, text) for text in maps):
+            return f"commands that misread: {problem}"
+        return "command"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_read_or_refused_with_a_command(seed, tmp_path):
+    rng = random.Random(seed)
+    run = made_run(rng)
+    made = dump(rng, run)
+    if made is None:
+        return
+    text, suffix, _ = made
+    path = tmp_path / f"dump{suffix}"
+    path.write_bytes(text.encode())
+    assert outcome(path, rankings(run)) in ("read", "command"), text[:600]
