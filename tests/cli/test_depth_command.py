@@ -446,3 +446,14 @@ def test_of_many_runs_the_best_is_named_and_the_others_counted(depth, tmp_path):
     assert lines[1].startswith("Success is highest for dense: 0.818 at K = 1, ")
     lines = depth("-N", 5000, "--at", "1,50", QRELS, *runs).out.decode().splitlines()
     assert lines[0] == "0 of 5 runs have a depth; 5 undecided."
+
+
+def test_a_log_stands_in_place_of_files(depth, tmp_path):
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"total": 100, "shown": 10, "hit": true}\n' * 30)
+    options = ("--log", log, "--map-log", "K=shown", "--relevant", "1%", "--format", "json")
+    (row,) = rows(depth(*options))
+    assert (row["K"], row["p_rand"]) == (10, pytest.approx(0.1))
+    both = depth("--log", log, QRELS, RUN)
+    assert both.status == 1
+    assert b"--log stands in place of files" in both.err

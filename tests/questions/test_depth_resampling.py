@@ -195,6 +195,6 @@ def test_few_clusters_decide_nothing():
     curve = Curve("run", score(judged, run_values([1, 20], Limits().needed)), study)
     assert study.recommended is None
     assert depth_answer(Curves([curve], [1, 20], Limits())).verdict == [
-        "Undecided: 4 clusters of queries cannot choose K; expected 10. All queries together would "
+        "Undecided: 4 clusters of queries cannot choose K; expected 14. All queries together would "
         "choose 3."
     ]

@@ -28,14 +28,14 @@ from ragkpi.questions.depth.study import (
     Trace,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table
-from ragkpi.statistics.bootstrap import FEW
+from ragkpi.statistics.bootstrap import FEW, UNKNOWN
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
 from ragkpi.wording import counted
 
 _FEW = 4  # most depths in a sentence
 _FEW_RUNS = 3  # most runs with a sentence of their own
 _STEPS = ("dbor", "dbor_sparse")
-_DETAILS = ("ef", "lambda", "collapse", *_STEPS)
+_DETAILS = ("ef", "bor_max_qmean", "lambda", "collapse", *_STEPS)
 _OUTCOMES = {
     "undecided": "undecided",
     "saturated": "where success saturates at the top and cannot choose",
@@ -100,6 +100,9 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
     if curves.success == "published":  # all of a few depths, the ends of many
         ends = depths if len(depths) <= _FEW_RUNS else (depths[0], depths[-1])
         return [_of_published(curve, depth) for depth in ends]
+    if curves.success == "logged":
+        most = sorted(depths, key=lambda K: -len(curve.column("p_obs", K).statistics))
+        return [_of_log(curve, depth) for depth in sorted(most[:_FEW_RUNS])]
     if not curves.several:
         return [_sentence(curves, curve, tokens), *_of_quality(curves, curve)]
     if len(curves.curves) <= _FEW_RUNS:
@@ -132,6 +135,21 @@ def _of_published(curve: Curve, depth: int) -> str:
     if 0 < success < 1:
         below = f", {-math.log2(success):.2f} below the ceiling of {ceiling:.2f}"
     return f"Success {success:g} at K = {depth:,} is {bits:.2f} bits over random{below}."
+
+
+def _of_log(curve: Curve, depth: int) -> str:
+    """Say what the events with a depth show."""
+    names = ("p_obs", "p_rand", "bor", "bor_max", "collapse")
+    success, chance, bits, ceiling, share = (curve.column(name, depth).summary for name in names)
+    events = counted(len(curve.column("bor", depth).statistics), "event")
+    at = f"At K = {depth:,} {_percent(success)} of {events} succeed"
+    if share >= 0.5 or ceiling < CEILING_LIMIT:
+        return f"{at}, and {_percent(chance)} of random draws: that says nothing; retrieve fewer."
+    low, high = curve.interval("bor", depth) or UNKNOWN
+    figures = f"{bits:.2f} [{low:.2f}, {high:.2f}] bits over random"
+    if not low > 0:
+        return f"{at}, not shown to be more than the {_percent(chance)} of random draws: {figures}."
+    return f"{at}: {figures}, {2**bits:.3g} times as often; a perfect system has {ceiling:.2f}."
 
 
 def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], list[list[Cell]]]:

@@ -56,7 +56,16 @@ def depth(
         min=1,
     ),
     relevant: str | None = option(
-        "--relevant R[,R...]", "Without files: how many of the -N are relevant, a number per query."
+        "--relevant R[,R...]",
+        "Without files: how many of the -N are relevant, a number per query. With --log, R where "
+        "it is not logged, or a share of N such as 5%.",
+    ),
+    log: str | None = option(
+        "--log FILE",
+        "In place of files: retrieval events, a line each with N, K, R and hit (JSON Lines, CSV).",
+    ),
+    map_log: str | None = option(
+        "--map-log NAME=KEY,...", "Other names of a log's fields: N=corpus,K=shown,R=rel,hit=ok."
     ),
     success: str | None = option(
         "--success RATE[,RATE...]",
@@ -84,12 +93,15 @@ def depth(
 
     Without runs it says what chance and a perfect selector do: 'ragkpi depth -N 5183 QRELS', or
     without files 'ragkpi depth -N 58 --relevant 4'. Published rates of success become bits:
-    'ragkpi depth -N 8841823 --relevant 1 --at 1000 --success 0.857'.
+    'ragkpi depth -N 8841823 --relevant 1 --at 1000 --success 0.857'. A log of retrieval events is
+    set against chance with 'ragkpi depth --log FILE', every K apart.
     """
     if relevant is not None and files:
         raise UsageError("--relevant stands in place of files; expected one or the other")
     qrels, paths = None, []
-    if relevant is None:
+    if log is not None and files:
+        raise UsageError("--log stands in place of files; expected one or the other")
+    if relevant is None and log is None:
         expected = "qrels and runs, qrels and -N, or -N and --relevant"
         qrels, *paths = expect_files(1, files, expected)
     result = ragkpi.depth(
@@ -102,9 +114,13 @@ def depth(
         tokens_per_passage=tokens,
         target=target,
         max_tokens=max_tokens,
-        relevant=None if relevant is None else _numbers("--relevant", relevant),
+        relevant=relevant
+        if relevant is None or "%" in relevant
+        else _numbers("--relevant", relevant),
         success=None if success is None else _rates(success),
         quality=quality,
+        log=log,
+        map_log=map_log,
         **intervals,
         **evaluating | naming,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Unpack
@@ -24,6 +25,7 @@ from ragkpi.library.result import Result
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts, named_depths
+from ragkpi.questions.depth.log import Defaults, curves_of_events, parse_fields, read_events
 from ragkpi.questions.depth.quality import Qualities, for_runs, qualities
 from ragkpi.questions.depth.resampling import decide_depth
 from ragkpi.questions.depth.study import (
@@ -56,9 +58,11 @@ def depth(
     tokens_per_passage: float | None = None,
     target: str | None = None,
     max_tokens: float | None = None,
-    relevant: Sequence[int] | None = None,
+    relevant: Sequence[int] | str | None = None,
     success: Sequence[float] | None = None,
     quality: Any = None,
+    log: Any = None,
+    map_log: str | Mapping[str, str] | None = None,
     ci: bool = False,
     ci_method: Method | None = None,
     **how: Unpack[Estimating],
@@ -91,6 +95,12 @@ def depth(
     quality
         The quality of the answers at some depths: ``{5: 0.71, 10: 0.69}``, a mapping from runs to
         such mappings, or a file with lines of K and quality, or run, K and quality.
+    log
+        In place of qrels and runs, a log of retrieval events, each with N, K, R and whether it was
+        a hit: a path (JSON Lines, or CSV), or mappings. For events without N there is
+        `corpus_size`, for those without R `relevant`: ``[4]``, or ``"5%"`` of N.
+    map_log
+        Other names of the fields of a log: ``"N=corpus, hit=ok"``, or a mapping.
     ci, ci_method
         Whether and how to compute intervals, as for `evaluate`.
 
@@ -121,6 +131,16 @@ def depth(
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
     answers = {} if quality is None else qualities(quality)
     resampling = replace(bootstrap_of(how, ci_method), clusters=call.clusters)
+    if log is not None:
+        others = {"at": at, "target": target, "success": success, "quality": quality}
+        for name, value in {**others, "qrels": qrels, "runs": runs}.items():
+            if value is not None:
+                raise UsageError(f"{option('log')} with {name}: a log has events alone")
+        return _of_log(call, log, parse_fields(map_log), relevant, limits, resampling)
+    if map_log is not None:
+        raise UsageError(f"{option('map_log')}: it names the fields of a log; give {option('log')}")
+    if isinstance(relevant, str):
+        raise UsageError(f"{option('relevant')} {relevant}: a share of N is for {option('log')}")
     if relevant is not None and (qrels is not None or runs is not None):
         raise UsageError(
             f"{option('relevant')} stands in place of files; expected one or the other"
@@ -155,6 +175,36 @@ def depth(
 
     report = depth_answer(curves, tokens_per_passage)
     return Result(report, charts, tuple(call.notes.told), call.signed(metrics, qrels=qrels))
+
+
+def _of_log(
+    call: Call,
+    log: Any,
+    fields: Mapping[str, list[str]],
+    relevant: Sequence[int] | str | None,
+    limits: Limits,
+    resampling: Bootstrap,
+) -> Result:
+    """Answer from a log of events; R may be the same for all, or a share of N."""
+    defaults = Defaults(call.settings.corpus_size)
+    if isinstance(relevant, str):
+        defaults = defaults._replace(share=_needed(relevant).recall)
+    elif relevant is not None:
+        if len(relevant) != 1:
+            raise UsageError(f"{option('relevant')}: a log takes one number, for events without R")
+        defaults = defaults._replace(R=whole("relevant", relevant[0], 1))
+    if relevant is not None:
+        call.notes.note("R is assumed where events do not have it; bits are as good as that")
+    path = os.fspath(log) if isinstance(log, str | os.PathLike) else log
+    events = read_events(path, fields, defaults, limits)
+    possible = [event for event in events if limits.m <= event.R]
+    if not possible:
+        raise UsageError(f"{option('log')}: success is possible in no event")
+    if len(possible) < len(events):
+        left_out = counted(len(events) - len(possible), "event")
+        call.notes.note(f"{left_out} left out, in which success is not possible")
+    answer = depth_answer(curves_of_events(possible, limits, resampling))
+    return Result(answer, None, tuple(call.notes.told), call.signed((), log=path))
 
 
 def _needed(at_least: int | str) -> Needed:

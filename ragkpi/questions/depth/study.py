@@ -276,7 +276,7 @@ class Study:
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
-_PUBLISHED = ("p_obs", "ef", "bor")  # their first statistic is success
+_OF_SUCCESS = ("p_obs", "ef", "bor")  # their first statistic is success
 _OF_RUNS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
 _OF_COUNTS = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
 
@@ -288,33 +288,31 @@ def run_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
     """
     between = ["dbor"] if needed.recall else ["dbor", "dbor_sparse"]
     steps = between if len(depths) > 1 else []
-    return _at_each([*_OF_RUNS, *steps, "recall", "ra_nwg"], depths, needed)
+    return at_each([*_OF_RUNS, *steps, "recall", "ra_nwg"], depths, needed)
 
 
 def count_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
     """Return the metrics that need no run, at each depth."""
-    return _at_each(_OF_COUNTS, depths, needed)
+    return at_each(_OF_COUNTS, depths, needed)
 
 
 def published_values(
     judged: Judged, rates: Mapping[int, float], needed: Needed
 ) -> list[MetricScores]:
     """Return success, and what follows from it, with published rates by depth in its place."""
-    return [
-        replace(
-            column,
-            statistics=np.column_stack(
-                [
-                    np.where(column.known, rates[column.metric.arguments["cutoff"]], math.nan),
-                    column.statistics[:, 1:],
-                ]
-            ),
-        )
-        for column in score(judged, _at_each(_PUBLISHED, list(rates), needed)).columns
-    ]
+    columns = score(judged, at_each(_OF_SUCCESS, list(rates), needed)).columns
+    return [with_success(column, rates[column.metric.arguments["cutoff"]]) for column in columns]
 
 
-def _at_each(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list[Metric]:
+def with_success(column: MetricScores, success: float | FloatArray) -> MetricScores:
+    """Put success that was seen elsewhere, (Q,), in the place of a run's, where it counts."""
+    if column.metric.measure.name not in _OF_SUCCESS:
+        return column
+    observed = np.where(column.known, success, math.nan)
+    return replace(column, statistics=np.column_stack([observed, column.statistics[:, 1:]]))
+
+
+def at_each(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list[Metric]:
     """Resolve names in their own order, where `find_metrics` would use the registry's."""
     if not depths:
         return []
@@ -449,6 +447,9 @@ class Curve:
         column = self._columns.get((measure, depth))
         return None if column is None else column.summary
 
+    def column(self, measure: str, depth: int) -> MetricScores:
+        return self._columns[measure, depth]
+
     def interval(self, measure: str, depth: int) -> Interval | None:
         column = self._columns.get((measure, depth))
         return None if column is None else self.intervals.get(column.name)
@@ -475,7 +476,7 @@ class Curves:
     limits: Limits
     bootstrap: Bootstrap | None = None
     corpus_size: int | None = None
-    success: Literal["observed", "published"] = "observed"
+    success: Literal["observed", "published", "logged"] = "observed"
 
     @property
     def several(self) -> bool:
