@@ -1,4 +1,4 @@
-"""Runs and qrels as Python objects: mappings, rows and data frames.
+"""Runs and qrels as Python objects: mappings, lists of documents, rows and data frames.
 
 Ids are joined and encoded many at a time, because a step per row is slow; pyarrow's buffers are
 read directly. A mapping may be as large as a file, so it becomes blocks of whole queries.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -21,7 +21,16 @@ from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
+from ragkpi.files.recogniser import LOOKED_AT, recognise_object
 from ragkpi.files.roles import BARE
+from ragkpi.files.shape_reader import (
+    Listed,
+    Record,
+    ShapeReader,
+    collect_qrels,
+    shape_for,
+    stream_listed,
+)
 from ragkpi.files.shapes import SHAPES, Shape, map_of
 from ragkpi.files.trec import (
     NONE,
@@ -32,9 +41,10 @@ from ragkpi.files.trec import (
     judged_or_not,
     plain_qrels,
 )
-from ragkpi.wording import named, octets
+from ragkpi.wording import decoded, named, octets
 
 _IDS_AT_ONCE = 1 << 16
+_DEEPEST = 3  # objects in a document
 ROWS_OF_BLOCK = 1 << 14  # of a mapping
 # By length of row, the positions of query, document and number.
 _ROWS: Mapping[Kind, Mapping[int, Sequence[int]]] = {
@@ -201,10 +211,12 @@ def qrels_columns(
 ) -> QrelsColumns:
     """Read judgements; `UsageError` for other data, and for a level that is not a whole number.
 
-    `data` is ``{query: {document: level}}``, rows (query, document, level), rows as in a file, or
-    a data frame of pandas, polars or pyarrow. Ids are str, bytes or int. ``"gains"`` allows real
-    numbers. A `shape` names columns.
+    `data` is ``{query: {document: level}}``, ``{query: [document, …]}``, rows (query, document,
+    level), rows as in a file, or a data frame of pandas, polars or pyarrow. Ids are str, bytes or
+    int. ``"gains"`` allows real numbers. A `shape` names columns.
     """
+    if (lists := _lists_of(data, "qrels")) is not None:
+        return collect_qrels("qrels", _listed(lists, "qrels", shape)).read_as(numbers)
     (columns,) = _given(data, "qrels", sys.maxsize, shape)
     level, gain = columns.levels(numbers)
     query = columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts)))
@@ -215,7 +227,12 @@ def qrels_columns(
 
 
 def run_blocks(data: Any, shape: Shape | None = None) -> list[RunColumns]:
-    """Read a run into blocks of rows, in any order; data as in `qrels_columns`, with scores."""
+    """Read a run into blocks of rows, in any order; data as in `qrels_columns`, with scores.
+
+    Documents in lists are best first. A retriever's objects are read by their attributes.
+    """
+    if (lists := _lists_of(data, "run")) is not None:
+        return list(stream_listed("run", _listed(lists, "run", shape)))
     parts = _given(data, "run", ROWS_OF_BLOCK, shape)
     before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
     of_ranks = shape is not None and not shape.score
@@ -234,6 +251,62 @@ def run_blocks(data: Any, shape: Shape | None = None) -> list[RunColumns]:
         )
         for part, rows in zip(parts, before, strict=False)
     ]
+
+
+def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
+    """Return ``{query: [document, …]}`` as parsed JSON; None for other data.
+
+    A list may also be a field of its own, as in ``{"documents": […]}`` of Haystack's retrievers.
+    """
+    lists = (list, tuple) if what == "run" else (list, tuple, set, frozenset)
+    if not isinstance(data, Mapping):
+        return None
+    if not any(of and isinstance(_first_value(of), lists) for of in data.values()):
+        return None
+    number = "score" if what == "run" else "level"
+
+    def documents(of: Any) -> Any:
+        if isinstance(of, Mapping):
+            return {str(name): documents(value) for name, value in of.items()}
+        return [_document(one, number) for one in of] if isinstance(of, lists) else _plain(of)
+
+    return {decoded(octets(query)): documents(of) for query, of in data.items()}
+
+
+def _first_value(of: Any) -> Any:
+    return next(iter(of.values()), None) if isinstance(of, Mapping) else of
+
+
+def _document(one: Any, number: str) -> Any:
+    """Return a document as parsed JSON, also of a pair of a document and its number."""
+    pair = isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], int | float)
+    return {"document": _plain(one[0]), number: float(one[1])} if pair else _plain(one)
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Return a value as parsed JSON: objects by their attributes, without their lists."""
+    if isinstance(value, bytes):
+        return decoded(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    inner = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
+    names = [name for name, of in inner.items() if not isinstance(of, list | tuple)]
+    return {str(name): _plain(inner[name], depth + 1) for name in names if depth < _DEEPEST}
+
+
+def _listed(lists: dict[str, Any], what: Kind, shape: Shape | None) -> Iterator[Listed]:
+    """Read lists as a JSON file with the same content is read."""
+    given = {} if shape is None else shape.given
+    if given is not None:
+        sample = dict(islice(lists.items(), LOOKED_AT))
+        readings = recognise_object(sample, what, given)
+        shape = shape_for(what, what, shape, readings, SHAPES[what]["id-lists"])
+    assert shape is not None
+    reader = ShapeReader(shape, what)
+    for number, (query, documents) in enumerate(lists.items(), start=1):
+        yield reader.listed(Record(number, number, documents, query))
 
 
 def _given(data: Any, what: Kind, most: int, shape: Shape | None = None) -> list[GivenColumns]:
@@ -265,7 +338,7 @@ def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[Give
         if not isinstance(documents, Mapping) and documents != []:
             raise UsageError(
                 f"the {what} given maps {query!r} to {type(documents).__name__}; expected "
-                "{query: {document: number}}"
+                "{query: {document: number}} or {query: [document, …]}"
             )
     queries = list(data)
     sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, get_args, get_origin
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
-from ragkpi.files.column_names import ScoreKind
+from ragkpi.files.column_names import RETRIEVED, ScoreKind
 from ragkpi.files.formats import Reading, reading_for, sieve_for
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.library.call import Call, MeasureNames, Names
@@ -326,7 +326,9 @@ def _filled(value: Any) -> bool:
 def _is_run(value: Any) -> bool:
     """Return whether a value is a whole run, not a ranking that maps documents to scores."""
     if isinstance(value, Mapping):
-        return isinstance(next(iter(value.values()), None), Mapping)
+        key, first = next(iter(value.items()), (None, None))
+        # A retriever's {"documents": […]} is a ranking, {query: […]} is a run.
+        return isinstance(first, Mapping) or (isinstance(first, list) and key not in RETRIEVED)
     of_frames = ("columns", "column_names", "blocks")
     return _is_path(value) or any(hasattr(value, name) for name in of_frames)
 

@@ -308,9 +308,12 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
     if kind == "scattered":
         return ScatteredQueryError()
     if kind == "again":
+        expected = "expected each document once per query"
+        if line == first_line:  # of one list, whose ids may be those of the passages' documents
+            expected += f", or {option('max_passage', '#')} to keep the best of each"
         return DataError(
             f"{file}:{line}: document {named(text)} of query {named(query)} again, first "
-            f"retrieved at line {first_line}; expected each document once per query"
+            f"retrieved at line {first_line}; {expected}"
         )
     if kind == "columns":
         return wrong_columns(file, WrongLine(line, text), LINE, first=bool(first_line))

@@ -287,7 +287,8 @@ def evaluate(
     Parameters
     ----------
     qrels, run
-        A path; ``{query: {document: number}}``; an iterable of rows, (query, document, number) or
+        A path; ``{query: {document: number}}``; ``{query: [document, …]}``, best first, also with
+        documents as a retriever returns them; an iterable of rows, (query, document, number) or
         those of a TREC file; or a data frame of pandas, polars or pyarrow, whose columns are found
         by their names (``query_id``, ``qid``, ``docno``, ``relevance``, ``score``, …). The number
         is a level or a score. Ids are str, bytes or int. Qrels may be those of `read_qrels`, and

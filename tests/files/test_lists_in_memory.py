@@ -1,0 +1,175 @@
+"""{query: [document, …]} in Python: ids, pairs, and documents as retrievers return them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+import ragkpi
+from ragkpi.errors import InputError, RagkpiWarning, UsageError
+from ragkpi.files.in_memory import qrels_columns, run_blocks
+
+GOLD = {"q1": ["b"], "q2": ["a", "b"]}
+
+
+@dataclass
+class LangChain:
+    """A document of LangChain: the id may be missing."""
+
+    page_content: str
+    id: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    type: str = "Document"
+
+
+@dataclass
+class TextNode:
+    id_: str
+    text: str = "a text"
+    metadata: dict[str, Any] = field(default_factory=dict)
+    embedding: list[float] = field(default_factory=lambda: [0.5] * 8)
+
+
+@dataclass
+class LlamaIndex:
+    """A node of LlamaIndex with its score."""
+
+    node: TextNode
+    score: float | None = None
+
+
+@dataclass
+class Haystack:
+    id: str
+    content: str = "a text"
+    meta: dict[str, Any] = field(default_factory=dict)
+    score: float | None = None
+
+
+def ranked(run):
+    """Return {query: [documents, best first]} as ragkpi understands a run."""
+    rankings = {}
+    for block in run_blocks(run):
+        for query, start, end in zip(block.query, block.starts, block.starts[1:], strict=False):
+            rows = sorted(range(start, end), key=lambda row: -block.score[row])
+            rankings[query.decode()] = [block.document[row].decode() for row in rows]
+    return rankings
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        ["x", "b", "a"],
+        ("x", "b", "a"),
+        [b"x", b"b", b"a"],
+        [("b", 0.5), ("x", 0.7), ("a", 0.1)],
+        [{"id": "x", "score": 3}, {"id": "a", "score": 1}, {"id": "b", "score": 2}],
+        [LangChain("text of x", "x"), LangChain("text of b", "b"), LangChain("text of a", "a")],
+        [
+            (LangChain("text of x", "x"), 0.9),
+            (LangChain("b", "b"), 0.4),
+            (LangChain("a", "a"), 0.1),
+        ],
+        [LangChain("t", metadata={"source": name}) for name in "xba"],
+        [
+            LlamaIndex(TextNode("x"), 0.9),
+            LlamaIndex(TextNode("b"), 0.8),
+            LlamaIndex(TextNode("a"), 0),
+        ],
+        [LlamaIndex(TextNode("x")), LlamaIndex(TextNode("b")), LlamaIndex(TextNode("a"))],
+        [Haystack("a", score=0.1), Haystack("x", score=0.9), Haystack("b", score=0.3)],
+        {
+            "documents": [
+                Haystack("x", score=0.9),
+                Haystack("b", score=0.3),
+                Haystack("a", score=0.1),
+            ]
+        },
+    ],
+    ids=lambda documents: type(documents[0] if isinstance(documents, list) else documents).__name__,
+)
+def test_documents_as_they_come(documents):
+    """x is not relevant, b is: the reciprocal rank is 1/2."""
+    assert ranked({"q1": documents}) == {"q1": ["x", "b", "a"]}
+    assert ragkpi.evaluate({"q1": ["b"]}, {"q1": documents}, "recip_rank").mean == {
+        "recip_rank": 0.5
+    }
+
+
+@pytest.mark.parametrize("gold", [GOLD, {q: set(of) for q, of in GOLD.items()}, {"q1": ["b", "b"]}])
+def test_each_document_of_a_list_of_gold_is_relevant_once(gold):
+    rows = {(q, d, level) for q, d, level in qrels_columns(gold).judgements()}
+    expected = {(q.encode(), d.encode(), 1) for q, of in gold.items() for d in of}
+    assert rows == expected
+    assert len(qrels_columns(gold).level) == len(expected)
+
+
+def test_pairs_of_gold_have_levels():
+    assert list(qrels_columns({"q": [("a", 2), ("b", 0)]}).judgements()) == [
+        (b"q", b"a", 2),
+        (b"q", b"b", 0),
+    ]
+
+
+def test_an_empty_list_retrieved_nothing():
+    result = ragkpi.evaluate(GOLD, {"q1": ["b"], "q2": []}, "recip_rank")
+    assert result.mean == {"recip_rank": 0.5}
+
+
+def test_several_runs_of_lists():
+    runs = {"good": {"q1": ["b"], "q2": ["a"]}, "bad": {"q1": ["x"], "q2": ["a"]}}
+    for given in (runs, list(runs.values())):
+        means = ragkpi.evaluate(GOLD, given, "P.1").mean.values()
+        assert [mean["P_1"] for mean in means] == [1.0, 0.5]
+
+
+def test_a_map_chooses_the_id():
+    documents = [
+        LangChain("t", "uuid-1", {"source": "x"}),
+        LangChain("t", "uuid-2", {"source": "b"}),
+    ]
+    by_source = ragkpi.evaluate(
+        GOLD, {"q1": documents, "q2": documents}, "recip_rank", map_run="doc=metadata.source"
+    )
+    assert by_source.mean == {"recip_rank": 0.5}
+
+
+def test_chunks_of_one_source_are_folded_where_a_user_says_so():
+    chunks = [LangChain("t", metadata={"source": name}) for name in ("x", "b", "x")]
+    with pytest.raises(ragkpi.DataError, match=r'or max_passage="#" to keep the best of each'):
+        ragkpi.evaluate(GOLD, {"q1": chunks}, "recip_rank")
+    with pytest.warns(RagkpiWarning):
+        folded = ragkpi.evaluate({"q1": ["b"]}, {"q1": chunks}, "recip_rank", max_passage="#")
+    assert folded.mean == {"recip_rank": 0.5}
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        ["a text of several words", "and another one of them"],
+        ["a", None],
+        [LangChain("text alone"), LangChain("another")],
+        [{"title": "a"}],
+        [Haystack("a", score=0.5), Haystack("b")],
+        [("a", float("nan")), ("b", 0.5)],
+        [object()],
+    ],
+)
+def test_what_has_no_id_or_order_is_refused(documents):
+    with pytest.raises(InputError):
+        run_blocks({"q1": documents})
+
+
+def test_a_list_beside_an_object_is_refused():
+    with pytest.raises((InputError, UsageError)):
+        run_blocks({"q1": {"a": 0.5}, "q2": ["a"]})
+
+
+def test_scores_that_rise_down_the_lists_are_not_read_in_silence():
+    """Distances, as some vector stores return them under the name of a score."""
+    run = {query: [("a", 0.1), ("b", 0.2), ("c", 0.3)] for query in ("q1", "q2", "q3", "q4")}
+    gold = {query: ["a"] for query in run}
+    with pytest.warns(RagkpiWarning, match="distances"):
+        ragkpi.evaluate(gold, run, "recip_rank")
+    read = ragkpi.evaluate(gold, run, "recip_rank", scores="distance")
+    assert read.mean == {"recip_rank": 1.0}
