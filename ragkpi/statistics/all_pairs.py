@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import Metric, Scores, first
 from ragkpi.statistics.bootstrap import QuerySample, all_swaps, sums, swapped
@@ -16,7 +16,7 @@ from ragkpi.statistics.decisions import TESTS
 from ragkpi.statistics.paired import Procedure, comparable_samples
 from ragkpi.statistics.significance import ROUNDING, TIED, corrected, p_values
 
-PairTest = Callable[[QuerySample, int, int], list[FloatArray]]
+PairsTest = Callable[[QuerySample, int, int], list[FloatArray]]
 """From a sample, the number of trials and a seed to p-values of all pairs, (R, R) per metric."""
 
 
@@ -84,7 +84,7 @@ def compare_all(
     by_name: dict[str, MetricPairs] = {}
     for sample in samples:
         if is_joint:
-            test: PairTest = globals()[TESTS[procedure.test].function]
+            test: PairsTest = globals()[TESTS[procedure.test].function]
             of_sample = test(sample, procedure.trials, procedure.bootstrap.seed)
         else:
             of_sample = pair_by_pair(sample, procedure)
@@ -108,10 +108,10 @@ def compare_all(
     return AllPairs(list(names), list(runs), by_metric, procedure, factor)
 
 
-def _lettered(found: MetricPairs, differ: BoolArray) -> list[str]:
+def _lettered(pairs: MetricPairs, differ: BoolArray) -> list[str]:
     """Return the letter of each run; the best one has the first."""
-    letters = letters_of(differ[np.ix_(found.order, found.order)])
-    return [letters[rank] for rank in np.argsort(found.order)]
+    letters = letters_of(differ[np.ix_(pairs.order, pairs.order)])
+    return [letters[rank] for rank in np.argsort(pairs.order)]
 
 
 def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
@@ -181,18 +181,18 @@ def _stepped_down(values: FloatArray, trials: int, seed: int) -> FloatArray:
     """Return the p-values of all pairs of runs, (R, R), from what units contribute, (G, R)."""
     runs = values.shape[1]
     p = np.full((runs, runs), np.nan)
-    known = np.flatnonzero(np.isfinite(values).all(axis=0))
-    if len(known) < 2:
+    finite = np.flatnonzero(np.isfinite(values).all(axis=0))
+    if len(finite) < 2:
         return p
     # Around the middle of each unit, less is lost to rounding, and differences do not change.
-    values = values[:, known] - values[:, known].mean(axis=1, keepdims=True)
+    values = values[:, finite] - values[:, finite].mean(axis=1, keepdims=True)
     least = TIED * np.abs(values).max()
-    roots = np.zeros((len(known), len(known)))
+    roots = np.zeros((len(finite), len(finite)))
     for run, column in enumerate(values.T):
         apart = np.abs(values - column[:, np.newaxis])
         roots[run] = np.sqrt((np.where(apart > least, apart, 0.0) ** 2).sum(axis=0))
     one, other = np.nonzero(np.triu(roots))
-    p[np.ix_(known, known)] = 1.0
+    p[np.ix_(finite, finite)] = 1.0
     np.fill_diagonal(p, np.nan)
     moving = values[np.ptp(values, axis=1) > least]
     slack = ROUNDING * np.abs(moving).sum(axis=0).max(initial=0)
@@ -210,7 +210,7 @@ def _stepped_down(values: FloatArray, trials: int, seed: int) -> FloatArray:
             x = (np.abs(some[:, one] - some[:, other]) + slack) / root
             reached += (np.maximum.accumulate(x, axis=1) >= limit).sum(axis=0)
     share = np.maximum.accumulate(reached[::-1] / total)[::-1]
-    p[known[one], known[other]] = p[known[other], known[one]] = share
+    p[finite[one], finite[other]] = p[finite[other], finite[one]] = share
     return p
 
 
@@ -239,39 +239,27 @@ def tukey(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
     return [_shares(values, spread) for values, spread in observed]
 
 
-_AT_ONCE = 1 << 14  # random numbers, which stay in the cache with the statistics they shuffle
+_AT_ONCE = 1 << 16  # random numbers
 
 
 def _shuffled(statistics: FloatArray, trials: int, seed: int) -> Iterator[FloatArray]:
-    """Yield the sums over queries, (rows, R, T), of shuffles of (n, R, T), `trials` rows."""
+    """Yield the sums over units, (rows, R, T), of shuffles of (G, R, T), `trials` rows."""
     generator = np.random.default_rng(seed)
-    queries, runs, columns = statistics.shape
-    rows = max(1, _AT_ONCE // (queries * runs))
-    some = max(1, _AT_ONCE // (rows * runs))  # queries: all, or a part within one trial
+    units, runs, columns = statistics.shape
+    rows = max(1, _AT_ONCE // (units * runs))
     starts = range(0, trials, rows)
     for start in with_progress(starts, "randomization test", len(starts)):
-        sums = np.zeros((min(rows, trials - start), runs, columns))
-        for some_start in range(0, queries, some):
-            part = statistics[some_start : some_start + some]
-            order = generator.random((len(sums), len(part), runs)).argsort(axis=2)
-            sums += _sums(part, order)
-        yield sums
-
-
-def _sums(statistics: FloatArray, order: IntArray) -> FloatArray:
-    """Add (n, R, T) over queries, after reordering runs by (rows, n, R), to (rows, R, T)."""
-    queries, runs, columns = statistics.shape
-    places = order + np.arange(0, queries * runs, runs)[:, np.newaxis]
-    taken = statistics.reshape(-1, columns).take(places, axis=0)
-    return np.asarray(taken.sum(axis=1))
+        order = generator.random((min(rows, trials - start), units, runs)).argsort(axis=2)
+        places = order + np.arange(0, units * runs, runs)[:, np.newaxis]
+        yield statistics.reshape(-1, columns).take(places, axis=0).sum(axis=1)
 
 
 def _shares(values: FloatArray, ranges: FloatArray) -> FloatArray:
     """Return the share of ranges at least as wide as each difference, (R, R)."""
     with np.errstate(invalid="ignore"):
         apart = np.abs(values[:, np.newaxis] - values)
-    known = values[np.isfinite(values)]
-    slack = ROUNDING * np.abs(known).max(initial=0)
+    finite = values[np.isfinite(values)]
+    slack = ROUNDING * np.abs(finite).max(initial=0)
     ordered = np.sort(ranges)  # undefined ranges, which could have any value, come last
     extreme = len(ordered) - np.searchsorted(ordered, apart - slack)
     share = np.where(np.isnan(apart), np.nan, (extreme + 1) / (len(ordered) + 1))

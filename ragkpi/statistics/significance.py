@@ -326,15 +326,8 @@ def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Int
                 leaving a unit out leaves no value
     Source:     as for `student`
 
-    It excludes 0 exactly where `student` gives p < 1 - level, and it needs no resamples.
-    Coverage of 95 % in 3,000 samples of 5, 12 and 50 queries, and of percentile intervals of 1,000
-    resamples of the same samples:
-
-    differences                          Student's                percentile
-    uniform                              0.925  0.937  0.946      0.838  0.919  0.942
-    of two beta(0.5, 4)                  0.966  0.955  0.951      0.811  0.897  0.938
-    skewed, beta(0.5, 4)                 0.856  0.893  0.932      0.778  0.871  0.924
-    of bor, rates of 0.5 and 0.8         0.990  0.952  0.963      0.896  0.926  0.951
+    It excludes 0 exactly where `student` gives p < 1 - level, and it needs no resamples. How often
+    it covers stands in docs/questions/compare.md.
     """
     if sample.units < 2:
         return [[UNKNOWN] * len(of_metric) for of_metric in pairs(sample)]

@@ -54,7 +54,8 @@ def two_runs(sizes: Sizes, correlation: float, better: float = 0.0) -> Trial:
 
 RULE = """\
 With `--cluster FILE` the units are clusters: standard errors leave out whole clusters, and t has as
-many degrees of freedom as there are clusters, less one; what is estimated stays the mean over
+many degrees of freedom as there are clusters, less one (of unequal ones fewer: the square of the
+sum of their sizes over the sum of squares, less one); what is estimated stays the mean over
 queries. Beside it: scipy's `ttest_1samp` of the clusters' means, which is exact for clusters of one
 size, and what is claimed without the option."""
 

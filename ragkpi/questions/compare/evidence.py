@@ -25,11 +25,11 @@ def evidence_notes(
     if len(queries) < _FEW:
         yield _unseen(len(queries))
     turns = turns_of(queries) if clusters is None else {}
-    found = correlation_of_differences(runs, metric, turns)
-    if found.p < _SIGNIFICANT:
+    alike = correlation_of_differences(runs, metric, turns)
+    if alike.p < _SIGNIFICANT:
         yield (
             f"Queries ({listed(queries, 2)}) look like turns, and turns of one conversation differ "
-            f"alike ({metric.name}: correlation {found.within:.2f}); {option('cluster')} tells them"
+            f"alike ({metric.name}: correlation {alike.within:.2f}); {option('cluster')} tells them"
         )
 
 
@@ -40,12 +40,12 @@ def evidence_in_words(
     queries = runs[0].queries
     unit = units_of(queries, clusters)
     if unit is not None:
-        found = correlation_of_differences(runs, metric, clusters or {})
+        alike = correlation_of_differences(runs, metric, clusters or {})
         yield (
             f"clusters: {int(unit.max()) + 1:,} of {counted(len(queries), 'query', 'queries')}, "
             "which are evidence as a whole; the value is that over queries. Differences by "
-            f"{metric.name} have a correlation of {found.within:.2f} within clusters (p = "
-            f"{short_p(found.p)}): a design effect of {found.design_effect:.2f}"
+            f"{metric.name} have a correlation of {alike.within:.2f} within clusters (p = "
+            f"{short_p(alike.p)}): a design effect of {alike.design_effect:.2f}"
         )
     if _FEW <= len(queries) < _SOME:
         yield _unseen(len(queries))
@@ -65,11 +65,11 @@ def correlation_of_differences(
     """
     columns = [run[metric.name] for run in runs]
     with np.errstate(invalid="ignore"):
-        differences = [column.per_query - columns[0].per_query for column in columns[1:]]
-    known = np.flatnonzero(np.isfinite(differences).all(axis=0))
-    unit = units_of([runs[0].queries[row] for row in known], clusters)
+        changes = [column.per_query - columns[0].per_query for column in columns[1:]]
+    finite = np.flatnonzero(np.isfinite(changes).all(axis=0))
+    unit = units_of([runs[0].queries[row] for row in finite], clusters)
     if unit is None:
         return Clustering(math.nan, math.nan, math.nan)
-    each = [correlation_within(values[known], unit) for values in differences]
+    each = [correlation_within(values[finite], unit) for values in changes]
     most = min(each, key=lambda one: (math.isnan(one.p), one.p))
     return most._replace(p=min(1.0, most.p * len(each)))

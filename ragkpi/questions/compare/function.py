@@ -108,8 +108,8 @@ class ComparisonResult(Result):
     @property
     def letters(self) -> dict[str, dict[str, str]]:
         """Letters by measure and run, for all pairs; runs that share a letter do not differ."""
-        found: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
-        return found
+        letters: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
+        return letters
 
     def paper(self, against: str | Sequence[str] = ()) -> Result:
         """Make a table for a paper: runs and measures, with marks where a run differs.
@@ -122,11 +122,11 @@ class ComparisonResult(Result):
             The runs to test the others against, each with its own mark; by default the baseline.
         """
         names = list(self.names.values())
-        asked = [against] if isinstance(against, str) else list(against)
-        wanted = [
-            one_of("against", self.names.get(name, name), names) for name in asked or names[:1]
+        others = [against] if isinstance(against, str) else list(against)
+        baselines = [
+            one_of("against", self.names.get(name, name), names) for name in others or names[:1]
         ]
-        places = [names.index(name) for name in dict.fromkeys(wanted)]
+        places = [names.index(name) for name in dict.fromkeys(baselines)]
         compared = paired.compare_each(
             names, [self.scores[name] for name in self.names], self.procedure, places
         )

@@ -35,7 +35,7 @@ from ragkpi.questions.compare.verdict import (
     comparison_sentences,
     fitted,
     goodness,
-    shown_names,
+    row_names,
 )
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
 from ragkpi.statistics.all_pairs import AllPairs
@@ -140,7 +140,7 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
         if not metric.is_printed("query"):
             no_curve.append(metric.name)
             continue
-        lines = [_sorted_differences(comparison, found) for found in differences]
+        lines = [_sorted_differences(comparison, d) for d in differences]
         only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
         charts.append(
             PlaneChart(
@@ -189,13 +189,13 @@ def _over(differences: Sequence[Difference]) -> str:
     return "queries: " + ", ".join(f"{name} {number:,}" for name, number in numbers.items())
 
 
-def _sorted_differences(comparison: Comparison, found: Difference) -> Line:
+def _sorted_differences(comparison: Comparison, d: Difference) -> Line:
     """Return the differences of all queries, sorted; the name counts those won, equal and lost."""
-    known, baseline, value = _per_query(comparison, found)
+    known, baseline, value = _per_query(comparison, d)
     with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
         apart = np.where(value == baseline, 0.0, value - baseline)[known]
-    counts = f"{found.wins} won, {found.ties} equal, {found.losses} lost"
-    return Line(f"{found.run}: {counts}", range(1, len(apart) + 1), np.sort(apart)[::-1].tolist())
+    counts = f"{d.wins} won, {d.ties} equal, {d.losses} lost"
+    return Line(f"{d.run}: {counts}", range(1, len(apart) + 1), np.sort(apart)[::-1].tolist())
 
 
 REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default measures
@@ -272,8 +272,8 @@ class _ComparedReport(ABC, Generic[Compared]):
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run, then one per difference or pair."""
         yield from self._runs().lines(layout)
-        for found in self._objects(layout):
-            yield {"ragkpi": __version__, "kind": self.kind, **found}
+        for difference in self._objects(layout):
+            yield {"ragkpi": __version__, "kind": self.kind, **difference}
 
     def _evidence(self) -> Iterator[str]:
         compared = self.compared
@@ -283,16 +283,16 @@ class _ComparedReport(ABC, Generic[Compared]):
     def _runs(self) -> EvaluationReport:
         return EvaluationReport.of(self.compared.names, self.compared.runs, self.signature)
 
-    def _shown(self, layout: Layout) -> Names:
+    def _row_names(self, layout: Layout) -> Names:
         names = self.compared.names
         if layout.width is None:
             return {name: name for name in names}
         metrics = [metric.name for metric in self.compared.metrics]
-        return shown_names(names, metrics, layout.width, self._sentences)
+        return row_names(names, metrics, layout.width, self._sentences)
 
-    def _written(self, table: Table, shown: Names, layout: Layout) -> Table:
+    def _written(self, table: Table, short: Names, layout: Layout) -> Table:
         """Add the verdict on runs by the names that the rows show, and the explanation."""
-        verdict = fitted(shown, self._sentences)
+        verdict = fitted(short, self._sentences)
         notes = [*self.notes, *table.notes]
         table = replace(table, verdict=verdict, explanation=self.explanation, notes=notes)
         return self._runs().signed(table, layout)
@@ -356,17 +356,17 @@ class ComparisonReport(_ComparedReport[Comparison]):
         if corrected:
             of_tests = [replace(_P, role="detail"), Column(corrected, "decimal", legend=_BRACKETS)]
         notes = self._interval_notes()
-        shown = self._shown(layout)
+        short = self._row_names(layout)
         if layout.per_query == "shown":
             columns, rows = [*_QUERY_COLUMNS, *of_tests], self._query_rows(layout)
             alone = [m.name for m in self.compared.metrics if not m.is_printed("query")]
             if alone:
                 notes.append(f"no value per query: {', '.join(alone)}")
         else:
-            columns, rows = [*_COLUMNS, *of_tests], self._rows(shown, layout)
+            columns, rows = [*_COLUMNS, *of_tests], self._rows(short, layout)
         width = len(columns)
         filled = [[*row, *[Cell()] * width][:width] for row in rows]
-        return self._written(Table(columns, filled, notes), shown, layout)
+        return self._written(Table(columns, filled, notes), short, layout)
 
     def _interval_notes(self) -> list[str]:
         """Say once where intervals and p are not of one procedure."""
@@ -381,20 +381,20 @@ class ComparisonReport(_ComparedReport[Comparison]):
             return []
         return [f"Each interval is for its run alone; {corrected} is for {comparison.tests} tests"]
 
-    def _rows(self, shown: Names, layout: Layout) -> Iterator[list[Cell]]:
+    def _rows(self, short: Names, layout: Layout) -> Iterator[list[Cell]]:
         """Yield the rows of each measure; the baseline's rows have fewer cells."""
         for differences in self.compared.by_metric:
             metric, first = differences[0].metric, differences[0]
             if layout.notes == "below":
                 differences = sorted(differences, key=goodness, reverse=True)
             value = Cell(first.baseline, style=metric.measure.style)
-            baseline = shown[self.compared.names[0]]
+            baseline = short[self.compared.names[0]]
             yield [*map(Cell, (metric.name, baseline, first.queries)), value]
             for d in differences:
                 difference, *tests = self._tested(d, layout)
                 counts = map(Cell, (d.wins, d.ties, d.losses, d.effect_size))
                 value = Cell(d.summary, style=metric.measure.style)
-                names = map(Cell, (metric.name, shown[d.run], d.queries))
+                names = map(Cell, (metric.name, short[d.run], d.queries))
                 yield [*names, value, difference, *counts, *tests]
 
     def _query_rows(self, layout: Layout) -> Iterator[list[Cell]]:
@@ -412,12 +412,12 @@ class ComparisonReport(_ComparedReport[Comparison]):
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences as one JSON object."""
-        found = {
+        comparison = {
             "baseline": self.compared.names[0],
             **self._procedure(),
             "differences": list(self._objects(layout)),
         }
-        return {**self._runs().document(layout), "comparison": found}
+        return {**self._runs().document(layout), "comparison": comparison}
 
     def _objects(self, layout: Layout) -> Iterator[dict[str, Any]]:
         digits = layout.digits
@@ -492,19 +492,19 @@ class AllPairsReport(_ComparedReport[AllPairs]):
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the best first, and a column per run with p."""
-        names, shown = self.compared.names, self._shown(layout)
+        names, short = self.compared.names, self._row_names(layout)
         columns = [
             Column("measure"),
             Column("run"),
             Column("queries", "integer", role="detail"),
             Column("value", "decimal"),
             Column("letters"),
-            *(Column(f"p({shown[name]})", "decimal", role="detail") for name in names),
+            *(Column(f"p({short[name]})", "decimal", role="detail") for name in names),
         ]
         rows = [
             [
                 Cell(by_metric.metric.name),
-                Cell(shown[names[run]]),
+                Cell(short[names[run]]),
                 Cell(by_metric.queries),
                 Cell(float(by_metric.values[run]), style=by_metric.metric.measure.style),
                 Cell(by_metric.letters and by_metric.letters[run]),
@@ -516,12 +516,12 @@ class AllPairsReport(_ComparedReport[AllPairs]):
             for by_metric in self.compared.by_metric
             for run in by_metric.order
         ]
-        return self._written(Table(columns, rows), shown, layout)
+        return self._written(Table(columns, rows), short, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and all pairs as one JSON object."""
         joint = {"correction": "none"} if self.compared.is_joint else {}
-        found = {
+        all_pairs = {
             **self._procedure(),
             **joint,
             "letters": {
@@ -532,7 +532,7 @@ class AllPairsReport(_ComparedReport[AllPairs]):
             },
             "pairs": list(self._objects(layout)),
         }
-        return {**self._runs().document(layout), "all_pairs": found}
+        return {**self._runs().document(layout), "all_pairs": all_pairs}
 
     def _objects(self, layout: Layout) -> Iterator[dict[str, Any]]:
         for by_metric in self.compared.by_metric:

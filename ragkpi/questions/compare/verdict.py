@@ -33,7 +33,7 @@ _WORDS: Mapping[Conclusion, tuple[str, str]] = {
 Names = Mapping[str, str]
 
 
-def shown_names(
+def row_names(
     names: Sequence[str],
     metrics: Sequence[str],
     width: int,
@@ -41,18 +41,18 @@ def shown_names(
 ) -> Names:
     """Return runs' names as the rows of a table of this width, and its verdict, have room for."""
     room = max(width - _BESIDE_NAMES - max(map(len, metrics)), _SHORTEST)
-    shown: Names = {}
+    short: Names = {}
     for most in range(room, _SHORTEST - 1, -1):
-        shown = dict(zip(names, short_names(names, most), strict=True))
-        if _lines(fitted(shown, sentences)) <= LINES:
+        short = dict(zip(names, short_names(names, most), strict=True))
+        if _lines(fitted(short, sentences)) <= LINES:
             break
-    return shown
+    return short
 
 
-def fitted(shown: Names, sentences: Callable[[Names], list[str]]) -> list[str]:
+def fitted(short: Names, sentences: Callable[[Names], list[str]]) -> list[str]:
     """Write sentences with whole names of runs; as they are shown if that takes over `LINES`."""
-    whole = sentences({name: name for name in shown})
-    return whole if _lines(whole) <= LINES else sentences(shown)
+    whole = sentences({name: name for name in short})
+    return whole if _lines(whole) <= LINES else sentences(short)
 
 
 def _lines(sentences: Iterable[str]) -> int:
@@ -206,12 +206,12 @@ def _shares(doubts: Mapping[str, Doubt], names: Names, base: str, metrics: int) 
     return f" {words[0].upper()}{words[1:]}."
 
 
-def beaten_by_best(pairs: AllPairs, found: MetricPairs) -> dict[str, Claim]:
+def beaten_by_best(pairs: AllPairs, matrix: MetricPairs) -> dict[str, Claim]:
     """Return what is claimed of every other run against the best one."""
-    best, *others = found.order
+    best, *others = matrix.order
     claims: dict[str, Claim] = {}
     for run in others:
-        p = float(found.p[best, run])
+        p = float(matrix.p[best, run])
         differs = p < pairs.procedure.limit  # False for NaN
         claims[pairs.names[run]] = "worse" if differs else "untested" if p != p else "undecided"
     return claims
@@ -222,13 +222,13 @@ def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Nam
     judged, best = _judged(doubts), pairs.names[pairs.claims[0].order[0]]
     shares = _shares(doubts, names, best, len(pairs.claims))
     sentences = [
-        f"By {found.metric.name}, {names[pairs.names[found.order[0]]]} has the best value{judged}; "
-        f"it is {_best_against(pairs, found, names, _most(doubts))}."
-        for found in pairs.claims
+        f"By {one.metric.name}, {names[pairs.names[one.order[0]]]} has the best value{judged}; "
+        f"it is {_best_against(pairs, one, names, _most(doubts))}."
+        for one in pairs.claims
     ]
     sentences[-1] += shares
     if len(pairs.claims) > 1 and _lines(sentences) > LINES:
-        differ = [int((found.p < pairs.procedure.limit).sum()) // 2 for found in pairs.claims]
+        differ = [int((one.p < pairs.procedure.limit).sum()) // 2 for one in pairs.claims]
         counts = [f"{n} by {d.metric.name}" for n, d in zip(differ, pairs.claims, strict=True)]
         text = f"Pairs shown to differ{judged}, of {math.comb(len(pairs.names), 2)}: "
         text += f"{joined(counts)}; {names[best]} has the best value by "
@@ -236,20 +236,20 @@ def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Nam
     return sentences
 
 
-def _best_against(pairs: AllPairs, found: MetricPairs, names: Names, most: int) -> str:
+def _best_against(pairs: AllPairs, matrix: MetricPairs, names: Names, most: int) -> str:
     """Say what the best run is better than, with p, and what it is not shown to differ from."""
-    claims, best = beaten_by_best(pairs, found), found.order[0]
-    said = []
+    claims, best = beaten_by_best(pairs, matrix), matrix.order[0]
+    phrases = []
     worse = [run for run, claim in claims.items() if claim == "worse"]
     if len(worse) > most:
-        said.append(f"better than {len(worse)} runs")
+        phrases.append(f"better than {len(worse)} runs")
     elif worse:
-        p = [short_p(float(found.p[best, pairs.names.index(run)])) for run in worse]
+        p = [short_p(float(matrix.p[best, pairs.names.index(run)])) for run in worse]
         some = [f"{names[run]} (p = {of_run})" for run, of_run in zip(worse, p, strict=True)]
-        said.append(f"better than {joined(some)}")
+        phrases.append(f"better than {joined(some)}")
     for other in ("undecided", "untested"):
         some = [names[run] for run, claim in claims.items() if claim == other]
         if some:
             more = [f"{len(some) - most} more"] if len(some) > most else []
-            said.append(f"{' '.join(_WORDS[other])} {joined(some[:most] + more)}")
-    return joined(said)
+            phrases.append(f"{' '.join(_WORDS[other])} {joined(some[:most] + more)}")
+    return joined(phrases)
