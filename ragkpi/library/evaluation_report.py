@@ -11,23 +11,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from ragkpi.errors import UsageError
-from ragkpi.interface import option
+from ragkpi.interface import option, with_progress
 from ragkpi.library.ground import Signature, ids_sha256
 from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
-from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
+from ragkpi.reports.layout import ALL, Cell, Column, Layout, Report, Table, with_best_marked
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
     Interval,
     Kind,
     few_queries_note,
+    intervals,
     kind_of,
     resampled,
 )
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
 
-if TYPE_CHECKING:  # few evaluations have gates
+if TYPE_CHECKING:  # few evaluations have gates or slices
+    from ragkpi.files.query_files import QueryLabels
     from ragkpi.statistics.gates import Verdict
 
 QUERIES_AT_ONCE = 1000  # a run may have millions of queries
@@ -300,6 +302,44 @@ class EvaluationReport:
                 f"{rows:,} rows of {columns} values are too many for a table; expected --format "
                 "csv or tsv, or fewer values (-m) or queries (--worst)"
             )
+
+
+def report_on(
+    scored: Mapping[str, Scores],
+    bootstrap: Bootstrap | None = None,
+    signature: Signature | None = None,
+    verdicts: Sequence[Verdict] = (),
+    most: int | None = None,
+    sort: str | None = None,
+    labels: QueryLabels | None = None,
+) -> Report:
+    """Answer from the scores of runs, wherever they come from: a row per run, and slices.
+
+    Rows have intervals if there is a `bootstrap`. `most` and `sort` are those of `worst_queries`.
+    """
+    rows = [
+        EvaluatedRun(
+            name,
+            scores,
+            intervals(scores, bootstrap) if bootstrap else {},
+            signature,
+            [verdict for verdict in verdicts if verdict.run == name],
+        )
+        for name, scores in with_progress(scored.items(), "intervals", len(scored))
+    ]
+    ordered = most is not None or sort is not None
+    worst = worst_queries(list(scored.values()), sort, most) if ordered else None
+    report = EvaluationReport(rows, bootstrap, worst)
+    if labels is None:
+        return report
+    from ragkpi.library.slices import queries_of, with_slices
+
+    return with_slices(
+        report,
+        labels,
+        queries_of(scored.values()),
+        lambda part: report_on(part.of_runs(scored), bootstrap, signature, (), most, sort),
+    )
 
 
 def run_object(

@@ -387,7 +387,7 @@ def wilson(successes: float, n: int, level: float) -> Interval:
     """Return the interval of a rate from its successes in n trials.
 
     >>> wilson(12, 12, 0.95)
-    Interval(low=0.7575059933447587, high=1.0)
+    Interval(low=0.75750599334475..., high=1.0)
     """
     z = quantile(level)
     rate = successes / n
@@ -408,7 +408,7 @@ def score_interval(mean: float, error: float, units: int, level: float) -> Inter
                 models, Applied Statistics 31, 1982 (dispersion)
 
     >>> score_interval(0.5, 0.1, 12, 0.95)
-    Interval(low=0.2989..., high=0.7010...)
+    Interval(low=0.2985..., high=0.7014...)
     """
     within = mean * (1 - mean)
     if units < 2 or (not error > 0 and within > 0):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.opening import Inputs, inputs
-from ragkpi.interface import interface, option, with_progress
+from ragkpi.interface import interface, option
 from ragkpi.library.arguments import (
     Estimating,
     Resampling,
@@ -25,16 +25,14 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.call import Evaluations, Hashes, OnProblem, RunsRead
-from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport, worst_queries
-from ragkpi.library.ground import Signature
+from ragkpi.library.evaluation_report import EvaluationReport, report_on
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.reading import Hits
-from ragkpi.reports.layout import Layout, Report
+from ragkpi.reports.layout import Layout
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
-    Bootstrap,
     Interval,
     Method,
     few_queries_note,
@@ -343,7 +341,7 @@ def evaluate(
     {'recip_rank': 0.75, 'P_1': 0.5, 'bor_1': 8.965784284662087}
     >>> result.per_query["q1"]
     {'recip_rank': 0.5, 'P_1': 0.0, 'bor_1': -inf}
-    >>> result.ci(seed=1)["recip_rank"]
+    >>> result.ci(method="percentile", seed=1)["recip_rank"]
     Interval(low=0.5, high=1.0)
     >>> print(ragkpi.evaluate(qrels, {"mine": run, "better": qrels}, "P.1"))
     run          P_1
@@ -360,6 +358,7 @@ def evaluate(
     metrics = call.metrics()
     bootstrap = bootstrap_of(how, ci_method, call.clusters) if ci else None
     one_of("problems", problems, get_args(OnProblem))
+    most = None if worst is None else whole("worst", worst, 1)
     several = runs_of(run)
     runs = named_run(run) if several is None else several
     gates = _gates(runs, fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
@@ -376,39 +375,26 @@ def evaluate(
     if not (call.requests or gates or zscores) and _is_of_positives(hits):
         metrics = find_metrics(OF_POSITIVES)
     evaluated = hits.evaluate(metrics, "kept").over_common_queries()
-    bad = list(evaluated.problems)
+    problems_of_runs = list(evaluated.problems)
     of_runs = {name: run for name, run in evaluated.by_name.items() if name in runs}
     if problems == "raised" or not of_runs:
-        interface().refuse(bad)
+        interface().refuse(problems_of_runs)
     scores = _scores(evaluated, zscores)
     names = dict(zip(of_runs, evaluated.call.names_of(of_runs), strict=True))
-    files = evaluated.call.files(qrels=qrels, zscores=zscores) if noted.hashed else {}
     signature = evaluated.signature(zscores=zscores)
-    verdicts: Sequence[Verdict] = ()
-    if gates:
-        verdicts = gates.verdicts(names, scores, evaluated, signature)
-        missed = gates.missed(verdicts)
-        if missed and problems == "raised":
-            raise GateFailedError("; ".join(map(str, missed)))
-        bad += missed
-    named = {name: scores[run_name] for run_name, name in names.items()}
-    reported = partial(_report, bootstrap=bootstrap, signature=signature, most=worst, sort=sort)
-    report: Report = reported(named, verdicts=verdicts)
-    if call.labels is not None:
-        from ragkpi.library.slices import queries_of, with_slices
-
-        queries = queries_of(named.values())
-        report = with_slices(
-            report, call.labels, queries, lambda part: reported(part.of_runs(named))
-        )
+    verdicts = gates.verdicts(names, scores, evaluated, signature) if gates else []
+    missed = gates.missed(verdicts) if gates else []
+    if missed and problems == "raised":
+        raise GateFailedError("; ".join(map(str, missed)))
+    scored = {name: scores[call_name] for call_name, name in names.items()}
     return (RunResult if several is None else RunResults)(
-        report,
+        report_on(scored, bootstrap, signature, verdicts, most, sort, call.labels),
         notes=evaluated.notes,
         signature=signature,
-        files=files,
+        files=evaluated.call.files(qrels=qrels, zscores=zscores) if noted.hashed else {},
         paths=[path if isinstance(path := runs[name], str) else None for name in of_runs],
         verdicts=verdicts,
-        problems=bad,
+        problems=[*problems_of_runs, *missed],
         inputs=noted,
     )
 
@@ -445,28 +431,3 @@ def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> M
     from ragkpi.questions.evaluate.zscores import standardized
 
     return standardized(zscores, scores)
-
-
-def _report(
-    scored: Mapping[str, Scores],
-    bootstrap: Bootstrap | None,
-    signature: Signature | None,
-    most: int | None,
-    sort: str | None,
-    verdicts: Sequence[Verdict] = (),
-) -> EvaluationReport:
-    """Report a row per run, with intervals if there is a bootstrap."""
-    rows = [
-        EvaluatedRun(
-            name,
-            scores,
-            intervals(scores, bootstrap) if bootstrap else {},
-            signature,
-            [verdict for verdict in verdicts if verdict.run == name],
-        )
-        for name, scores in with_progress(scored.items(), "intervals", len(scored))
-    ]
-    if most is None and sort is None:
-        return EvaluationReport(rows, bootstrap)
-    most = None if most is None else whole("worst", most, 1)
-    return EvaluationReport(rows, bootstrap, worst_queries(list(scored.values()), sort, most))
