@@ -33,7 +33,7 @@ from ragkpi.ranking.notes import (
     judgement_notes,
     unanswerable_notes,
 )
-from ragkpi.ranking.reading import JUDGED_ONLY, Hits, RunInMemory, Wanted, read_run, read_runs
+from ragkpi.ranking.reading import JUDGED_ONLY, Hits, RunInMemory, RunParts, read_run, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
 from ragkpi.wording import listed
 
@@ -123,7 +123,7 @@ class Evaluator:
         """Say which judged level the grade map lacks, and what to give; empty for none."""
         return self.settings.grade_map.lacks(np.unique(self.relevance.judgements.level))
 
-    def needs(self, metrics: Sequence[Metric], depth: int = 0) -> Wanted:
+    def needs(self, metrics: Sequence[Metric], depth: int = 0) -> RunParts:
         """Return the parts of a run to keep: for `metrics`, and documents down to `depth`.
 
         `UsageError` or `InputError` if these qrels cannot give a value.
@@ -136,14 +136,14 @@ class Evaluator:
             of_pool = [metric for metric in metrics if "outside_pool" in metric.measure.needs]
             depth = max(depth, *(metric.arguments["cutoff"] for metric in of_pool), 0)
         ties: Literal["broken", "kept"] = "kept" if self.settings.ties == "expected" else "broken"
-        return Wanted("counted" if self._counts_documents(metrics) else "ignored", depth, ties)
+        return RunParts("counted" if self._counts_documents(metrics) else "ignored", depth, ties)
 
     def read(
-        self, runs: Collection[RunOrPath], wanted: Wanted = JUDGED_ONLY
+        self, runs: Collection[RunOrPath], parts: RunParts = JUDGED_ONLY
     ) -> list[Hits | RagkpiError]:
         """Read runs, several at a time; an unreadable run becomes an error in the list."""
         with doing("reading runs", len(runs)) as watch:
-            return read_runs(list(runs), self.relevance.judgements, wanted, self.run_format, watch)
+            return read_runs(list(runs), self.relevance.judgements, parts, self.run_format, watch)
 
     def evaluate(self, run: RunOrPath, metrics: Sequence[Metric]) -> Evaluation:
         """Read and score a run; ``-`` is standard input."""
@@ -214,10 +214,10 @@ class Evaluator:
                 judged = replace(judged, outside_pool=outside)
         return judged
 
-    def read_pool(self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY) -> Hits:
+    def read_pool(self, judgements: Judgements, parts: RunParts = JUDGED_ONLY) -> Hits:
         """Read the pool again, and judge it by other judgements."""
         assert self.pool is not None
-        return read_run(self.pool, judgements, wanted, self._pool_reading)
+        return read_run(self.pool, judgements, parts, self._pool_reading)
 
     def _counts_documents(self, metrics: Sequence[Metric]) -> bool:
         """Return whether the documents seen replace the corpus size that metrics need."""

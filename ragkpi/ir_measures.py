@@ -107,8 +107,8 @@ def _measure_object(measure: Measure) -> _RagkpiMeasure:
         "rel": info(dtype=int, default=1, desc="minimum relevance level, inclusive"),
         "N": info(dtype=int, desc="documents that could have been retrieved"),
         **{
-            option: info(dtype=(int, float), default=known.default, desc=known.expected)
-            for option, known in measure.parameters.options.items()
+            key: info(dtype=(int, float), default=option.default, desc=option.expected)
+            for key, option in measure.parameters.options.items()
         },
     }
     kind = type(

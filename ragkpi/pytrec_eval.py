@@ -179,8 +179,8 @@ class RelevanceEvaluator:
         }
 
     def _hits(self, evaluator: Evaluator, scores: Mapping[str, Mapping[str, float]]) -> Hits:
-        wanted = evaluator.needs(self._metrics)
-        return RunInMemory(scores).hits(evaluator.relevance.judgements, wanted)
+        parts = evaluator.needs(self._metrics)
+        return RunInMemory(scores).hits(evaluator.relevance.judgements, parts)
 
 
 def _refuse_other_types(what: str, given: Mapping[Any, Any], numbers: tuple[type, ...]) -> None:
@@ -222,8 +222,8 @@ def _values(column: MetricScores) -> Sequence[float]:
         return [0.0] * len(column.statistics)
     if column.metric.measure.aggregate.kind == "count":
         return [1.0] * len(column.statistics)
-    found: list[float] = column.per_query.astype(float).tolist()
-    return found
+    numbers: list[float] = column.per_query.astype(float).tolist()
+    return numbers
 
 
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
@@ -246,11 +246,11 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     >>> compute_aggregated_measure("P_5", [0.2, 0.4]), compute_aggregated_measure("num_ret", [3, 4])
     (0.30000000000000004, 7.0)
     """
-    known = [value for value in values if not math.isnan(value)]
+    numbers = [value for value in values if not math.isnan(value)]
     if measure.startswith("num_"):
-        return float(sum(known))
+        return float(sum(numbers))
     if measure.startswith("gm_"):
-        return math.exp(sum(known) / len(known)) if known else math.nan
+        return math.exp(sum(numbers) / len(numbers)) if numbers else math.nan
     try:
         measures = [metric.measure for metric in find_metrics([measure])]
     except UsageError:
@@ -259,7 +259,7 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
         raise ValueError(
             f"{measure} over queries does not follow from its values; ragkpi.evaluate computes it"
         )
-    return float(sum(known) / len(known)) if known else math.nan
+    return float(sum(numbers) / len(numbers)) if numbers else math.nan
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:

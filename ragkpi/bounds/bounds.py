@@ -109,10 +109,10 @@ class HoleBounds:
 def depth_needed(metrics: Sequence[Metric], within: Within) -> int | None:
     """Return the depth of required document names; None for all."""
     depths = [metric.depth for metric in metrics if not refusal(metric)]
-    known = [depth for depth in depths if depth is not None]
-    if within == "retrieved" or not known or len(known) < len(depths):
+    cutoffs = [depth for depth in depths if depth is not None]
+    if within == "retrieved" or not cutoffs or len(cutoffs) < len(depths):
         return None
-    return max(known)
+    return max(cutoffs)
 
 
 def refusal(metric: Metric) -> str:

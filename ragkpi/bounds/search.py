@@ -356,17 +356,17 @@ def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> 
     query has a better numerator - v denominator, and these add up.
     """
     aggregate = column.metric.measure.aggregate
-    known: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))
-    rows = np.where(known[:, :, np.newaxis], candidates, 0.0)
+    has_value: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))
+    rows = np.where(has_value[:, :, np.newaxis], candidates, 0.0)
     absent = column.divisor - len(column.statistics)
     every = np.arange(len(rows))
-    chosen = np.argmax(known, axis=1)
+    chosen = np.argmax(has_value, axis=1)
     current = np.asarray(-np.inf)
     for _ in range(_STEPS):
         sums = rows[every, chosen].sum(axis=0) + absent * aggregate.absent
-        count = int(known[every, chosen].sum()) + absent
+        count = int(has_value[every, chosen].sum()) + absent
         others = sums - rows[every, chosen][:, np.newaxis] + rows
-        counts = count - known[every, chosen][:, np.newaxis] + known
+        counts = count - has_value[every, chosen][:, np.newaxis] + has_value
         with np.errstate(divide="ignore", invalid="ignore"):
             current = _na_last(sign * aggregate.summary(sums, count))
             tried = _na_last(sign * aggregate.summary(others, counts))
@@ -388,10 +388,10 @@ def least_and_greatest(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     NaN is ignored; both are NaN if all candidates are.
     """
-    known = ~np.isnan(candidates)
-    low = np.where(known, candidates, np.inf).min(axis=1)
-    high = np.where(known, candidates, -np.inf).max(axis=1)
-    none = ~known.any(axis=1)
+    has_value = ~np.isnan(candidates)
+    low = np.where(has_value, candidates, np.inf).min(axis=1)
+    high = np.where(has_value, candidates, -np.inf).max(axis=1)
+    none = ~has_value.any(axis=1)
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 

@@ -26,7 +26,7 @@ from ragkpi.measures.registry import (
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.notes import concerning, missing_notes
-from ragkpi.ranking.reading import Hits, Wanted
+from ragkpi.ranking.reading import Hits, RunParts
 from ragkpi.ranking.relevance import Qrels, Relevance
 from ragkpi.reports.names import run_names
 from ragkpi.wording import counted, decoded, joined
@@ -132,13 +132,13 @@ class Call:
         return not self.missing_said and self.settings.missing == "zero"
 
     def read(
-        self, qrels: Any, evaluator: Evaluator, runs: Mapping[str, RunOrPath], wanted: Wanted
+        self, qrels: Any, evaluator: Evaluator, runs: Mapping[str, RunOrPath], parts: RunParts
     ) -> RunsRead:
         """Read parts of runs, and settle ``missing="trec_eval"`` by the formats of their files.
 
         Only the lines of one TREC file follow trec_eval's rule.
         """
-        call, hits = self, evaluator.read(runs.values(), wanted)
+        call, hits = self, evaluator.read(runs.values(), parts)
         if self.settings.missing == "trec_eval":
             (run,) = hits if len(hits) == 1 else (None,)
             follows = isinstance(run, Hits) and run.format == "trec"

@@ -386,7 +386,7 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
     if bootstrap is None:
         return []
     kinds = {
-        kind_of(column.metric, column.statistics[column.known], bootstrap)
+        kind_of(column.metric, column.statistics[column.has_value], bootstrap)
         for run in runs
         for column in run.estimates()
     }

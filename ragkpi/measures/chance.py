@@ -260,13 +260,13 @@ def collapse_zone(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
         outside = (collapse_depth(judged, needed) or deep[0]) - 1
         depths = ", ".join(map(str, deep))
         rule = f"m = {needed.m}" + (f", recall = {needed.recall:g}" if needed.recall else "")
-        found = mean_known(lambda_(judged, deep[0], needed.m))
+        by_chance = mean_known(lambda_(judged, deep[0], needed.m))
         probability = mean_known(p_rand(judged, deep[0], *needed))
         advice = f"K = {outside} or less leaves it" if outside else "no K leaves it"
         yield (
             f"bor and its relatives at K = {depths} ({rule}) are in the collapse zone: at "
             f"{deep[0]} a random draw already succeeds with probability {probability:.4g} "
-            f"(lambda = {found:.3g}); {advice}"
+            f"(lambda = {by_chance:.3g}); {advice}"
         )
 
 

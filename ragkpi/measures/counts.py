@@ -123,16 +123,16 @@ def relstring(judged: Judged, length: tuple[float, ...]) -> npt.NDArray[np.objec
     Edge cases: empty for an empty ranking or N below 1; there is no line over all queries.
     Source:     trec_eval 10.0
     """
-    shown = np.minimum(judged.num_ret, max(int(length[0]), 0))
-    ends = np.concatenate([[0], np.cumsum(shown)])
+    lengths = np.minimum(judged.num_ret, max(int(length[0]), 0))
+    ends = np.concatenate([[0], np.cumsum(lengths)])
     characters = np.full(ends[-1], ord("-"), dtype=np.uint8)
-    visible = judged.rank <= shown[judged.query]
+    visible = judged.rank <= lengths[judged.query]
     grade = judged.level[visible]
     digit = np.where(grade > 9, ord(">"), grade + ord("0"))
     position = ends[judged.query[visible]] + judged.rank[visible] - 1
     characters[position] = np.where(grade < 0, ord("."), digit)
     text = characters.tobytes()
-    strings = np.empty(len(shown), dtype=object)
+    strings = np.empty(len(lengths), dtype=object)
     strings[:] = [text[start:end] for start, end in pairwise(ends.tolist())]
     return strings
 

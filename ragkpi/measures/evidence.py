@@ -59,7 +59,7 @@ def labelled(judged: Judged) -> IntArray:
 
 
 @shared
-def shown(judged: Judged, cutoff: int) -> IntArray:
+def in_top(judged: Judged, cutoff: int) -> IntArray:
     """Count the labelled documents of the top K per grade, (Q, 6)."""
     return _of_hits(judged, judged.rank <= cutoff)
 
@@ -84,11 +84,11 @@ def grades(judged: Judged, levels: IntArray) -> IntArray:
 
     `UsageError` if the grade map lacks a level that documents of these queries have.
     """
-    known = np.array(sorted(judged.settings.grade_map.rubric.items()), dtype=np.int64)
+    rubric = np.array(sorted(judged.settings.grade_map.rubric.items()), dtype=np.int64)
     if lacking := judged.settings.grade_map.lacks(judged.levels):
         raise UsageError(lacking)
-    place = np.searchsorted(known[:, 0], levels).clip(max=len(known) - 1)
-    return np.where(known[place, 0] == levels, known[place, 1], 0)
+    place = np.searchsorted(rubric[:, 0], levels).clip(max=len(rubric) - 1)
+    return np.where(rubric[place, 0] == levels, rubric[place, 1], 0)
 
 
 @np.errstate(over="ignore")
@@ -136,9 +136,9 @@ def _from_grade(counts: IntArray, grade: int) -> IntArray:
     return np.asarray(counts[:, grade:].sum(axis=1))
 
 
-def _normalized_recall(counts: IntArray, found: IntArray, cutoff: int, grade: int) -> FloatArray:
+def _normalized_recall(counts: IntArray, held: IntArray, cutoff: int, grade: int) -> FloatArray:
     return ratio(
-        np.minimum(_from_grade(found, grade), cutoff),
+        np.minimum(_from_grade(held, grade), cutoff),
         np.minimum(_from_grade(counts, grade), cutoff),
     )
 
@@ -174,7 +174,7 @@ def _ra_nwg_range(
     Returned are, (Q, 3, 1), a lower bound, an upper bound, and NaN where no useful document need
     exist, else the upper bound again; all NaN where none can.
     """
-    counts, seen = labelled(judged), shown(judged, cutoff)
+    counts, seen = labelled(judged), in_top(judged, cutoff)
     light, heavy = _box(counts, own + other, weighing)
     top = np.eye(GRADES, dtype=np.int64)[5]
     corners = []
@@ -301,7 +301,7 @@ def ra_nwg(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
     """
     counts = labelled(judged)
     worth = weights(counts, **weighing)
-    obtained = sum_weights(shown(judged, cutoff), worth)
+    obtained = sum_weights(in_top(judged, cutoff), worth)
     return ratio(obtained, best_sum(counts, worth, cutoff))
 
 
@@ -374,7 +374,7 @@ def n_recall4(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: NA without a 4 or 5.
     Source:     arXiv 2511.09545, N-Recall4+
     """
-    return _normalized_recall(labelled(judged), shown(judged, cutoff), cutoff, 4)
+    return _normalized_recall(labelled(judged), in_top(judged, cutoff), cutoff, 4)
 
 
 @_evidence(cautions=(no_top_grade,))
@@ -386,7 +386,7 @@ def n_recall5(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: NA without a 5.
     Source:     arXiv 2511.09545, N-Recall5
     """
-    return _normalized_recall(labelled(judged), shown(judged, cutoff), cutoff, 5)
+    return _normalized_recall(labelled(judged), in_top(judged, cutoff), cutoff, 5)
 
 
 @_count_ceiling(cautions=(pool_is_the_run,))
@@ -422,7 +422,7 @@ def precision4(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: empty places lower it.
     Source:     arXiv 2511.09545, Precision4+
     """
-    return _from_grade(shown(judged, cutoff), 4) / cutoff
+    return _from_grade(in_top(judged, cutoff), 4) / cutoff
 
 
 @_evidence(better="lower")
@@ -435,7 +435,7 @@ def harm(judged: Judged, cutoff: int) -> FloatArray:
                 places are harmless, which flatters short rankings.
     Source:     arXiv 2511.09545, Harm
     """
-    counts = shown(judged, cutoff)
+    counts = in_top(judged, cutoff)
     return (counts[:, 1] + counts[:, 2]) / cutoff
 
 
@@ -448,7 +448,7 @@ def harm_u(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: an upper bound, for some unlabelled documents may be good.
     Source:     ragkpi; unjudged documents as TREC treats them
     """
-    useful = _from_grade(shown(judged, cutoff), 3)
+    useful = _from_grade(in_top(judged, cutoff), 3)
     return (np.minimum(cutoff, judged.num_ret) - useful) / cutoff
 
 
@@ -462,7 +462,7 @@ def full_hit(judged: Judged, cutoff: int) -> FloatArray:
     Source:     arXiv 2511.09545, Hit@K
     """
     existing = _from_grade(labelled(judged), 4)
-    complete = _from_grade(shown(judged, cutoff), 4) == existing
+    complete = _from_grade(in_top(judged, cutoff), 4) == existing
     return np.where(existing > 0, complete, np.nan)
 
 

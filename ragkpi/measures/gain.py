@@ -179,7 +179,7 @@ def binG(judged: Judged) -> FloatArray:
     Source:     trec_eval 10.0
     """
     terms = np.zeros(len(judged.rank))
-    nonrelevant_above = (judged.rank - judged.found)[judged.relevant]
+    nonrelevant_above = (judged.rank - judged.rel_count)[judged.relevant]
     terms[judged.relevant] = 1.0 / log2(2 + nonrelevant_above)
     return quotient(judged.per_query(terms), judged.num_rel)
 

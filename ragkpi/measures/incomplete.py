@@ -90,7 +90,7 @@ def infAP(judged: Judged) -> FloatArray:
     """
     e = SMALLEST
     above = (judged.rank - 1).astype(np.float64)
-    relevant_above = (judged.found - 1).astype(np.float64)
+    relevant_above = (judged.rel_count - 1).astype(np.float64)
     nonrelevant = _nonrelevant_seen(judged)
     in_pool = relevant_above + nonrelevant + judged.running(judged.level < 0)
     share = (relevant_above + e) / (relevant_above + nonrelevant + 2.0 * e)
@@ -107,8 +107,7 @@ def unj(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: ranks beyond the end of a short ranking count as judged; -J makes it 0.
     Source:     trec_eval 10.0
     """
-    known = judged.per_query((judged.level >= 0) & (judged.rank <= cutoff))
-    return (np.minimum(cutoff, judged.num_ret) - known) / cutoff
+    return (np.minimum(cutoff, judged.num_ret) - judged.judged_at(cutoff)) / cutoff
 
 
 def weights_at(p: float, ranks: IntArray) -> FloatArray:
@@ -207,8 +206,8 @@ def _unjudged_weight(judged: Judged, p: float) -> FloatArray:
     of millions of lines needs its first few hundred ranks.
     """
     total = np.zeros(len(judged.queries))
-    known = judged.level >= 0
-    query, rank = judged.query[known], judged.rank[known]
+    is_judged = judged.level >= 0
+    query, rank = judged.query[is_judged], judged.rank[is_judged]
     width = max(1, BLOCK // max(1, len(total)))
     ranks = np.arange(1, int(judged.num_ret.max(initial=0)) + 1)
     weights = weights_at(p, ranks)

@@ -61,7 +61,7 @@ _kpi = partial(
 _gain = partial(_kpi, question="gain", worth="gain")
 
 
-def _shown(judged: Counts, cutoff: int) -> IntArray:
+def _num_top(judged: Counts, cutoff: int) -> IntArray:
     """Count the documents of the top K, np + nn; empty places are neither."""
     return np.minimum(cutoff, judged.num_ret)
 
@@ -76,7 +76,7 @@ def t(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
                 neither side. Unjudged documents are not relevant. See also t_code.
     Source:     Schwartz, Vasilyev, Sawaya, arXiv 2512.20854, eq. 3-4
     """
-    return np.asarray((judged.found_at(cutoff) - alpha * _shown(judged, cutoff)) / cutoff)
+    return np.asarray((judged.found_at(cutoff) - alpha * _num_top(judged, cutoff)) / cutoff)
 
 
 @_tradeoff()
@@ -88,8 +88,8 @@ def t_code(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
     Edge cases: another measure than t; 0 for a query without retrieved documents.
     Source:     github.com/PrimerAI/primer-research, recall_role/corr.py
     """
-    found, shown = judged.found_at(cutoff), _shown(judged, cutoff)
-    return (1 - alpha) * found - alpha * quotient(shown - found, shown)
+    rel, top = judged.found_at(cutoff), _num_top(judged, cutoff)
+    return (1 - alpha) * rel - alpha * quotient(top - rel, top)
 
 
 def _f(judged: Counts, cutoff: int, alpha: float, num_rel: FloatArray | IntArray) -> FloatArray:
@@ -192,9 +192,9 @@ def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
             f"err: level {most} is judged; expected "
             f"{request_text('err', f'{cutoff},highest={most}')}"
         )
-    shown = judged.rank <= cutoff
-    query, rank = judged.query[shown], judged.rank[shown]
-    satisfied = (np.exp2(np.maximum(judged.level[shown], 0)) - 1) / 2.0**highest
+    top = judged.rank <= cutoff
+    query, rank = judged.query[top], judged.rank[top]
+    satisfied = (np.exp2(np.maximum(judged.level[top], 0)) - 1) / 2.0**highest
     going_on = np.ones(len(judged.queries))
     total = np.zeros(len(judged.queries))
     first = np.flatnonzero(np.diff(query, prepend=-1))
@@ -223,8 +223,7 @@ def judged_share(judged: Judged, cutoff: int) -> FloatArray:
                 counts as judged.
     Source:     ir_measures, Judged
     """
-    known = judged.per_query((judged.level >= 0) & (judged.rank <= cutoff))
-    return quotient(known, np.minimum(cutoff, judged.num_ret))
+    return quotient(judged.judged_at(cutoff), np.minimum(cutoff, judged.num_ret))
 
 
 @_kpi(bounds=STAIRCASE_TALLIED, question="early")
@@ -248,7 +247,7 @@ def accuracy(judged: Counts, cutoff: int) -> FloatArray:
     Edge cases: near 1 for every system on any large corpus; shown to make that visible.
     Source:     textbook
     """
-    shown = judged.found_at(cutoff)
+    hits = judged.found_at(cutoff)
     size = corpus_size(judged)
-    left_out = size - np.minimum(cutoff, judged.num_ret) - (judged.num_rel - shown)
-    return (shown + left_out) / size
+    left_out = size - np.minimum(cutoff, judged.num_ret) - (judged.num_rel - hits)
+    return (hits + left_out) / size

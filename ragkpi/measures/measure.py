@@ -73,10 +73,10 @@ def _count(sums: FloatArray, count: FloatArray | int) -> FloatArray:
     return np.broadcast_to(np.asarray(count, dtype=np.float64), sums.shape[:-1])
 
 
-def _known(aggregate: Aggregate, sums: FloatArray, count: FloatArray | int) -> FloatArray:
+def _with_value(aggregate: Aggregate, sums: FloatArray, count: FloatArray | int) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
-        known = ~np.isnan(aggregate.summary(sums, count))
-    return np.where(known, np.asarray(count, dtype=np.float64), 0.0)
+        has_value = ~np.isnan(aggregate.summary(sums, count))
+    return np.where(has_value, np.asarray(count, dtype=np.float64), 0.0)
 
 
 def _exp_mean(sums: FloatArray, count: FloatArray | int) -> FloatArray:
@@ -91,7 +91,7 @@ COUNT = Aggregate("number of queries", first, _count, prints="summary", kind="co
 
 def count_of(aggregate: Aggregate) -> Aggregate:
     """Return the aggregate that counts the queries of a summary; 0 where the summary is NA."""
-    return replace(COUNT, summary=partial(_known, aggregate))
+    return replace(COUNT, summary=partial(_with_value, aggregate))
 
 
 # trec_eval's stand-in for 0 in geometric means.
@@ -385,8 +385,10 @@ class Measure:
     @property
     def range(self) -> tuple[float, float]:
         """The least and the greatest value, where its help gives them as numbers."""
-        said = re.search(r"^Range: +(-?[\d.]+)?(?:.*? (?:to|or) ([\d.]+)(?=;|$))?", self.help, re.M)
-        least, most = (said[1], said[2]) if said else (None, None)
+        match = re.search(
+            r"^Range: +(-?[\d.]+)?(?:.*? (?:to|or) ([\d.]+)(?=;|$))?", self.help, re.M
+        )
+        least, most = (match[1], match[2]) if match else (None, None)
         return float(least or -math.inf), float(most or math.inf)
 
     @property
@@ -513,7 +515,7 @@ class MetricScores:
         return np.asarray(self.metric.measure.aggregate.value(self.statistics))
 
     @cached_property
-    def known(self) -> BoolArray:
+    def has_value(self) -> BoolArray:
         """Whether the value of each query is not NA, (Q,)."""
         if self.statistics.dtype == object:
             return np.ones(len(self.statistics), dtype=np.bool_)
@@ -522,14 +524,14 @@ class MetricScores:
     @property
     def valid(self) -> int:
         """The number of queries of the summary whose value is not NA."""
-        return self.divisor - int((~self.known).sum())
+        return self.divisor - int((~self.has_value).sum())
 
     @cached_property
     def summary(self) -> Any:
         """The value over all queries: a float, NaN for NA, or a text."""
         if self.statistics.dtype == object:
             return self.statistics[-1, 0] if len(self.statistics) else b""
-        rows = self.statistics[self.known]
+        rows = self.statistics[self.has_value]
         # Left to right, like trec_eval's sums: numpy's own sum is pairwise.
         sums = np.add.accumulate(rows, axis=0)[-1] if len(rows) else np.zeros(rows.shape[1])
         aggregate = self.metric.measure.aggregate

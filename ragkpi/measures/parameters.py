@@ -96,8 +96,8 @@ class Option:
             value = self.convert(text)
         except ValueError:
             value = math.nan
-        known = self.least <= value <= self.most and abs(value) < math.inf
-        if text.strip() != text or "_" in text or not known:
+        allowed = self.least <= value <= self.most and abs(value) < math.inf
+        if text.strip() != text or "_" in text or not allowed:
             raise bad_request(measure, None, f"{key}={text}; expected {self.expected}")
         return value
 
@@ -132,8 +132,8 @@ class Cutoffs(Grammar):
             if not equals:
                 cutoffs.append(_cutoff(measure, item))
             elif key not in self.options:
-                known = ", ".join(self.options) or "cutoffs only"
-                raise bad_request(measure, text, f"no parameter '{key}'; it takes {known}")
+                keys = ", ".join(self.options) or "cutoffs only"
+                raise bad_request(measure, text, f"no parameter '{key}'; it takes {keys}")
             elif key in options:
                 raise bad_request(measure, text, f"'{key}' is given twice")
             else:

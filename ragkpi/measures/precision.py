@@ -121,7 +121,7 @@ def Rprec(judged: Counts) -> FloatArray:
 
 def _expected_recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
     tied, depth = tied_ranks(judged), last_rank(judged, cutoff)
-    top = np.flatnonzero(judged.relevant & (judged.found == 1))
+    top = np.flatnonzero(judged.relevant & (judged.rel_count == 1))
     query, first, size = judged.query[top], tied.first[top], (tied.last - tied.first + 1)[top]
     top_rank = np.zeros(len(judged.queries), dtype=np.int64)
     top_rank[query] = first
@@ -180,11 +180,11 @@ def _expected_average_precision(judged: Judged, cutoff: int | None = None) -> Fl
     begins[1:] = (np.diff(judged.query) != 0) | (np.diff(tied.first) != 0)
     group = np.cumsum(begins) - 1
     relevant = np.bincount(group, weights=judged.relevant)[group] if len(group) else size
-    before = (judged.found - judged.relevant)[begins][group]
+    before = (judged.rel_count - judged.relevant)[begins][group]
     each = quotient(relevant - 1, size - 1)  # relevant documents that each rank adds
     within = judged.share_within(last_rank(judged, cutoff))
     expected = each * within + (before + 1 - each * tied.first) * mean_weight(judged, 1.0 / ranks)
-    exact = np.where(judged.rank <= len(ranks), judged.found / judged.rank, 0.0)
+    exact = np.where(judged.rank <= len(ranks), judged.rel_count / judged.rank, 0.0)
     precision = np.where(is_alone(judged), exact, expected)
     return quotient(judged.per_query(np.where(judged.relevant, precision, 0.0)), judged.num_rel)
 

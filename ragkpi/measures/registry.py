@@ -239,20 +239,20 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
     if call is None:
         return None
     name, cutoff = call["name"].casefold(), call["cutoff"] or call["rank"]
-    known = [
+    candidates = [
         each
         for each in measures.values()
         if name in map(str.casefold, (*each.known_as, *each.resembles))
     ]
-    if not known:
+    if not candidates:
         return None
     level, value = None, cutoff
     for parameter in filter(None, (call["parameters"] or "").split(",")):
         key, _, setting = (part.strip().strip("'\"") for part in parameter.partition("="))
-        takes_level = name in _WITH_LEVEL or _depends_on_level(known[0])
+        takes_level = name in _WITH_LEVEL or _depends_on_level(candidates[0])
         if (name, key, setting) in _VARIANTS:
             variant = _VARIANTS[name, key, setting]
-            known = known if variant is None else [measures[variant]]
+            candidates = candidates if variant is None else [measures[variant]]
         elif key == "cutoff" and cutoff is None:
             cutoff = value = setting
         elif (name, key) in _RENAMED and value is None:
@@ -260,7 +260,7 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
         elif key == "rel" and setting.isdecimal() and takes_level:
             level = int(setting)
         elif (key, setting) != ("judged_only", "False"):
-            raise bad_request(text, None, _advice(known[0], key, parameter.strip()))
+            raise bad_request(text, None, _advice(candidates[0], key, parameter.strip()))
     if name in _WITH_LEVEL and level is not None:
         return _WITH_LEVEL[name], level
     if value is None and name in _WITH_CUTOFF:
@@ -268,11 +268,11 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
         raise bad_request(text, None, expected)
     if value is None:
         # A name without a cutoff means the uncut measure, if there is one.
-        known.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
-        return known[0].name, level
-    takes_values = all(isinstance(each.parameters, RealCutoffs | RealList) for each in known)
+        candidates.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
+        return candidates[0].name, level
+    takes_values = all(isinstance(each.parameters, RealCutoffs | RealList) for each in candidates)
     is_cutoff = cutoff is not None and "." not in value and not takes_values
-    for measure in known:
+    for measure in candidates:
         if measure.parameters.takes_cutoffs == is_cutoff:
             return f"{measure.name}.{value}", level
     return None
@@ -293,8 +293,8 @@ def _advice(measure: Measure, key: str, parameter: str) -> str:
     return f"here {measure.name} takes no parameter {parameter}; 'ragkpi measures' says which"
 
 
-def _near(name: str, known: Iterable[str]) -> list[str]:
-    folded = {name.casefold(): name for name in known if not name.startswith("num_q_")}
+def _near(name: str, names: Iterable[str]) -> list[str]:
+    folded = {name.casefold(): name for name in names if not name.startswith("num_q_")}
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
     return [folded[name] for name in near]
 
@@ -520,11 +520,11 @@ def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
         raise UsageError(f"{option('ties')} expected: {offered}, not for {given}")
     names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
     if names:
-        known = [name for name, measure in all_measures().items() if measure.expectation]
+        served = [name for name, measure in all_measures().items() if measure.expectation]
         have = "has" if len(names) == 1 else "have"
         raise UsageError(
             f"{option('ties')} expected: {', '.join(names)} {have} no expected value over orders "
-            f"of ties; those that have: {', '.join(known)}"
+            f"of ties; those that have: {', '.join(served)}"
         )
 
 
@@ -547,8 +547,8 @@ def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
 
 def _reads(rel_info: str) -> RelInfo:
     if rel_info not in REL_INFO:
-        known = ", ".join(REL_INFO)
-        raise UsageError(f"{option('rel_info')} {rel_info}: no such format; expected {known}")
+        formats = ", ".join(REL_INFO)
+        raise UsageError(f"{option('rel_info')} {rel_info}: no such format; expected {formats}")
     return REL_INFO[rel_info]
 
 

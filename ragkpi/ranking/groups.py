@@ -179,6 +179,6 @@ def _refuse_duplicates(groups: JudgementGroups, columns: QrelsColumns) -> None:
         first, second = order[again[0] : again[0] + 2]
         document = named(groups.judgements.document[groups.row[first]])
         where, line = groups.name_of(group[first]), columns.line[groups.line]
-        found = f"document {document} of {where} again, first judged at line {line[first]}"
+        text = f"document {document} of {where} again, first judged at line {line[first]}"
         expected = "expected one judgement of each document per query and judgment group"
-        raise InputError(columns.file, int(line[second]), found, expected)
+        raise InputError(columns.file, int(line[second]), text, expected)

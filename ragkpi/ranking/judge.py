@@ -134,9 +134,9 @@ def _queries(
     if settings.only_query is not None:
         queries = [query for query in queries if query == settings.only_query]
     if not queries:
-        wanted, shared = settings.only_query, "no query ids"
-        if wanted is not None:
-            shared = f"no query {listed([wanted], 3)} (-D 0.QID)"
+        only, shared = settings.only_query, "no query ids"
+        if only is not None:
+            shared = f"no query {listed([only], 3)} (-D 0.QID)"
         judged, run = listed(judgements.queries, 3), listed(sorted(hits.queries), 3)
         raise NothingInCommonError(
             f"{judgements.file} and the run share {shared} (judged: {judged}; run: {run})"
@@ -265,8 +265,8 @@ def outside_pool(
         chosen &= rank <= settings.max_retrieved
     rows = np.flatnonzero(chosen)
     rows = rows[np.argsort(query[rows], kind="stable")]
-    wanted = _as_judgements(judged.queries, query[rows], names.take(rows).tolist())
-    pool = read_pool(wanted)
+    targets = _as_judgements(judged.queries, query[rows], names.take(rows).tolist())
+    pool = read_pool(targets)
     depth = np.inf if settings.pool_depth is None else settings.pool_depth
     inside = np.zeros(len(rows), dtype=bool)
     inside[pool.judgement[pool.rank <= depth]] = True

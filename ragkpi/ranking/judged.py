@@ -99,7 +99,7 @@ class GivenGains:
 
     given: Judgements  # the documents with a gain
     gain: FloatArray  # of each of them
-    _known: dict[int, tuple[Judgements, Worth]] = field(default_factory=dict, repr=False)
+    _worth_of: dict[int, tuple[Judgements, Worth]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, columns: QrelsColumns) -> GivenGains:
@@ -120,10 +120,10 @@ class GivenGains:
 
     def worth(self, judgements: Judgements) -> Worth:
         """Return each judgement's worth; `DataError` for an unjudged document with a gain."""
-        known = self._known.get(id(judgements))
-        if known is None:
-            known = self._known[id(judgements)] = judgements, self._joined(judgements)
-        return known[1]
+        entry = self._worth_of.get(id(judgements))
+        if entry is None:
+            entry = self._worth_of[id(judgements)] = judgements, self._joined(judgements)
+        return entry[1]
 
     def _joined(self, judgements: Judgements) -> Worth:
         given = self.given
@@ -382,7 +382,7 @@ class Judged:
         return self.per_query(self.relevant).astype(np.int64)
 
     @cached_property
-    def found(self) -> IntArray:
+    def rel_count(self) -> IntArray:
         """r(i): relevant documents down to and including each hit, (H,)."""
         return self.running(self.relevant)
 
@@ -401,21 +401,24 @@ class Judged:
         """Judged share of all that is retrieved, or down to a depth; NaN where that is nothing."""
         last = _DEEPEST if depth is None else depth
         retrieved = int(np.minimum(self.num_ret, last).sum())
-        hits = np.count_nonzero((self.level >= 0) & (self.rank <= last))
-        return hits / retrieved if retrieved else float("nan")
+        return float(self.judged_at(last).sum() / retrieved) if retrieved else float("nan")
+
+    def judged_at(self, cutoff: int) -> FloatArray:
+        """Judged documents among the first `cutoff` retrieved, (Q,)."""
+        return self.per_query((self.level >= 0) & (self.rank <= cutoff))
 
     def found_at(self, cutoff: int) -> FloatArray | IntArray:
         """Relevant documents among the first `cutoff` retrieved, (Q,); `found_within`."""
-        return self._found(cutoff)
+        return self._rel_within(cutoff)
 
     def found_within(self, depth: FloatArray | IntArray) -> FloatArray | IntArray:
         """Relevant documents among the first `depth` retrieved, a depth per query, (Q,).
 
         For ``ties="expected"``, the mean of their number over all orders of equal scores.
         """
-        return self._found(depth[self.query])
+        return self._rel_within(depth[self.query])
 
-    def _found(self, depth: int | FloatArray | IntArray) -> FloatArray | IntArray:
+    def _rel_within(self, depth: int | FloatArray | IntArray) -> FloatArray | IntArray:
         if self.tied is not None:
             return self.per_query(np.where(self.relevant, self.share_within(depth), 0.0))
         return self.per_query(self.relevant & (self.rank <= depth)).astype(np.int64)
@@ -435,7 +438,7 @@ class Judged:
     @cached_property
     def precision_at_relevant(self) -> FloatArray:
         """r(i)/i at the rank i of each relevant hit, 0 at other hits, (H,)."""
-        return np.where(self.relevant, self.found, 0) / self.rank
+        return np.where(self.relevant, self.rel_count, 0) / self.rank
 
     def precision_sum(self, cutoff: int | None = None) -> FloatArray:
         """Sum r(i)/i over the ranks i of relevant documents, all or down to a cutoff, (Q,)."""
@@ -446,7 +449,7 @@ class Judged:
 
     def first_relevant(self, cutoff: int | None = None) -> IntArray:
         """Rank of the first relevant document, all or down to a cutoff, (Q,); 0 for none."""
-        first = self.relevant & (self.found == 1)
+        first = self.relevant & (self.rel_count == 1)
         if cutoff is not None:
             first &= self.rank <= cutoff
         return self.per_query(np.where(first, self.rank, 0)).astype(np.int64)

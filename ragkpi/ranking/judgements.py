@@ -76,13 +76,13 @@ class Judgements:
 
     def spellings(self, query: int) -> Spellings:
         """Return the finder of a query's documents under other spellings."""
-        known = self._spellings.get(query)
-        if known is None:
+        finder = self._spellings.get(query)
+        if finder is None:
             first, last = int(self.starts[query]), int(self.starts[query + 1])
             ids = self.document.take(slice(first, last))
-            known = Spellings({id_: first + number for number, id_ in enumerate(ids)})
-            self._spellings[query] = known
-        return known
+            finder = Spellings({id_: first + number for number, id_ in enumerate(ids)})
+            self._spellings[query] = finder
+        return finder
 
     def places_among(self, queries: Sequence[bytes]) -> IntArray:
         """Return the index of each query in `queries`, or -1, (Q,)."""

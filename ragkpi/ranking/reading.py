@@ -45,7 +45,7 @@ DEEPEST = 2**32 - 1
 """A depth beyond the end of every ranking."""
 
 
-class Wanted(NamedTuple):
+class RunParts(NamedTuple):
     """The parts of a run to keep besides its hits."""
 
     documents: Literal["ignored", "counted"] = "ignored"  # "counted": keep all ids
@@ -53,7 +53,7 @@ class Wanted(NamedTuple):
     ties: Literal["broken", "kept"] = "broken"  # "kept": keep the ranks that each hit shares
 
 
-JUDGED_ONLY = Wanted()
+JUDGED_ONLY = RunParts()
 _NO_INTS: IntArray = np.empty(0, dtype=np.int64)
 
 
@@ -117,14 +117,14 @@ class Hits:
 NOTHING_RETRIEVED = Hits([], _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, b"")
 
 
-def run_for(judgements: Judgements, wanted: Wanted, held: bool, **treatment: Any) -> kernel.Run:
+def run_for(judgements: Judgements, parts: RunParts, held: bool, **treatment: Any) -> kernel.Run:
     """Return a kernel that judges a run; `treatment` folds or drops its documents."""
     return kernel.Run(
         judgements.documents,
         ascending=judgements.ties == "ascending",
-        keep_ties=wanted.ties == "kept",
-        depth=min(wanted.depth, DEEPEST),
-        count_documents=wanted.documents == "counted",
+        keep_ties=parts.ties == "kept",
+        depth=min(parts.depth, DEEPEST),
+        count_documents=parts.documents == "counted",
         held=held,
         most_held=opening.MOST_HELD,
         longest_line=lines.LONGEST_LINE,
@@ -132,23 +132,25 @@ def run_for(judgements: Judgements, wanted: Wanted, held: bool, **treatment: Any
     )
 
 
-def hits_of(run: kernel.Run, found: Found, run_id: bytes, format_: str = "") -> Hits:
+def hits_of(run: kernel.Run, results: Found, run_id: bytes, format_: str = "") -> Hits:
     """Return the hits of a run that the kernel has finished."""
-    of_sample = np.frombuffer(found["sample_query"], np.int64).tolist()
-    ties = (np.frombuffer(found[end], np.int64) for end in ("tied_first", "tied_last"))
+    of_sample = np.frombuffer(results["sample_query"], np.int64).tolist()
+    ties = (np.frombuffer(results[end], np.int64) for end in ("tied_first", "tied_last"))
     return Hits(
-        queries=found["queries"],
-        query=np.frombuffer(found["query"], np.int64),
-        num_ret=np.frombuffer(found["num_ret"], np.int64),
-        judgement=np.frombuffer(found["judgement"], np.int64),
-        rank=np.frombuffer(found["rank"], np.int64),
+        queries=results["queries"],
+        query=np.frombuffer(results["query"], np.int64),
+        num_ret=np.frombuffer(results["num_ret"], np.int64),
+        judgement=np.frombuffer(results["judgement"], np.int64),
+        rank=np.frombuffer(results["rank"], np.int64),
         run_id=run_id,
-        documents=found["documents"],
+        documents=results["documents"],
         top=_top(run.take_names()),
         beginning=Beginning(
-            list(zip(of_sample, found["sample"], strict=True)), *found["slopes"], *found["flat"]
+            list(zip(of_sample, results["sample"], strict=True)),
+            *results["slopes"],
+            *results["flat"],
         ),
-        tied=TiedRanks(*ties) if found["tied_first"] else None,
+        tied=TiedRanks(*ties) if results["tied_first"] else None,
         format=format_,
     )
 
@@ -191,7 +193,7 @@ class RunInMemory:
         return _blocks_of(self.given)
 
     def hits(
-        self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, reading: Reading | None = None
+        self, judgements: Judgements, parts: RunParts = JUDGED_ONLY, reading: Reading | None = None
     ) -> Hits:
         """Judge the run; errors as in `run_blocks`, and for a repeated document."""
         reading = reading or Reading()
@@ -202,31 +204,31 @@ class RunInMemory:
                 "seem to be swapped; expected evaluate(qrels, run)"
             )
         try:
-            return self._hits(judgements, wanted, reading, held=False)
+            return self._hits(judgements, parts, reading, held=False)
         except ScatteredQueryError:
-            return self._hits(judgements, wanted, reading, held=True)
+            return self._hits(judgements, parts, reading, held=True)
 
-    def _hits(self, judgements: Judgements, wanted: Wanted, reading: Reading, held: bool) -> Hits:
+    def _hits(self, judgements: Judgements, parts: RunParts, reading: Reading, held: bool) -> Hits:
         sieve = reading.sieve
         treatment = sieve.treatment if sieve else {}
         by_row = (sieve and not sieve.in_kernel) or reading.shape or reading.subset is not None
         if type(self.given) is dict:  # the kernel's way passes over empty rankings
             by_row = by_row or any(type(of) is dict and not of for of in self.given.values())
-        run = run_for(judgements, wanted, held, distance=reading.scores == "distance", **treatment)
+        run = run_for(judgements, parts, held, distance=reading.scores == "distance", **treatment)
         with refusals("run"):
             if by_row or not run.mapping(self.given):
                 # Anything but a plain mapping is read row by row, and refused there.
-                run = run_for(judgements, wanted, held, **treatment)
+                run = run_for(judgements, parts, held, **treatment)
                 blocks = best_first(self._blocks_as(reading), reading.scores)
                 blocks = ranked(whole_queries(blocks, held=held))
                 for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
                     run.add(*part.for_kernel)
-            found = run.finish()
-        if not found["queries"]:
+            results = run.finish()
+        if not results["queries"]:
             _blocks_of({})  # raises the error
         if sieve is not None:
-            sieve.say("run", found["left_out"])
-        return hits_of(run, found, b"run")
+            sieve.say("run", results["left_out"])
+        return hits_of(run, results, b"run")
 
     def _blocks_as(self, reading: Reading) -> list[RunColumns]:
         """Return the run as columns, by the shape that `reading` names."""
@@ -238,7 +240,7 @@ class RunInMemory:
 def read_run(
     run: str | Source | RunInMemory,
     judgements: Judgements,
-    wanted: Wanted = JUDGED_ONLY,
+    parts: RunParts = JUDGED_ONLY,
     reading: Reading | None = None,
 ) -> Hits:
     """Judge a run: in memory, opened, or the file at a path (``-`` for standard input).
@@ -248,30 +250,30 @@ def read_run(
     a run without results.
     """
     if isinstance(run, RunInMemory):
-        return run.hits(judgements, wanted, reading)
+        return run.hits(judgements, parts, reading)
     with run if isinstance(run, Source) else Source(run) as source:
         reader = run_format(source, reading)._replace(judged=(judgements.file, judgements.origin))
         source.keep_copy()
         try:
-            hits = _judged(source, reader, judgements, wanted, held=False)
+            hits = _judged(source, reader, judgements, parts, held=False)
         except ScatteredQueryError:
             source.restart()
-            hits = _judged(source, reader, judgements, wanted, held=True)
+            hits = _judged(source, reader, judgements, parts, held=True)
     if not hits.queries:
         raise no_results(source.name)
     return hits
 
 
 def _judged(
-    source: Source, reader: FileReader, judgements: Judgements, wanted: Wanted, held: bool
+    source: Source, reader: FileReader, judgements: Judgements, parts: RunParts, held: bool
 ) -> Hits:
-    run = run_for(judgements, wanted, held, **reader.treatment)
+    run = run_for(judgements, parts, held, **reader.treatment)
     with refusals(source.name):
         *_, run_id = b"", *pushed(source, reader, run, held)
-        found = run.finish()
+        results = run.finish()
     if reader.sieve is not None:
-        reader.sieve.say(source.name, found["left_out"])
-    return hits_of(run, found, run_id, reader.name)
+        reader.sieve.say(source.name, results["left_out"])
+    return hits_of(run, results, run_id, reader.name)
 
 
 def pushed(source: Source, reader: FileReader, run: kernel.Run, held: bool) -> Iterator[bytes]:
@@ -322,25 +324,25 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
     if kind == "NUL":
         return InputError(file, line, "a NUL byte", "expected text")
     if kind == "long line":
-        found = f"a line of more than {lines.LONGEST_LINE >> 20} MB"
-        return InputError(file, line, found, "expected lines of text")
+        text = f"a line of more than {lines.LONGEST_LINE >> 20} MB"
+        return InputError(file, line, text, "expected lines of text")
     return lines.too_much(file)
 
 
 def available_workers() -> int:
     """Return the number of runs read at a time: ``RAGKPI_WORKERS``, else the usable cores."""
-    wanted = os.environ.get("RAGKPI_WORKERS", "")
-    if wanted:
-        if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 5 and int(wanted)):
-            raise UsageError(f"RAGKPI_WORKERS={shown(wanted)}: expected a number of cores from 1")
-        return int(wanted)
+    cores = os.environ.get("RAGKPI_WORKERS", "")
+    if cores:
+        if not (cores.isascii() and cores.isdecimal() and len(cores) < 5 and int(cores)):
+            raise UsageError(f"RAGKPI_WORKERS={shown(cores)}: expected a number of cores from 1")
+        return int(cores)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def read_runs(
     runs: Sequence[str | Source | RunInMemory],
     judgements: Judgements,
-    wanted: Wanted = JUDGED_ONLY,
+    parts: RunParts = JUDGED_ONLY,
     reading: Reading | None = None,
     watch: Callable[[int], None] = lambda _: None,
 ) -> list[Hits | RagkpiError]:
@@ -351,7 +353,7 @@ def read_runs(
 
     def read(run: str | Source | RunInMemory) -> Hits | RagkpiError:
         try:
-            return read_run(run, judgements, wanted, reading)
+            return read_run(run, judgements, parts, reading)
         except RagkpiError as problem:
             return problem
 

@@ -237,7 +237,7 @@ def query_samples(
     groups: dict[bytes, tuple[BoolArray, list[Sequence[MetricScores]]]] = {}
     for of_runs in zip(*(run.columns for run in runs), strict=True):
         if choose(of_runs[0].metric):
-            known = np.all([column.known for column in of_runs], axis=0)
+            known = np.all([column.has_value for column in of_runs], axis=0)
             groups.setdefault(known.tobytes(), (known, []))[1].append(of_runs)
     queries = runs[0].queries
     return [
@@ -480,7 +480,7 @@ def resampled(runs: Iterable[Scores], bootstrap: Bootstrap) -> Resampled:
     """Yield the metrics of runs that have resampled intervals, with their statistics."""
     for run in runs:
         for column in run.estimates():
-            statistics = column.statistics[column.known]
+            statistics = column.statistics[column.has_value]
             if kind_of(column.metric, statistics, bootstrap) == "resampled":
                 yield column.metric, statistics
 

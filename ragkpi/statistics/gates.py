@@ -270,7 +270,7 @@ def baseline_verdicts(
         doubt = too_few
         if gate.decided_by == "worse" and difference.decision == "untested":
             doubt = doubt or "no test of the difference is valid"
-        if not np.array_equal(column.known, there.known):
+        if not np.array_equal(column.has_value, there.has_value):
             doubt = "it is NA for other queries of the baseline"
         equal = difference.ties == difference.queries and not difference.difference
         if equal and (rankings == "equal" or (difference.queries > 1 and not metric.is_rate)):

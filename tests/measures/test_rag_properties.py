@@ -187,7 +187,7 @@ def test_statistics_of_blocks_of_queries_add_up(m):
 def test_replicates_are_summed_at_once(name):
     judged = population(50, [1, 2, 3, 0, 40], [[1], [], [2, 3], [], [1, 2, 3]])
     (column,) = scores(judged, name).columns
-    statistics = column.statistics[column.known]
+    statistics = column.statistics[column.has_value]
     chosen = np.random.default_rng(7).integers(0, len(statistics), size=(20, len(statistics)))
     sums = statistics[chosen].sum(axis=1)
     summarize = column.metric.measure.aggregate.summary

@@ -9,7 +9,7 @@ from ragkpi import kernel
 from ragkpi.errors import DataError, InputError, RagkpiError
 from ragkpi.files.lines import Tokens
 from ragkpi.ranking import reading
-from ragkpi.ranking.reading import Wanted, read_run, read_runs
+from ragkpi.ranking.reading import RunParts, read_run, read_runs
 from tests.ranking.cases import judged, judgements_of, lines_of, ranking, retrieved
 
 pytestmark = pytest.mark.usefixtures("reader")
@@ -87,7 +87,7 @@ def test_queries_scattered(tmp_path, qrels, run, draw, size, mark):
     path.write_bytes(b"\xef\xbb\xbf" * mark + b"# \n\n" + b" ".join([b"", *lines]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK_SIZE", size)
-        hits = read_run(str(path), judgements, Wanted("counted", ties="kept"))
+        hits = read_run(str(path), judgements, RunParts("counted", ties="kept"))
     assert hits.queries == list(dict.fromkeys(line.split()[0] for line in lines))
     assert hits.run_id == b"tag"
     assert as_ranked(judgements, hits) == ranked(qrels, run)
@@ -103,7 +103,7 @@ def test_the_first_documents_are_named(tmp_path, qrels, run, draw, depth, scatte
     if scattered:
         draw.shuffle(lines)
     path.write_bytes(b"".join(lines))
-    top = read_run(str(path), judgements, Wanted(depth=depth)).top
+    top = read_run(str(path), judgements, RunParts(depth=depth)).top
     names = {judgements.queries[query]: [] for query in top.query.tolist()}
     for group, rank, document in zip(top.group, top.rank, top.document, strict=True):
         of_query = names[judgements.queries[top.query[group]]]
@@ -122,13 +122,13 @@ def test_ties_between_lines_that_other_queries_part(tmp_path):
         return read_run(str(path), judgements, wanted)
 
     lines = [b"1 Q0 a 1 2 t\n", b"2 Q0 a 1 2 t\n", b"1 Q0 b 1 1 t\n"]
-    assert hits_of(lines, Wanted()).rank.tolist() == [1]
-    assert hits_of(lines, Wanted(depth=1)).top.document.tolist() == [b"a"]
-    tied = hits_of([*lines, b"1 Q0 c 1 2 t\n"], Wanted(ties="kept"))
+    assert hits_of(lines, RunParts()).rank.tolist() == [1]
+    assert hits_of(lines, RunParts(depth=1)).top.document.tolist() == [b"a"]
+    tied = hits_of([*lines, b"1 Q0 c 1 2 t\n"], RunParts(ties="kept"))
     assert tied.rank.tolist() == [2]
     assert [ranks.tolist() for ranks in tied.tied] == [[1], [2]]
     with pytest.raises(DataError, match=r":4: document a of query 1 again, .* at line 1;"):
-        hits_of([*lines, b"1 Q0 a 1 0 t\n"], Wanted())
+        hits_of([*lines, b"1 Q0 a 1 0 t\n"], RunParts())
 
 
 @few

@@ -10,7 +10,7 @@ from ragkpi.files.query_files import read_corpus_sizes
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judge import count_documents
 from ragkpi.ranking.judged import Settings
-from ragkpi.ranking.reading import Wanted
+from ragkpi.ranking.reading import RunParts
 from tests.measures import by_hand
 from tests.ranking.cases import hits_of, judgements_of
 
@@ -39,7 +39,9 @@ def write(path, pattern, rows):
 @given(JUDGEMENTS, st.lists(RANKINGS, min_size=1, max_size=3))
 def test_documents_are_counted_once(qrels, runs):
     documents = {doc for rows in (qrels, *runs) for docs in rows.values() for doc in docs}
-    hits = [hits_of(encoded(run), judgements_of(encoded(qrels)), Wanted("counted")) for run in runs]
+    hits = [
+        hits_of(encoded(run), judgements_of(encoded(qrels)), RunParts("counted")) for run in runs
+    ]
     assert count_documents(judgements_of(encoded(qrels)), hits) == len(documents)
 
 

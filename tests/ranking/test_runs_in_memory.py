@@ -9,7 +9,7 @@ from ragkpi.errors import UsageError
 from ragkpi.files.in_memory import qrels_columns, run_blocks
 from ragkpi.ranking.judge import count_documents
 from ragkpi.ranking.judgements import Judgements, group_judgements
-from ragkpi.ranking.reading import JUDGED_ONLY, RunInMemory, Wanted, hits_of, run_for
+from ragkpi.ranking.reading import JUDGED_ONLY, RunInMemory, RunParts, hits_of, run_for
 
 pytestmark = pytest.mark.usefixtures("reader")
 IDS = st.one_of(
@@ -99,7 +99,7 @@ def test_what_is_not_plain_is_left_to_the_rows(run):
 
 def test_counted_and_named_documents_are_those_of_the_columns():
     judgements = judgements_of({"q": {"d": 1}}, "descending")
-    hits = RunInMemory({"q": {"e": 2.0, "d": 1.0}}).hits(judgements, Wanted("counted", 1))
+    hits = RunInMemory({"q": {"e": 2.0, "d": 1.0}}).hits(judgements, RunParts("counted", 1))
     assert hits.top.document.tolist() == [b"e"]
     assert count_documents(judgements, [hits]) == 2
 
@@ -121,7 +121,7 @@ def test_a_mapping_of_many_rows_is_cut_between_queries(monkeypatch):
 def test_one_query_by_two_keys_is_one_query():
     run = {"1": {"a": 1.0}, "2": {"b": 1.0}, 1: {"c": 2.0}}
     judgements = judgements_of({"1": {"a": 1, "c": 1}, "2": {"b": 1}}, "descending")
-    hits = RunInMemory(run).hits(judgements, Wanted(depth=9))
+    hits = RunInMemory(run).hits(judgements, RunParts(depth=9))
     assert hits.queries == [b"1", b"2"]
     assert hits.num_ret.tolist() == [2, 1]
     assert hits.top.document.tolist() == [b"c", b"a", b"b"]

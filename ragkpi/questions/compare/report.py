@@ -103,7 +103,7 @@ def _per_query(
 ) -> tuple[BoolArray, FloatArray, FloatArray]:
     """Return which queries have a value in all runs, and the values of baseline and run."""
     columns = [scores[difference.metric.name] for scores in comparison.runs]
-    known = np.all([column.known for column in columns], axis=0)
+    known = np.all([column.has_value for column in columns], axis=0)
     run = comparison.names.index(difference.run, 1)
     return known, columns[0].per_query, columns[run].per_query
 

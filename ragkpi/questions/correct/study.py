@@ -173,7 +173,7 @@ def _of_metric(
 
 def _counted(column: MetricScores) -> FloatArray:
     """Return each query's statistics and a 1 for having them, (Q, S + 1); NA is all 0."""
-    has_value = column.known
+    has_value = column.has_value
     return np.column_stack([np.where(has_value[:, np.newaxis], column.statistics, 0.0), has_value])
 
 

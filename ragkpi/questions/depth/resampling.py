@@ -109,7 +109,7 @@ def _by_limits(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstra
 def _by_target(judged: Judged, target: Target, bootstrap: Bootstrap) -> IntArray:
     """Return the smallest depth at which each resample reaches the target, 0 for none, (B,)."""
     depths, chosen = depths_to_try(judged), np.zeros(bootstrap.resamples, dtype=np.int64)
-    has_value = target.scores(judged, depths[-1]).known
+    has_value = target.scores(judged, depths[-1]).has_value
     unit = _units(judged, has_value, bootstrap)
     rows = drawn(int(has_value.sum()), bootstrap.resamples, bootstrap.seed, unit=unit)
     weights = np.concatenate(list(rows))

@@ -74,7 +74,7 @@ class Queries(NamedTuple):
 def queries_of(judged: Judged, needed: Needed) -> Queries:
     """Find out when the queries succeed, and tell their situations apart."""
     least = np.broadcast_to(needed.of(judged.num_rel), len(judged.queries))
-    reached = judged.relevant & (judged.found == least[judged.query])
+    reached = judged.relevant & (judged.rel_count == least[judged.query])
     first = np.full(len(judged.queries), np.inf)
     first[judged.query[reached]] = judged.rank[reached]
     size = corpus_size(judged)

@@ -308,7 +308,7 @@ def with_success(column: MetricScores, success: float | FloatArray) -> MetricSco
     """Put success that was seen elsewhere, (Q,), in the place of a run's, where it counts."""
     if column.metric.measure.name not in _OF_SUCCESS:
         return column
-    observed = np.where(column.known, success, math.nan)
+    observed = np.where(column.has_value, success, math.nan)
     return replace(column, statistics=np.column_stack([observed, column.statistics[:, 1:]]))
 
 

@@ -62,7 +62,7 @@ def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None)
 def _queries(run: str, column: MetricScores) -> Chart:
     """Draw the values of all queries, the best first, and the value over all queries."""
     better = column.metric.measure.sign
-    values = (-better * np.sort(-better * column.per_query[column.known])).tolist()
+    values = (-better * np.sort(-better * column.per_query[column.has_value])).tolist()
     return PlaneChart(
         f"{column.name} of {run}, query by query",
         Axis("queries, the best first", low=1),

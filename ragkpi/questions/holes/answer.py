@@ -120,13 +120,13 @@ def _verdict(
         yield f"No unjudged document is {where}: nothing can change."
         return
     holes = f"{counted(count, 'unjudged document')} {'is' if count == 1 else 'are'} {where}"
-    shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
+    summaries = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
     if not _can_change(bounds):
         yield f"{holes}. They cannot change any value."
     elif len(names) > 1:
         yield f"{holes}. {_effect(bounds, names)}."
-    elif shown:
-        widest = max(shown, key=_relative_width)
+    elif summaries:
+        widest = max(summaries, key=_relative_width)
         style = widest.metric.measure.style
         now, low, high = (rounded(n, style) for n in (widest.now, widest.low, widest.high))
         could = "stays as it is" if low == high else f"could be anything from {low} to {high}"
@@ -203,7 +203,7 @@ def _to_judge(named: Sequence[Candidate], among: int, together: float) -> Iterat
 
 
 def _findings(
-    bounds: HoleBounds, names: Sequence[str], shown: Sequence[Candidate]
+    bounds: HoleBounds, names: Sequence[str], first: Sequence[Candidate]
 ) -> dict[str, Any]:
     return {
         "judged": [
@@ -227,7 +227,7 @@ def _findings(
         "unjudged": len(bounds.holes),
         "first": [
             {name: value for name, value in vars(candidate).items() if name != "hole"}
-            for candidate in shown
+            for candidate in first
         ],
     }
 
@@ -241,16 +241,16 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
     For several runs, each measure has a chart, which shows overlaps. For one run, all values from
     0 to 1 share a chart.
     """
-    shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
+    summaries = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
     if len(names) > 1:
-        metrics = dict.fromkeys(bounded.metric.name for bounded in shown)
+        metrics = dict.fromkeys(bounded.metric.name for bounded in summaries)
         charts = [
-            _chart(name, [(names[b.run], b) for b in shown if b.metric.name == name])
+            _chart(name, [(names[b.run], b) for b in summaries if b.metric.name == name])
             for name in metrics
         ]
     else:
-        together = [b for b in shown if b.low >= 0 and b.high <= 1]
-        groups = [together, *([b] for b in shown if not (b.low >= 0 and b.high <= 1))]
+        together = [b for b in summaries if b.low >= 0 and b.high <= 1]
+        groups = [together, *([b] for b in summaries if not (b.low >= 0 and b.high <= 1))]
         charts = [_chart(_TITLE, [(b.metric.name, b) for b in group]) for group in groups if group]
     holes = counted(len(bounds.holes), "unjudged document")
     notes = [f"{holes} retrieved; point: the value now, bar: what it could be"]
@@ -260,8 +260,8 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
     return noted(charts or [_chart(_TITLE, [])], notes)
 
 
-def _chart(title: str, shown: Sequence[tuple[str, Bounded]]) -> Chart:
+def _chart(title: str, rows: Sequence[tuple[str, Bounded]]) -> Chart:
     intervals = [
-        IntervalRow(name, bounded.low, bounded.now, bounded.high) for name, bounded in shown
+        IntervalRow(name, bounded.low, bounded.now, bounded.high) for name, bounded in rows
     ]
     return IntervalChart(title, Axis("value now, and what it could be"), intervals)

@@ -86,13 +86,13 @@ def holes(
         )
     depth = depth_needed(metrics, reach) or _EVERYTHING
     evaluated = call.evaluate(qrels, named_runs(runs), metrics, depth)
-    shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
+    queries: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
 
     def bounded(some: Evaluations) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
         bounds = find_bounds(some.judgements, some.hits, list(some), call.settings, reach)
         to_judge = candidates(bounds)
         together = removed_together(bounds, to_judge[:named_first])
-        answer = holes_answer(bounds, some.names, to_judge, named_first, shown, together)
+        answer = holes_answer(bounds, some.names, to_judge, named_first, queries, together)
         return answer, bounds, to_judge
 
     answer, bounds, to_judge = bounded(evaluated)

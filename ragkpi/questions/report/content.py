@@ -29,7 +29,7 @@ from ragkpi.questions.report.sections import (
 from ragkpi.questions.report.standings import advice, best_first, decisions, more_queries
 from ragkpi.questions.report.texts import TextSource, page_texts
 from ragkpi.ranking.notes import concerning
-from ragkpi.ranking.reading import DEEPEST, Wanted
+from ragkpi.ranking.reading import DEEPEST, RunParts
 from ragkpi.statistics.paired import Procedure
 from ragkpi.version import __version__
 from ragkpi.wording import DECIMALS, HIDDEN, SIGNIFICANT, as_json, counted, decoded
@@ -76,7 +76,7 @@ class ReportOptions:
     notes: Sequence[str]
 
 
-def parts_of_runs(evaluator: Evaluator, metrics: Sequence[Metric], runs: int) -> Wanted:
+def parts_of_runs(evaluator: Evaluator, metrics: Sequence[Metric], runs: int) -> RunParts:
     """Return the parts of runs to read, with the names of all documents if memory allows.
 
     Raises `UsageError` for metrics that make no page.

@@ -15,7 +15,7 @@ from ragkpi.measures.measure import Metric
 from ragkpi.questions.report.runs import ReportedRun
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.reading import DEEPEST, Hits, Wanted, read_runs
+from ragkpi.ranking.reading import DEEPEST, Hits, RunParts, read_runs
 from ragkpi.wording import decoded
 
 _MOST_ENTRIES = 250_000  # documents of queries, and places in rankings: some 3 MB
@@ -85,14 +85,14 @@ def query_details(
     some = replace(judgements, index={query: judgements.index[query] for query in ids})
     if hits is None:
         with doing("reading documents", len(paths)) as watch:
-            names = Wanted(depth=DEEPEST if settings.unjudged == "removed" else depth)
+            names = RunParts(depth=DEEPEST if settings.unjudged == "removed" else depth)
             outcomes = read_runs(list(paths), some, names, evaluator.run_format, watch)
         interface().refuse([run for run in outcomes if isinstance(run, RagkpiError)])
         hits = [run for run in outcomes if isinstance(run, Hits)]
     rankings = [_rankings(of_run, judgements, settings, depth) for of_run in hits]
     pool: _Rankings = {}
     if evaluator.pool is not None:
-        of_pool = evaluator.read_pool(some, Wanted(depth=DEEPEST))
+        of_pool = evaluator.read_pool(some, RunParts(depth=DEEPEST))
         pool = _rankings(of_pool, judgements, Settings(), DEEPEST)
     details = [_detail(query, runs, rankings, pool, judgements) for query in queries]
     entries = np.cumsum([len(query.documents) + sum(map(len, query.rankings)) for query in details])
