@@ -39,11 +39,12 @@ def one_better(values: Values) -> Trial:
 
 
 RULE = """\
-Over all pairs the test is that of the greatest |t|, step by step: one random sign a query turns
-the differences of all pairs at once (Westfall and Young; Romano and Wolf), so that each pair keeps
-its own spread. Beside it: the randomized Tukey test (`--test tukey`), which pools the spreads of
-all runs, as if no run were a variant of another. Values are normal, those of a run of its own with
-a spread of 0.18 a query (two such runs differ by 0.26), those of near-duplicates with 0.02 more."""
+Over all pairs the test is that of the greatest difference, step by step: one random sign a query
+turns the differences of all pairs at once (Westfall and Young; Romano and Wolf), and each pair is
+measured by its own spread. Beside it: the randomized Tukey test (`--test tukey`), which pools the
+spreads of all runs, as if no run were a variant of another. Values are normal, those of a run of
+its own with a spread of 0.18 a query (two such runs differ by 0.26), those of near-duplicates with
+0.02 more. The price of its care is power with few queries, where signs alone decide."""
 
 RUNS = {
     **{f"{odd} of 10 odd": (10, odd) for odd in (1, 2, 5)},
