@@ -65,6 +65,7 @@ def test_help_shows_every_option(ragkpi, name):
     """Each under a heading, trec_eval's own under the last."""
     text = ragkpi(name, "--help").out.decode()
     for option in command_of(name).options():
+        assert option.help, option
         if option.names:
             assert re.search(rf"^  (-\S, )?{option.names[0]}( |$|,)", text, re.MULTILINE), option
     if name in ("eval", "zscores"):

@@ -3,6 +3,7 @@ from importlib import metadata
 
 import pytest
 
+import ragkpi
 from ragkpi.errors import UsageError
 from ragkpi.measures import registry
 from ragkpi.measures.measure import QUESTIONS, UNPROVEN, Measure
@@ -72,6 +73,35 @@ def test_help_has_every_field(name):
     assert labels == FIELDS
     for field in FIELDS:
         assert re.search(rf"^{field} +\S", text, re.MULTILINE)
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+def test_the_direction_of_a_measure_is_true():
+    """A ranking of all relevant documents is better by its record than one without any.
+
+    What tells of judging and of pools alone sees no difference between these two.
+    """
+    blind = {"rbp_resid", "unj", "judged", "pool_miss", "proc"}
+    relevant, others = [f"r{rank}" for rank in range(3)], [f"o{rank}" for rank in range(9)]
+    qrels = {"q": dict.fromkeys(relevant, 3) | dict.fromkeys(others, 0)}
+    best = {document: -rank for rank, document in enumerate(relevant + others[:2])}
+    worst = {document: -rank for rank, document in enumerate(others[:5])}
+    measures = {
+        name: measure
+        for name, measure in builtin_measures().items()
+        if measure.better != "neither"
+        and not name.startswith("prefs_")
+        and not name.endswith("_avgjg")
+        and name.partition("_n_")[0] not in blind
+    }
+    how = {"corpus_size": 500, "pool": {"q": best | worst}}
+    high, low = (
+        ragkpi.evaluate(qrels, {"q": ranking}, list(measures), **how).mean
+        for ranking in (best, worst)
+    )
+    for metric in registry.find_metrics(list(measures)):
+        gain = metric.measure.sign * (high[metric.name] - low[metric.name])
+        assert gain > 0, metric.name
 
 
 @pytest.mark.parametrize("left_out", ["better", "bounds", "ties", "question"])

@@ -1,5 +1,7 @@
 import itertools
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -214,3 +216,9 @@ def test_bootstrap_keeps_its_level_for_few_queries():
 
 def test_no_bootstrap_where_all_queries_differ_by_the_same():
     assert math.isnan(p_of([0.1, 0.3, 0.6], [0.2, 0.4, 0.7], "bootstrap"))
+
+
+def test_every_test_has_a_row_in_the_page():
+    page = (Path(__file__).parents[2] / "docs/questions/compare.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)`", page, re.MULTILINE)
+    assert {name for name, test in TESTS.items() if test.scope == "a baseline"} <= set(rows)
