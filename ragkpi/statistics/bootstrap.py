@@ -349,9 +349,9 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
                 case "wilson":
                     interval = _interval_from_rate(statistics, aggregate, bootstrap.level)
                 case "score":
-                    interval = score_interval(mean, error, sample.units, bootstrap.level)
+                    interval = score_interval(mean, error, sample.freedom, bootstrap.level)
                 case "log":
-                    reach = error * _student(sample.units, bootstrap.level)
+                    reach = error * _student(sample.freedom, bootstrap.level)
                     ends = np.array([[mean - reach], [mean + reach]]) * sample.queries
                     interval = Interval(*aggregate.summary(ends, sample.queries).tolist())
                 case "resampled":
@@ -397,32 +397,32 @@ def wilson(successes: float, n: int, level: float) -> Interval:
     return Interval(0.0 if successes == 0 else low, 1.0 if successes == n else high)
 
 
-def score_interval(mean: float, error: float, units: int, level: float) -> Interval:
+def score_interval(mean: float, error: float, freedom: float, level: float) -> Interval:
     """Return the interval of the mean of values between 0 and 1, from its standard error.
 
     Formula:    (m + k²/2N ± k √(m (1 - m) / N + k²/4N²)) / (1 + k²/N), N = m (1 - m) / error², the
-                number of successes and failures that would vary as much; k = t(G - 1). With a
-                spread of 0 at 0 or 1, N is the number G of units.
-    Edge cases: `UNKNOWN` with fewer than two units, and with a spread of 0 elsewhere
+                number of successes and failures that would vary as much; k = t(freedom). With a
+                spread of 0 at 0 or 1, N is the number of units, freedom + 1.
+    Edge cases: `UNKNOWN` with one unit, and with a spread of 0 elsewhere
     Source:     E. B. Wilson, 1927; D. M. Williams, Extra-binomial variation in logistic linear
                 models, Applied Statistics 31, 1982 (dispersion)
 
-    >>> score_interval(0.5, 0.1, 12, 0.95)
+    >>> score_interval(0.5, 0.1, 11, 0.95)
     Interval(low=0.2985..., high=0.7014...)
     """
     within = mean * (1 - mean)
-    if units < 2 or (not error > 0 and within > 0):
+    if not freedom > 0 or (not error > 0 and within > 0):
         return UNKNOWN
-    number = within / error**2 if error > 0 and within > 0 else float(units)
-    k = _student(units, level)
+    number = within / error**2 if error > 0 and within > 0 else freedom + 1
+    k = _student(freedom, level)
     middle, width = mean + k * k / (2 * number), 1 + k * k / number
     reach = k * math.sqrt(max(within, 0.0) / number + k * k / (4 * number * number))
     return Interval(max(0.0, (middle - reach) / width), min(1.0, (middle + reach) / width))
 
 
-def _student(units: int, level: float) -> float:
-    """Return how many standard errors around a mean of units cover a level."""
-    return float(special().stdtrit(units - 1, (1 + level) / 2))
+def _student(freedom: float, level: float) -> float:
+    """Return how many standard errors around a mean cover a level."""
+    return float(special().stdtrit(freedom, (1 + level) / 2))
 
 
 def special() -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ragkpi.measures.measure import Metric
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
     drawn,
@@ -17,7 +18,7 @@ from ragkpi.statistics.bootstrap import (
 from ragkpi.statistics.paired import Procedure, compare
 from ragkpi.statistics.significance import correlation_within
 from ragkpi.statistics.units import turns_of, units_of
-from tests.made_scores import MAP, SUCCESS, scores
+from tests.made_scores import MAP, SUCCESS, measure, scores
 
 UNIT = np.array([0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 4])
 CLUSTERS = {b"q%03d" % query: f"c{unit}" for query, unit in enumerate(UNIT)}
@@ -125,6 +126,22 @@ def test_ids_that_look_like_turns(queries, stems):
     assert list(turns_of([query.encode() for query in queries]).values()) == stems
 
 
+def test_intervals_of_unequal_clusters_have_their_freedom():
+    """Clusters of 3, 2, 1, 4 and 2 queries: 144 / 34 - 1, for the score and the log scale too."""
+    values = np.random.default_rng(8).random(12)
+    mean, error, freedom = jackknife(values, UNIT)
+    share = Metric(measure("share", documented), "share", {})
+    found = intervals(scores([(share, values)]), Bootstrap(clusters=CLUSTERS))["share"]
+    assert found == pytest.approx(score_interval(mean, error, freedom, 0.95))
+
+
+def documented():
+    """A made measure.
+
+    Range: 0 to 1
+    """
+
+
 def test_a_score_interval_of_successes_is_wilsons_with_t():
     """With a spread of successes, N = n - 1: s^2 / n = m (1 - m) / (n - 1)."""
     n, mean = 12, 0.25
@@ -133,7 +150,7 @@ def test_a_score_interval_of_successes_is_wilsons_with_t():
     middle, N = mean, n - 1
     root = k * math.sqrt(middle * (1 - middle) / N + k * k / (4 * N * N))
     expected = [(middle + k * k / (2 * N) + side * root) / (1 + k * k / N) for side in (-1, 1)]
-    assert score_interval(mean, error, n, 0.95) == pytest.approx(expected)
-    low, high = score_interval(1.0, 0.0, 12, 0.95)
+    assert score_interval(mean, error, n - 1, 0.95) == pytest.approx(expected)
+    low, high = score_interval(1.0, 0.0, 11, 0.95)
     assert (low, high) == (pytest.approx(1 / (1 + k * k / 12)), 1.0)
-    assert all(map(math.isnan, score_interval(0.5, 0.0, 12, 0.95)))
+    assert all(map(math.isnan, score_interval(0.5, 0.0, 11, 0.95)))
