@@ -83,10 +83,10 @@ def query_rows(
         some = queries[start : start + QUERIES_AT_ONCE]
         rows_of_runs = []
         for run, columns_of_run, rows in zip(runs, columns, row_of, strict=True):
-            known = [query for query in some if query in rows]
-            values = _values(columns_of_run, [rows[query] for query in known])
+            own = [query for query in some if query in rows]
+            values = _values(columns_of_run, [rows[query] for query in own])
             rows_of_runs.append(
-                {query: [run.name, query, *of] for query, of in zip(known, values, strict=True)}
+                {query: [run.name, query, *of] for query, of in zip(own, values, strict=True)}
             )
         for query in some:
             yield [rows_of_run[query] for rows_of_run in rows_of_runs if query in rows_of_run]
@@ -139,9 +139,9 @@ def worst_queries(
     for run in runs:
         values = metric.measure.sign * run[metric.name].per_query
         for query, value in zip(run.queries, values.tolist(), strict=True):
-            known = goodness.setdefault(query, [])
+            of_query = goodness.setdefault(query, [])
             if value == value:
-                known.append(value)
+                of_query.append(value)
     queries = sorted(goodness)
     averages = [sum(of) / len(of) if (of := goodness[query]) else np.nan for query in queries]
     worst = [queries[row] for row in np.argsort(averages, kind="stable")[:most]]  # NaN sorts last
@@ -376,8 +376,8 @@ def run_object(
     if run.gates:
         document["gates"] = [verdict.document() for verdict in run.gates]
     if layout.per_query == "shown":
-        wanted = scores.queries if queries is None else queries
-        document["per_query"] = QueryObjects(scores, wanted, digits)
+        chosen = scores.queries if queries is None else queries
+        document["per_query"] = QueryObjects(scores, chosen, digits)
     return document
 
 
@@ -448,8 +448,8 @@ def _query_counts(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterato
     elif "num_q" not in names:
         yield f"over {counted(runs[0].scores.divisor, 'query', 'queries')}"
     for name in names:
-        known = {run.name: run.scores[name].valid for run in runs}
-        differing = {number for number in known.values() if number}
+        valid = {run.name: run.scores[name].valid for run in runs}
+        differing = {number for number in valid.values() if number}
         if runs[0].scores[name].metric.is_estimate and len(differing) > 1:
-            texts = ", ".join(f"{run}: {number:,}" for run, number in known.items())
+            texts = ", ".join(f"{run}: {number:,}" for run, number in valid.items())
             yield f"{name} is NA for some queries and over the others alone ({texts})"

@@ -164,16 +164,14 @@ class Result:
 
 
 def _values(name: str, cell: Cell, wide: bool) -> list[tuple[str, Any]]:
-    found = [(name, decoded(cell.value))]
-    if wide:
-        low, high = cell.interval or (None, None)
-        found += [(f"{name}_low", low), (f"{name}_high", high)]
-    return found
+    low, high = cell.interval or (None, None)
+    bounds = [(f"{name}_low", low), (f"{name}_high", high)] if wide else []
+    return [(name, decoded(cell.value)), *bounds]
 
 
 def _cell(text: str, cell: Cell, numeric: bool) -> str:
-    shown = f"<b>{_html(text)}</b>" if cell.best else _html(text)
-    return f'<td style="text-align: right">{shown}</td>' if numeric else f"<td>{shown}</td>"
+    inner = f"<b>{_html(text)}</b>" if cell.best else _html(text)
+    return f'<td style="text-align: right">{inner}</td>' if numeric else f"<td>{inner}</td>"
 
 
 def _html(text: str) -> str:

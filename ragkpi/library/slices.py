@@ -117,8 +117,8 @@ def groups_of(by: Any, cluster: Any) -> QueryGroups:
         others = {kind: of for kind, of in labels.items() if kind != name}
         return QueryGroups(others or None, labels[name], {"by": by})
     if labels and not os.path.exists(name):
-        known = ", ".join(map(visible, labels))
-        raise UsageError(f"{option('cluster')} {name}: no file, and no column among {known}")
+        names = ", ".join(map(visible, labels))
+        raise UsageError(f"{option('cluster')} {name}: no file, and no column among {names}")
     columns = read_query_labels(name)
     if len(columns) > 1:
         raise UsageError(

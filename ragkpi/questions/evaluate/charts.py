@@ -35,20 +35,20 @@ def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None)
 
     `UsageError` if all values are numbers of documents or texts.
     """
-    shown = [column for column in runs[0].scores.estimates() if column.metric.is_comparable]
+    columns = [column for column in runs[0].scores.estimates() if column.metric.is_comparable]
     if len(runs) == 1:
-        shown = [column for column in shown if column.metric.is_printed("query")]
-    if not shown:
+        columns = [column for column in columns if column.metric.is_printed("query")]
+    if not columns:
         names = ", ".join(metric.name for metric in runs[0].scores.metrics)
         raise UsageError(f"nothing of {names} can be drawn; expected a measure such as map")
     over = counted(runs[0].scores.divisor, "query", "queries")
     if len(runs) == 1:
-        return noted([_queries(runs[0].name, column) for column in shown], [over])
+        return noted([_queries(runs[0].name, column) for column in columns], [over])
     bootstrap = bootstrap or Bootstrap()
     bounds = [run.intervals or intervals(run.scores, bootstrap) for run in runs]
     notes = interval_notes(bootstrap, [run.scores for run in runs])
     charts: list[Chart] = []
-    for name in (column.name for column in shown):
+    for name in (column.name for column in columns):
         rows = [
             IntervalRow(
                 run.name, of_run[name].low, float(run.scores[name].summary), of_run[name].high

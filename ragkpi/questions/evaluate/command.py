@@ -257,5 +257,4 @@ def log(
     The best value of every column is marked where all were computed with the same settings; where
     they were not, a column says what differs.
     """
-    shown = ragkpi.log(file, where, sort)
-    output.write(shown.report)
+    output.write(ragkpi.log(file, where, sort).report)

@@ -147,8 +147,8 @@ def _stored(path: str, objects: Sequence[Any]) -> StoredResult:
             runs = [run for run in runs if all(v["passed"] for v in run.get("gates", ()))][-1:]
         if len(runs) != 1:
             names = ", ".join(visible(str(run["name"])) for run in runs)
-            found = f"{len(runs)} runs ({names})" if runs else "no run that passed its gates"
-            raise UsageError(f"{path}: it holds {found}; store one")
+            held = f"{len(runs)} runs ({names})" if runs else "no run that passed its gates"
+            raise UsageError(f"{path}: it holds {held}; store one")
         (run,) = runs
         of_lines = {line["query"]: line["values"] for line in lines if line.get("kind") == "query"}
         per_query = {
@@ -162,11 +162,11 @@ def _stored(path: str, objects: Sequence[Any]) -> StoredResult:
         raise InputError(path, None, f"no stored result ({problem!r})", _EXPECTED) from None
     ground = ground_of(stored)
     if not ground:
-        found = "does not say over which queries and qrels its values are"
-        raise InputError(path, None, found, f"{_EXPECTED}: store it again")
+        fault = "does not say over which queries and qrels its values are"
+        raise InputError(path, None, fault, f"{_EXPECTED}: store it again")
     if per_query and ids_sha256(sorted(per_query)) != digest:
-        found = f"has values of {len(per_query)} of {count} queries, or of others"
-        raise InputError(path, None, found, f"{_EXPECTED}: all queries")
+        fault = f"has values of {len(per_query)} of {count} queries, or of others"
+        raise InputError(path, None, fault, f"{_EXPECTED}: all queries")
     return StoredResult(path, name, ground, values, per_query)
 
 
@@ -202,11 +202,11 @@ def stored_verdicts(
             f"{option('gate_by', gate.decided_by)} needs; store means with -q, give the run, "
             f"or compare values alone: {option('gate_by', 'value')}"
         )
-    found: list[Verdict] = []
+    paired: list[Verdict] = []
     if by_query:
         baseline = stored.name, _scores(stored, by_query)
-        found = baseline_verdicts(baseline, (name, scores.only(by_query)), gate)
-    return found + [
+        paired = baseline_verdicts(baseline, (name, scores.only(by_query)), gate)
+    return paired + [
         value_verdict(stored.name, name, column, stored.values[column.name], gate.margin)
         for column in alone
     ]
@@ -229,8 +229,8 @@ def _scores(stored: StoredResult, columns: Sequence[MetricScores]) -> Scores:
         of_queries = MetricScores(column.metric, rows, len(queries))
         value = stored.values[column.name]
         if not np.isclose(of_queries.summary, value, rtol=1e-9, atol=0, equal_nan=True):
-            found = f"{column.name} is {value:g}, and {of_queries.summary:g} over its queries"
-            raise InputError(stored.path, None, found, f"{_EXPECTED}: unrounded and unchanged")
+            fault = f"{column.name} is {value:g}, and {of_queries.summary:g} over its queries"
+            raise InputError(stored.path, None, fault, f"{_EXPECTED}: unrounded and unchanged")
         made.append(of_queries)
     return Scores(b"", queries, made, len(queries))
 
@@ -302,14 +302,14 @@ class Gates:
                 every += _verdicts_on_limit(gate, parts, *run)
             against: list[Verdict] = []
             if isinstance(self.baseline, StoredResult):
-                gate_ = replace(self.against, bootstrap=bootstrap)
-                against = stored_verdicts(self.baseline, run, gate_)
+                own_gate = replace(self.against, bootstrap=bootstrap)
+                against = stored_verdicts(self.baseline, run, own_gate)
             for other in scores.keys() - names:
                 alike = evaluated.by_name[call_name].ranks_like(evaluated.by_name[other])
                 rankings: Literal["differ", "equal"] = "equal" if alike else "differ"
                 doubt = _doubt_of(evaluated, other, call_name, run[0])
-                gate_ = replace(self.against, bootstrap=bootstrap, doubt=doubt)
-                against = baseline_verdicts((other, scores[other]), run, gate_, rankings)
+                own_gate = replace(self.against, bootstrap=bootstrap, doubt=doubt)
+                against = baseline_verdicts((other, scores[other]), run, own_gate, rankings)
             every += nothing_refused(against, run[1])
         return every
 
@@ -341,11 +341,12 @@ def _verdicts_on_limit(
     """Test the values of slices of a run, or without slices that over all queries."""
     if not parts:
         return verdicts(run, scores, [gate])
-    of_value, found = replace(gate, name=gate.metric), []
-    for part in parts:
-        (verdict,) = verdicts(run, part.of(scores), [of_value])
-        found.append(replace(verdict, name=f"{visible(part.name)}:{verdict.name}"))
-    return found
+    of_value = replace(gate, name=gate.metric)
+    return [
+        replace(verdict, name=f"{visible(part.name)}:{verdict.name}")
+        for part in parts
+        for verdict in verdicts(run, part.of(scores), [of_value])
+    ]
 
 
 def _slices_of(
@@ -357,8 +358,8 @@ def _slices_of(
     begin = f"{option('fail_under')} {visible(gate.name)}"
     own = [part for part in slices if gate.is_of(part.by, part.label)]
     if not own:
-        known = ", ".join(visible(part.name) for part in slices[:10])
-        there_are = f"there are {known}" if slices else f"give labels with {option('by')} FILE"
+        names = ", ".join(visible(part.name) for part in slices[:10])
+        there_are = f"there are {names}" if slices else f"give labels with {option('by')} FILE"
         raise UsageError(f"{begin}: no such slice of the evaluated queries; {there_are}")
     labelled = {query for part in slices if part.by == own[0].by for query in part.queries}
     if lacking := sorted(set(queries) - labelled):

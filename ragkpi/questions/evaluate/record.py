@@ -225,8 +225,8 @@ class History:
         with NA, does not meet the condition.
         """
         kept = self.records
-        for name, holds, wanted in map(self._condition, conditions):
-            kept = [record for record in kept if _holds(holds, _field(record, name), wanted)]
+        for name, comparison, text in map(self._condition, conditions):
+            kept = [record for record in kept if _holds(comparison, _field(record, name), text)]
         return History(kept)
 
     def _condition(self, text: str) -> tuple[str, Callable[[Any, Any], bool], str]:
@@ -238,8 +238,7 @@ class History:
                 f"{option('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a "
                 "number or text"
             )
-        known = [number for number, name in enumerate(names) if name in self._known()]
-        number = known[-1] if known else 0
+        number = max((n for n, name in enumerate(names) if name in self._names()), default=0)
         self._refuse_unknown(f"{option('where')} {text}", names[number])
         sign = signs[number]
         return names[number], _COMPARISONS[sign[0]], text[sign.end() :]
@@ -248,14 +247,11 @@ class History:
         """Sort the best first (texts from A to Z), records without the value last."""
         self._refuse_unknown(f"{option('sort')} {name}", name)
         metric = _metric_of(name)
-        ranked = [one for one in self.records if one["values"].get(name) is not None]
-        grounds = [ground_of(record) for record in ranked]
-        for record, ground in zip(ranked, grounds, strict=True):
-            said = bool(ground and grounds[0])
-            apart = differences(grounds[0], ground, [metric] if metric else [])
-            apart = apart if said else {"qrels": ("not said", "not said")}
-            for field, (one, other) in list(apart.items())[:1]:
-                choice = f"{field}={one}" if said else "qrels!=none"
+        ranked = [record for record in self.records if record["values"].get(name) is not None]
+        for record in ranked:
+            apart = _apart(ranked[0], record, [metric] if metric else [])
+            for field, (one, other) in apart[:1]:
+                choice = f"{field}={one}" if one != "not said" else "qrels!=none"
                 raise DataError(
                     f"{option('sort')} {name}: {visible(ranked[0].get('name', '?'))} and "
                     f"{visible(record.get('name', '?'))} are not comparable: {field} is {one} of "
@@ -299,15 +295,15 @@ class History:
         """Yield the records."""
         yield from map(dict, self.records)
 
-    def _known(self) -> list[str]:
+    def _names(self) -> list[str]:
         metas = _union(record.get("meta", {}) for record in self.records)
         values = _union(record["values"] for record in self.records)
         return [*_FIELDS, *metas, *values, *_union(map(ground_of, self.records))]
 
     def _refuse_unknown(self, option: str, name: str) -> None:
-        known = self._known()
-        if self.records and name not in known:
-            raise UsageError(f"{option}: no record has '{name}'; there are {', '.join(known)}")
+        names = self._names()
+        if self.records and name not in names:
+            raise UsageError(f"{option}: no record has '{name}'; there are {', '.join(names)}")
 
 
 _FIELDS = {"run": "name", "run_id": "run_id", "time": "time", "signature": "signature"}
@@ -332,13 +328,23 @@ def _number(value: Any, null: float | None = None) -> Any:
     return null if math.isnan(number) else number
 
 
-def _holds(comparison: Callable[[Any, Any], bool], value: Any, wanted: str) -> bool:
-    number, limit = _number(value), _number(wanted)
+def _apart(
+    first: Mapping[str, Any], other: Mapping[str, Any], metrics: Sequence[Metric]
+) -> list[tuple[str, tuple[str, str]]]:
+    """Return the fields in which the grounds of two records differ, or that one does not say."""
+    grounds = ground_of(first), ground_of(other)
+    if not all(grounds):
+        return [("qrels", ("not said", "not said"))]
+    return list(differences(*grounds, metrics).items())
+
+
+def _holds(comparison: Callable[[Any, Any], bool], value: Any, text: str) -> bool:
+    number, limit = _number(value), _number(text)
     if number is None:
         return False
     if isinstance(number, float) and isinstance(limit, float):
         return comparison(number, limit)
-    return comparison(str(value), wanted)
+    return comparison(str(value), text)
 
 
 def _union(mappings: Any) -> list[str]:
