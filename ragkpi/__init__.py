@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ragkpi.questions.evaluate.record import log as log
     from ragkpi.questions.evaluate.zscores import zscores as zscores
     from ragkpi.questions.holes.function import holes as holes
+    from ragkpi.questions.inspect.function import inspect as inspect
     from ragkpi.questions.report.function import report as report
 
 _LINES = [line.split() for line in (_SOURCE or "").splitlines() if line.startswith("    from ")]

@@ -111,6 +111,15 @@ COMMANDS: Mapping[str, Entry] = {
             "ragkpi correct -m map --explain people.txt qrels.llm.txt runs/bm25.run",
         ),
     ),
+    "inspect": Entry(
+        "prepare",
+        "Say what files are: formats, ids, scores, levels, and whether they go together.",
+        (
+            "ragkpi inspect qrels.txt reranked.run",
+            "ragkpi inspect runs",
+            "ragkpi inspect --format json examples/retrieved.jsonl",
+        ),
+    ),
     "check": Entry(
         "prepare",
         "Report what is wrong or suspicious about runs, and mend them.",

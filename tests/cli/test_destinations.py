@@ -100,6 +100,7 @@ WITH_OUTPUT = {
     "agree": ("qrels.txt", "qrels.llm.txt"),
     "correct": ("qrels.txt", "qrels.llm.txt", BM25),
     "measures": ("map",),
+    "inspect": ("qrels.txt",),
     "log": ("absent",),
 }
 

@@ -1,0 +1,1 @@
+"""What files are: their format, how they are read, and whether they go together."""

@@ -1,0 +1,109 @@
+"""The public function `inspect`: what files are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Unpack
+
+from ragkpi.errors import UsageError
+from ragkpi.files.formats import Reading
+from ragkpi.files.opening import Kind
+from ragkpi.library.arguments import HowRead, readings_of
+from ragkpi.library.result import Result
+from ragkpi.questions.inspect.study import FileContents, Shared, contents_of, shared
+from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.wording import counted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InspectResult(Result):
+    """What files hold.
+
+    Attributes
+    ----------
+    files
+        The contents of each file.
+    shared
+        What each run shares with the first qrels.
+    """
+
+    files: Sequence[FileContents] = ()
+    shared: Sequence[Shared] = ()
+
+
+def inspect(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **how: Unpack[HowRead]
+) -> InspectResult:
+    """Say what files are, as ``ragkpi inspect``: formats, ids, numbers, and what they share.
+
+    Parameters
+    ----------
+    files
+        Paths of runs, qrels and folders of them. A file that cannot be read is no error: its
+        notes say why.
+    how
+        See `HowRead`: ``map_run``, ``run_format``, …
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> (file,) = ragkpi.inspect("fixtures/quality.tsv").files
+    >>> file.kind is None
+    True
+    >>> result = ragkpi.inspect(["fixtures/qrels.txt", "fixtures/reranked.run"])
+    >>> [(file.kind, file.queries, file.documents) for file in result.files]
+    [('qrels', 12, (36, 43)), ('run', 12, (20, 20))]
+    """
+    of_qrels, of_run = readings_of(how)
+    readings: Mapping[Kind, Reading | None] = {"qrels": of_qrels, "run": of_run}
+    paths = [files] if isinstance(files, str | os.PathLike) else list(files)
+    names = [name for path in paths for name in _files_of(os.fspath(path))]
+    if not names:
+        raise UsageError("no file to inspect; expected paths of files, or of folders with files")
+    contents = [contents_of(name, readings) for name in names]
+    qrels = next((file for file in contents if file.kind == "qrels"), None)
+    pairs = [shared(qrels, file) for file in contents if qrels and file.kind == "run"]
+    return InspectResult(_answer(contents, pairs), files=contents, shared=pairs)
+
+
+def _files_of(path: str) -> list[str]:
+    """Return a file, or the files of a folder that are not hidden, by name."""
+    if not os.path.isdir(path):
+        return [path]
+    paths = (os.path.join(path, name) for name in sorted(os.listdir(path)) if name[0] != ".")
+    return [name for name in paths if os.path.isfile(name)]
+
+
+def _answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
+    columns = [
+        *map(Column, ("file", "holds", "format")),
+        Column("queries", "integer"),
+        Column("documents"),
+        Column("numbers"),
+        Column("first records", role="prose"),
+    ]
+    rows = []
+    for file in files:
+        fewest, most = file.documents
+        per_query = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        texts = [per_query if file.kind else None, file.numbers, "; ".join(file.records)]
+        heads = [file.file, file.kind or "not read", file.format]
+        rows.append([*map(Cell, (*heads, file.queries if file.kind else None, *texts))])
+    notes = [f"{file.file}: {note}" for file in files for note in file.notes]
+    verdict = [
+        f"{pair.run} and {pair.qrels} share {counted(pair.queries, 'query', 'queries')}; "
+        f"{pair.documents:,} of the first {counted(pair.retrieved, 'document')} are judged."
+        for pair in pairs
+    ]
+    notes += [f"{pair.run}: {pair.advice}" for pair in pairs if pair.advice]
+    kinds = [file.kind for file in files]
+    of_kinds = [counted(kinds.count("run"), "run"), f"{kinds.count('qrels')} qrels"]
+    many = f"{', '.join(of_kinds)}, {kinds.count(None)} not read."
+    findings = {
+        "files": [{k: v for k, v in vars(file).items() if k != "ids"} for file in files],
+        "shared": list(pairs),
+    }
+    table = Table(columns, rows, notes)
+    return Answer("inspect", table, verdict if 0 < len(verdict) < 4 else [many], findings)

@@ -1,0 +1,201 @@
+"""The study of files: what each holds as ragkpi reads it, and which ids two of them share."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from ragkpi.errors import RagkpiError
+from ragkpi.files.column_names import ORDER, meaning
+from ragkpi.files.formats import HEAD_LENGTH, FileReader, Reading, reader_of, recognise_kind
+from ragkpi.files.opening import Kind, Source
+from ragkpi.files.trec import no_results, part_of, path_of, ranked, whole_queries
+from ragkpi.interface import option
+from ragkpi.ranking.judgements import plain
+from ragkpi.wording import counted, named
+
+_RECORDS = 2  # that are shown of a file
+_IDS = 1 << 20  # of documents that are compared with another file
+
+Ids = Mapping[bytes, "set[bytes]"]
+"""Documents by query."""
+
+
+@dataclass(frozen=True)
+class FileContents:
+    """What a file holds.
+
+    Attributes
+    ----------
+    file, kind, format
+        Its name; whether it holds a run or qrels; its format. Kind None: it cannot be read.
+    queries, documents
+        The number of queries; the fewest and the most documents of a query.
+    numbers
+        What orders the documents of a run, or the number of documents of each level.
+    records
+        The first ones: query, document and number.
+    notes
+        How it was recognised, and what reading it warned of; the error if it cannot be read.
+    """
+
+    file: str
+    kind: Kind | None = None
+    format: str = ""
+    queries: int = 0
+    documents: tuple[int, int] = (0, 0)
+    numbers: str = ""
+    records: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    ids: Ids = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What a run shares with qrels, and an option with which its documents are judged ones."""
+
+    qrels: str
+    run: str
+    queries: int
+    documents: int  # those retrieved for these queries and judged for them
+    retrieved: int
+    advice: str = ""
+
+
+def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> FileContents:
+    """Read a file as what it seems to be, or else as the other kind; keep what went wrong."""
+    problems: list[RagkpiError] = []
+    try:
+        with Source(file) as source:
+            first = recognise_kind(source.peek(HEAD_LENGTH))
+    except RagkpiError as problem:
+        return FileContents(file, notes=[str(problem)])
+    others: Mapping[Kind, Kind] = {"run": "qrels", "qrels": "run"}
+    for kind in (first, others[first]):
+        with warnings.catch_warnings(record=True) as caught, Source(file) as source:
+            warnings.simplefilter("always")
+            try:
+                reader = reader_of(kind, source, readings[kind])
+                contents = (_run if kind == "run" else _qrels)(file, source, reader)
+            except RagkpiError as problem:
+                problems.append(problem)
+                continue
+        texts = (str(one.message).removeprefix(f"{file}: ") for one in caught)
+        return _with_notes(contents, texts)
+    return FileContents(file, notes=[str(problems[0]).removeprefix(f"{file}: ")])
+
+
+def _with_notes(contents: FileContents, notes: Iterable[str]) -> FileContents:
+    return FileContents(**{**vars(contents), "notes": list(dict.fromkeys(notes))})
+
+
+def _run(file: str, source: Source, reader: FileReader) -> FileContents:
+    sizes: Counter[bytes] = Counter()
+    ids: dict[bytes, set[bytes]] = {}
+    records: list[str] = []
+    held, map_ = 0, ""
+    blocks = whole_queries(reader.stream_columns(source), held=True)
+    for block in blocks if reader.name == "trec" else ranked(blocks):
+        map_ = block.origin.map
+        for query, first, last in zip(block.query, block.starts, block.starts[1:], strict=False):
+            sizes[query] += int(last - first)
+            held += int(last - first)
+            rows_of_query = slice(int(first), int(last)) if held <= _IDS else slice(0)
+            ids[query] = set(block.document.take(rows_of_query))
+        rows = np.lexsort((-block.score, block.group()))[: max(0, _RECORDS - len(records))]
+        records += [
+            f"{named(block.query[int(block.group()[row])])} {named(block.document[int(row)])} "
+            f"{abs(block.score[row]) if _falls(map_) else block.score[row]:.6g}"
+            for row in rows.tolist()
+        ]
+    if not sizes:
+        raise no_results(file)
+    return _contents(file, "run", reader.name, sizes, _direction(map_), records, ids)
+
+
+def _falls(map_: str) -> bool:
+    """Whether small numbers are better, so that their negatives are the scores."""
+    return part_of(map_) in ("rank", "distance") or meaning(path_of(map_)) == "distance"
+
+
+def _direction(map_: str) -> str:
+    """Say what orders the documents of a run."""
+    if map_ == ORDER:
+        return "the order of the list"
+    return f"{path_of(map_)}, {'small' if _falls(map_) else 'large'} first"
+
+
+def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
+    qrels = reader.read_qrels(source)
+    queries, documents = qrels.query.tolist(), qrels.document.tolist()
+    ids: dict[bytes, set[bytes]] = {query: set() for query in (*queries, *qrels.empty)}
+    for query, document in zip(queries, documents, strict=True):
+        ids[query].add(document)
+    numbers = qrels.level.tolist() if qrels.gain is None else qrels.gain.tolist()
+    levels = sorted(Counter(numbers).items())
+    text = ", ".join(f"level {level}: {count:,}" for level, count in levels[:6])
+    records = [
+        f"{named(query)} {named(document)} {number}"
+        for query, document, number in zip(queries, documents, numbers[:_RECORDS], strict=False)
+    ]
+    sizes = Counter({query: len(of) for query, of in ids.items()})
+    text = text if qrels.gain is None else f"gains from {levels[0][0]:g} to {levels[-1][0]:g}"
+    return _contents(file, "qrels", reader.name, sizes, text, records, ids)
+
+
+def _contents(
+    file: str,
+    kind: Kind,
+    format_: str,
+    sizes: Mapping[bytes, int],
+    numbers: str,
+    records: Sequence[str],
+    ids: Ids,
+) -> FileContents:
+    bounds = min(sizes.values()), max(sizes.values())
+    return FileContents(file, kind, format_, len(sizes), bounds, numbers, records, ids=ids)
+
+
+# The value of --max-passage that makes ids of a run those of the qrels, by what it mends.
+_MENDS = (
+    ("passages have the number behind #", "#", rb"^([^#]+)#"),
+    ("ids have more behind /", "/", rb"^([^/]+)/"),
+    ("ids have a prefix up to ::, as Vespa's", "/^.*::(.*)$/", rb"^.*::(.*)$"),
+    ("chunks have a number at the end", "/^(.*)[-_:.][0-9]+$/", rb"^(.*)[-_:.][0-9]+$"),
+)
+
+
+def shared(qrels: FileContents, run: FileContents) -> Shared:
+    """Compare the ids of a run with those of qrels."""
+    queries = run.ids.keys() & qrels.ids.keys()
+    judged = _judged(queries, qrels.ids, run.ids, lambda id_: id_)
+    retrieved = sum(len(run.ids[query]) for query in queries)
+    advice, most = "", judged
+    if not queries:
+        meant = {plain(query) for query in qrels.ids} & {plain(query) for query in run.ids}
+        spelt = counted(len(meant), "query id differs", "query ids differ")
+        advice = f"{spelt} by case, white space or leading zeros alone" if meant else ""
+    for what, value, pattern in _MENDS:
+        fold = partial(_folded, re.compile(pattern, re.DOTALL))
+        count = _judged(queries, qrels.ids, run.ids, fold)
+        if count > most:
+            advice, most = f"{what}: {option('max_passage', value)} judges {count:,}", count
+    if _judged(queries, qrels.ids, run.ids, plain) > most:
+        advice = "document ids differ by case, white space or leading zeros alone"
+    return Shared(qrels.file, run.file, len(queries), judged, retrieved, advice)
+
+
+def _folded(pattern: re.Pattern[bytes], id_: bytes) -> bytes:
+    match = pattern.match(id_)
+    return match[1] if match else id_
+
+
+def _judged(queries: Iterable[bytes], qrels: Ids, run: Ids, fold: Callable[[bytes], bytes]) -> int:
+    """Count the documents of a run that are judged once all ids are folded."""
+    return sum(len(set(map(fold, qrels[q])) & set(map(fold, run[q]))) for q in queries)

@@ -1,0 +1,117 @@
+"""`ragkpi inspect`: what files are, as counted by hand."""
+
+import json
+
+import pytest
+
+from tests.cli.commandline import FIXTURES
+from tests.published_schema import valid_document
+
+GOLD = b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n"
+
+
+def inspected(ragkpi, folder, *files):
+    outcome = ragkpi("inspect", "--format", "json", *files, folder=folder)
+    assert outcome.status == 0, outcome
+    return valid_document(outcome.out)["findings"]
+
+
+def test_a_run_and_qrels(ragkpi, tmp_path):
+    (tmp_path / "gold").write_bytes(GOLD)
+    (tmp_path / "run").write_bytes(b"q1 Q0 x 1 2 me\nq1 Q0 d2 2 3.5 me\nq3 Q0 d1 1 1 me\n")
+    found = inspected(ragkpi, tmp_path, "gold", "run")
+    gold, run = found["files"]
+    assert (gold["kind"], gold["queries"], gold["documents"]) == ("qrels", 2, [1, 2])
+    assert gold["numbers"] == "level 0: 1, level 1: 1, level 2: 1"
+    assert gold["records"] == ["q1 d1 1", "q1 d2 0"]
+    assert (run["kind"], run["queries"], run["documents"]) == ("run", 2, [1, 2])
+    assert run["records"] == ["q1 d2 3.5", "q1 x 2"]
+    (shared,) = found["shared"]
+    assert (shared["queries"], shared["documents"], shared["retrieved"]) == (1, 1, 2)
+    assert shared["advice"] == ""
+
+
+@pytest.mark.parametrize(
+    ("record", "numbers"),
+    [
+        (
+            {"qid": "q", "hits": [{"id": "a", "score": 2}, {"id": "b", "score": 1}]},
+            "score, large",
+        ),
+        (
+            {"qid": "q", "hits": [{"id": "a", "distance": 1}, {"id": "b", "distance": 2}]},
+            "distance, small",
+        ),
+        ({"qid": "q", "hits": [{"id": "a"}, {"id": "b"}]}, "the order of the list"),
+    ],
+)
+def test_the_direction_of_scores(ragkpi, tmp_path, record, numbers):
+    (tmp_path / "run.jsonl").write_text(json.dumps(record) + "\n")
+    (file,) = inspected(ragkpi, tmp_path, "run.jsonl")["files"]
+    assert file["numbers"].startswith(numbers)
+    assert [line.split()[1] for line in file["records"]] == ["a", "b"]
+
+
+def test_how_a_file_was_recognised_is_said(ragkpi, tmp_path):
+    hits = [{"metadata": {"source": "a.pdf"}, "score": 0.5}]
+    (tmp_path / "run.jsonl").write_text(json.dumps({"question": "q", "docs": hits}) + "\n")
+    (file,) = inspected(ragkpi, tmp_path, "run.jsonl")["files"]
+    (note,) = [note for note in file["notes"] if note.startswith("read as: ")]
+    assert "doc=metadata.source" in note
+
+
+@pytest.mark.parametrize(
+    ("ids", "value"),
+    [
+        (("d1#0", "d2#7"), "#"),
+        (("d1/0", "d2/1"), "/"),
+        (("id:ns:doc::d1", "id:ns:doc::d2"), "/^.*::(.*)$/"),
+        (("d1_0", "d2_12"), "/^(.*)[-_:.][0-9]+$/"),
+    ],
+)
+def test_the_option_that_mends_ids(ragkpi, tmp_path, ids, value):
+    """Given to eval, it finds the two judged documents."""
+    (tmp_path / "gold").write_bytes(GOLD)
+    (tmp_path / "run").write_text("".join(f"q1 Q0 {id_} 1 {-n} me\n" for n, id_ in enumerate(ids)))
+    (shared,) = inspected(ragkpi, tmp_path, "gold", "run")["shared"]
+    assert shared["documents"] == 0
+    assert shared["advice"].endswith(" judges 2")
+    assert value in shared["advice"]
+    done = ragkpi(
+        "eval", "--max-passage", value, "-m", "recip_rank", "gold", "run", folder=tmp_path
+    )
+    assert done.out.split() == [b"recip_rank", b"all", b"1.0000"]
+
+
+def test_ids_of_another_case(ragkpi, tmp_path):
+    (tmp_path / "gold").write_bytes(GOLD)
+    (tmp_path / "run").write_bytes(b"q1 Q0 D1 1 2 me\n")
+    (tmp_path / "other").write_bytes(b"Q1 Q0 d1 1 2 me\n")
+    documents, queries = inspected(ragkpi, tmp_path, "gold", "run", "other")["shared"]
+    assert documents["advice"].startswith("document ids differ by case")
+    assert queries["advice"].startswith("1 query id differs by case")
+
+
+def test_a_folder_is_a_table_and_what_cannot_be_read_is_in_it(ragkpi, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "good").write_bytes(b"q1 Q0 d1 1 2 me\n")
+    (tmp_path / "runs" / "bad\x1b[31m").write_bytes(b"what is this\n")
+    (tmp_path / "runs" / "empty").write_bytes(b"")
+    found = inspected(ragkpi, tmp_path, "runs", "absent")
+    kinds = {file["file"].rpartition("/")[2]: file["kind"] for file in found["files"]}
+    assert kinds == {"good": "run", "bad\x1b[31m": None, "empty": None, "absent": None}
+    assert all(len(file["notes"]) == 1 for file in found["files"] if file["kind"] is None)
+    screen = ragkpi("inspect", "--format", "table", "runs", folder=tmp_path).out
+    assert b"\x1b" not in screen
+
+
+def test_nothing_to_inspect(ragkpi, tmp_path):
+    for arguments in ((), (".",)):
+        outcome = ragkpi("inspect", *arguments, folder=tmp_path)
+        assert (outcome.status, outcome.out) == (1, b"")
+
+
+def test_the_fixtures(ragkpi):
+    found = inspected(ragkpi, FIXTURES, "qrels.txt", "first_stage.run")
+    assert [file["documents"] for file in found["files"]] == [[36, 43], [50, 50]]
+    assert found["shared"][0]["queries"] == 12
