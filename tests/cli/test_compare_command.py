@@ -317,6 +317,7 @@ def test_a_picture_of_differences_and_queries(compare, tmp_path):
         (["--all-pairs", "--correction", "none"], "the step-down test holds for all pairs"),
         (["--against", "dense"], "--against dense: only --paper marks runs"),
         (["--paper", "--against", "x"], "expected one of"),
+        (["--test", "tukey"], "a test of all pairs of runs at once; expected t, randomization"),
         (["--plot", "x.pdf"], "--plot x.pdf"),
     ],
 )

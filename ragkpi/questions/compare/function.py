@@ -54,9 +54,10 @@ def procedure_of(
     """Return the procedure of a comparison, or refuse wrong arguments."""
     one_of("test", test, list(TESTS))
     if TESTS[test].scope == "all pairs" != scope:
+        others = ", ".join(name for name in TESTS if TESTS[name].scope != "all pairs")
         raise UsageError(
-            f"{option('test', test)}: it tests all pairs of runs at once; give "
-            f"{option('pairs', 'all')} with it"
+            f"{option('test', test)}: a test of all pairs of runs at once; expected {others}, or "
+            f"{option('all_pairs')} of compare"
         )
     return Procedure(
         test,

@@ -354,7 +354,9 @@ class ComparisonReport(_ComparedReport[Comparison]):
         corrected, _ = _CORRECTIONS_IN_WORDS[self.compared.procedure.correction]
         of_tests = [_P]
         if corrected:
-            of_tests = [replace(_P, role="detail"), Column(corrected, "decimal", legend=_BRACKETS)]
+            described = len(self.compared.claims) < len(self.compared.differences)
+            legend = _BRACKETS if described else ""
+            of_tests = [replace(_P, role="detail"), Column(corrected, "decimal", legend=legend)]
         notes = self._interval_notes()
         short = self._row_names(layout)
         if layout.per_query == "shown":
