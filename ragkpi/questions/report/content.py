@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ragkpi.evaluation import Evaluator
@@ -28,7 +28,6 @@ from ragkpi.questions.report.sections import (
 )
 from ragkpi.questions.report.standings import advice, best_first, decisions, more_queries
 from ragkpi.questions.report.texts import TextSource, page_texts
-from ragkpi.ranking.notes import concerning
 from ragkpi.ranking.reading import DEEPEST, RunParts
 from ragkpi.statistics.paired import Procedure
 from ragkpi.version import __version__
@@ -44,36 +43,6 @@ _DISPLAY = {
     "significant": SIGNIFICANT,
     "hidden": HIDDEN,
 }
-
-
-@dataclass(frozen=True)
-class ReportOptions:
-    """The contents of a page besides an evaluation.
-
-    Attributes
-    ----------
-    main
-        The first measure on the page, as for ``-m``; empty for the first that is a number.
-    query_texts, document_texts
-        Files of texts, or texts by id; None for none.
-    labels
-        The label of each query, by kind of label.
-    detail_queries, detail_depth
-        The number of queries with documents on the page, and of documents per run.
-    notes
-        Notes on missing queries that count as empty rankings, and on what is left out.
-    """
-
-    title: str
-    main: str
-    procedure: Procedure
-    query_texts: TextSource
-    document_texts: TextSource
-    labels: QueryLabels
-    detail_queries: int
-    detail_depth: int
-    signature: Signature
-    notes: Sequence[str]
 
 
 def parts_of_runs(evaluator: Evaluator, metrics: Sequence[Metric], runs: int) -> RunParts:
@@ -92,41 +61,46 @@ def _is_small(evaluator: Evaluator, runs: int) -> bool:
 
 
 def report_document(
-    evaluated: Evaluations, metrics: Sequence[Metric], options: ReportOptions
+    evaluated: Evaluations,
+    metrics: Sequence[Metric],
+    procedure: Procedure,
+    signature: Signature,
+    title: str,
+    main: str,
+    texts: tuple[TextSource, TextSource],
+    labels: QueryLabels,
+    detail_queries: int,
+    detail_depth: int,
 ) -> dict[str, Any]:
     """Collect the data of a page, valid under ``schema.json#/$defs/report``.
 
-    The runs were read for `parts_of_runs` and scored by `metrics_needed`.
+    The runs were read for `parts_of_runs` and scored by `metrics_needed`. `main` is the first
+    measure as for ``-m``, empty for the first that is a number; `texts` those of queries and of
+    documents.
     """
     evaluator, paths = evaluated.evaluator, list(evaluated.read.runs.values())
-    runs, ordered = reported_runs(evaluated, metrics), main_first(metrics, options.main)
+    runs, ordered = reported_runs(evaluated, metrics), main_first(metrics, main)
     queries, small = runs[0].scores.queries, _is_small(evaluator, len(paths))
-    chosen = telling_queries(runs, ordered[0], options.detail_queries)
+    chosen = telling_queries(runs, ordered[0], detail_queries)
     hits = evaluated.hits if small else None
-    details = query_details(evaluator, runs, paths, hits, chosen, options.detail_depth)
+    details = query_details(evaluator, runs, paths, hits, chosen, detail_depth)
     files = [path for path in paths if isinstance(path, str) and path != "-"]
-    sources = options.query_texts, options.document_texts
-    query_texts, texts = page_texts(details, set(queries), *sources, files)
+    of_queries, of_documents = page_texts(details, set(queries), *texts, files)
 
     judging = judging_of(evaluated, deciding(ordered))
     if judging and not small:
         judging = replace(judging, runs={})  # whose documents have no names
-    decided = decisions(runs, ordered, options.procedure, judging)
-    by_pair = replace(options.procedure, test=Procedure().test)  # intervals, without trials
+    decided = decisions(runs, ordered, procedure, judging)
+    by_pair = replace(procedure, test=Procedure().test)  # intervals, without trials
     more = more_queries(runs, ordered[0], decided.get(ordered[0].name), by_pair)
     leaders = best_first(runs, ordered[0])[:_LEADERS]
     holes = {"holes": holes_object(evaluated, metrics, runs, leaders)} if small else {}
-    parts, left_out = largest_slices(queries, options.labels)
-    sections = Sections(runs, ordered, evaluated, by_pair, options.signature)
+    parts, left_out = largest_slices(queries, labels)
+    sections = Sections(runs, ordered, evaluated, by_pair, signature)
     slices = [sections.of(*parts[0], leaders, decided)]
     slices += [sections.of(*part, leaders[:2]) for part in parts[1:]]
 
-    by_name = dict(zip(evaluated.names, evaluated, strict=True))
-    notes = [
-        *options.notes,
-        *concerning({name: run.warnings for name, run in by_name.items()}),
-        *concerning({name: run.notes for name, run in by_name.items()}),
-    ]
+    notes = list(dict.fromkeys([*evaluated.missing_notes(), *evaluated.notes]))
     if left_out:
         notes.append(f"the page has the {MOST_SLICES} largest slices; {left_out} are left out")
     if len(details) < len(queries):
@@ -145,7 +119,7 @@ def report_document(
     return {
         "ragkpi": __version__,
         "kind": "report",
-        "title": options.title,
+        "title": title,
         "notes": notes,
         "measures": [_measure(metric) for metric in ordered if metric.measure.numeric],
         "explanation": next((list(one.explanation) for one in decided.values()), []),
@@ -158,12 +132,12 @@ def report_document(
         "advice": advice(slices[0], runs[leaders[0]], ordered[0], more, holes.get("holes")),
         "queries": [decoded(query) for query in queries],
         "query_texts": [
-            _text(query_texts[query]) if query in query_texts else None for query in queries
+            _text(of_queries[query]) if query in of_queries else None for query in queries
         ],
         "per_query": _per_query(runs, metrics),
         "slices": slices,
         "details": [detail.document(pooled=evaluator.pool is not None) for detail in details],
-        "texts": {decoded(name): _text(text) for name, text in sorted(texts.items())},
+        "texts": {decoded(name): _text(text) for name, text in sorted(of_documents.items())},
         **holes,
     }
 

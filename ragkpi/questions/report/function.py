@@ -18,7 +18,7 @@ from ragkpi.files.query_files import Text
 from ragkpi.library.arguments import Estimating, call_of, in_one_order, named_runs, whole
 from ragkpi.library.slices import labels_of
 from ragkpi.questions.compare.function import procedure_of
-from ragkpi.questions.report.content import ReportOptions, parts_of_runs, report_document
+from ragkpi.questions.report.content import parts_of_runs, report_document
 from ragkpi.questions.report.runs import default_measures, metrics_needed
 from ragkpi.questions.report.texts import TextSource
 from ragkpi.reports.names import short_names
@@ -186,28 +186,26 @@ def report(
         metrics = [metric for metric in metrics if not metric.is_graded]
     read = call.read(qrels, evaluator, named, parts_of_runs(evaluator, metrics, len(named)))
     evaluated = read.evaluate(metrics_needed(metrics, evaluator))
-    notes = evaluated.missing_notes()
     if lacking:
         what = "RA-nWG" if call.pool is None else "RA-nWG, PROC and the diagnosis"
-        notes.append(f"without {what}: {lacking}")
-        call.notes.note(notes[-1])
+        call.notes.note(f"without {what}: {lacking}")
     names = evaluated.names
     titled = ", ".join(
         [*short_names(names, _LONGEST)[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]]
     )
-    options = ReportOptions(
-        title=visible(title or titled),
-        main=call.requests[0] if call.requests else "",
-        procedure=procedure,
-        query_texts=_texts(queries),
-        document_texts=_texts(corpus),
-        labels=labels_of(by) or {},
-        detail_queries=whole("detail_queries", detail_queries, 0),
-        detail_depth=whole("detail_depth", detail_depth, 1),
-        signature=call.signature(metrics, call.files(qrels=qrels)),
-        notes=notes,
+    document = report_document(
+        evaluated,
+        metrics,
+        procedure,
+        call.signature(metrics, call.files(qrels=qrels)),
+        visible(title or titled),
+        call.requests[0] if call.requests else "",
+        (_texts(queries), _texts(corpus)),
+        labels_of(by) or {},
+        whole("detail_queries", detail_queries, 0),
+        whole("detail_depth", detail_depth, 1),
     )
-    return report_page(report_document(evaluated, metrics, options))
+    return report_page(document)
 
 
 def _texts(texts: str | os.PathLike[str] | Mapping[Any, str] | None) -> TextSource:

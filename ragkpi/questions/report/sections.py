@@ -30,7 +30,7 @@ from ragkpi.questions.report.runs import CUTOFF, ReportedRun, only
 from ragkpi.questions.report.standings import Decision, standing_object
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.reports.layout import Answer, Layout
-from ragkpi.statistics.bootstrap import intervals
+from ragkpi.statistics.bootstrap import UNKNOWN, intervals
 from ragkpi.statistics.paired import Difference, Procedure, compare_each
 
 MOST_SLICES = 30
@@ -93,7 +93,7 @@ class Sections:
                 metric.name: standing_object(
                     runs,
                     metric,
-                    [of_run.intervals.get(metric.name) for of_run in values],
+                    [of_run.intervals.get(metric.name, UNKNOWN) for of_run in values],
                     differences.get(metric.name, {}),
                     decided.get(metric.name),
                     self.procedure.limit,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray
-from ragkpi.charts.chart import Axis, IntervalChart, IntervalRow, extent_of
+from ragkpi.charts.chart import Axis, Extent
 from ragkpi.charts.text_chart import ticks_of
 from ragkpi.library.unjudged_doubt import Judging
 from ragkpi.measures.measure import Metric
@@ -60,39 +61,33 @@ def decisions(
     names = [run.name for run in runs]
     pairs = compare_all(names, [only(run.scores, metrics) for run in runs], procedure)
     claims = [beaten_by_best(pairs, one) for one in pairs.claims]
-    best = names[pairs.claims[0].order[0]]
-    doubts = judging.doubts(best, claims[0]) if judging else {}
+    doubts = judging.doubts(names[pairs.claims[0].order[0]], claims[0]) if judging else {}
     labels = {run.name: run.label for run in runs}
     sentences = all_pairs_sentences(pairs, doubts, labels)
     explanation = AllPairsReport(pairs).explanation
-    headlines = [
-        _headline(
-            runs[one.order[0]].label, {labels[run]: c for run, c in of_metric.items()}, bool(doubts)
-        )
-        for one, of_metric in zip(pairs.claims, claims, strict=True)
-    ]
-    return {
-        one.metric.name: Decision(of_metric, one.p, [headline, *sentences], explanation)
-        for one, of_metric, headline in zip(pairs.claims, claims, headlines, strict=True)
-    }
+    decided = {}
+    for one, of_metric in zip(pairs.claims, claims, strict=True):
+        rivals = [labels[name] for name, claim in of_metric.items() if claim != "worse"]
+        best = runs[one.order[0]].label
+        headline = _headline(best, rivals, len(runs) - 1, ", as far as judged" * bool(doubts))
+        decided[one.metric.name] = Decision(of_metric, one.p, [headline, *sentences], explanation)
+    return decided
 
 
-def _headline(best: str, claims: Mapping[str, Claim], doubted: bool) -> str:
+def _headline(best: str, rivals: Sequence[str], others: int, judged: str) -> str:
     """Say who is best, and who may be; "undecided" if that is everybody."""
-    rivals = [name for name, claim in claims.items() if claim != "worse"]
-    judged = ", as far as judged" if doubted else ""
     if not rivals:
         return f"{best} is the best{judged}."
-    if len(rivals) == len(claims):
+    if len(rivals) == others:
         return f"Undecided: {best} has the best value, and no run is shown to be worse{judged}."
-    others = rivals if len(rivals) <= _MOST_NAMED else [f"one of {len(rivals)} others"]
-    return f"{best} is the best, or {' or '.join(others)}{judged}."
+    named = rivals if len(rivals) <= _MOST_NAMED else [f"one of {len(rivals)} others"]
+    return f"{best} is the best, or {' or '.join(named)}{judged}."
 
 
 def standing_object(
     runs: Sequence[ReportedRun],
     metric: Metric,
-    intervals: Sequence[Interval | None],
+    intervals: Sequence[Interval],
     differences: Mapping[int, Sequence[Difference]],
     decision: Decision | None,
     limit: float,
@@ -101,46 +96,39 @@ def standing_object(
 
     `differences` of the other runs, in their order, are by the index of the baseline.
     """
+    style, order = metric.measure.style, best_first(runs, metric)
     values = [run.scores[metric.name].summary for run in runs]
-    order, place = best_first(runs, metric), {run.name: n for n, run in enumerate(runs)}
-    style, claims = metric.measure.style, decision.claims if decision else {}
-    numbers = zip(runs, values, intervals, strict=True)
-    rows = [IntervalRow(run.name, *_around(value, between)) for run, value, between in numbers]
-    chart = IntervalChart(metric.name, Axis(metric.name), rows)
-    axis = extent_of(chart, "x")
-    ahead = {d.run: d for d in differences.get(order[0], ())}
-
-    def cells(number: int) -> dict[str, Any]:
-        name, difference = runs[number].name, ahead.get(runs[number].name)
-        texts = [rounded(x, style) for x in (values[number], *(intervals[number] or ()))]
-        row: dict[str, Any] = {"run": number, "value": texts[0], "interval": texts[1:]}
-        shares = [axis.share(x) for x in astuple(rows[number])[1:]]
-        row["shares"] = [as_json(share, "decimal", 4) for share in shares]
-        if difference:
-            row["difference"] = rounded(difference.difference, style, signed=True)
-        if name in claims:
-            row["claim"] = claims[name]
-        return row
-
-    return {
-        "verdict": decision.sentences if decision else _description(runs, metric, order, values),
-        "rows": [cells(number) for number in order],
-        "ticks": [[as_json(axis.share(at), "decimal", 4), f"{at:.4g}"] for at in ticks_of(axis)],
-        "pairs": {
-            str(baseline): {
-                str(place[d.run]): _pair_text(
-                    d, float(decision.p[place[d.run], baseline]) if decision else None, limit
-                )
-                for d in of_baseline
-            }
-            for baseline, of_baseline in differences.items()
-        },
+    numbers = [(of.low, value, of.high) for value, of in zip(values, intervals, strict=True)]
+    finite = [x for x in itertools.chain(*numbers) if math.isfinite(x)] or [0.0]
+    low, high = min(finite), max(finite)
+    axis = Extent(Axis(metric.name), low, high if high > low else low + 1)
+    ahead = {
+        d.run: rounded(d.difference, style, signed=True) for d in differences.get(order[0], ())
     }
 
+    def cells(number: int) -> dict[str, Any]:
+        name, (low, value, high) = runs[number].name, numbers[number]
+        return {
+            "run": number,
+            "value": rounded(value, style),
+            "interval": [] if math.isnan(low) else [rounded(low, style), rounded(high, style)],
+            "shares": [as_json(axis.share(x), "decimal", 4) for x in numbers[number]],
+            **({"difference": ahead[name]} if name in ahead else {}),
+            **({"claim": decision.claims[name]} if decision and name in decision.claims else {}),
+        }
 
-def _around(value: float, between: Interval | None) -> tuple[float, float, float]:
-    low, high = between or (math.nan, math.nan)
-    return low, value, high
+    def pairs(baseline: int) -> dict[str, list[str]]:
+        others = (number for number in range(len(runs)) if number != baseline)
+        p = decision.p[baseline] if decision else [None] * len(runs)
+        of_runs = zip(others, differences[baseline], strict=True)
+        return {str(other): _pair_text(d, p[other], limit) for other, d in of_runs}
+
+    return {
+        "verdict": decision.sentences if decision else [_description(runs, metric, order)],
+        "rows": [cells(number) for number in order],
+        "ticks": [[as_json(axis.share(at), "decimal", 4), f"{at:.4g}"] for at in ticks_of(axis)],
+        "pairs": {str(baseline): pairs(baseline) for baseline in differences},
+    }
 
 
 def best_first(runs: Sequence[ReportedRun], metric: Metric) -> list[int]:
@@ -152,20 +140,17 @@ def best_first(runs: Sequence[ReportedRun], metric: Metric) -> list[int]:
     return order
 
 
-def _description(
-    runs: Sequence[ReportedRun], metric: Metric, order: Sequence[int], values: Sequence[float]
-) -> list[str]:
+def _description(runs: Sequence[ReportedRun], metric: Metric, order: Sequence[int]) -> str:
     """Say which value is the best, and that nothing was tested."""
-    text = f"{metric.name}: {rounded(values[order[0]], metric.measure.style)}"
+    values = [rounded(runs[n].scores[metric.name].summary, metric.measure.style) for n in order]
     if len(runs) == 1:
-        return [f"{runs[0].label} has {text.replace(':', '')}."]
-    if not metric.is_comparable or len(set(values)) < 2:
-        return [f"No run is better than another in {metric.name}."]
-    best = [run.label for run, value in zip(runs, values, strict=True) if value == values[order[0]]]
+        return f"{runs[0].label} has {metric.name} {values[0]}."
+    if not metric.is_comparable or len(set(values)) == 1:
+        return f"No run is better than another in {metric.name}."
+    best = [runs[n].label for n, value in zip(order, values, strict=True) if value == values[0]]
     named = joined(best) if len(best) <= _MOST_NAMED else f"{len(best)} runs"
-    return [
-        f"{named} {'has' if len(best) == 1 else 'have'} the best {text}, described and not tested."
-    ]
+    have = "has" if len(best) == 1 else "have"
+    return f"{named} {have} the best {metric.name}: {values[0]}, described and not tested."
 
 
 def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
@@ -211,13 +196,10 @@ def more_queries(
     runs: Sequence[ReportedRun], metric: Metric, decision: Decision | None, procedure: Procedure
 ) -> str:
     """Advise on the queries that tell the best run from the next; "" if no number would."""
-    best, *others = (runs[number] for number in best_first(runs, metric)[:2])
-    if decision is None or decision.claims[others[0].name] != "undecided":
+    two = [runs[number] for number in best_first(runs, metric)[:2]]
+    if decision is None or decision.claims[two[1].name] != "undecided":
         return ""
-    names, scores = (
-        [best.name, others[0].name],
-        [only(best.scores, [metric]), only(others[0].scores, [metric])],
-    )
+    names, scores = [run.name for run in two], [only(run.scores, [metric]) for run in two]
     (difference,) = compare(names, scores, procedure).differences
     number = queries_to_tell(difference.effect_size, difference.queries, procedure.limit)
     if not difference.difference or (number is not None and number <= difference.queries):
@@ -226,7 +208,7 @@ def more_queries(
     if number is not None:
         digit = 10 ** (len(str(number)) - 1)
         about = f"about {-(-number // digit) * digit:,}"
-    return f"Add queries: {about} tell {best.label} from {others[0].label} in four of five cases."
+    return f"Add queries: {about} tell {two[0].label} from {two[1].label} in four of five cases."
 
 
 def advice(

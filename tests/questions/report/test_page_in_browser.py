@@ -59,7 +59,7 @@ def page(driver, address):
 
 def text_of(driver, selector):
     """The text of the first such element, when there is one."""
-    for _ in range(50):
+    for _ in range(300):
         if driver.find_elements("css selector", selector):
             break
         time.sleep(0.1)
@@ -79,7 +79,7 @@ def click(driver, selector):
 def draw_all(driver):
     """Let every chart be drawn, also those that are out of view."""
     driver.execute_script("dispatchEvent(new Event('beforeprint'))")
-    for _ in range(100):
+    for _ in range(300):
         if not driver.execute_script(
             "return [...document.querySelectorAll('.canvas')].some((one) => !one.children.length)"
         ):
@@ -294,7 +294,7 @@ def test_nothing_is_wider_than_the_window(driver, page, width):
 
 def width_of(driver, most):
     """The page's width; charts take a moment to follow the window."""
-    for _ in range(50):
+    for _ in range(300):
         width = driver.execute_script("return document.documentElement.scrollWidth")
         if width <= most:
             break
