@@ -1,4 +1,4 @@
-"""Charts as PNG and SVG through matplotlib: one page, with panels in rows and small print below.
+"""Charts as PNG, SVG and PDF through matplotlib: one page, panels in rows, small print below.
 
 Pictures are readable without colour: curves differ in marker and stroke, ceilings are dashed.
 """
@@ -148,7 +148,8 @@ def _inches(legend: Any) -> tuple[float, float]:
     return float(box.width) / _DPI, float(box.height) / _DPI
 
 
-_FORMATS = ("png", "svg")
+_FORMATS = ("png", "svg", "pdf")
+_UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # equal pictures, equal files
 _MARKERS = "osD^vPX*"
 _STROKES = ("-", (0, (1, 1)), "-.", (0, (5, 1)))
 # Okabe and Ito's colours, ordered by lightness so that neighbours also differ in greyscale.
@@ -166,6 +167,7 @@ _STYLE: Any = {
     "axes.titlelocation": "left",
     "svg.hashsalt": "ragkpi",  # equal pictures give equal files
     "svg.fonttype": "none",
+    "pdf.fonttype": 42,  # conferences refuse Type 3
     "text.parse_math": False,  # a dollar in the name of a run is a dollar
 }
 
@@ -173,7 +175,9 @@ _STYLE: Any = {
 def refuse_undrawable(path: str) -> None:
     """Raise `UsageError` early if no picture can be drawn to this path."""
     if path.rpartition(".")[2].lower() not in _FORMATS:
-        raise UsageError(f"--plot {path}: no such kind of picture; expected a file .png or .svg")
+        raise UsageError(
+            f"--plot {path}: no such kind of picture; expected a file .png, .svg or .pdf"
+        )
     if importlib.util.find_spec("matplotlib") is None:
         raise UsageError(
             f"--plot {path}: matplotlib is not installed; pip install 'ragkpi[plot]', "
@@ -182,13 +186,13 @@ def refuse_undrawable(path: str) -> None:
 
 
 def draw(charts: Sequence[Chart], path: str) -> None:
-    """Draw charts side by side into one file, PNG or SVG by its suffix."""
+    """Draw charts side by side into one file, PNG, SVG or PDF by its suffix."""
     refuse_undrawable(path)
     matplotlib = _matplotlib()
     form = path.rpartition(".")[2].lower()
     figure = figure_of(charts)
     with matplotlib.rc_context(_STYLE), replacing(path, "--plot") as file:
-        figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else None)
+        figure.savefig(file, format=form, metadata=_UNDATED.get(form))
 
 
 def figure_of(charts: Sequence[Chart]) -> Any:

@@ -135,7 +135,7 @@ def output_and_plot(
     ),
     plot: str | None = option(
         "--plot FILE",
-        "Draw a picture, FILE.png or FILE.svg; - draws one in plain text.",
+        "Draw a picture, FILE.png, .svg or .pdf; - draws one in plain text.",
         use="common",
     ),
     wide: bool = option("--wide", "All columns and rows, however small the terminal is."),

@@ -78,8 +78,19 @@ def test_an_svg_holds_every_text_and_is_the_same_every_time(tmp_path):
 
 
 def test_other_kinds_of_pictures_are_refused():
-    with pytest.raises(UsageError, match=r"--plot chart\.pdf: .* \.png or \.svg"):
-        refuse_undrawable("chart.pdf")
+    with pytest.raises(UsageError, match=r"--plot chart\.gif: .* \.png, \.svg or \.pdf"):
+        refuse_undrawable("chart.gif")
+
+
+@needs_matplotlib
+def test_a_pdf_for_a_paper_has_true_fonts_and_is_the_same_every_time(tmp_path):
+    for name in ("first.pdf", "second.pdf"):
+        draw(CHARTS, str(tmp_path / name))
+    octets = (tmp_path / "first.pdf").read_bytes()
+    assert octets.startswith(b"%PDF-")
+    assert octets == (tmp_path / "second.pdf").read_bytes()
+    assert b"/FontFile2" in octets  # a TrueType font
+    assert b"/Type3" not in octets
 
 
 def test_a_missing_matplotlib_is_named_with_its_remedy(monkeypatch):

@@ -56,6 +56,7 @@ def decisions(
 ) -> dict[str, Decision]:
     """Decide as ``ragkpi compare --all-pairs`` does, by name of the metrics that decide."""
     metrics = [metric for metric in metrics if metric.is_comparable]
+    metrics = metrics if procedure.family == "all" else metrics[:1]
     if len(runs) < 2 or not metrics:
         return {}
     names = [run.name for run in runs]
