@@ -53,8 +53,22 @@ def address(tmp_path_factory):
 def page(driver, address):
     """Open the fixtures' page anew, and return its address."""
     driver.get_log("browser")
-    driver.get(address)
+    go_to(driver, address)
     return address
+
+
+def go_to(driver, address):
+    """Load a page anew, and wait until it has drawn itself: a busy machine takes a while."""
+    driver.get("about:blank")
+    driver.get(address)
+    script = (
+        "return location.href !== 'about:blank' && document.querySelector('#sections a, #back')"
+    )
+    for _ in range(300):
+        if driver.execute_script(script):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{address} is not drawn")
 
 
 def text_of(driver, selector):
@@ -114,7 +128,7 @@ def test_every_number_of_the_summary_is_that_of_eval(driver, page, ragkpi):
 
 
 def test_a_pair_is_said_as_compare_says_it(driver, page, ragkpi):
-    driver.get(f"{page}#a=fusion&b=bm25")
+    go_to(driver, f"{page}#a=fusion&b=bm25")
     arguments = ("compare", "-c", *ARGUMENTS, "--format", "json", "qrels.txt", FUSION, BM25)
     comparison = json.loads(ragkpi(*arguments, folder=FIXTURES).out)["comparison"]
     one = comparison["differences"][0]
@@ -154,8 +168,7 @@ def test_every_value_of_a_query_is_that_of_eval(driver, page, ragkpi):
     ).out
     expected = json.loads(out)["runs"]
     for measure in ("ndcg_cut_10", "P_5"):
-        driver.get(f"{page}#m={measure}")
-        assert text_of(driver, "#heatmap th")
+        go_to(driver, f"{page}#m={measure}")
         rows = driver.execute_script(
             "return [...document.querySelectorAll('#heatmap tbody tr')].map((row) =>"
             " [...row.children].map((cell) => cell.innerText))"
@@ -185,7 +198,7 @@ def test_a_heading_sorts_by_click_and_by_key(driver, page):
 
 
 def test_a_query_opens_with_both_rankings_and_a_link_opens_it_again(driver, page):
-    driver.get(f"{page}#a=bm25&b=fusion")
+    go_to(driver, f"{page}#a=bm25&b=fusion")
     driver.execute_script(
         "[...document.querySelectorAll('#heatmap tbody a')]"
         ".find((one) => one.textContent === 'hd-03').click()"
@@ -204,15 +217,14 @@ def test_a_query_opens_with_both_rankings_and_a_link_opens_it_again(driver, page
     for name, badge in zip(expected, badges, strict=True):
         assert badge.endswith(f"level {levels[name]}" if name in levels else "unjudged")
     link = driver.current_url
-    driver.get("about:blank")
-    driver.get(link)
+    go_to(driver, link)
     assert "Query hd-03" in text_of(driver, "#query h2")
     click(driver, "#back")
     assert driver.find_element("css selector", "#overview").is_displayed()
 
 
 def test_missed_documents_come_with_their_rank_in_the_pool(driver, page):
-    driver.get(f"{page}#a=bm25&b=fusion&q=hd-03")
+    go_to(driver, f"{page}#a=bm25&b=fusion&q=hd-03")
     pool = [line.split() for line in (FIXTURES / "first_stage.run").read_text().splitlines()]
     ranks = {fields[2]: fields[3] for fields in pool if fields[0] == "hd-03"}
     rows = driver.execute_script(
@@ -243,13 +255,13 @@ def test_hostile_ids_texts_and_names_stay_text(driver, ragkpi, tmp_path):
     assert done.status == 0, done.err
     assert (tmp_path / "page.html").stat().st_size < 8_000_000
     driver.get_log("browser")
-    driver.get((tmp_path / "page.html").as_uri())
+    go_to(driver, (tmp_path / "page.html").as_uri())
     draw_all(driver)
     shown = driver.execute_script("return document.body.innerText")
     assert "<b>&\"run'" in shown
     assert r"\xff\xfe" in shown
     for place, name in enumerate(HOSTILE):
-        driver.get((tmp_path / "page.html").as_uri() + f"#q=q{place}")
+        go_to(driver, (tmp_path / "page.html").as_uri() + f"#q=q{place}")
         card = text_of(driver, ".card")
         assert visible(name) in card
         assert "of 1,500,0" in card  # how long the text is of which the beginning is shown
@@ -334,7 +346,7 @@ def test_any_number_of_runs_is_led_by_the_best_one(driver, ragkpi, tmp_path, num
     assert done.status == 0, done.err
     assert (tmp_path / "page.html").stat().st_size < 4_000_000
     with window(driver, 1280, 900):
-        driver.get((tmp_path / "page.html").as_uri())
+        go_to(driver, (tmp_path / "page.html").as_uri())
         draw_all(driver)
         assert bottom_of(driver, "#verdict") < 300
         rows = texts_of(driver, "#summary-table tbody th > .id > :first-child, tbody th > .id")
@@ -359,6 +371,5 @@ def test_a_middle_click_can_open_a_query(driver, page):
         "return [...document.querySelectorAll('#heatmap tbody a')].map((one) => one.href)"
     )
     assert len(links) == 12
-    driver.get("about:blank")
-    driver.get(links[0])
+    go_to(driver, links[0])
     assert text_of(driver, "#query h2").startswith("Query ")
