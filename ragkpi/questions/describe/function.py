@@ -37,11 +37,8 @@ def explanation(measure: Measure) -> str:
 
 def formats_listed() -> str:
     """Return the list of formats, one per line."""
-    lines = ["Formats (of what; suffixes)"]
-    for name, form in _FORMATS.items():
-        suffixes = f"; {' '.join(form.suffixes)}" if form.suffixes else ""
-        lines.append(f"  {name:18}  {form.description} ({kinds_of(form)}{suffixes})")
-    most = "in JSON and tables; the most specific one that fits is read"
+    lines = ["Formats (of what; suffixes)", *map(_format_text, _FORMATS.values())]
+    most = "in JSON and tables; others are recognised: 'ragkpi inspect FILE' says how"
     for title, shapes in (("runs", SHAPES["run"]), ("qrels", SHAPES["qrels"])):
         lines += ["", f"Shapes of {title}, {most}"]
         lines += [f"  {shape.name:18}  {shape.written_by}" for shape in shapes.values()]
@@ -196,10 +193,8 @@ def _explained(name: str) -> str:
 
 
 def _format_text(form: FileFormat) -> str:
-    lines = [f"{form.name} ({kinds_of(form)})", f"  {form.description}"]
-    if form.suffixes:
-        lines.append(f"  'ragkpi convert' writes it to {' '.join(form.suffixes)}")
-    return "\n".join(lines)
+    suffixes = f"; {' '.join(form.suffixes)}" if form.suffixes else ""
+    return f"  {form.name:18}  {form.description} ({kinds_of(form)}{suffixes})"
 
 
 def _shape_text(shape: Shape) -> str:

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -87,12 +87,8 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> FileConte
                 problems.append(problem)
                 continue
         texts = (str(one.message).removeprefix(f"{file}: ") for one in caught)
-        return _with_notes(contents, texts)
+        return replace(contents, notes=list(dict.fromkeys(texts)))
     return FileContents(file, notes=[str(problems[0]).removeprefix(f"{file}: ")])
-
-
-def _with_notes(contents: FileContents, notes: Iterable[str]) -> FileContents:
-    return FileContents(**{**vars(contents), "notes": list(dict.fromkeys(notes))})
 
 
 def _run(file: str, source: Source, reader: FileReader) -> FileContents:
@@ -116,7 +112,9 @@ def _run(file: str, source: Source, reader: FileReader) -> FileContents:
         ]
     if not sizes:
         raise no_results(file)
-    return _contents(file, "run", reader.name, sizes, _direction(map_), records, ids)
+    bounds = min(sizes.values()), max(sizes.values())
+    direction = _direction(map_)
+    return FileContents(file, "run", reader.name, len(sizes), bounds, direction, records, ids=ids)
 
 
 def _falls(map_: str) -> bool:
@@ -144,22 +142,10 @@ def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
         f"{named(query)} {named(document)} {number}"
         for query, document, number in zip(queries, documents, numbers[:_RECORDS], strict=False)
     ]
-    sizes = Counter({query: len(of) for query, of in ids.items()})
+    sizes = [len(of) for of in ids.values()]
     text = text if qrels.gain is None else f"gains from {levels[0][0]:g} to {levels[-1][0]:g}"
-    return _contents(file, "qrels", reader.name, sizes, text, records, ids)
-
-
-def _contents(
-    file: str,
-    kind: Kind,
-    format_: str,
-    sizes: Mapping[bytes, int],
-    numbers: str,
-    records: Sequence[str],
-    ids: Ids,
-) -> FileContents:
-    bounds = min(sizes.values()), max(sizes.values())
-    return FileContents(file, kind, format_, len(sizes), bounds, numbers, records, ids=ids)
+    bounds = min(sizes), max(sizes)
+    return FileContents(file, "qrels", reader.name, len(ids), bounds, text, records, ids=ids)
 
 
 # The value of --max-passage that makes ids of a run those of the qrels, by what it mends.
