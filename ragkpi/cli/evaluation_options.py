@@ -51,6 +51,17 @@ def reading_options(
         "Fold chunks into documents: the part before '#', the group of /^(.*)_[0-9]+$/, "
         "or lines of chunk and document. The best score and the highest level count.",
     ),
+    match: Literal["id", "text"] = option(
+        "--match id|text",
+        "Whether documents are the same by id, or by the words of their texts where there are no "
+        "ids (ragas, DeepEval).",
+        "id",
+    ),
+    query_ids: str | None = option(
+        "--queries FILE",
+        "Ids and texts of queries, a tab between or JSON Lines, where files name a query by its "
+        "text or by its place.",
+    ),
     ignore_identical_ids: bool = option(
         "--ignore-identical-ids", "Leave out documents with the id of their query."
     ),

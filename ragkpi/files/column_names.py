@@ -107,6 +107,9 @@ NAMES = {
     "<run>": RUN_ID,
     "<list>": RETRIEVED,
     "<judged>": JUDGED,
+    "<query text>": QUERY_TEXT,
+    "<texts>": _words("retrieved_contexts retrieval_context contexts retrieved_texts passages"),
+    "<gold texts>": _words("reference_contexts gold_contexts context expected_texts evidence"),
 }
 
 # Numbers with such a word in their name are scores or distances, whatever else the name says.

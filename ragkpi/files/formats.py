@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 HEAD_LENGTH = 1 << 13
 
+Match = Literal["id", "text"]
+"""Whether documents are the same by their ids, or by the words of their texts."""
+
+_YAML = rb"(---\s*)?([^\s:{}\[\],]+:[ \t]*\r?\n\s*(- |[^\s:]+:\s)|- [\w-]+:\s)"
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
 
@@ -46,6 +50,10 @@ def recognise_qrels(head: bytes) -> str:
 
 def foreign(head: bytes) -> tuple[str, str] | None:
     """Return the kind of a file that is neither run nor qrels, and advice; else None."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16 text", "expected UTF-8: iconv -f UTF-16 -t UTF-8 FILE"
+    if re.match(_YAML, head):
+        return "YAML", 'expected JSON: {"query": ["document", …]}'
     if re.match(rb"\s*\{", head) and re.search(rb'"ragkpi"\s*:\s*"[0-9]', head):
         return "a result that ragkpi wrote", "expected the run or qrels that it is about"
     if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):
@@ -386,17 +394,26 @@ def reading_for(
     scores: ScoreKind = "similarity",
     sieve: Sieve | None = None,
     subset: str | None = None,
+    match: Match = "id",
 ) -> Reading:
     """Turn a user's options into a `Reading`; `UsageError` for a wrong option."""
     shape = None
+    if match == "text" and map_ is None and format_name is None:
+        shape = _registry().shape_of_texts(kind)
     if format_name is not None or map_ is not None:
         shape = _registry().shape_for(kind, format_name, map_)
     return Reading(format_name, shape, scores, sieve, subset)
 
 
-def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve | None:
+def sieve_for(
+    max_passage: str | None,
+    drop_identical: bool,
+    exclude: str | None,
+    match: Match = "id",
+    queries: Mapping[bytes, bytes] | None = None,
+) -> Sieve | None:
     """Return the sieve that options describe; None without options."""
-    if max_passage is None and exclude is None and not drop_identical:
+    if (max_passage, exclude, queries, match) == (None, None, None, "id") and not drop_identical:
         return None
-    sieve: Sieve = _registry().sieve_of(max_passage, drop_identical, exclude)
+    sieve: Sieve = _registry().sieve_of(max_passage, drop_identical, exclude, match, queries)
     return sieve

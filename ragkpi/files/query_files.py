@@ -33,6 +33,7 @@ from ragkpi.files.lines import (
     whole_text,
 )
 from ragkpi.files.opening import Source
+from ragkpi.files.sieve import words_of
 from ragkpi.files.trec import QrelsColumns, parse_numbers, plain_qrels, qrels_of, read_qrels
 from ragkpi.wording import shown, visible
 
@@ -217,6 +218,22 @@ def read_texts(path: str, wanted: Collection[bytes]) -> dict[bytes, Text]:
         if id_ in ids and id_ not in found:
             found[id_] = Text((text[:_LONGEST], len(text)))
     return found
+
+
+def read_query_ids(path: str) -> dict[bytes, bytes]:
+    """Read the ids of queries by id, by the words of their texts, and by place from 1.
+
+    Raises `DataError` if two queries have one text.
+    """
+    ids: dict[bytes, bytes] = {}
+    rows = list(_ids_and_texts(path))
+    for id_, text in rows:
+        words = words_of(text.encode("utf-8", "surrogateescape"))
+        if ids.setdefault(words, id_) != id_:
+            found = f"the text of query {shown(id_)} again, first of query {shown(ids[words])}"
+            raise DataError(f"{path}: {found}; expected each text once")
+    places = {b"%d" % place: id_ for place, (id_, _) in enumerate(rows, start=1)}
+    return {**places, **ids, **{id_: id_ for id_, _ in rows}}
 
 
 def texts_of_run(path: str) -> tuple[dict[bytes, Text], dict[bytes, Text]]:

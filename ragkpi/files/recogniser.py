@@ -635,7 +635,7 @@ def _is_cell(column: Sequence[Any], path: str) -> bool:
     texts = [value for value in column if isinstance(value, str) and value]
     of_bars = 2 * sum("|" in text for text in texts) > len(texts)
     of_name = plain_name(path) in (*fields.RETRIEVED, *fields.JUDGED)
-    return of_bars or (of_name and any(mark in text for text in texts for mark in ";,"))
+    return of_bars or (of_name and any(mark in text for text in texts for mark in "|;,"))
 
 
 def _last(path: str) -> str:

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import quote
 
 import numpy as np
@@ -20,8 +20,8 @@ from ragkpi.errors import InputError, UsageError
 from ragkpi.files import arrow, delimited, json_files, trec, writing
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind, Source, inputs
-from ragkpi.files.shapes import SHAPES, Shape, mapped, parse_map
-from ragkpi.files.sieve import Sieve, parse_fold, read_excluded
+from ragkpi.files.shapes import SHAPES, TEXTS, Shape, mapped, parse_map
+from ragkpi.files.sieve import Fold, Sieve, parse_fold, read_excluded, words_of
 from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
 from ragkpi.interface import option
 
@@ -265,6 +265,11 @@ def kind_of_format(name: str) -> Kind | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
+def shape_of_texts(kind: Kind) -> Shape:
+    """Return the shape of lists of texts, which match by their words."""
+    return TEXTS[kind]
+
+
 def shape_for(
     kind: Kind, format_name: str | None, map_: str | Mapping[str, str] | None
 ) -> Shape | None:
@@ -276,17 +281,31 @@ def shape_for(
     return mapped(map_, kind)
 
 
-def sieve_of(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve:
+def sieve_of(
+    max_passage: str | None,
+    drop_identical: bool,
+    exclude: str | None,
+    match: Literal["id", "text"] = "id",
+    queries: Mapping[bytes, bytes] | None = None,
+) -> Sieve:
     """Return the sieve of some options; errors as in `parse_fold` and `read_excluded`."""
+    if match == "text" and max_passage is not None:
+        options = f"{option('match', 'text')} and {option('max_passage')}"
+        raise UsageError(f"{options}: texts have no chunks; expected one of them")
     fold = None if max_passage is None else parse_fold(max_passage)
+    fold = Fold(words_of) if match == "text" else fold
     excluded = {} if exclude is None else read_excluded(exclude)
     list_ = max_passage[1:] if max_passage and max_passage.startswith("@") else None
     said = [
-        f"max_passage={_digest(list_) if list_ else max_passage}" if fold else "",
+        f"max_passage={_digest(list_) if list_ else max_passage}" if max_passage else "",
+        "match=text" if match == "text" else "",
+        "queries" if queries else "",
         "ignore_identical_ids" if drop_identical else "",
         f"exclude={_digest(exclude)}" if exclude is not None else "",
     ]
-    return Sieve(fold, drop_identical, excluded, quote(",".join(filter(None, said)), ","))
+    signed = quote(",".join(filter(None, said)), ",")
+    unseen: set[bytes] | None = set() if match == "text" else None
+    return Sieve(fold, drop_identical, excluded, signed, queries or {}, unseen)
 
 
 def _digest(path: str) -> str:

@@ -258,6 +258,12 @@ SHAPES: Mapping[Kind, Mapping[str, Shape]] = {
     "run": {name: _shape("run", name, *rest) for name, *rest in RUN_SHAPES},
     "qrels": {name: _shape("qrels", name, *rest) for name, *rest in QRELS_SHAPES},
 }
+# Lists of texts, which match by their words.
+_OF_TEXTS = f"query={ID}|<query text>|@number, doc=@value, repeated=dropped, list="
+TEXTS: Mapping[Kind, Shape] = {
+    "run": _shape("run", "texts", "", f"{_OF_TEXTS}<texts>")._replace(required=("doc",)),
+    "qrels": _shape("qrels", "texts", "", f"{_OF_TEXTS}<gold texts>")._replace(required=("doc",)),
+}
 # The documents that BRIGHT excludes from its rankings.
 EXCLUSIONS = _shape(
     "qrels",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -43,14 +44,17 @@ class Sieve(NamedTuple):
     drop_identical: bool = False  # leave out a document whose id is the query's
     excluded: Excluded = {}  # noqa: RUF012 - never changed
     said: str = ""  # the options, for a signature
+    queries: Mapping[bytes, bytes] = {}
+    unseen: set[bytes] | None = None  # with texts for ids: those of the gold, until a run has them
 
     def __bool__(self) -> bool:
-        return self.fold is not None or self.drop_identical or bool(self.excluded)
+        chosen = self.fold is not None or self.drop_identical
+        return chosen or bool(self.excluded) or bool(self.queries)
 
     @property
     def in_kernel(self) -> bool:
         """Whether the kernel can do all the work."""
-        return self.fold is None or self.fold.separator >= 0
+        return not self.queries and (self.fold is None or self.fold.separator >= 0)
 
     @property
     def treatment(self) -> dict[str, Any]:
@@ -76,7 +80,8 @@ class Sieve(NamedTuple):
         file = ""
         for block in blocks:
             file = block.file
-            names = block.query.tolist()
+            names = [self._query(file, name) for name in block.query.tolist()]
+            block = block._replace(query=Tokens.from_strings(names)) if self.queries else block
             queries = [names[group] for group in block.group().tolist()]
             documents = block.document.tolist()
             rows = []
@@ -91,8 +96,22 @@ class Sieve(NamedTuple):
             if self.fold is not None:
                 ids = [self.fold.parent(documents[row]) for row in rows]
                 kept = kept._replace(document=Tokens.from_strings(ids))
+                if self.unseen:
+                    self.unseen.difference_update(ids)
             yield kept
+        if self.unseen:
+            _note(f"{file}: {counted(len(self.unseen), 'gold text')} in no list of any query")
         self._note_left_out(file, identical, excluded)
+
+    def _query(self, file: str, name: bytes) -> bytes:
+        """Return the id of a query, which a file names by id, text or place."""
+        if not self.queries:
+            return name
+        query = self.queries.get(name) or self.queries.get(words_of(name))
+        if query is None:
+            found = f"query {shown(name)} is not in the file of queries"
+            raise InputError(file, None, found, "expected its id or its text there")
+        return query
 
     def _note_left_out(self, file: str, identical: int, excluded: int) -> None:
         if self.drop_identical:
@@ -127,9 +146,14 @@ class Sieve(NamedTuple):
 
     def qrels(self, columns: QrelsColumns) -> QrelsColumns:
         """Fold judgements: a document gets the highest level of its passages."""
+        if self.queries:
+            names = (self._query(columns.file, name) for name in columns.query)
+            columns = columns._replace(query=Tokens.from_strings(names))
         if self.fold is None:
             return columns
         document = Tokens.from_strings(map(self.fold.parent, columns.document))
+        if self.unseen is not None:
+            self.unseen.update(document)
         worth = columns.level if columns.gain is None else columns.gain
         first = document.first_rows(columns.query.first_rows())
         rows = _best_rows(first, worth)
@@ -160,6 +184,22 @@ def _best_rows(document: IntArray, worth: IntArray | FloatArray) -> IntArray:
 
 def _note(text: str) -> None:
     warnings.warn(text, RagkpiNote, stacklevel=3)
+
+
+_QUOTES = {
+    **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b`\u00b4"), "'"),
+    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb"), '"'),
+}
+
+
+def words_of(text: bytes) -> bytes:
+    """Return the identity of a text: its words, in one form of Unicode, case and quotes.
+
+    >>> words_of("The  \u201cKelvin\u201d ".encode())
+    b'the "kelvin"'
+    """
+    form = unicodedata.normalize("NFKC", text.decode("utf-8", "replace").translate(_QUOTES))
+    return " ".join(form.casefold().split()).encode()
 
 
 def parse_fold(text: str) -> Fold:

@@ -10,8 +10,9 @@ from typing import Any, Literal, TypedDict, get_args, get_origin
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.column_names import RETRIEVED, ScoreKind
-from ragkpi.files.formats import Reading, reading_for, sieve_for
+from ragkpi.files.formats import Match, Reading, reading_for, sieve_for
 from ragkpi.files.opening import Inputs, inputs
+from ragkpi.files.query_files import read_query_ids
 from ragkpi.library.call import Call, MeasureNames, Names
 from ragkpi.ranking.judged import (
     GRADE_MAPS,
@@ -50,6 +51,12 @@ class HowRead(TypedDict, total=False):
         ``"distance"`` if smaller scores are better.
     max_passage
         Folds chunks into documents: ``"#"``, ``"/REGEX/"`` or ``"@FILE"``.
+    match
+        ``"text"`` where there are no ids: a document is the words of its text, exact but for
+        Unicode's form, case, white space and quotes.
+    query_ids
+        The path of a file (``--queries``) with the id and the text of each query; runs and
+        qrels may name a query by its text, or by its place there.
     ignore_identical_ids, exclude
         Whether to leave out documents with the id of their query, and the path of a list of
         documents to leave out.
@@ -62,6 +69,8 @@ class HowRead(TypedDict, total=False):
     subset: str | None
     scores: ScoreKind
     max_passage: str | None
+    match: Match
+    query_ids: str | os.PathLike[str] | None
     ignore_identical_ids: bool
     exclude: str | os.PathLike[str] | None
 
@@ -257,17 +266,20 @@ def readings_of(arguments: HowRead) -> tuple[Reading | None, Reading | None]:
     if isinstance(of_qrels, Reading) or isinstance(of_run, Reading):  # from a command
         return _reading_or_none(of_qrels), _reading_or_none(of_run)
     scores = one_of("scores", arguments.get("scores", "similarity"), get_args(ScoreKind))
-    exclude = arguments.get("exclude")
+    exclude, queries = arguments.get("exclude"), arguments.get("query_ids")
+    match = one_of("match", arguments.get("match", "id"), get_args(Match))
     sieve = sieve_for(
         arguments.get("max_passage"),
         arguments.get("ignore_identical_ids", False),
         None if exclude is None else os.fspath(exclude),
+        match,
+        None if queries is None else read_query_ids(os.fspath(queries)),
     )
     map_qrels, map_run = arguments.get("map_qrels"), arguments.get("map_run")
     return (
-        _reading_or_none(reading_for("qrels", of_qrels, map_qrels, sieve=sieve)),
+        _reading_or_none(reading_for("qrels", of_qrels, map_qrels, sieve=sieve, match=match)),
         _reading_or_none(
-            reading_for("run", of_run, map_run, scores, sieve, arguments.get("subset"))
+            reading_for("run", of_run, map_run, scores, sieve, arguments.get("subset"), match)
         ),
     )
 

@@ -59,17 +59,20 @@ _MAP = """map: which keys or columns hold what, for --map-run and --map-qrels
 Parts, between commas; a part left out is found by its name:
   records  where the records are: nothing for a record a line or the elements of an array,
            $ for the values of one object, $.results for the value of that key; * is any
-           key: each has another ranking of the queries, of which --subset reads one
+           key: each has another ranking of the queries, of which --subset reads one;
+           $.@table for the rows of a table: columns and data, or a list for each name
   query    the id of the query, from a record
   list     the list of documents, from a record; nothing if each record is one document
   doc      the id of the document, from an element of the list
   score    its score; scores is a second list, beside the list of documents
   rank     its rank, where there is no score; without both the order of the list counts
   level    its judged level (qrels); without it each document has level 1
+  distance a score of which the smallest is best
 
 A path is names between dots (hits.hits), or a key that has dots itself (node.id); name[] goes
-through a list (output[].provenance); a|b is a or else b; @key is the key of a value, @value the
-value itself, @number the number of the record. In CSV, TSV and tables a path is the name of a
+through a list (output[].provenance), and a number is a place in one, from 0 (doc=0, score=1).
+JSON texts and lists in a cell are opened; a|b is a or else b; @key is the key of a value, @value
+the value itself, @number the number of the record. In CSV, TSV and tables a path is the name of a
 column, or its number from 1 where there is no line of names: --map-run 'query=1, doc=2, score=4'.
 What a map names has to be there."""
 

@@ -10,10 +10,12 @@ from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
 from ragkpi.reports.output_files import write
 
+_evaluating = of_qrels.without("query_ids")  # the page has texts of queries under that name
+
 
 @command
 def report(
-    evaluating: Arguments = of_qrels,
+    evaluating: Arguments = _evaluating,
     procedure: Arguments = comparing,
     naming: Arguments = naming,
     files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
