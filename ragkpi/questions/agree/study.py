@@ -39,7 +39,6 @@ from ragkpi.statistics.bootstrap import (
     UNKNOWN,
     Bootstrap,
     Interval,
-    QuerySample,
     Tails,
     drawn,
     order_statistics,
@@ -298,82 +297,71 @@ def order_agreement(
     if not samples:
         raise UsageError("no better or worse in what was asked for; ask for other measures with -m")
     over_all = replace(procedure, family="all")  # corrected for all pairs of runs and metrics
-    halves = slice(0, len(runs)), slice(len(runs), None)
-    p_by_judge = [_p_values(samples, half, over_all) for half in halves]
-    metrics = [metric.name for sample in samples for metric in sample.metrics]
-    p_of = dict(zip(metrics, zip(*p_by_judge, strict=True), strict=True))
+    p_of_judges = []
+    for half in (slice(0, len(runs)), slice(len(runs), None)):
+        parts = [replace(sample, statistics=sample.statistics[:, half]) for sample in samples]
+        tested = [matrix for part in parts for matrix in pair_by_pair(part, over_all)]
+        p_of_judges.append(corrected_pairs(tested, over_all))
+    p_values = zip(*p_of_judges, strict=True)
     # The test of all pairs does not lose power to many runs, as corrected p-values of pairs do.
     told_apart = {
         pairs.metric.name: int((pairs.p < SIGNIFICANT).sum()) // 2
         for pairs in compare_all(runs, reference, over_all).by_metric
     }
-    orders = {
-        order.metric.name: order
-        for sample in samples
-        for order in _orders(runs, sample, told_apart, p_of, procedure.bootstrap)
-    }
+    bootstrap, orders = procedure.bootstrap, {}
+    for sample in samples:
+        sums = np.empty((0, *sample.statistics.shape[1:]))  # of one query or cluster
+        if sample.units > 1:
+            sums = sample.resampled(sample.drawn(bootstrap))
+        of_metrics = zip(sample.metrics, sample.observed(), sample.summaries(sums), strict=True)
+        for metric, observed, resampled in of_metrics:
+            values = observed.reshape(2, -1), resampled.reshape(-1, 2, len(runs))
+            told, p = told_apart[metric.name], next(p_values)
+            orders[metric.name] = _order(runs, metric, sample.queries, *values, told, p, bootstrap)
     return [orders[metric.name] for metric in reference[0].metrics if metric.name in orders]
 
 
-def _p_values(
-    samples: Sequence[QuerySample], judge: slice, procedure: Procedure
-) -> list[FloatArray]:
-    """Test every pair of runs under one judge: (R, R) per metric, corrected for all of them."""
-    parts = [replace(sample, statistics=sample.statistics[:, judge]) for sample in samples]
-    matrices = [matrix for part in parts for matrix in pair_by_pair(part, procedure)]
-    return corrected_pairs(matrices, procedure)
-
-
-def _orders(
+def _order(
     runs: Sequence[str],
-    sample: QuerySample,
-    told_apart: Mapping[str, int],
-    p_of: Mapping[str, Sequence[FloatArray]],
+    metric: Metric,
+    queries: int,
+    values: FloatArray,
+    replicates: FloatArray,
+    told_apart: int,
+    p_values: Sequence[FloatArray],
     bootstrap: Bootstrap,
-) -> Iterator[OrderAgreement]:
-    """Compare orders by every metric of a sample: runs under the reference, then under the other.
-
-    A single query or cluster cannot be resampled, so B is 0.
-    """
-    sums = np.empty((0, *sample.statistics.shape[1:]))
-    if sample.units > 1:
-        sums = sample.resampled(sample.drawn(bootstrap))
-    halves = slice(0, len(runs)), slice(len(runs), None)
-    of_metrics = zip(sample.metrics, sample.observed(), sample.summaries(sums), strict=True)
-    for metric, observed, resampled in of_metrics:
-        reference, other = (observed[half] for half in halves)
-        reference_again, other_again = (resampled[:, half] for half in halves)  # (B, R)
-        with np.errstate(invalid="ignore"):
-            shifts, shifts_again = other - reference, other_again - reference_again
-        sign = metric.measure.sign
-        worth = (sign * reference, sign * other)  # greater is better
-        worth_again = (sign * reference_again, sign * other_again)
-        better = [(values > values[:, np.newaxis]).sum(axis=1) for values in worth]
-        fall = better[1] - better[0]
-        yield OrderAgreement(
-            runs=runs,
-            metric=metric,
-            queries=sample.queries,
-            reference=reference.tolist(),
-            other=other.tolist(),
-            shifts=[
-                estimate(value, replicates, bootstrap.tails)
-                for value, replicates in zip(shifts, shifts_again.T, strict=True)
-            ],
-            shift=estimate(shifts.mean(), shifts_again.mean(axis=1), bootstrap.tails),
-            agreements={
-                name: estimate(
-                    float(coefficient(*worth)),
-                    _in_parts(coefficient, *worth_again),
-                    bootstrap.tails,
-                )
-                for name, coefficient in RANK_AGREEMENTS.items()
-            },
-            told_apart=told_apart[metric.name],
-            swaps=_swaps(runs, *worth, *p_of[metric.name]),
-            leaders=(runs[int(np.argmax(worth[0]))], runs[int(np.argmax(worth[1]))]),
-            drop=(runs[int(np.argmax(fall))], int(fall.max())),
-        )
+) -> OrderAgreement:
+    """Compare the orders of runs by their values under both judges, (2, R) and (B, 2, R)."""
+    with np.errstate(invalid="ignore"):
+        shifts, shifts_again = values[1] - values[0], replicates[:, 1] - replicates[:, 0]
+    worth, again = (metric.measure.sign * of for of in (values, replicates))  # greater is better
+    better = (worth[:, np.newaxis] > worth[:, :, np.newaxis]).sum(axis=2)
+    fall = better[1] - better[0]
+    first, second = worth.argmax(axis=1).tolist()
+    return OrderAgreement(
+        runs=runs,
+        metric=metric,
+        queries=queries,
+        reference=values[0].tolist(),
+        other=values[1].tolist(),
+        shifts=[
+            estimate(shift, of_run, bootstrap.tails)
+            for shift, of_run in zip(shifts, shifts_again.T, strict=True)
+        ],
+        shift=estimate(shifts.mean(), shifts_again.mean(axis=1), bootstrap.tails),
+        agreements={
+            name: estimate(
+                float(coefficient(*worth)),
+                _in_parts(coefficient, again[:, 0], again[:, 1]),
+                bootstrap.tails,
+            )
+            for name, coefficient in RANK_AGREEMENTS.items()
+        },
+        told_apart=told_apart,
+        swaps=_swaps(runs, *worth, *p_values),
+        leaders=(runs[first], runs[second]),
+        drop=(runs[int(fall.argmax())], int(fall.max())),
+    )
 
 
 def _in_parts(coefficient: RankAgreement, reference: FloatArray, other: FloatArray) -> FloatArray:
