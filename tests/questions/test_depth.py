@@ -3,6 +3,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ragkpi.charts.text_chart import text
 from ragkpi.errors import UsageError
@@ -270,3 +271,11 @@ def test_a_target_that_is_not_reached_or_has_no_room():
 def test_targets_that_cannot_be(text):
     with pytest.raises(UsageError, match=r"--target|bpref"):
         parse_target(text)
+
+
+def test_of_many_queries_chance_is_as_likely_as_by_the_binomial_distribution():
+    """3,000 queries with R = 1 of 1,000 at K = 10: 30 succeed by chance on average."""
+    for hits in (20, 36, 45, 400):
+        judged = population(1000, [1] * 3000, [[10]] * hits + [[]] * (3000 - hits), num_ret=10)
+        evidence = study_run(judged, [10], Limits(plateau=0.0)).choice.evidence
+        assert evidence == pytest.approx(stats.binom.sf(hits - 1, 3000, 0.01), abs=1e-15)

@@ -24,7 +24,8 @@ from ragkpi.statistics.bootstrap import Bootstrap, drawn, sums
 from ragkpi.statistics.units import Unit, units_of
 
 _RESAMPLES = 1000  # an error of at most 0.016 in a share
-_NUMBERS = 5_000_000  # most weights to hold at once
+_NUMBERS = 5_000_000  # most weights to draw
+_AT_ONCE = 1_000_000  # most weights to hold at once
 _OUTSIDE = 0.025  # share of the resamples below the range, and above it
 _GROUPS = 3  # most groups in a sentence
 
@@ -96,8 +97,9 @@ def _by_limits(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstra
     """Return the depth that each resample chooses by plateau, collapse and loss, (B,)."""
     queries = queries_of(judged, limits.needed)
     unit, chosen = _units(judged, judged.num_rel >= limits.m, bootstrap), []
-    rows = drawn(len(queries.first), bootstrap.resamples, bootstrap.seed, fewest=100, unit=unit)
-    for weights in rows:
+    n = len(queries.first)
+    fewest = max(10, min(100, _AT_ONCE // n))  # a block has a cost of its own
+    for weights in drawn(n, bootstrap.resamples, bootstrap.seed, fewest, unit):
         resamples = weigh(queries, weights, deepest)
         depth = np.minimum(resamples.plateau(limits.plateau), resamples.outside_collapse())
         if limits.max_loss is not None:

@@ -114,6 +114,7 @@ def reach(judged: Judged, target: Target) -> Reached:
     return Reached(target.measure, target.least, None, best, depths[-1])
 
 
+_EXACT = 2000  # queries whose successes by chance are all counted
 CHANCE_LIMIT = 0.05  # a run beats chance only if chance would equal it less often than this
 # Success saturates, and cannot choose a depth, where this share of the queries succeeds in the top
 # of the list, with less than this recall.
@@ -416,11 +417,16 @@ def _saturation(judged: Judged, queries: Queries, deepest: int) -> Saturation | 
 def _evidence(queries: Queries, depth: int) -> float:
     """Return the probability that chance succeeds for at least as many queries as the run.
 
-    Each query is an independent trial with its own probability of success.
+    Each query is an independent trial with its own probability of success. Of many queries, a
+    number of successes 40 standard deviations above the mean counts as impossible (below 1e-200).
     """
-    distribution = np.zeros(len(queries.first) + 1)
+    chances, most = queries.chances(depth), len(queries.first)
+    if most > _EXACT:
+        spread = math.sqrt(float((chances * (1 - chances)).sum()))
+        most = min(most, int(chances.sum() + 40 * spread) + 40)
+    distribution = np.zeros(most + 1)
     distribution[0] = 1.0
-    for p in queries.chances(depth).tolist():
+    for p in chances.tolist():
         distribution[1:] = distribution[1:] * (1 - p) + distribution[:-1] * p
         distribution[0] *= 1 - p
     return float(min(distribution[np.count_nonzero(queries.first <= depth) :].sum(), 1.0))
