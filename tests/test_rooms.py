@@ -74,16 +74,12 @@ def test_modules_import_in_no_circle():
 
 
 def test_a_question_is_opened_by_its_name_alone():
-    """What one question holds is its own affair; who else uses it is listed here."""
-    shared = {
-        ("agree", "compare"),  # tests of differences
-    }
+    """What one question holds is its own affair; the page alone shows what others answer."""
     for name, modules in IMPORTS.items():
         question = name.split(".")[2] if name.startswith("ragkpi.questions.") else None
         for other in modules:
             if room_of(other) == "questions" and other.count(".") > 1 and name != "ragkpi":
-                opened = other.split(".")[2]
-                assert question in (opened, "report") or (question, opened) in shared, (name, other)
+                assert question in (other.split(".")[2], "report"), (name, other)
 
 
 def test_every_folder_is_a_package():

@@ -17,6 +17,7 @@ from ragkpi.library.arguments import (
     named_runs,
 )
 from ragkpi.library.call import Call, named_judges, qrels_of
+from ragkpi.library.procedure import procedure_of
 from ragkpi.library.result import Result
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
 from ragkpi.questions.agree.study import (
@@ -29,7 +30,6 @@ from ragkpi.questions.agree.study import (
     shared_queries,
 )
 from ragkpi.questions.agree.study import agree as agree_judges
-from ragkpi.questions.compare.function import procedure_of
 from ragkpi.ranking.relevance import READERS, Qrels, Relevance
 from ragkpi.statistics.decisions import CorrectionName, TestName
 from ragkpi.wording import counted

@@ -1,4 +1,4 @@
-"""The public function `compare`, and the procedure of comparisons, which other questions share."""
+"""The public function `compare`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from ragkpi.library.arguments import (
     Estimating,
     Evaluating,
     Resampling,
-    bootstrap_of,
     call_of,
     named_runs,
     one_of,
-    whole,
 )
 from ragkpi.library.call import OnProblem
 from ragkpi.library.ground import Signature
+from ragkpi.library.procedure import procedure_of
 from ragkpi.library.result import Result
 from ragkpi.library.slices import queries_of, slices_of, with_slices
 from ragkpi.library.unjudged_doubt import Judging, judging_of, names_needed
@@ -39,33 +38,6 @@ from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.decisions import TESTS, CorrectionName, Family, Scope, TestName
 from ragkpi.statistics.paired import Procedure
-from ragkpi.statistics.units import Clusters
-
-
-def procedure_of(
-    test: TestName,
-    correction: CorrectionName,
-    family: Family,
-    trials: int,
-    how: Resampling,
-    scope: Scope = "a baseline",
-    clusters: Clusters | None = None,
-) -> Procedure:
-    """Return the procedure of a comparison, or refuse wrong arguments."""
-    one_of("test", test, list(TESTS))
-    if TESTS[test].scope == "all pairs" != scope:
-        others = ", ".join(name for name in TESTS if TESTS[name].scope != "all pairs")
-        raise UsageError(
-            f"{option('test', test)}: a test of all pairs of runs at once; expected {others}, or "
-            f"{option('all_pairs')} of compare"
-        )
-    return Procedure(
-        test,
-        one_of("correction", correction, get_args(CorrectionName)),
-        one_of("family", family, get_args(Family)),
-        whole("trials", trials, 1),
-        replace(bootstrap_of(how), clusters=clusters),
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,8 +16,8 @@ from typing import Any, Unpack
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
 from ragkpi.library.arguments import Estimating, call_of, in_one_order, named_runs, whole
+from ragkpi.library.procedure import procedure_of
 from ragkpi.library.slices import labels_of
-from ragkpi.questions.compare.function import procedure_of
 from ragkpi.questions.report.content import parts_of_runs, report_document
 from ragkpi.questions.report.runs import default_measures, metrics_needed
 from ragkpi.questions.report.texts import TextSource
