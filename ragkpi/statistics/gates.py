@@ -190,8 +190,9 @@ def _alike(smallest: float, *values: float, signed: bool = False) -> list[str]:
 
 
 def parse_gate(text: str) -> Gate:
-    """Read ``NAME=NUMBER`` of ``--fail-under``; else `UsageError`."""
+    """Read ``NAME=NUMBER`` of ``--fail-under``, also with ``>=``; else `UsageError`."""
     name, _, number = text.rpartition("=")
+    name = name.removesuffix(">")
     limit = _finite(number)
     if not name or limit is None:
         expected = "expected NAME=NUMBER, such as ndcg_cut_10=0.35"

@@ -49,6 +49,8 @@ CALLS = [
     (limit("num_q=1"), "good.run", 1, "no value of num_q is better than another"),
     (limit("num_ret=1"), "good.run", 1, "no value of num_ret is better than another"),
     (limit("recip=0.5"), "good.run", 1, "--fail-under recip"),
+    (limit("recip_rank>=0.5"), "bad.run", 3, "recip_rank is 0.375, below 0.5 by 0.125"),
+    (("--fail-under", "recall@1=0.9", "qrels"), "bad.run", 3, "recall_1 is "),
     (limit("map=0.5"), "good.run", 1, "not among the numbers of this evaluation"),
     (limit("lang=de:recip_rank=0.5"), "good.run", 1, "give labels with --by"),
     (limit("lang=de:recip_rank=0.5", "--by", "labels.tsv"), "good.run", 4, "10 of 12 queries"),

@@ -365,6 +365,9 @@ def evaluate(
     baselines: Mapping[str, RunOrPath] = {}
     depth = 0
     if gates:
+        if not call.requests:
+            default = {metric.name for metric in metrics}
+            metrics += [metric for metric in gates.metrics() if metric.name not in default]
         gates.refuse_idle(metrics, "bind" if zscores is None else "ignored")
         call, baselines = replace(call, without_judged="refused"), gates.runs(runs)
         depth = gates.depth(metrics, call.settings)

@@ -24,6 +24,7 @@ from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids
 from ragkpi.library.slices import QuerySlice, queries_of, slices_of
 from ragkpi.library.unjudged_doubt import judging_of, names_needed
 from ragkpi.measures.measure import Metric, MetricScores, Scores
+from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
 from ragkpi.reports.layout import Layout
 from ragkpi.statistics.bootstrap import Bootstrap
@@ -253,6 +254,13 @@ class Gates:
         if self.baseline is not None and not any(metric.is_comparable for metric in metrics):
             gate_name = option("fail_under_baseline")
             raise UsageError(f"{gate_name}: no value of this evaluation is better than another")
+
+    def metrics(self) -> list[Metric]:
+        """Return the metrics that limits name, for a call that names none."""
+        names = [gate.metric for gate in self.limits]
+        with suppress(UsageError, ValueError):  # refused with the values that there are
+            return find_metrics(names)
+        return []
 
     def runs(self, others: Iterable[str]) -> dict[str, RunOrPath]:
         """Return the baseline, if it is a run, under a unique name."""
