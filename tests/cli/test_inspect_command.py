@@ -97,9 +97,16 @@ def test_a_folder_is_a_table_and_what_cannot_be_read_is_in_it(ragkpi, tmp_path):
     (tmp_path / "runs" / "good").write_bytes(b"q1 Q0 d1 1 2 me\n")
     (tmp_path / "runs" / "bad\x1b[31m").write_bytes(b"what is this\n")
     (tmp_path / "runs" / "empty").write_bytes(b"")
+    (tmp_path / "runs" / "head").write_bytes(b"query_id,doc_id,relevance\n")
     found = inspected(ragkpi, tmp_path, "runs", "absent")
     kinds = {file["file"].rpartition("/")[2]: file["kind"] for file in found["files"]}
-    assert kinds == {"good": "run", "bad\x1b[31m": None, "empty": None, "absent": None}
+    assert kinds == {
+        "good": "run",
+        "bad\x1b[31m": None,
+        "empty": None,
+        "head": None,
+        "absent": None,
+    }
     assert all(len(file["notes"]) == 1 for file in found["files"] if file["kind"] is None)
     screen = ragkpi("inspect", "--format", "table", "runs", folder=tmp_path).out
     assert b"\x1b" not in screen

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from ragkpi.errors import RagkpiError
+from ragkpi.errors import InputError, RagkpiError
 from ragkpi.files.column_names import ORDER, meaning
 from ragkpi.files.formats import HEAD_LENGTH, FileReader, Reading, reader_of, recognise_kind
 from ragkpi.files.opening import Kind, Source
@@ -142,6 +142,8 @@ def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
         f"{named(query)} {named(document)} {number}"
         for query, document, number in zip(queries, documents, numbers[:_RECORDS], strict=False)
     ]
+    if not ids:
+        raise InputError(file, None, "holds no judgements", "expected at least one")
     sizes = [len(of) for of in ids.values()]
     text = text if qrels.gain is None else f"gains from {levels[0][0]:g} to {levels[-1][0]:g}"
     bounds = min(sizes), max(sizes)
