@@ -151,6 +151,7 @@ def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -
     of_queries = all(isinstance(one, dict) for one in value.values()) and not is_record(value)
     if "records" not in given and not of_queries:
         alone = _of_records([value], kind, given)
+        alone = [one for one in alone if "query" not in one.guesses]  # nothing to compare with
         found.append(((0 if alone and alone[0].is_settled else _DEEPEST, 0), alone))
     for number, (path, records, query) in enumerate(_ways(value, "$")):
         if given.get("records", path) == path:
@@ -428,6 +429,8 @@ def _of_rows(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Rec
         rows: dict[Any, list[Any]] = {}
         for place, name in enumerate(columns.get(query.path, [])):
             rows.setdefault(name, []).append({key: of[place] for key, of in rest.items()})
+        if not doc.settled and max(map(len, rows.values()), default=0) < 2:
+            continue  # a row a query
         numbers, unsure = _numbers(rest, list(rows.values()), doc.path, kind, given)
         parts = {"query": query.path, "doc": doc.path}
         choice = f"ids such as {rest[doc.path][0]}" if doc.path in rest else ""
