@@ -67,20 +67,14 @@ class OpenRatio:
         N - v D, where v is the value so far, has a greater value, until v is the greatest. For a
         fixed v the steps of the scale are independent.
         """
-        run, judged = self.run, self.run.judged
-        thresholds = np.zeros((len(judged.queries), len(self.scale) - 1), dtype=np.int64)
-        width = int(run.num_own.max(initial=0)) + 1
-        block = max(1, _CELLS // width)
-        own = np.flatnonzero(run.place >= 0)
-        weight = self.measure.weight(judged.rank[own])
-        for first in range(0, len(thresholds), block):
-            rows = np.arange(first, min(first + block, len(thresholds)))
-            inside = (judged.query[own] >= first) & (judged.query[own] <= rows[-1])
-            table = np.zeros((len(rows), width))
-            some = own[inside]
-            table[judged.query[some] - first, run.place[some] + 1] = weight[inside]
-            raised = np.cumsum(table, axis=1)
-            raised[np.arange(width) > run.num_own[rows, np.newaxis]] = -np.inf
+        run, ranks = self.run, self.run.own_rank
+        thresholds = np.zeros((len(ranks), len(self.scale) - 1), dtype=np.int64)
+        number = np.arange(ranks.shape[1] + 1)
+        for rows in np.array_split(np.arange(len(ranks)), 1 + ranks.size // _CELLS):
+            weights = self.measure.weight(np.maximum(ranks[rows], 1).ravel())
+            raised = np.zeros((len(rows), len(number)))
+            raised[:, 1:] = weights.reshape(len(rows), -1).cumsum(axis=1)
+            raised[number > run.num_own[rows, np.newaxis]] = -np.inf
             thresholds[rows] = self._climb(rows, raised)
         return thresholds
 
