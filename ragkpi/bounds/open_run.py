@@ -15,7 +15,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.bounds.unjudged import UNRETRIEVED, Holes, SmallInts
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged import Judged, shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,10 +162,16 @@ def level_table(
 
     `query`, (V,), is the query of each row.
     """
+    columns, table = _levels_of_queries(judged, tuple(levels))
+    return columns, table[query]
+
+
+@shared
+def _levels_of_queries(judged: Judged, levels: tuple[int, ...]) -> tuple[IntArray, IntArray]:
     columns = np.unique(np.append(judged.levels, np.asarray(levels, dtype=np.int64)))
     table = np.zeros((len(judged.queries), len(columns)), dtype=np.int64)
     table[judged.level_query, np.searchsorted(columns, judged.levels)] = judged.level_counts
-    return columns, table[query]
+    return columns, table
 
 
 @dataclass(frozen=True, eq=False)
