@@ -129,7 +129,7 @@ def test_the_case_finds_its_mistake(name):
 
 def test_the_page_shows_what_the_script_prints(tmp_path):
     page = (DOCS / "conformance.md").read_text("utf-8")
-    (tmp_path / "my_metric.py").write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1])
+    (tmp_path / "my_metric.py").write_text(re.search(r"```py\n(.*?)```", page, re.DOTALL)[1])
     script, metric = re.search(r"```sh\npython (\S+) (\S+)\n", page).groups()
     shown = re.search(r"```text\n(.*?)```", page, re.DOTALL)[1]
     done = subprocess.run(
