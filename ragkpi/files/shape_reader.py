@@ -47,7 +47,7 @@ from ragkpi.files.trec import (
     run_id_of,
 )
 from ragkpi.interface import option
-from ragkpi.wording import shown
+from ragkpi.wording import shown, visible
 
 _ROWS_OF_A_BATCH = 1 << 16
 _MOST_OTHERS = 50  # of numbers that are not read
@@ -606,7 +606,7 @@ def shape_for(
         raise unsettled(kind, file, found, [(one.text, one.choice) for one in readings])
     shape = mapped(first.map, kind)._replace(name="recognised", required=())
     if user is None and not first.is_plain:
-        warnings.warn(f"{file}: read as: {first.text}", RagkpiNote, stacklevel=2)
+        warnings.warn(f"{file}: read as: {visible(first.text)}", RagkpiNote, stacklevel=2)
     joined = "[]" in shape.list and first.map.keys().isdisjoint(("score", "distance", "scores"))
     dropped = shape.list and (joined or (kind == "qrels" and shape.doc != "@key"))
     return shape._replace(

@@ -60,6 +60,7 @@ COMMANDS = {
     "zscores": "zscores -m map qrels bm25.run fusion.run",
     "measures": "measures map",
     "formats": "formats mteb",
+    "inspect": "inspect qrels bm25.run",
     "log": "log old.log",
     "schema": "schema",
 }

@@ -257,4 +257,5 @@ def log(
     The best value of every column is marked where all were computed with the same settings; where
     they were not, a column says what differs.
     """
-    output.write(ragkpi.log(file, where, sort).report)
+    history = ragkpi.log(file, where, sort)
+    output.write(history.report)
