@@ -80,6 +80,10 @@ class Recognition(NamedTuple):
         return self._replace(map={"records": records, **self.map})
 
 
+class _Numbers(dict[str, Any]):
+    """An object of numbers, which may map documents to scores: not a record in a list."""
+
+
 class _Part(NamedTuple):
     """A part of a map, whether a name settles it, and how good it is: small is better."""
 
@@ -291,8 +295,8 @@ def _walk(value: Any, path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[s
 def _lists(record: Any) -> Iterator[tuple[str, list[Any]]]:
     """Yield the path and the elements of each list under a record, inner lists joined."""
     for path, value in _walk(record):
-        if isinstance(value, dict) and value and all(map(_is_number, value.values())):
-            yield path, [value]
+        if _maps_numbers(value):
+            yield path, [_Numbers(value)]
         if not isinstance(value, list):
             continue
         yield path, value
@@ -302,8 +306,9 @@ def _lists(record: Any) -> Iterator[tuple[str, list[Any]]]:
                 inner.setdefault(f"{path}[]", []).extend(element)  # of one query
             elif isinstance(element, dict):
                 for below, some in _walk(element):
-                    if isinstance(some, list):
-                        inner.setdefault(f"{path}[].{below}", []).extend(some)
+                    if isinstance(some, list) or _maps_numbers(some):
+                        more = some if isinstance(some, list) else [_Numbers(some)]
+                        inner.setdefault(f"{path}[].{below}", []).extend(more)
         yield from inner.items()
 
 
@@ -333,13 +338,14 @@ def _of_lists(
             levels = [name for of in _element_columns(some) for name in of]
             if kind == "run" or find(levels, fields.LEVEL) is None:
                 continue
-        if (
-            path.endswith("[]")
-            and last not in fields.JUDGED
-            and any(len(of) > 1 for of in lists[path[:-2]])
-        ):
+        outer, inside, below = path.rpartition("[]")
+        several = inside and any(len(of) > 1 for of in lists.get(outer, ()))
+        if several and (last not in fields.JUDGED if not below else _has_queries(lists[outer])):
             continue  # a list for each of several queries
-        known = last in names or "list" in given or path == "@value"
+        numbers = [one for of in some for one in of if isinstance(one, _Numbers)]
+        # In a list, citations are places.
+        cited = kind == "run" and bool(numbers) and last == "citations"
+        known = last in names or cited or "list" in given or path == "@value"
         place = names.index(last) if last in names else len(names)
         for reading in _of_documents(path, some, records, columns, kind, given, known):
             ordered = not reading.map.keys().isdisjoint(("score", "distance"))
@@ -347,6 +353,12 @@ def _of_lists(
             readings.append((tuple(map(int, order)), reading))
     readings.sort(key=lambda one: one[0])
     return [reading for order, reading in readings if order == readings[0][0]][:2]
+
+
+def _has_queries(some: Lists) -> bool:
+    """Whether the elements of some lists name queries."""
+    names = (*fields.QUERY_ID, *fields.QUERY_TEXT)
+    return any(isinstance(one, dict) and find(one, names) for of in some for one in of)
 
 
 def _element_columns(some: Lists) -> list[Columns]:
@@ -368,6 +380,7 @@ def _of_documents(
 ) -> Iterator[Recognition]:
     """Yield the readings of one list, by its elements."""
     outside = {name: of for name, of in columns.items() if not name.startswith(f"{path}.")}
+    outside = {} if path == "@value" else outside
     inner = _element_columns(some)
     flat = [one for elements in some for one in elements]
     query = _query(outside, path, inner, given, {})
@@ -392,9 +405,18 @@ def _of_documents(
         ids = [name for name in of if plain_name(_last(name)) in fields.QUERY_ID]
         if any(_varies(name, some) for name in ids):
             return  # a document a record, not a list of one query
-        if len(flat) == len(some) and all(isinstance(one, dict) for one in flat) and not known:
-            return  # objects of numbers
+        if all(isinstance(one, _Numbers) for one in flat):
+            names = {name for one in flat for name in one}
+            if known and all(meaning(name) == "unknown" for name in names):
+                number = "score" if kind == "run" else "level"
+                yield _finished({**base, "doc": "@key"}, {number: "@value"}, given, guesses)
+            return
         for doc in _document(of, given, {"id"}, known):
+            column = iter(of.get(doc.path, []))
+            if not doc.settled and not _may_name(
+                [[*islice(column, min(len(one), _ELEMENTS))] for one in some]
+            ):
+                continue
             sure = known or (doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2])
             parts = [*guesses, *([] if sure else ["list"]), *([] if doc.settled else ["doc"])]
             numbers, unsure = _numbers(of, some, doc.path, kind, given)
@@ -423,14 +445,16 @@ def _of_rows(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Rec
     if query.path == "@number" and "query" not in given:
         return []
     rest = {name: of for name, of in columns.items() if name != query.path}
-    for doc in _document(rest, given, {"id"} if _last(query.path) != "id" else set()):
+    rows: dict[Any, list[Any]] = {}
+    for place, name in enumerate(columns.get(query.path, [])):
+        rows.setdefault(name, []).append({key: of[place] for key, of in rest.items()})
+    alone = max(map(len, rows.values()), default=0) < 2  # a row a query, which may be its own `id`
+    for doc in _document(rest, given, {"id"} if _last(query.path) != "id" and not alone else set()):
         guesses = [] if query.settled else ["query"]
         guesses += [] if doc.settled else ["doc"]
-        rows: dict[Any, list[Any]] = {}
-        for place, name in enumerate(columns.get(query.path, [])):
-            rows.setdefault(name, []).append({key: of[place] for key, of in rest.items()})
-        if not doc.settled and max(map(len, rows.values()), default=0) < 2:
-            continue  # a row a query
+        of_query = [[row.get(doc.path) for row in same] for same in rows.values()]
+        if not doc.settled and (alone or not _may_name(of_query)):
+            continue
         numbers, unsure = _numbers(rest, list(rows.values()), doc.path, kind, given)
         parts = {"query": query.path, "doc": doc.path}
         choice = f"ids such as {rest[doc.path][0]}" if doc.path in rest else ""
@@ -651,6 +675,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _maps_numbers(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value) and all(map(_is_number, value.values()))
+
+
 def _is_float(value: Any) -> bool:
     """Whether an id would be a number with a fraction."""
     return "." in str(value) and _is_number(value)
@@ -663,6 +691,12 @@ def _may_be_level(value: Any) -> bool:
 def _may_be_ids(values: Sequence[Any]) -> bool:
     """Whether all values are texts or whole numbers."""
     return all(map(is_scalar, values)) and not any(map(_is_float, values))
+
+
+def _may_name(lists: Sequence[Sequence[Any]]) -> bool:
+    """Whether values may be ids of documents: they differ within a list, and lists differ."""
+    several = len(lists) < 2 or any(one != lists[0] for one in lists)
+    return several and all(len({*one}) == len(one) for one in lists)
 
 
 def _is_machine(value: Any) -> bool:

@@ -1,0 +1,52 @@
+"""What is no id of a document, or no list of one query, is neither read nor guessed."""
+
+import pytest
+
+from ragkpi.files.recogniser import recognise, recognise_object
+
+
+def nuggets(query):
+    of = [("n1", "vital", "support"), ("n2", "okay", "support"), ("n3", "okay", "none")]
+    names = ("text", "importance", "assignment")
+    return {"qid": query, "nuggets": [dict(zip(names, one, strict=True)) for one in of]}
+
+
+SPANS = [
+    {"span": "s1", "position": 0, "input": "why?"},
+    {"span": "s1", "position": 1, "input": "why?"},
+]
+RATED = [{"query": query, "ratings": [{"docId": "d1", "rating": "1"}]} for query in "ab"]
+
+
+@pytest.mark.parametrize(
+    ("records", "kind"),
+    [
+        ([{"id": "q1", "query": "why?", "gold_ids": ["d1"]}, {"id": "q2", "query": "how?"}], "run"),
+        ([{"id": "q1", "question": "why?"}, {"id": "q2", "question": "how?"}], "qrels"),
+        ([nuggets("a"), nuggets("b")], "run"),
+        (SPANS, "run"),
+        ([{"_source": {"id": "x", "judgmentRatings": RATED}}], "qrels"),
+        ([{"qid": "a", "usage": {"aa": 3, "bb": 4}}, {"qid": "b", "usage": {"aa": 1}}], "run"),
+        ([{"qid": "a", "citations": {"d1": 1}}, {"qid": "b", "citations": {"d2": 1}}], "qrels"),
+    ],
+    ids=["examples", "queries", "nuggets", "spans", "lists of queries", "counts", "cited"],
+)
+def test_no_reading(records, kind):
+    assert recognise(records, kind) == []
+
+
+def test_id_beside_a_query_that_comes_back():
+    rows = [{"question": query, "id": f"d{place}"} for query in "ab" for place in range(2)]
+    assert recognise(rows, "run")[0].text == "query=question, doc=id"
+
+
+@pytest.mark.parametrize("list_", ["citations", "responses[].citations"])
+def test_citations_with_scores(list_):
+    cited = {"citations": {"d1": 0.9, "d2": 0.4}}
+    records = [{"qid": "a", **({"responses": [cited]} if "[]" in list_ else cited)}]
+    assert recognise(records, "run")[0].text == f"query=qid, list={list_}, doc=@key, score=@value"
+
+
+def test_lists_without_a_query_are_taken_by_their_place():
+    (reading,) = recognise_object({"ids": [["d1", "d2"], ["d2", "d3"]]}, "qrels")
+    assert (reading.map["query"], reading.guesses) == ("@number", ("query",))
