@@ -128,14 +128,11 @@ def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
 
 def corrected_pairs(matrices: list[FloatArray], procedure: Procedure) -> list[FloatArray]:
     """Correct the p-values of pairs, (R, R) per metric, for all pairs and all these metrics."""
-    upper = np.triu_indices(len(matrices[0]), 1)
-    values = corrected(np.concatenate([p[upper] for p in matrices]), procedure.correction)
-    whole = []
-    for of_metric in values.reshape(len(matrices), -1):
-        matrix = np.full_like(matrices[0], np.nan)
-        matrix[upper] = of_metric
-        whole.append(np.fmax(matrix, matrix.T))
-    return whole
+    one, other = np.triu_indices(len(matrices[0]), 1)
+    p = np.stack(matrices)
+    values = corrected(p[:, one, other].ravel(), procedure.correction)
+    p[:, one, other] = p[:, other, one] = values.reshape(len(matrices), -1)
+    return list(p)
 
 
 @np.errstate(invalid="ignore")

@@ -206,7 +206,14 @@ def compare_each(
             by_name.update(_differences(reordered, [names[run] for run in order[1:]], procedure))
         differences = [d for metric in runs[0].metrics for d in by_name.get(metric.name, [])]
         ordered = [names[run] for run in order], [runs[run] for run in order]
-        comparison = Comparison(*ordered, _claimed(differences, procedure.family), procedure)
+        decides = differences[0].metric.name
+        claimed = [
+            replace(d, decision="untested")
+            if procedure.family == "all" or d.metric.name == decides
+            else d
+            for d in differences
+        ]
+        comparison = Comparison(*ordered, claimed, procedure)
         comparisons += decided_together([comparison])
     return comparisons
 
@@ -301,15 +308,3 @@ def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
         noise = 1e-12 * sample.queries * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
         sizes.append(np.where(spread > noise, (summary[1:] - summary[0]) / spread, np.nan))
     return sizes
-
-
-def _claimed(differences: list[Difference], family: Family) -> list[Difference]:
-    """Mark the differences that are claims, not decided yet; those of other metrics are described.
-
-    The first metric makes claims, or all do.
-    """
-    first = differences[0].metric.name
-    return [
-        replace(d, decision="untested") if family == "all" or d.metric.name == first else d
-        for d in differences
-    ]

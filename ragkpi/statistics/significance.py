@@ -108,17 +108,12 @@ class Pair:
         return by_unit(differ.astype(np.float64), self.unit) > 0
 
     @np.errstate(divide="ignore", invalid="ignore")
-    def per_query(self) -> tuple[FloatArray, FloatArray]:
-        """Return both runs' values of every query, (n,)."""
-        return self.aggregate.value(self.baseline), self.aggregate.value(self.other)
-
-    @np.errstate(invalid="ignore")
     def signs(self) -> FloatArray:
         """Return 1 for queries on which the other run's value is higher, -1 where lower, (n,).
 
         Values that agree to nine digits are equal, since sums in another order may differ slightly.
         """
-        baseline, other = self.per_query()
+        baseline, other = map(self.aggregate.value, (self.baseline, self.other))
         apart = ~np.isclose(baseline, other, rtol=TIED, atol=0)
         return np.where(apart, np.sign(other - baseline), 0.0)
 

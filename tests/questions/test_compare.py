@@ -14,8 +14,6 @@ from ragkpi.questions.compare.report import (
     AllPairsReport,
     ComparisonReport,
     PaperTable,
-    all_pairs_charts,
-    comparison_charts,
 )
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
@@ -188,7 +186,7 @@ def test_queries_won_and_lost_the_largest_first_with_both_values():
 
 
 def test_a_picture_of_a_comparison_has_differences_and_queries():
-    means, queries, harm, harmed = comparison_charts(by_query().compared)
+    means, queries, harm, harmed = by_query().charts()
     (row,) = means.rows
     assert (row.name, row.value) == ("after", 0.09375)
     (line,) = queries.lines
@@ -206,7 +204,7 @@ def test_a_picture_of_a_comparison_has_differences_and_queries():
         ),
     )
     halves = [scores([(only_whole, [[1, 0.5], [1, 0.25]])]) for _ in range(2)]
-    (alone,) = comparison_charts(compare(["a", "b"], halves, Procedure()))
+    (alone,) = ComparisonReport(compare(["a", "b"], halves, Procedure())).charts()
     assert "no value per query, so no curve: bor_10" in alone.notes
 
 
@@ -236,7 +234,7 @@ def test_all_pairs_have_letters_a_matrix_and_a_sentence():
     assert " and middle (p = " in said
     valid_document(rendered(report, "json", Layout()))
     assert valid_lines(rendered(report, "jsonl", Layout()))
-    (chart,) = all_pairs_charts(report.compared)
+    (chart,) = report.charts()
     assert [row.name for row in chart.rows] == ["high (a)", "low (b)", "middle (b)"]
 
 

@@ -125,63 +125,6 @@ def outcome_objects(
     ]
 
 
-def comparison_charts(comparison: Comparison) -> list[Chart]:
-    """Draw, for each metric, the differences from the baseline by run and by query."""
-    charts: list[Chart] = []
-    no_curve = []
-    from_baseline = f"difference from {comparison.names[0]}"
-    for differences in comparison.by_metric:
-        metric = differences[0].metric
-        title = metric.name + (" (less is better)" if metric.measure.better == "lower" else "")
-        rows = [
-            IntervalRow(d.run, d.interval.low, d.difference, d.interval.high) for d in differences
-        ]
-        charts.append(IntervalChart(title, Axis(from_baseline), rows, [Rule("x", 0.0)]))
-        if not metric.is_printed("query"):
-            no_curve.append(metric.name)
-            continue
-        lines = [_sorted_differences(comparison, d) for d in differences]
-        only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
-        charts.append(
-            PlaneChart(
-                f"{title}, query by query{only}",
-                Axis("queries, the largest difference first", low=1),
-                Axis(from_baseline),
-                lines,
-                rules=[Rule("y", 0.0)],
-            )
-        )
-    bars = f"bars: {comparison.procedure.bootstrap.level * 100:g} % intervals of the difference"
-    notes = [bars, _over(comparison.differences)]
-    if no_curve:
-        notes.append(f"no value per query, so no curve: {', '.join(no_curve)}")
-    return noted(charts, notes)
-
-
-def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
-    """Draw, for each metric, the runs with their letters, the best at the top."""
-    bootstrap = pairs.procedure.bootstrap
-    bounds = [intervals(scores, bootstrap) for scores in pairs.runs]
-    charts: list[Chart] = []
-    for by_metric in pairs.by_metric:
-        name = by_metric.metric.name
-        rows = [
-            IntervalRow(
-                pairs.names[run] + (f" ({by_metric.letters[run]})" if by_metric.letters else ""),
-                bounds[run][name].low,
-                float(by_metric.values[run]),
-                bounds[run][name].high,
-            )
-            for run in by_metric.order
-        ]
-        charts.append(IntervalChart(name, Axis("value of each run"), rows))
-    letters = "runs that share a letter are not shown to differ; that their intervals overlap says "
-    few = few_queries_note(resampled(pairs.runs, bootstrap), bootstrap)
-    bars = f"bars: {bootstrap.level * 100:g} % bootstrap intervals, {bootstrap.resamples:,} "
-    bars += f"resamples, seed {bootstrap.seed}"
-    return noted(charts, [f"{letters}little of that", bars, *([few] if few else [])])
-
-
 def _over(differences: Sequence[Difference]) -> str:
     numbers = {d.metric.name: d.queries for d in differences}
     if len(set(numbers.values())) == 1:
@@ -341,7 +284,37 @@ class ComparisonReport(_ComparedReport[Comparison]):
 
     def charts(self) -> list[Chart]:
         """Draw, for each metric, the differences from the baseline by run and by query."""
-        return comparison_charts(self.compared)
+        comparison = self.compared
+        charts: list[Chart] = []
+        no_curve = []
+        from_baseline = f"difference from {comparison.names[0]}"
+        for differences in comparison.by_metric:
+            metric = differences[0].metric
+            title = metric.name + (" (less is better)" if metric.measure.better == "lower" else "")
+            rows = [
+                IntervalRow(d.run, d.interval.low, d.difference, d.interval.high)
+                for d in differences
+            ]
+            charts.append(IntervalChart(title, Axis(from_baseline), rows, [Rule("x", 0.0)]))
+            if not metric.is_printed("query"):
+                no_curve.append(metric.name)
+                continue
+            lines = [_sorted_differences(comparison, d) for d in differences]
+            only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
+            charts.append(
+                PlaneChart(
+                    f"{title}, query by query{only}",
+                    Axis("queries, the largest difference first", low=1),
+                    Axis(from_baseline),
+                    lines,
+                    rules=[Rule("y", 0.0)],
+                )
+            )
+        bars = f"bars: {comparison.procedure.bootstrap.level * 100:g} % intervals of the difference"
+        notes = [bars, _over(comparison.differences)]
+        if no_curve:
+            notes.append(f"no value per query, so no curve: {', '.join(no_curve)}")
+        return noted(charts, notes)
 
     def _sentences(self, names: Names) -> list[str]:
         return comparison_sentences(self.compared, self.doubts, names)
@@ -487,7 +460,29 @@ class AllPairsReport(_ComparedReport[AllPairs]):
 
     def charts(self) -> list[Chart]:
         """Draw, for each metric, the runs with their letters, the best at the top."""
-        return all_pairs_charts(self.compared)
+        pairs, bootstrap = self.compared, self.compared.procedure.bootstrap
+        bounds = [intervals(scores, bootstrap) for scores in pairs.runs]
+        charts: list[Chart] = []
+        for by_metric in pairs.by_metric:
+            name = by_metric.metric.name
+            rows = [
+                IntervalRow(
+                    pairs.names[run]
+                    + (f" ({by_metric.letters[run]})" if by_metric.letters else ""),
+                    bounds[run][name].low,
+                    float(by_metric.values[run]),
+                    bounds[run][name].high,
+                )
+                for run in by_metric.order
+            ]
+            charts.append(IntervalChart(name, Axis("value of each run"), rows))
+        letters = (
+            "runs that share a letter are not shown to differ; that their intervals overlap says "
+        )
+        few = few_queries_note(resampled(pairs.runs, bootstrap), bootstrap)
+        bars = f"bars: {bootstrap.level * 100:g} % bootstrap intervals, {bootstrap.resamples:,} "
+        bars += f"resamples, seed {bootstrap.seed}"
+        return noted(charts, [f"{letters}little of that", bars, *([few] if few else [])])
 
     def _sentences(self, names: Names) -> list[str]:
         return all_pairs_sentences(self.compared, self.doubts, names)
