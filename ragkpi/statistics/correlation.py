@@ -9,6 +9,7 @@ rows are gathered and added in one piece.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
@@ -145,7 +146,7 @@ class WeightGroups:
         return rows if self.unchanged else np.asarray(self._matrix @ rows)
 
 
-# From weights, (B, n), to coefficients, (B,) or, of several variables, (B, A).
+# From weights, (B, n), to coefficients, (B,) or, of each of several variables, (B, A).
 UnderWeights = Callable[[FloatArray], FloatArray]
 # If less than this share of a sum of squares is left around the mean, digits were lost.
 _LOST = 1e-6
@@ -153,14 +154,26 @@ _WHOLE_IN_SINGLE = 2**24
 _SAME = 1e-12  # in doubles, values this close together are equal on paper
 
 Coefficient: TypeAlias = "Callable[[FloatArray, FloatArray | Reference], UnderWeights]"
+"""From A variables, (A, n), and another one, (n,), to the coefficients of each, (B, A)."""
 
 
-def pearson(x: FloatArray, reference: FloatArray | Reference) -> UnderWeights:
+def _of_each(coefficient: Callable[[FloatArray, Reference], UnderWeights]) -> Coefficient:
+    @functools.wraps(coefficient)
+    def of_each(variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
+        reference = Reference.of(y)
+        each = [coefficient(values, reference) for values in variables]
+        return lambda weights: np.stack([under(weights) for under in each], axis=1)
+
+    return of_each
+
+
+@_of_each
+def pearson(x: FloatArray, reference: Reference) -> UnderWeights:
     """Pearson's r of n observations; NaN if any is infinite.
 
     Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
     """
-    y = Reference.of(reference).values
+    y = reference.values
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         return lambda weights: np.full(len(weights), np.nan)
     x, y = _scaled(x), _scaled(y)
@@ -198,19 +211,12 @@ def around_means(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArra
     return np.where(constant, np.nan, _over_root(covariance, by_x, by_y))
 
 
-def spearman(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
+def spearman(variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """Spearman's rho: Pearson's r of the ranks, equal values sharing their mean rank.
 
-    Source: C. Spearman, American Journal of Psychology 15, 1904.
-    """
-    of_one = spearman_of_each(x[np.newaxis], y)
-    return lambda weights: of_one(weights)[:, 0]
-
-
-def spearman_of_each(variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
-    """Spearman's rho of each of A variables, (A, n), with y: weights, (B, n), to (B, A).
-
     Variables that order the observations alike share one rho.
+
+    Source: C. Spearman, American Journal of Psychology 15, 1904.
     """
     reference = Reference.of(y)
     cells = reference.cells(variables)
@@ -233,7 +239,8 @@ def spearman_of_each(variables: FloatArray, y: FloatArray | Reference) -> UnderW
     return under
 
 
-def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
+@_of_each
+def kendall(x: FloatArray, reference: Reference) -> UnderWeights:
     """Kendall's tau-b: concordant less discordant pairs, over pairs not tied in x, and in y.
 
     Merging counts the pairs: the distinct values of one variable (with fewer of them) are halved
@@ -243,7 +250,6 @@ def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     Source: M. G. Kendall, Biometrika 33, 1945; W. R. Knight, Journal of the American Statistical
     Association 61, 1966.
     """
-    reference = Reference.of(y)
     cells = reference.cells(x[np.newaxis])
     fewer, more = sorted((cells.alike, cells.reference), key=lambda of: int(of.max(initial=0)))
     levels = int(fewer.max(initial=0)).bit_length()
@@ -302,18 +308,9 @@ class _Merge:
         return np.asarray(lead.sum(axis=0), dtype=np.float64)
 
 
-def of_each(name: str, variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
-    """Correlate each of A variables, (A, n), with y, by a named coefficient: (B, n) to (B, A)."""
-    reference = Reference.of(y)
-    if name == "spearman":
-        return spearman_of_each(variables, reference)
-    each = [COEFFICIENTS[name](values, reference) for values in variables]
-    return lambda weights: np.stack([under(weights) for under in each], axis=1)
-
-
 def once(coefficient: Coefficient, x: FloatArray, y: FloatArray) -> float:
     """Return a coefficient of the observations, each with a weight of 1."""
-    return float(coefficient(x, y)(np.ones((1, len(x))))[0])
+    return float(coefficient(x[np.newaxis], y)(np.ones((1, len(x))))[0, 0])
 
 
 def _scaled(values: FloatArray) -> FloatArray:

@@ -26,7 +26,6 @@ from ragkpi.statistics.correlation import (
     Reference,
     UnderWeights,
     max_correlation_p,
-    of_each,
     once,
     spearman,
 )
@@ -217,7 +216,7 @@ def interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
 
 def _by_alpha(by: str, grid: FloatArray, quality: FloatArray) -> FloatArray:
     """Correlate values with every alpha, (A, n), with quality: (1, A)."""
-    return of_each(by, grid, quality)(np.ones((1, len(quality))))
+    return COEFFICIENTS[by](grid, quality)(np.ones((1, len(quality))))
 
 
 def _peaks(curves: FloatArray) -> BoolArray:
@@ -252,14 +251,11 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, 
         (best,) = _middle(_peaks(rho)).tolist()
         if best < 0:
             continue
-        quality = Reference(sample.quality[tested])
-        under = [COEFFICIENTS[by](x[tested], quality) for x in (sample.grid[best], sample.x)]
+        both = np.stack([sample.grid[best], sample.x])[:, tested]
+        under = COEFFICIENTS[by](both, sample.quality[tested])
         # Block by block, since the rows of all resamples would not fit into the cache.
-        blocks = [
-            [of_weights(weights) for of_weights in under]
-            for weights in _resampled_with_all(sample.unit[tested], bootstrap)
-        ]
-        rhos = np.stack([np.concatenate(rho) for rho in zip(*blocks, strict=True)])
+        blocks = map(under, _resampled_with_all(sample.unit[tested], bootstrap))
+        rhos = np.concatenate([*blocks]).T
         if not np.isnan(rhos[:, 0]).any():
             tests.append(rhos)
     if not tests:
@@ -373,7 +369,7 @@ def calibrate(
         if len(sample.grid) and len(quality) >= FEWEST and np.ptp(quality) > 0:
             tunings.append(tune(sample, replicates["alpha"], bootstrap, folds, alpha_by))
     replicates_by_metric = [
-        (correlation, replicates["spearman"])
+        (correlation, replicates["spearman"][:, 0])
         for correlation, replicates in zip(correlations, resampled, strict=True)
         if correlation.segment == ALL and not correlation.reason
     ]
@@ -482,7 +478,7 @@ def _over_runs(observed: Observed, values: Mapping[str, FloatArray]) -> dict[str
 def _replicates(
     samples: Sequence[Sample], unit: IntArray, bootstrap: Bootstrap, alpha_by: str
 ) -> list[Mapping[str, FloatArray]]:
-    """Compute every coefficient of every sample in every resample: (B,); of "alpha" (B, A).
+    """Compute every coefficient of every sample in every resample: (B, 1); of "alpha" (B, A).
 
     All samples share the same resampled queries. Samples of the same observations also share the
     ranks of quality.
@@ -499,11 +495,11 @@ def _replicates(
         quality = Reference(sample.quality[order])
         tasks: list[tuple[int, str, UnderWeights]] = []
         for number in numbers:
-            x, grid = samples[number].x[order], samples[number].grid[:, order]
+            x, grid = samples[number].x[np.newaxis, order], samples[number].grid[:, order]
             names = samples[number].coefficients
             tasks += [(number, name, COEFFICIENTS[name](x, quality)) for name in names]
             if len(grid):
-                tasks.append((number, "alpha", of_each(alpha_by, grid, quality)))
+                tasks.append((number, "alpha", COEFFICIENTS[alpha_by](grid, quality)))
         groups.append((sample.query[order], tasks))
     blocks: list[dict[str, list[FloatArray]]] = [{} for _ in samples]
     resamples = bootstrap.resamples, bootstrap.seed, _FEWEST_AT_ONCE
@@ -524,7 +520,7 @@ def _correlation(
         name: math.nan if reason else once(COEFFICIENTS[name], x, y) for name in sample.coefficients
     }
     bounds = {
-        name: UNKNOWN if math.isnan(value) else interval(replicates[name], bootstrap)
+        name: UNKNOWN if math.isnan(value) else interval(replicates[name][:, 0], bootstrap)
         for name, value in coefficients.items()
     }
     return Correlation(sample.metric, sample.segment, len(x), coefficients, bounds, reason, p)
