@@ -42,6 +42,10 @@ class InputError(RagkpiError):
         return type(self), (self.file, self.line, self.found, self.expected)
 
 
+class MissingPartError(InputError):
+    """A file has no part that its role needs, such as ids of documents."""
+
+
 class UnsettledError(InputError):
     """Values suggest where a file has its parts, but no names settle it: nothing is read.
 

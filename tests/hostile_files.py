@@ -62,7 +62,7 @@ RUNS = {
         2,
     ),
     "NUL": (b"1 Q0 a 1 2 me\n1 Q0 d\0 1 2 me\n", "run:2: a NUL byte; expected text", 2),
-    "UTF-16": ("1 Q0 d 1 2 me\n".encode("utf-16"), "run:1: a NUL byte; expected text", 2),
+    "UTF-16": ("1 Q0 d 1 2 me\n".encode("utf-16"), "run: UTF-16 text; expected UTF-8: …", 2),
     "duplicate": (
         b"1 Q0 d 1 2 me\n1 Q0 e 2 1 me\n1 Q0 d 3 0 me\n",
         "run:3: document d of query 1 again, first retrieved at line 1; "
@@ -115,7 +115,7 @@ RUNS = {
     "JSON, NaN": (b'{"1": {"d": NaN}}', "run:1: score 'NaN'; expected a decimal number", 2),
     "JSON, null": (
         b'{"1": {"d": 1,\n"e": null}}',
-        "run:2: number is null; expected a string or a number",
+        "run:2: a document's number is null; expected a string or a number",
         2,
     ),
     "JSON, a number": (b'{"1": {"d": 1},\n"2": 5}', f"run:2: no object under '2'; {DOCUMENT}", 2),
@@ -143,7 +143,7 @@ RUNS = {
     ),
     "JSON Lines, no list": (
         b'{"qid": 1}',
-        f"run:1: no list of documents (keys: 'qid'); expected one of {LISTS}, "
+        f"run:1: no list of documents (keys: 'qid'); expected one of {LISTS} …, "
         "or --map-run 'list=…'",
         2,
     ),
@@ -206,8 +206,7 @@ RUNS = {
     ),
     "JSON, a list with scores and one without": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 3}]}\n{"qid": 1, "hits": ["e"]}\n',
-        "run:2: query 1 with and without scores again, first at line 1; "
-        "expected one ranking of each query",
+        "run:2: a document without an id (keys: no keys); expected one of docid, or …",
         2,
     ),
     "CSV, score twice": (
@@ -237,8 +236,8 @@ RUNS = {
     ),
     "contexts of texts": (
         b'{"qid": 1, "contexts": ["a"]}',
-        "run:1: contexts lists texts, not ids ('a'); expected ids of documents, or where to "
-        "find them: --map-run 'list=…, doc=…'",
+        "run:1: contexts lists texts, not ids ('a'); expected ids as in qrels; texts match only "
+        "texts (--match text)",
         2,
     ),
     "hits of texts": (
@@ -248,9 +247,8 @@ RUNS = {
         2,
     ),
     "a query of text": (
-        b'{"query": "what is it", "hits": ["d"]}',
-        f"run:1: no query id but a text (keys: 'query hits'); expected one of {QUERY}, "
-        "or --map-run 'query=…'",
+        b'{"text": "what is it", "hits": ["d"]}',
+        f"run:1: no query id (keys: 'text hits'); expected one of {QUERY}, or --map-run 'query=…'",
         2,
     ),
     "a list of scores": (
@@ -364,14 +362,8 @@ QRELS = {
     ),
     "a request of rank_eval without an id": (
         b'{"requests":[{"request":{},"ratings":[{"_index":"i","_id":"d","rating":1}]}]}',
-        "qrels:1: a request of Elasticsearch's rank_eval without an id; "
-        'expected "id" in each of the requests: the query as the run calls it',
-        2,
-    ),
-    "no level": (
-        b'{"qid": 1, "judgments": [{"docid": "d"}]}',
-        "qrels:1: no level (keys: 'docid'); expected one of relevance rel level label grade gain "
-        "rating judgment judgement relevance_label score, or --map-qrels 'level=…'",
+        "qrels: its query can be guessed, but no known name says so; expected this command\n"
+        "  ragkpi eval --map-qrels 'records=$.requests, query=@number, …",
         2,
     ),
     "null in a list of ids": (
@@ -401,7 +393,7 @@ TABLES = {
     ),
     "names": (
         {"qid": ["1"], "score": [1.0]},
-        f"run: names no docno ('qid score'); expected one of {IDS.removesuffix(' id')}, or …",
+        "run:1: a document without an id (keys: 'qid score'); expected one of …",
     ),
     "lists": (
         {"qid": [["1"]], "docno": ["d"], "score": [1.0]},

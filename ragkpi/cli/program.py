@@ -12,6 +12,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, pairwise
 from shlex import join
 from typing import Any
 
@@ -21,6 +22,7 @@ from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, held_notes,
 from ragkpi.errors import (
     CommandError,
     InputError,
+    MissingPartError,
     RagkpiError,
     RagkpiNote,
     RagkpiWarning,
@@ -42,6 +44,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LEAST = 64 << 20
 _TO_START = 80 << 20  # numpy maps this much; without it, OpenBLAS ends the process its own way
 _CONTROL_GROUP = "/sys/fs/cgroup/memory.max"
+_MATCH_TEXT = "--match text"
 _MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
 
 _SIGPIPE_STATUS = 141
@@ -262,7 +265,7 @@ def _advised(
 
     Where no known name settles how a file is read, add the command with each map.
     """
-    from ragkpi.files.formats import reads_as
+    from ragkpi.files.formats import map_of_texts, reads_as
 
     if isinstance(problem, UnsettledError):
         return CommandError(problem, [_mapped(arguments, problem, *of) for of in problem.maps])
@@ -270,6 +273,22 @@ def _advised(
     others = [word for word in arguments[1:] if word != file and roles.get(word, "run") != role]
     if role is None or file not in arguments:
         return problem
+    if isinstance(problem, MissingPartError) and "--match" not in arguments:
+        unread: dict[str, Kind] = {
+            word: "run"
+            for before, word in pairwise(arguments)
+            if before[:1] != "-" and os.path.isfile(word)
+        }
+        maps = {path: map_of_texts(kind, path) for path, kind in {**unread, **roles}.items()}
+        bare = next((path for path, texts in maps.items() if texts is None), None)
+        if None not in (bare, maps[file]):
+            expected = f"expected ids as in {bare}; texts match only texts ({_MATCH_TEXT})"
+            return InputError(file, problem.line, problem.found, expected)
+        if bare is None:
+            first, *words = arguments
+            options = chain.from_iterable(filter(None, maps.values()))
+            command = join(["ragkpi", first, *_MATCH_TEXT.split(), *options, *words])
+            return CommandError(problem, [f"  {command}"])
     before = arguments[arguments.index(file) - 1]
     if arguments[0] in ("agree", "correct") or before in ("--gains", "--pool"):
         return problem  # these are not the qrels that a run follows

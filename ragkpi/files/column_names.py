@@ -79,6 +79,8 @@ NUMBERED = _words(
 SCORES = _words("scores retrieve_scores retrieved_scores retrieval_scores similarities distances")
 # Lists of texts in most files, so their strings are never ids.
 TEXTS = ("contexts", "passages")
+# Names of one text.
+TEXT = _words("reference text content page_content passage chunk")
 # Keys around the parts of a document, and names of a document's source there.
 WRAPPERS = _words(
     "document doc node metadata meta payload fields source kwargs entity hit record chunk item "
@@ -108,7 +110,10 @@ NAMES = {
     "<list>": RETRIEVED,
     "<judged>": JUDGED,
     "<query text>": QUERY_TEXT,
-    "<texts>": _words("retrieved_contexts retrieval_context contexts retrieved_texts passages"),
+    "<texts>": _words(
+        "retrieved_contexts retrieval_context contexts retrieved_texts passages "
+        "ai_observability_retrieval_retrieved_contexts"
+    ),
     "<gold texts>": _words("reference_contexts gold_contexts context expected_texts evidence"),
 }
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ragkpi.errors import InputError, RagkpiError, UnsettledError
+from ragkpi.errors import InputError, MissingPartError, RagkpiError, UnsettledError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import ScoreKind
@@ -345,7 +345,7 @@ def _tried(kind: Kind, problem: UnsettledError) -> InputError:
     if maps:
         return unsettled(kind, problem.file, problem.found, maps)
     advice = f"expected a map of its keys ({option(problem.argument)} …; 'ragkpi formats map')"
-    return InputError(problem.file, None, "holds no query with ids of documents", advice)
+    return MissingPartError(problem.file, None, "holds no query with ids of documents", advice)
 
 
 def reads_as(kind: Kind, path: str, reading: Reading | None = None) -> bool:
@@ -362,6 +362,17 @@ def reads_as(kind: Kind, path: str, reading: Reading | None = None) -> bool:
     except RagkpiError:
         return False
     return True
+
+
+def map_of_texts(kind: Kind, path: str) -> list[str] | None:
+    """Return the option, [] if none is needed, by which texts of a file match; None without."""
+    with warnings.catch_warnings(action="ignore"):
+        if reads_as(kind, path, reading_for(kind, match="text")):
+            return []
+        for map_ in (f"doc={name}" for name in fields.TEXT):
+            if reads_as(kind, path, reading_for(kind, map_=map_)):
+                return [f"--map-{kind}", map_]
+    return None
 
 
 def run_format(source: Source, reading: Reading | str | None = None) -> FileReader:

@@ -33,6 +33,7 @@ _ELEMENTS = 10  # of a list
 _KEYS = 200  # of an object
 _DEEPEST = 6
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_OF_RECORDS = re.compile(r"@value\[\]\.|\d+\.")
 _MACHINE = re.compile(r"\d+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 Columns: TypeAlias = "dict[str, list[Any]]"  # from a path to the value in each record
@@ -166,6 +167,8 @@ def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -
             ):
                 keyed = {"query": "@key", **rest}
                 readings = _of_keys(records, rest, kind) or _of_records(records, kind, keyed)
+            # A list of records, each with a list, is no list of one query.
+            readings = [of for of in readings if not _OF_RECORDS.match(of.map.get("list", ""))]
             known = path == "$" or plain_name(path.rpartition(".")[2]) in _list_names(kind)
             readings = [
                 one._replace(guesses=("records", *one.guesses))
@@ -555,6 +558,9 @@ def _document(
     if not found:
         return []
     first, *others = found
+    first = first._replace(path=_only(first.path, columns, "<document or id>"))
+    if first.path not in columns:
+        return [first]
     named = [
         part for part in others if part.order[0] == 1 and columns[part.path] != columns[first.path]
     ]
@@ -592,12 +598,21 @@ def _numbers(
     for part, names in (("score", scores), ("rank", fields.RANK)):
         known = next((ordering[name] for name in names if name in ordering), None)
         if known is not None:
-            return {part: known}, []
+            return {part: _only(known, columns, f"<{part}>")}, []
     for name, path in reversed(ordering.items()):
         # A pair's number has no name. Further inside nothing compares numbers with the order.
         if name.isdigit() or ("." in path and name in floats and meaning(name) == "unknown"):
             return {"score": path}, ["score"]
     return {}, []
+
+
+def _only(path: str, columns: Columns, names: str) -> str:
+    """Return the path; if two keys have its name, such as score and Score, a path to both.
+
+    The reader refuses these. Elasticsearch's ``_id`` beside ``id`` is another name.
+    """
+    same = {one.strip("_@$") for one in columns if plain_name(one) == plain_name(path)}
+    return path if len(same) < 2 else path.removesuffix(_last(path)) + names
 
 
 def _varies(path: str, some: Lists) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.errors import InputError, RagkpiNote
+from ragkpi.errors import InputError, MissingPartError, RagkpiNote
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import (
     ORDER,
@@ -228,7 +228,7 @@ def no_object(file: str, line: int) -> InputError:
 
 def lacking(
     file: str, shape: Shape, record: Record, part: str, found: str | None = None
-) -> InputError:
+) -> MissingPartError:
     """Return the error for a record without a part, with its keys and how to map one."""
     path = getattr(shape, part)
     advice = f"or {option('map_' + shape.kind)} '{part}=…'"
@@ -236,9 +236,9 @@ def lacking(
     if at and (part == "list" or not isinstance(value, str)):  # the key is there
         wanted = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
         expected = f"expected {wanted} there, {advice}"
-        return InputError(file, record.line, f"{_dotted(at)} is {kind_of(value)}", expected)
+        return MissingPartError(file, record.line, f"{_dotted(at)} is {kind_of(value)}", expected)
     keys = fields.shown_names(record.value) if isinstance(record.value, dict) else "no keys"
-    return InputError(
+    return MissingPartError(
         file,
         record.line,
         f"{found or f'no {part}'} (keys: {keys})",
@@ -431,7 +431,7 @@ class ShapeReader:
         if value is not item or not self._refuses_texts(name):
             return octets
         if fields.plain_name(name) in fields.TEXTS or len(octets.split()) != 1:
-            raise InputError(
+            raise MissingPartError(
                 self._file,
                 line,
                 f"{name} lists texts, not ids ({shown(octets)})",

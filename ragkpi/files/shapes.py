@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ragkpi.errors import InputError, RagkpiWarning, UsageError
+from ragkpi.errors import InputError, MissingPartError, RagkpiWarning, UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import ORDER
 from ragkpi.files.opening import Kind
@@ -145,7 +145,7 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
     if name is None:
         path = getattr(shape, part).split("|")[0]
         wanted = fields.NAMES.get(path, (path,))
-        raise InputError(
+        raise MissingPartError(
             file,
             line,
             f"names no {wanted[0]} ({fields.shown_names(names)})",

@@ -1,6 +1,7 @@
 """Texts where ids are missing (--match text), and queries by text or place (--queries)."""
 
 import json
+import shlex
 
 from ragkpi.files.sieve import words_of
 
@@ -76,3 +77,28 @@ def test_the_simplest_gold(ragkpi, tmp_path):
             "eval", "-m", "num_rel", "-m", "num_rel_ret", "gold", "run", folder=tmp_path
         )
         assert outcome.out.split()[2::3] == [b"3", b"1"], text
+
+
+HINTED = "query,place,reference,score\nwhy so?,0,A b.,0.9\nwhy so?,1,c d,0.8\nhow?,0,e f,0.7\n"
+
+
+def test_a_refusal_of_texts_ends_in_the_command_that_matches_them(ragkpi, tmp_path):
+    path = put(tmp_path, "set.jsonl", SETS)
+    (tmp_path / "run.csv").write_text(HINTED)
+    for run, options in ((path, []), ("run.csv", ["--map-run", "doc=reference"])):
+        outcome = ragkpi("eval", "-m", "P.1", path, run, folder=tmp_path)
+        assert (outcome.status, outcome.out) == (2, b"")
+        _, command = outcome.err.decode().splitlines()
+        words = shlex.split(command)
+        assert words == ["ragkpi", "eval", "--match", "text", *options, "-m", "P.1", path, run]
+        assert ragkpi(*words[1:], folder=tmp_path).status == 0
+
+
+def test_texts_beside_ids_are_refused_without_a_command(ragkpi, tmp_path):
+    path = put(tmp_path, "set.jsonl", SETS)
+    (tmp_path / "gold").write_text("q 0 a 1\nq 0 b 1\n")
+    for files in (("gold", path), (path, "gold")):
+        outcome = ragkpi("eval", *files, folder=tmp_path)
+        assert outcome.status == 2
+        (line,) = outcome.err.decode().splitlines()
+        assert line.endswith("expected ids as in gold; texts match only texts (--match text)")

@@ -50,3 +50,11 @@ def test_citations_with_scores(list_):
 def test_lists_without_a_query_are_taken_by_their_place():
     (reading,) = recognise_object({"ids": [["d1", "d2"], ["d2", "d3"]]}, "qrels")
     assert (reading.map["query"], reading.guesses) == ("@number", ("query",))
+
+
+@pytest.mark.parametrize(
+    ("keys", "path"), [({"score": 1, "Score": 2}, "score"), ({"DocId": "e"}, "document or id")]
+)
+def test_two_keys_of_one_name_are_left_to_the_reader_which_refuses_them(keys, path):
+    records = [{"qid": "q", "hits": [{"doc_id": "d", **keys}]}]
+    assert f"=<{path}>" in recognise(records, "run")[0].text
