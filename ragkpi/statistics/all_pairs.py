@@ -199,11 +199,12 @@ def _stepped_down(values: FloatArray, trials: int, seed: int) -> FloatArray:
     exact = 2 ** len(moving) <= trials
     flips = iter([all_swaps(len(moving))]) if exact else swapped(len(moving), trials, seed)
     reached, total = (np.zeros(len(one)), 0) if exact else (np.ones(len(one)), 1)
+    rows = max(1, _CELLS // max(1, len(one)))
     for block in flips:
         flipped = sums([1.0 - 2.0 * block], moving)
         total += len(flipped)
-        for start in range(0, len(flipped), max(1, _CELLS // max(1, len(one)))):
-            some = flipped[start : start + max(1, _CELLS // max(1, len(one)))]
+        for start in range(0, len(flipped), rows):
+            some = flipped[start : start + rows]
             x = (np.abs(some[:, one] - some[:, other]) + slack) / root
             reached += (np.maximum.accumulate(x, axis=1) >= limit).sum(axis=0)
     share = np.maximum.accumulate(reached[::-1] / total)[::-1]

@@ -190,6 +190,7 @@ class _ComparedReport(ABC, Generic[Compared]):
     signature: Signature | None = None
     doubts: Mapping[str, Doubt] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    name: ClassVar[str]  # in a JSON document
     kind: ClassVar[str]  # of its JSON lines
 
     @property
@@ -211,6 +212,11 @@ class _ComparedReport(ABC, Generic[Compared]):
     def verdict(self) -> list[str]:
         """What the first measure decides, or with ``family="all"`` each."""
         return self._sentences({name: name for name in self.compared.names})
+
+    def document(self, layout: Layout) -> dict[str, Any]:
+        """Return the runs and their differences or pairs as one JSON object."""
+        compared = {**self._findings(), f"{self.kind}s": list(self._objects(layout))}
+        return {**self._runs().document(layout), self.name: compared}
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run, then one per difference or pair."""
@@ -240,7 +246,7 @@ class _ComparedReport(ABC, Generic[Compared]):
         table = replace(table, verdict=verdict, explanation=self.explanation, notes=notes)
         return self._runs().signed(table, layout)
 
-    def _procedure(self) -> dict[str, Any]:
+    def _findings(self) -> dict[str, Any]:
         """Return the procedure, its explanation and the verdict for JSON."""
         procedure = self.compared.procedure
         return {
@@ -258,7 +264,7 @@ class _ComparedReport(ABC, Generic[Compared]):
 class ComparisonReport(_ComparedReport[Comparison]):
     """The report on a comparison with a baseline."""
 
-    kind = "difference"
+    name, kind = "comparison", "difference"
 
     @property
     def explanation(self) -> list[str]:
@@ -385,14 +391,8 @@ class ComparisonReport(_ComparedReport[Comparison]):
                 values = (Cell(number, style=style) for number in (d.baseline, d.summary))
                 yield [*heads, *values, *self._tested(d, layout)]
 
-    def document(self, layout: Layout) -> dict[str, Any]:
-        """Return the runs and their differences as one JSON object."""
-        comparison = {
-            "baseline": self.compared.names[0],
-            **self._procedure(),
-            "differences": list(self._objects(layout)),
-        }
-        return {**self._runs().document(layout), "comparison": comparison}
+    def _findings(self) -> dict[str, Any]:
+        return {"baseline": self.compared.names[0], **super()._findings()}
 
     def _objects(self, layout: Layout) -> Iterator[dict[str, Any]]:
         digits = layout.digits
@@ -436,7 +436,7 @@ class AllPairsReport(_ComparedReport[AllPairs]):
     Doubts are about what the best run is better than.
     """
 
-    kind = "pair"
+    name, kind = "all_pairs", "pair"
 
     @property
     def explanation(self) -> list[str]:
@@ -515,21 +515,15 @@ class AllPairsReport(_ComparedReport[AllPairs]):
         ]
         return self._written(Table(columns, rows), short, layout)
 
-    def document(self, layout: Layout) -> dict[str, Any]:
-        """Return the runs and all pairs as one JSON object."""
+    def _findings(self) -> dict[str, Any]:
         joint = {"correction": "none"} if self.compared.is_joint else {}
-        all_pairs = {
-            **self._procedure(),
-            **joint,
-            "letters": {
-                by_metric.metric.name: dict(
-                    zip(self.compared.names, by_metric.letters or (), strict=True)
-                )
-                for by_metric in self.compared.claims
-            },
-            "pairs": list(self._objects(layout)),
+        letters = {
+            by_metric.metric.name: dict(
+                zip(self.compared.names, by_metric.letters or (), strict=True)
+            )
+            for by_metric in self.compared.claims
         }
-        return {**self._runs().document(layout), "all_pairs": all_pairs}
+        return {**super()._findings(), **joint, "letters": letters}
 
     def _objects(self, layout: Layout) -> Iterator[dict[str, Any]]:
         for by_metric in self.compared.by_metric:
