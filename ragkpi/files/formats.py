@@ -335,23 +335,28 @@ def with_tried_maps(kind: Kind, blocks: Iterator[RunColumns]) -> Iterator[RunCol
 
 
 def _tried(kind: Kind, problem: UnsettledError) -> InputError:
+    if not os.path.isfile(problem.file):
+        return problem
     with warnings.catch_warnings(action="ignore"):
-        maps = [
-            one
-            for one in problem.maps
-            if not os.path.isfile(problem.file)
-            or reads_as(kind, problem.file, reading_for(kind, map_=one[0]))
-        ]
+        tries = [_refusal(kind, problem.file, reading_for(kind, map_=of)) for of, _ in problem.maps]
+    maps = [one for one, refusal in zip(problem.maps, tries, strict=True) if refusal is None]
     if maps:
         return unsettled(kind, problem.file, problem.found, maps)
+    for refusal in tries:
+        if isinstance(refusal, MissingPartError) and refusal.line is not None:
+            found = f"{refusal.found}, unlike other records"
+            return MissingPartError(problem.file, refusal.line, found, "expected all records alike")
     advice = f"expected a map of its keys ({option(problem.argument)} …; 'ragkpi formats map')"
     return MissingPartError(problem.file, None, "holds no query with ids of documents", advice)
 
 
 def reads_as(kind: Kind, path: str, reading: Reading | None = None) -> bool:
     """Whether a regular file can be read whole in a role."""
-    if not os.path.isfile(path):
-        return False
+    return os.path.isfile(path) and _refusal(kind, path, reading) is None
+
+
+def _refusal(kind: Kind, path: str, reading: Reading | None) -> RagkpiError | None:
+    """Read a file whole in a role; return what refuses it."""
     try:
         with Source(path) as source:
             reader = reader_of(kind, source, reading)
@@ -359,9 +364,9 @@ def reads_as(kind: Kind, path: str, reading: Reading | None = None) -> bool:
                 reader.read_qrels(source)
             else:
                 deque(reader.stream_columns(source), maxlen=0)
-    except RagkpiError:
-        return False
-    return True
+    except RagkpiError as problem:
+        return problem
+    return None
 
 
 def map_of_texts(kind: Kind, path: str) -> list[str] | None:

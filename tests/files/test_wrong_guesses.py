@@ -1,5 +1,7 @@
 """What is no id of a document, or no list of one query, is neither read nor guessed."""
 
+import json
+
 import pytest
 
 from ragkpi.files.recogniser import recognise, recognise_object
@@ -58,3 +60,15 @@ def test_lists_without_a_query_are_taken_by_their_place():
 def test_two_keys_of_one_name_are_left_to_the_reader_which_refuses_them(keys, path):
     records = [{"qid": "q", "hits": [{"doc_id": "d", **keys}]}]
     assert f"=<{path}>" in recognise(records, "run")[0].text
+
+
+def test_a_first_record_unlike_the_others(ragkpi, tmp_path):
+    records = [{"title": "x"}, *({"qid": of, "hits": [{"docid": "d", "score": 1}]} for of in "ab")]
+    (tmp_path / "run").write_text("\n".join(map(json.dumps, records)))
+    (tmp_path / "gold").write_text("a 0 d 1\n")
+    outcome = ragkpi("eval", "gold", "run", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert outcome.err == (
+        b"ragkpi: run:1: no list of documents (keys: 'title'), unlike other records; "
+        b"expected all records alike\n"
+    )
