@@ -61,7 +61,7 @@ def set_measures(inputs):
     counts = grade_counts.labelled(judged)
     worth = grade_counts.weights(counts, **WEIGHING)
     found |= {f"w{grade}": worth[0, grade] for grade in (3, 4, 5)}
-    found["G_obs"] = grade_counts.sum_weights(grade_counts.shown(judged, K), worth)[0]
+    found["G_obs"] = grade_counts.sum_weights(grade_counts.in_top(judged, K), worth)[0]
     found["G_oracle"] = grade_counts.best_sum(counts, worth, K)[0]
     found["oracle_12"] = grade_counts.best_sum(counts, worth, 12)[0]
     union = Settings(grade_map=GRADE_MAPS["rubric"], pool_union="union")

@@ -45,7 +45,12 @@ def printed(outcome, queries=JUDGED):
     assert ("left out" in err) == (queries == FOUND)
     assert ("count as 0" in err) == (queries == JUDGED)
     lines = [line.split("\t") for line in outcome.out.decode().splitlines()]
-    return float(next(line[-1] for line in lines if line[0].split()[0] in ("recip_rank", "run")))
+    for name, *values in lines:
+        if name.startswith("recip_rank"):
+            return float(values[1])
+        if name == "run":
+            return float(values[-1])
+    raise AssertionError(outcome.out)
 
 
 def ask(ragkpi, folder, *options, run="run"):
