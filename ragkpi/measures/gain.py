@@ -14,6 +14,7 @@ from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
     STAIRCASE,
     UNPROVEN,
+    AssignmentCounts,
     Bounds,
     GainRatio,
     Measure,
@@ -169,7 +170,21 @@ def _expected_dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None
     return ranked.total(np.where(is_alone(judged), exact, expected))
 
 
-@record(MEASURES, better="higher", bounds=STAIRCASE, ties="unproven", question="early")
+def _tallied_binG(tally: AssignmentCounts) -> FloatArray:
+    total = np.zeros(len(tally.queries))
+    for assignment, first, last, number in tally.stretches():
+        terms = (last - first + 1) / log2(2 + last - number)
+        total += np.bincount(assignment, terms, len(total))
+    return quotient(total, tally.num_rel)
+
+
+@record(
+    MEASURES,
+    better="higher",
+    bounds=STAIRCASE._replace(values=_tallied_binG),
+    ties="unproven",
+    question="early",
+)
 def binG(judged: Judged) -> FloatArray:
     """Binary G: each relevant document is discounted by the nonrelevant ones above it.
 

@@ -14,17 +14,17 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Concatenate, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.measures.parameters import Grammar
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged import Counts, Judged
 from ragkpi.ranking.relevance import AnyJudged
 from ragkpi.wording import Style
 
@@ -177,6 +177,24 @@ class GainRatio(NamedTuple):
     floor: float = 0.0
 
 
+class Stretches(NamedTuple):
+    """Stretches of relevant documents at consecutive ranks, (n,) each."""
+
+    assignment: IntArray
+    first: IntArray  # rank
+    last: IntArray
+    number: IntArray  # of relevant documents down to the last rank
+
+
+class AssignmentCounts(Counts, Protocol):
+    """Counts of many assignments of levels to unjudged documents, each as a query, at once."""
+
+    def stretches(self) -> Iterator[Stretches]: ...
+
+
+Tallied = Callable[Concatenate[AssignmentCounts, ...], FloatArray]
+
+
 def _always(_: Mapping[str, Any]) -> bool:
     return True
 
@@ -209,8 +227,9 @@ class Bounds(NamedTuple):
         The arguments for which the declaration holds.
     values
         ``"tallied"`` if the function of the measure takes `Counts` and asks for nothing else, so
-        that it computes thousands of assignments at once. ``"judged"``: every ranking is judged
-        for every assignment, which is always right, and takes longer.
+        that it computes thousands of assignments at once; or another function that does so.
+        ``"judged"``: every ranking is judged for every assignment, which is always right, and
+        takes longer.
     ratio
         From the arguments to the `GainRatio` of a measure that has this form.
     order
@@ -227,7 +246,7 @@ class Bounds(NamedTuple):
     reason: str = ""
     accepts: Callable[[Mapping[str, Any]], bool] = _always
     outer: Callable[..., FloatArray] | None = None
-    values: Literal["judged", "tallied"] = "judged"
+    values: Literal["judged", "tallied"] | Tallied = "judged"
     ratio: Callable[..., GainRatio] | None = None
     order: Literal["matters", "ignored"] = "matters"
 

@@ -15,6 +15,7 @@ from ragkpi.measures.measure import (
     STAIRCASE_ALONE,
     STAIRCASE_TALLIED,
     UNPROVEN,
+    AssignmentCounts,
     Measure,
     log,
     record,
@@ -272,7 +273,20 @@ def _relevant_at(judged: Counts, point: float) -> FloatArray:
     return whole + (exact - whole >= 0.5)
 
 
-@_early(parameters=RealCutoffs(RECALL_POINTS), bounds=STAIRCASE, known_as=("IPrec",))
+def _tallied_iprec_at_recall(tally: AssignmentCounts, point: float) -> FloatArray:
+    """Precision rises along a stretch of relevant documents, so it is highest at the last one."""
+    needed, best = _relevant_at(tally, point), np.zeros(len(tally.queries))
+    for assignment, _, last, number in tally.stretches():
+        reached = number >= needed[assignment]
+        np.maximum.at(best, assignment[reached], (number / last)[reached])
+    return best
+
+
+@_early(
+    parameters=RealCutoffs(RECALL_POINTS),
+    bounds=STAIRCASE._replace(values=_tallied_iprec_at_recall),
+    known_as=("IPrec",),
+)
 def iprec_at_recall(judged: Judged, point: float) -> FloatArray:
     """Interpolated precision at a recall point.
 
