@@ -18,6 +18,7 @@ import json
 import re
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ragkpi.errors import InputError, SeparateRankingsError
@@ -148,6 +149,24 @@ class Path:
             if name is not None or (flat and _leads_to_list(value, steps)):
                 return name or "", entries
         return None
+
+
+class JoinedPath(Path):
+    """An id of several keys, ``{source}#{page}``: no id if one of them is missing."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("")
+        self.text = text
+        pieces = re.split(r"\{([^{}]*)\}", text)
+        self._between, self._paths = pieces[::2], [Path(piece) for piece in pieces[1::2]]
+
+    def _first(
+        self, value: Any, key: str | None, number: int, accepted: Callable[[Any], bool]
+    ) -> tuple[Any, Keys | None]:
+        ids = [path.scalar(value, key, number) for path in self._paths]
+        if None in ids:
+            return None, None
+        return "".join(map(str, chain(*zip(self._between, [*ids, ""], strict=True)))), ()
 
 
 _NUMBERED = re.compile(r"(.+?)\.(\d+)(?:\.(.+))?")

@@ -17,6 +17,7 @@ from ragkpi.files.column_names import (
     is_score,
 )
 from ragkpi.files.json_text import (
+    JoinedPath,
     Keys,
     KeyTwiceError,
     Path,
@@ -261,7 +262,8 @@ class ShapeReader:
     def __init__(self, shape: Shape, file: str) -> None:
         self.shape = shape
         self._file = file
-        self._query, self._doc, self._run = Path(shape.query), Path(shape.doc), Path(shape.run_id)
+        self._query, self._run = Path(shape.query), Path(shape.run_id)
+        self._doc = JoinedPath(shape.doc) if "{" in shape.doc else Path(shape.doc)
         self._list = Path(shape.list)
         # A level may be true or false instead of a number.
         self._value = Path(shape.score or shape.level)

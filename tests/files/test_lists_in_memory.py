@@ -1,5 +1,6 @@
 """{query: [document, …]} in Python: ids, pairs, and documents as retrievers return them."""
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -173,3 +174,16 @@ def test_scores_that_rise_down_the_lists_are_not_read_in_silence():
         ragkpi.evaluate(gold, run, "recip_rank")
     read = ragkpi.evaluate(gold, run, "recip_rank", scores="distance")
     assert read.mean == {"recip_rank": 1.0}
+
+
+def test_an_id_of_two_keys(ragkpi, tmp_path):
+    pages = [("a.pdf", 1, 0.9), ("a.pdf", 2, 0.8)]
+    hits = [{"metadata": {"source": s, "page": p}, "score": score} for s, p, score in pages]
+    (tmp_path / "run").write_text(json.dumps({"qid": "q", "hits": hits}) + "\n")
+    (tmp_path / "gold").write_text("q 0 a.pdf#2 1\n")
+    line = ("eval", "-m", "recip_rank", "gold", "run", "--map-run")
+    outcome = ragkpi(*line, "doc={metadata.source}#{metadata.page}", folder=tmp_path)
+    assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"]
+    outcome = ragkpi(*line, "doc={metadata.source}#{metadata.line}", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert b"run:1: a document without an id" in outcome.err

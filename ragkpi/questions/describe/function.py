@@ -72,7 +72,8 @@ Parts, between commas; a part left out is found by its name:
 A path is names between dots (hits.hits), or a key that has dots itself (node.id); name[] goes
 through a list (output[].provenance), and a number is a place in one, from 0 (doc=0, score=1).
 JSON texts and lists in a cell are opened; a|b is a or else b; @key is the key of a value, @value
-the value itself, @number the number of the record. In CSV, TSV and tables a path is the name of a
+the value itself, @number the number of the record. In JSON a document's id may join several keys:
+doc={metadata.source}#{metadata.page}. In CSV, TSV and tables a path is the name of a
 column, or its number from 1 where there is no line of names: --map-run 'query=1, doc=2, score=4'.
 What a map names has to be there."""
 
