@@ -42,6 +42,10 @@ class InputError(RagkpiError):
         return type(self), (self.file, self.line, self.found, self.expected)
 
 
+class UnreadableError(InputError):
+    """The system does not open a file, or stops in the middle of it."""
+
+
 class MissingPartError(InputError):
     """A file has no part that its role needs, such as ids of documents."""
 

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any, BinaryIO, Literal, cast
 
 from ragkpi import interface as progress
-from ragkpi.errors import InputError, UsageError
+from ragkpi.errors import InputError, UnreadableError, UsageError
 
 Kind = Literal["run", "qrels"]
 """What a file holds."""
@@ -341,7 +341,7 @@ class Source:
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or str(problem)
             found = f"cannot be read ({reason})"
-            raise InputError(path, None, found, "expected a readable file") from None
+            raise UnreadableError(path, None, found, "expected a readable file") from None
 
     def _decompressed(self, file: BinaryIO) -> Any:
         if not isinstance(file, io.BufferedReader):
@@ -378,7 +378,8 @@ class Source:
     def _broken(self, problem: Exception) -> InputError:
         what = f"broken {self._compression} data" if self._compression else "cannot be read"
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
-        return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
+        error = InputError if self._compression else UnreadableError
+        return error(self.name, None, f"{what} ({reason})", "expected a complete file")
 
     def keep_copy(self) -> None:
         """Copy the input while it is read, unless it is a file that can be read again."""

@@ -98,14 +98,13 @@ def test_a_folder_is_a_table_and_what_cannot_be_read_is_in_it(ragkpi, tmp_path):
     (tmp_path / "runs" / "bad\x1b[31m").write_bytes(b"what is this\n")
     (tmp_path / "runs" / "empty").write_bytes(b"")
     (tmp_path / "runs" / "head").write_bytes(b"query_id,doc_id,relevance\n")
-    found = inspected(ragkpi, tmp_path, "runs", "absent")
+    found = inspected(ragkpi, tmp_path, "runs")
     kinds = {file["file"].rpartition("/")[2]: file["kind"] for file in found["files"]}
     assert kinds == {
         "good": "run",
         "bad\x1b[31m": None,
         "empty": None,
         "head": None,
-        "absent": None,
     }
     assert all(len(file["notes"]) == 1 for file in found["files"] if file["kind"] is None)
     screen = ragkpi("inspect", "--format", "table", "runs", folder=tmp_path).out
@@ -122,3 +121,10 @@ def test_the_fixtures(ragkpi):
     found = inspected(ragkpi, FIXTURES, "qrels.txt", "first_stage.run")
     assert [file["documents"] for file in found["files"]] == [[36, 43], [50, 50]]
     assert found["shared"][0]["queries"] == 12
+
+
+def test_a_file_that_cannot_be_opened_is_an_error(ragkpi, tmp_path):
+    outcome = ragkpi("inspect", "nosuch", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert outcome.err.count(b"\n") == 1
+    assert b"nosuch" in outcome.err

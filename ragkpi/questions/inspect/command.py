@@ -17,7 +17,7 @@ def inspect(
 
     The first records stand there as ragkpi understands them. With qrels and runs together: how
     many queries and documents they share, and the option that mends ids which do not match. What
-    cannot be read is in the table, too, with the reason below; the exit status is 0.
+    is neither is in the table, too, with the reason below; what cannot be opened is an error.
     """
     if not files:
         raise UsageError("no file is given; expected ragkpi inspect [options] FILE...")

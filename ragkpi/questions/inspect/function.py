@@ -41,8 +41,8 @@ def inspect(
     Parameters
     ----------
     files
-        Paths of runs, qrels and folders of them. A file that cannot be read is no error: its
-        notes say why.
+        Paths of runs, qrels and folders of them. A file that is neither is no error: its notes
+        say why. `UnreadableError` for a file that cannot be opened.
     how
         See `HowRead`: ``map_run``, ``run_format``, …
 

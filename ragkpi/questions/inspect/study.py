@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from ragkpi.errors import InputError, RagkpiError
+from ragkpi.errors import InputError, RagkpiError, UnreadableError
 from ragkpi.files.column_names import ORDER, meaning
 from ragkpi.files.formats import HEAD_LENGTH, FileReader, Reading, reader_of, recognise_kind
 from ragkpi.files.opening import Kind, Source
@@ -74,6 +74,8 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> FileConte
     try:
         with Source(file) as source:
             first = recognise_kind(source.peek(HEAD_LENGTH))
+    except UnreadableError:
+        raise
     except RagkpiError as problem:
         return FileContents(file, notes=[str(problem)])
     others: Mapping[Kind, Kind] = {"run": "qrels", "qrels": "run"}
@@ -83,6 +85,8 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> FileConte
             try:
                 reader = reader_of(kind, source, readings[kind])
                 contents = (_run if kind == "run" else _qrels)(file, source, reader)
+            except UnreadableError:
+                raise
             except RagkpiError as problem:
                 problems.append(problem)
                 continue
