@@ -318,7 +318,7 @@ def test_a_picture_of_differences_and_queries(compare, tmp_path):
         (["--against", "dense"], "--against dense: only --paper marks runs"),
         (["--paper", "--against", "x"], "expected one of"),
         (["--test", "tukey"], "a test of all pairs of runs at once; expected t, randomization"),
-        (["--plot", "x.pdf"], "--plot x.pdf"),
+        (["--plot", "x.gif"], "--plot x.gif"),
     ],
 )
 def test_options_that_do_nothing_are_refused(compare, arguments, words):

@@ -224,7 +224,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["-N", "5000", "--at", "6000", QRELS, RUN], "--at 6000: the corpus has only 5000"),
         (["-N", "20", QRELS, RUN], "but the corpus size is 20"),
         (["-N", "58", "--relevant", "4", "--format", "trex"], "--format trex"),
-        (["-N", "58", "--relevant", "4", "--plot", "x.pdf"], "--plot x.pdf"),
+        (["-N", "58", "--relevant", "4", "--plot", "x.gif"], "--plot x.gif"),
         (["--plot", "-", "--format", "json", QRELS, RUN], "stand behind the json"),
         (["-m", "map", QRELS, RUN], "No such option: -m;"),
         (["--target", "recall", QRELS, RUN], "--target recall: expected NAME=NUMBER"),

@@ -86,7 +86,9 @@ def test_a_page_leaves_its_sections_out_with_one_line(ragkpi, folder, runs):
     assert f"without {what}: {LINE}" in data["notes"]
     (whole,) = data["slices"]
     assert "diagnoses" not in whole
-    assert [chart for chart in whole["depth"]["charts"] if "RA-nWG" in json.dumps(chart)] == []
+    assert whole["depths"]
+    for depth in whole["depths"]:
+        assert [chart for chart in depth["charts"] if "RA-nWG" in json.dumps(chart)] == []
     assert not {"ra_nwg_10", "pct_proc_10"} & {measure["name"] for measure in data["measures"]}
 
 
@@ -97,7 +99,9 @@ def test_a_page_with_the_map_has_all_of_them(ragkpi, folder, runs):
     assert outcome.status == 0, outcome.err
     (whole,) = page_data(folder)["slices"]
     assert ("diagnoses" in whole) == ("--pool" in runs)
-    assert any("RA-nWG" in json.dumps(chart) for chart in whole["depth"]["charts"])
+    assert whole["depths"]
+    for depth in whole["depths"]:
+        assert any("RA-nWG" in json.dumps(chart) for chart in depth["charts"])
 
 
 def page_data(folder):
