@@ -17,6 +17,10 @@ IDS = (
     "wikipedia_id pid did doc document id"
 )
 LEVEL = "expected a whole number such as 0, 1, 2 or -1"
+LEVELS = (
+    "expected one of relevance rel level label grade gain rating judgment judgement "
+    "relevance_label score, or --map-qrels 'level=…'"
+)
 FRACTION = f"{LEVEL}; num_rel, …, P need levels; real gains serve …"
 
 RUNS = {
@@ -229,6 +233,27 @@ RUNS = {
         "run:1: key 'docid' twice; expected each key once",
         2,
     ),
+    "JSON, some with scores": (
+        b'{"qid": 1, "hits": [{"docid": "d", "score": 3}]}\n{"qid": 1, "hits": [{"docid": "e"}]}\n',
+        "run:2: query 1 with and without scores again, first at line 1; "
+        "expected one ranking of each query",
+        2,
+    ),
+    "a list for a score beside a rank": (
+        b'{"qid": 1, "docid": "d", "score": [1], "rank": 1}\n',
+        "run:1: score is an array; expected a string or a number",
+        2,
+    ),
+    "a text for a score beside a rank": (
+        b'{"qid": 1, "hits": [{"docid": "d", "score": "high", "rank": 1}]}\n',
+        "run:1: score 'high'; expected a decimal number",
+        2,
+    ),
+    "JSON Lines, qid and QID": (
+        b'{"qid": 1, "QID": 2, "hits": [{"docid": "d", "score": 1}]}',
+        "run:1: qid and QID both name the qid; expected each key once",
+        2,
+    ),
     "JSON Lines, score and Score": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 1, "Score": 2}]}',
         "run:1: score and Score both name the score; expected each key once",
@@ -364,6 +389,36 @@ QRELS = {
         b'{"requests":[{"request":{},"ratings":[{"_index":"i","_id":"d","rating":1}]}]}',
         "qrels: its query can be guessed, but no known name says so; expected this command\n"
         "  ragkpi eval --map-qrels 'records=$.requests, query=@number, …",
+        2,
+    ),
+    "no level": (
+        b'{"qid": 1, "judgments": [{"docid": "d"}]}',
+        f"qrels:1: no level (keys: 'docid'); {LEVELS}",
+        2,
+    ),
+    "a level under an unknown name": (
+        b'{"qid": 1, "judgments": [{"docid": "d", "verdict": "irrelevant"}]}',
+        f"qrels:1: no level (keys: 'docid verdict'); {LEVELS}",
+        2,
+    ),
+    "a row without a level": (
+        b'{"qid": 1, "docid": "d", "note": "wrong"}',
+        f"qrels:1: no level (keys: 'qid docid note'); {LEVELS}",
+        2,
+    ),
+    "a list for a level": (
+        b'{"qid": 1, "relevant_docs": [{"docid": "d", "level": [0]}]}',
+        "qrels:1: a document's number is an array; expected a string or a number",
+        2,
+    ),
+    "null for a level": (
+        b'{"qid": 1, "relevant_docs": [{"docid": "d", "level": null}]}',
+        "qrels:1: 'level' is null; expected a number there, or --map-qrels 'level=…'",
+        2,
+    ),
+    "JSON Lines, level and Level": (
+        b'{"qid": 1, "judgments": [{"docid": "d", "level": 0, "Level": 1}]}',
+        "qrels:1: level and Level both name the level; expected each key once",
         2,
     ),
     "null in a list of ids": (

@@ -71,6 +71,8 @@ JUDGED = _words(
     "positive positive_doc_ids reference_ids reference_context_ids reference_doc_ids "
     "retrieval_gt judgment_ratings provenance"
 )
+# Lists of documents of any level: one without a level may be irrelevant.
+GRADED = _words("judgments judgements ratings qrels judgment_ratings")
 # Lists whose records are known by their number, as evaluation sets without ids write them.
 NUMBERED = _words(
     "retrieved_ids expected_ids retrieved_context_ids reference_context_ids retrieval_gt"

@@ -516,7 +516,9 @@ def _query(
     if plain_name(_last(path.removesuffix("[]"))) in fields.NUMBERED:
         found = [part for part in found if part.order[0] < 2] or [_Part("@number")]
     if found:
-        return min(found, key=lambda part: part.order)
+        first = min(found, key=lambda part: part.order)
+        by_id = first.order[:1] == (1,)
+        return first._replace(path=_only(first.path, columns, "<query id>")) if by_id else first
     texts = {
         name: len({*values})
         for name, values in columns.items()
@@ -590,8 +592,10 @@ def _numbers(
             for path in near.values()
             if meaning(path) != "other" and any(map(_may_be_level, columns[path]))
         ]
-        guess = not level and bool(unknown)
-        return {"level": level or unknown[0]} if level or guess else {}, ["level"] * guess
+        guess = bool(unknown)
+        if level:
+            return {"level": _only(level, columns, "<level>")}, []
+        return {"level": unknown[0]} if guess else {}, ["level"] * guess
     ordering = {name: path for name, path in near.items() if any(map(_is_number, columns[path]))}
     floats = {name for name, path in ordering.items() if any(map(_is_float, columns[path]))}
     scores = (*fields.SCORE, *fields.DISTANCE, *({"relevance"} & floats))

@@ -32,7 +32,7 @@ from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
 from ragkpi.files.recogniser import Recognition
 from ragkpi.files.roles import unsettled
-from ragkpi.files.shapes import Shape, find_column, map_of, mapped, warn_of_order
+from ragkpi.files.shapes import SHAPES, Shape, find_column, map_of, mapped, warn_of_order
 from ragkpi.files.trec import (
     NONE,
     Origin,
@@ -273,6 +273,8 @@ class ShapeReader:
         # The keys of the first record's score and rank, in files with one document per record.
         self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
+        # Whether a record may have a query and a relevant document, and nothing else.
+        self._pairs = not shape.list and shape.level == "<level>"
         # Whether numbers that are not read must agree with those that are.
         self._compares = shape.kind == "run" and not shape.says_order and not self._objects
 
@@ -474,8 +476,11 @@ class ShapeReader:
             return b"1"
         value = self._value.any_value(item, key)
         if value is None and self.shape.level != "@value":
-            mapped = self.shape.name == "map" and self.shape.required
-            if "level" not in self.shape.required and (mapped or not isinstance(item, dict)):
+            bare = self._value.first(item, key)[1] is None and (
+                self.shape.unlevelled == "relevant"
+                or (self._pairs and isinstance(item, dict) and len(item) == 2)
+            )
+            if "level" not in self.shape.required and (bare or not isinstance(item, dict)):
                 return b"1"  # an id in a list of relevant documents, or no level in a map
             raise lacking(self._file, self.shape, record._replace(value=item), "level")
         if isinstance(value, bool):
@@ -611,8 +616,14 @@ def shape_for(
         warnings.warn(f"{file}: read as: {visible(first.text)}", RagkpiNote, stacklevel=2)
     joined = "[]" in shape.list and first.map.keys().isdisjoint(("score", "distance", "scores"))
     dropped = shape.list and (joined or (kind == "qrels" and shape.doc != "@key"))
+    last = fields.plain_name(shape.list.rpartition(".")[2])
+    graded = user is None and (not shape.list or last in fields.GRADED)
+    if graded or "level" in first.map:
+        shape = shape._replace(unlevelled="refused")
+    if "rank" in first.map and not (user and "rank" in user.required):
+        # A score that is no number is refused, not passed over.
+        shape = shape._replace(score=SHAPES[kind]["lists"].score)
     return shape._replace(
-        level=first.map.get("level", ""),
         repeated="dropped" if dropped else "refused",
         required=user.required if user else (),
     )

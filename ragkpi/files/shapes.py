@@ -53,6 +53,8 @@ class Shape(NamedTuple):
     repeated
         Whether a repeated document in a list is ``"refused"`` or ``"dropped"``; with another
         level it is always refused.
+    unlevelled
+        Whether an object without a level is ``"refused"`` or ``"relevant"``: has level 1.
     required
         The parts that a map names: a record must have them all.
     better
@@ -72,6 +74,7 @@ class Shape(NamedTuple):
     records: str = ""
     needs: tuple[str, ...] = ()
     repeated: Literal["refused", "dropped"] = "refused"
+    unlevelled: Literal["refused", "relevant"] = "refused"
     run_id: str = RUN
     required: tuple[str, ...] = ()
     better: Literal["higher", "lower"] = "higher"
@@ -321,4 +324,5 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
     if not {"score", "scores", "rank"}.isdisjoint(paths):
         base = base._replace(score="", rank="")
     parts: dict[str, Any] = {part: path for part, path in paths.items() if part != "distance"}
-    return base._replace(name="map", repeated="refused", required=tuple(parts), **parts)
+    base = base._replace(name="map", repeated="refused", unlevelled="relevant")
+    return base._replace(required=tuple(parts), **parts)

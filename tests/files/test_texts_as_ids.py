@@ -69,6 +69,7 @@ def test_the_simplest_gold(ragkpi, tmp_path):
     for text in (
         "q,a\nq,b\nr,c\n",
         "query_id,doc_id\nq,a\nq,b\nr,c\n",
+        '{"qid": "q", "docid": "a"}\n{"qid": "q", "docid": "b"}\n{"qid": "r", "docid": "c"}\n',
         "query_id;relevant_ids\r\nq;a|b\r\nr;c\r\n",
         '{"q": ["a", "b"], "r": ["c"]}',
     ):
