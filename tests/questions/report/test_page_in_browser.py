@@ -58,14 +58,15 @@ def page(driver, address):
 
 
 def go_to(driver, address):
-    """Load a page anew, and wait until it has drawn itself: a busy machine takes a while."""
-    driver.get("about:blank")
+    """Load a page anew, and wait until it has drawn itself: a busy machine takes a while.
+
+    An empty page goes first, since another `#` alone loads nothing. It is not about:blank, for
+    which the driver does not wait: Chromium may then drop the page that follows, for ever.
+    """
+    driver.get("data:,")
     driver.get(address)
-    script = (
-        "return location.href !== 'about:blank' && document.querySelector('#sections a, #back')"
-    )
     for _ in range(300):
-        if driver.execute_script(script):
+        if driver.execute_script("return document.querySelector('#sections a, #back')"):
             return
         time.sleep(0.1)
     raise AssertionError(f"{address} is not drawn")
