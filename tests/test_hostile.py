@@ -48,6 +48,14 @@ def test_refuses_columns_of_tables(columns, message, ragkpi, tmp_path):
     refused(ragkpi("eval", "qrels", "run", folder=tmp_path), message, 2)
 
 
+def test_infinite_scores_are_compared(ragkpi, tmp_path):
+    (tmp_path / "qrels").write_bytes(b"1 0 d 1\n")
+    (tmp_path / "run").write_bytes(b"qid,docid,score\n1,d,inf\n1,e,inf\n")
+    outcome = ragkpi("eval", "-m", "num_ret", "qrels", "run", folder=tmp_path)
+    assert (outcome.status, outcome.out.split()[-1]) == (0, b"2")
+    assert b"internal" not in outcome.err
+
+
 @pytest.mark.skipif(not find_spec("zstandard"), reason="needs zstandard")
 def test_refuses_truncated_zstandard(ragkpi, tmp_path):
     """Its own reader gives what there is, without an error: a run that is merely shorter."""

@@ -105,9 +105,10 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
         named = part_of(block.origin.map) == "score" and meaning(path) == "score"
         rises = rises and named and block.by_rank is None
         if rises:
-            step, inside = np.diff(block.score), np.diff(block.group()) == 0
-            rises = not (step[inside] < 0).any()
-            rising = np.bincount(block.group()[1:][inside & (step > 0)], minlength=len(block.query))
+            above, below, group = block.score[:-1], block.score[1:], block.group()
+            inside = group[1:] == group[:-1]  # both are of one query; infinite scores compare
+            rises = not (inside & (below < above)).any()
+            rising = np.bincount(group[1:][inside & (below > above)], minlength=len(block.query))
             lists += int(((rising > 0) & (np.diff(block.starts) >= _SHORTEST_LIST)).sum())
     if rises and lists >= _LEAST_LISTS:
         choices = [("distance", "small is better"), ("score", "large is better")]
