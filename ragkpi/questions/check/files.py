@@ -17,6 +17,7 @@ import numpy as np
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.files.formats import Reading, run_format
 from ragkpi.files.lines import (
+    BLOCK_SIZE,
     Block,
     LineColumns,
     Tokens,
@@ -267,12 +268,14 @@ class CheckedFile:
         source: Source,
         request: CheckRequest,
         reading: Reading | str | None = None,
+        block_size: int = BLOCK_SIZE,
     ) -> None:
         self.name, self.request = source.name, request
         self._source = source
         self._reader = run_format(source, reading)
         if (judgements := request.judgements) is not None:
             self._reader = self._reader._replace(judged=(judgements.file, judgements.origin))
+        self._block_size = block_size
         self.scattered = False
         self._read_before = False
         source.keep_copy()
@@ -345,7 +348,7 @@ class CheckedFile:
         """Yield the lines of whole queries; those of a scattered run at once."""
         whole = [whole_text(self._source)] if self.scattered else []
         last: LineColumns | None = None  # a block's last query, which may go on in the next block
-        for block in whole or blocks(self._source):
+        for block in whole or blocks(self._source, self._block_size):
             if block is None or not len(lines := scan_tolerantly(block, unreadable)):
                 continue
             lines = lines if last is None else last.joined(lines)
