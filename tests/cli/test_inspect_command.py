@@ -128,3 +128,19 @@ def test_a_file_that_cannot_be_opened_is_an_error(ragkpi, tmp_path):
     assert (outcome.status, outcome.out) == (2, b"")
     assert outcome.err.count(b"\n") == 1
     assert b"nosuch" in outcome.err
+
+
+def test_without_a_common_query_no_document_is_counted(ragkpi, tmp_path):
+    (tmp_path / "gold").write_bytes(b"q1 0 d1 1\n")
+    (tmp_path / "run").write_bytes(b"x1 Q0 d1 1 2 me\n")
+    found = json.loads(ragkpi("inspect", "--format", "json", "gold", "run", folder=tmp_path).out)
+    assert found["answer"] == ["run and gold share no query."]
+
+
+def test_a_note_names_its_file_once(ragkpi, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "text").write_bytes(b"what is this\n")
+    screen = ragkpi("inspect", "--format", "table", "folder", folder=tmp_path)
+    notes = (screen.out + screen.err).decode().split("first records")[1]
+    assert notes.count("folder/text:1:") == 1
+    assert "folder/text: folder/text" not in notes

@@ -91,10 +91,16 @@ def _answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
         texts = [per_query if file.kind else None, file.numbers, "; ".join(file.records)]
         heads = [file.file, file.kind or "not read", file.format]
         rows.append([*map(Cell, (*heads, file.queries if file.kind else None, *texts))])
-    notes = [f"{file.file}: {note}" for file in files for note in file.notes]
+    notes = [
+        note if note.startswith(f"{file.file}:") else f"{file.file}: {note}"  # a line is named
+        for file in files
+        for note in file.notes
+    ]
     verdict = [
         f"{pair.run} and {pair.qrels} share {counted(pair.queries, 'query', 'queries')}; "
         f"{pair.documents:,} of the first {counted(pair.retrieved, 'document')} are judged."
+        if pair.queries
+        else f"{pair.run} and {pair.qrels} share no query."
         for pair in pairs
     ]
     notes += [f"{pair.run}: {pair.advice}" for pair in pairs if pair.advice]
