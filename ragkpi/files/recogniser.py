@@ -284,7 +284,9 @@ def _columns(records: Sequence[Any]) -> Columns:
 
 def _walk(value: Any, path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
     """Yield the path and the value of everything in objects, and in short lists by place."""
-    value = unfolded(value)
+    of_id = plain_name(path.rpartition(".")[2]) in (*fields.QUERY, *fields.DOCUMENT)
+    if not (of_id and isinstance(value, str) and value[:1] in "[("):  # an id may be in brackets
+        value = unfolded(value)
     if path:
         yield path, value
     if isinstance(value, list) and not path:

@@ -72,3 +72,17 @@ def test_a_first_record_unlike_the_others(ragkpi, tmp_path):
         b"ragkpi: run:1: no list of documents (keys: 'title'), unlike other records; "
         b"expected all records alike\n"
     )
+
+
+@pytest.mark.parametrize("id_", ["[x]", "(a)", "[1]", "['a']"])
+def test_an_id_in_brackets_is_one_id(ragkpi, tmp_path, id_):
+    (tmp_path / "qrels").write_text(f"{id_} 0 {id_} 1\n")
+    flat = [
+        {"query_id": id_, "doc_id": id_, "score": 2},
+        {"query_id": id_, "doc_id": "b", "score": 1},
+    ]
+    nested = {"query_id": id_, "results": [{"doc_id": id_, "score": 2}]}
+    for name, text in (("flat.json", flat), ("nested.json", [nested])):
+        (tmp_path / name).write_text(json.dumps(text))
+        outcome = ragkpi("eval", "-m", "recip_rank", "qrels", name, folder=tmp_path)
+        assert outcome.out.split() == [b"recip_rank", b"all", b"1.0000"], outcome.err
