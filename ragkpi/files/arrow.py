@@ -338,12 +338,10 @@ def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) 
     """Yield the documents of rows, read like JSON objects."""
     batches = table.rows(table.names, _RECORDS_AT_ONCE)
     first = next(batches, [])
-    given = {} if shape is None else shape.given
-    if first and given is not None:
-        fallback = SHAPES[kind]["lists" if table.nested else "flat"]
-        readings = recognise(first[:LOOKED_AT], kind, given)
-        shape = shape_for(kind, source.name, shape, readings, fallback)
-    reader = ShapeReader(shape or SHAPES[kind]["flat"], source.name)
+    fallback = SHAPES[kind]["lists" if table.nested else "flat"]
+    recognised = partial(recognise, first[:LOOKED_AT], kind)
+    shape = shape_for(kind, source.name, shape, recognised, fallback)
+    reader = ShapeReader(shape, source.name)
     for number, row in enumerate(chain(first, chain.from_iterable(batches)), start=1):
         yield reader.listed(Record(number, number, row))
 

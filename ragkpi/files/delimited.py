@@ -82,9 +82,8 @@ class _DelimitedFile:
         self._blocks = itertools.chain(ahead, self._blocks)
         lines = (line for block in ahead for line in block.lines())
         rows = itertools.islice(self._rows(lines), LOOKED_AT)
-        readings = recognise([row for _, row in rows], kind, (shape and shape.given) or {})
-        flat = SHAPES[kind]["flat"]
-        return shape_for(kind, self._source.name, shape, readings, flat)
+        recognised = partial(recognise, [row for _, row in rows], kind)
+        return shape_for(kind, self._source.name, shape, recognised, SHAPES[kind]["flat"])
 
     def _rows(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
         """Yield rows as mappings from column to cell."""

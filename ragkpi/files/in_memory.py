@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -298,12 +299,8 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 def _listed(lists: dict[str, Any], what: Kind, shape: Shape | None) -> Iterator[Listed]:
     """Read lists as a JSON file with the same content is read."""
-    given = {} if shape is None else shape.given
-    if given is not None:
-        sample = dict(islice(lists.items(), LOOKED_AT))
-        readings = recognise_object(sample, what, given)
-        shape = shape_for(what, what, shape, readings, SHAPES[what]["id-lists"])
-    assert shape is not None
+    recognised = partial(recognise_object, dict(islice(lists.items(), LOOKED_AT)), what)
+    shape = shape_for(what, what, shape, recognised, SHAPES[what]["id-lists"])
     reader = ShapeReader(shape, what)
     for number, (query, documents) in enumerate(lists.items(), start=1):
         yield reader.listed(Record(number, number, documents, query))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
@@ -18,6 +19,7 @@ from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Kind, Source
 from ragkpi.files.recogniser import (
     LOOKED_AT,
     TABLE,
+    Recognition,
     is_record,
     recognise,
     recognise_object,
@@ -54,15 +56,13 @@ def _read_whole(
 ) -> tuple[ShapeReader, Iterator[Record]]:
     """Return the reader and the records of a JSON text; without a shape, use one that fits."""
     text = _whole_text(source)
-    given = {} if shape is None else shape.given
-    if given is not None:
-        shape = _recognised(text, kind, shape, given)
-    assert shape is not None
+    if shape is None or shape.given is not None:
+        shape = _recognised(text, kind, shape)
     refuse_subset(text.file, shape, subset)
     return ShapeReader(shape, text.file), _records([text], shape, subset)
 
 
-def _recognised(text: JsonText, kind: Kind, user: Shape | None, given: Mapping[str, str]) -> Shape:
+def _recognised(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
     """Return the shape of a JSON text by its first records or keys."""
     probe, shapes = text.copy(), SHAPES[kind]
     if probe.next() == "[":
@@ -70,8 +70,8 @@ def _recognised(text: JsonText, kind: Kind, user: Shape | None, given: Mapping[s
         shape = None if user else declared(kind, _keys_of(records))
         if shape is not None:
             return shape
-        readings = recognise(records, kind, given)
-        return shape_for(kind, text.file, user, readings, shapes[_likely(records)])
+        recognised = partial(recognise, records, kind)
+        return shape_for(kind, text.file, user, recognised, shapes[_likely(records)])
     keys = text.copy().some_keys(_MOST_KEYS)
     shape = None if user else declared(kind, keys)
     if shape is not None:
@@ -82,12 +82,10 @@ def _recognised(text: JsonText, kind: Kind, user: Shape | None, given: Mapping[s
         value = {key: of for _, key, of, _ in itertools.islice(probe.entries(), LOOKED_AT)}
     if not isinstance(value, dict):
         raise no_object(text.file, 1)
-    readings = recognise_object(value, kind, given)
     first: Any = next(iter(value.values()), {})
     of_queries = isinstance(first, dict) and not is_record(value)
-    return shape_for(
-        kind, text.file, user, readings, shapes["object" if of_queries else _likely([value])]
-    )
+    fallback = shapes["object" if of_queries else _likely([value])]
+    return shape_for(kind, text.file, user, partial(recognise_object, value, kind), fallback)
 
 
 def _keys_of(records: Sequence[Any]) -> Iterable[str]:
@@ -292,17 +290,12 @@ def _read_lines(
                 raise no_object(file, line)
             yield value
 
-    given = {} if shape is None else shape.given
-    if given is not None:
+    if shape is None or shape.given is not None:
         records = list(first_records())
-        user, shape = shape, None if shape else declared(kind, _keys_of(records))
-    if given is not None and shape is None:
-        readings = recognise(records, kind, given)
-        if records and not (readings and readings[0].is_settled):
-            alone = recognise_object(records[0], kind, given)
-            readings = alone if alone and (alone[0].is_settled or not readings) else readings
-        shape = shape_for(kind, file, user, readings, SHAPES[kind][_likely(records)])
-    assert shape is not None
+        named_shape = None if shape else declared(kind, _keys_of(records))
+        recognised = partial(_readings_of_lines, records, kind)
+        fallback = SHAPES[kind][_likely(records)]
+        shape = named_shape or shape_for(kind, file, shape, recognised, fallback)
     refuse_subset(file, shape, subset)
     lines_again = itertools.chain(ahead, lines)
     if shape.records:
@@ -312,6 +305,17 @@ def _read_lines(
         Record(line, number, _value_of(file, line, text))
         for number, (line, text) in enumerate(lines_again, start=1)
     )
+
+
+def _readings_of_lines(
+    records: Sequence[Any], kind: Kind, given: Mapping[str, str]
+) -> Sequence[Recognition]:
+    """Recognise lines as records, or the first line as an object of all that it holds."""
+    readings = recognise(records, kind, given)
+    if not records or (readings and readings[0].is_settled):
+        return readings
+    alone = recognise_object(records[0], kind, given)
+    return alone if alone and (alone[0].is_settled or not readings) else readings
 
 
 def _lines_of(source: Source) -> Iterator[tuple[int, str]]:

@@ -169,7 +169,7 @@ def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -
                 readings = _of_keys(records, rest, kind) or _of_records(records, kind, keyed)
             # A list of records, each with a list, is no list of one query.
             readings = [of for of in readings if not _OF_RECORDS.match(of.map.get("list", ""))]
-            known = path == "$" or plain_name(path.rpartition(".")[2]) in _list_names(kind)
+            known = path == "$" or plain_name(_last(path)) in _list_names(kind)
             readings = [
                 one._replace(guesses=("records", *one.guesses))
                 if query and not known and one.map["list"] == "@value"
@@ -284,7 +284,7 @@ def _columns(records: Sequence[Any]) -> Columns:
 
 def _walk(value: Any, path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
     """Yield the path and the value of everything in objects, and in short lists by place."""
-    of_id = plain_name(path.rpartition(".")[2]) in (*fields.QUERY, *fields.DOCUMENT)
+    of_id = plain_name(_last(path)) in (*fields.QUERY, *fields.DOCUMENT)
     if not (of_id and isinstance(value, str) and value[:1] in "[("):  # an id may be in brackets
         value = unfolded(value)
     if path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -598,12 +598,21 @@ class ShapeReader:
 
 
 def shape_for(
-    kind: Kind, file: str, user: Shape | None, readings: Sequence[Recognition], fallback: Shape
+    kind: Kind,
+    file: str,
+    user: Shape | None,
+    recognised: Callable[[Mapping[str, str]], Sequence[Recognition]],
+    fallback: Shape,
 ) -> Shape:
     """Return the shape that a user maps or that names settle, with a note what is read as what.
 
-    Without any reading the `fallback` says what is missing. `UnsettledError` if a part is a guess.
+    A shape with all parts is the answer. Else `recognised` gives readings from the parts of a
+    user's map; without any, the `fallback` says what is missing. `UnsettledError` if a part is a
+    guess.
     """
+    if user is not None and user.given is None:
+        return user
+    readings = recognised({} if user is None else user.given or {})
     if not readings:
         return user or fallback
     first = readings[0]
