@@ -478,6 +478,11 @@ class Metric:
         """Whether a run can be better than another by this metric."""
         return self.is_estimate and self.measure.better != "neither"
 
+    def best_first(self, values: FloatArray) -> list[int]:
+        """Return the places of runs' values, (R,), the best first, NA last, equal ones as given."""
+        order: list[int] = np.argsort(-self.measure.sign * values, kind="stable").tolist()
+        return order
+
 
 Caution = Callable[[Judged, Sequence[Metric]], Iterable[str]]
 """From a judged run and the metrics that name the caution to warnings of one line each."""

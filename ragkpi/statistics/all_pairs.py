@@ -38,9 +38,7 @@ class MetricPairs:
     @property
     def order(self) -> list[int]:
         """The indices of the runs, the best first, NA last."""
-        goodness = self.metric.measure.sign * self.values
-        order: list[int] = np.argsort(-goodness, kind="stable").tolist()
-        return order
+        return self.metric.best_first(self.values)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from ragkpi.questions.compare.report import (
     PaperTable,
     outcome_objects,
 )
-from ragkpi.questions.compare.verdict import beaten_by_best
+from ragkpi.questions.compare.verdict import doubts_of_best
 from ragkpi.reports.layout import SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
@@ -229,9 +229,7 @@ def _compared(
     if pairs == "all":
         for scored, judging in zip(groups, judgings, strict=True):
             of_pairs = compare_all(names, scored, procedure, len(groups))
-            claims = beaten_by_best(of_pairs, of_pairs.claims[0])
-            best = names[of_pairs.claims[0].order[0]]
-            doubts = judging.doubts(best, claims) if judging else {}
+            doubts = doubts_of_best(of_pairs, judging)
             reports.append(AllPairsReport(of_pairs, signature, doubts))
         return reports
     compared = [paired.compare(names, scored, procedure) for scored in groups]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from ragkpi.library.unjudged_doubt import Doubt, percent
+from ragkpi.library.unjudged_doubt import Doubt, Judging, percent
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
 from ragkpi.statistics.paired import Claim, Comparison, Difference
@@ -23,7 +23,7 @@ _MOST_NAMED = 3  # runs besides the baseline that are named one by one
 Named = tuple[str, Difference]  # what a difference is called in a sentence: a run, or a measure
 Conclusion = Claim | Literal["identical"]
 # What a sentence says of a run, and the word before the run that it is compared with.
-_WORDS: Mapping[Conclusion, tuple[str, str]] = {
+CLAIM_WORDS: Mapping[Conclusion, tuple[str, str]] = {
     "better": ("better", "than"),
     "worse": ("worse", "than"),
     "undecided": ("not shown to differ", "from"),
@@ -74,7 +74,7 @@ def comparison_sentences(
         return [_of_one(claims[0][0], names, against) + end]
     if len(others) == 1:
         groups = [
-            f"{_with_p(some)}, {names[others[0]]} is {' '.join(_WORDS[conclusion])} {against}"
+            f"{_with_p(some)}, {names[others[0]]} is {' '.join(CLAIM_WORDS[conclusion])} {against}"
             for conclusion, some in _grouped((d.metric.name, d) for (d,) in claims)
         ]
         return [f"By {'; by '.join(groups)}.{end}"]
@@ -119,7 +119,7 @@ def _of_one(d: Difference, names: Names, against: str) -> str:
         return f"{begin} identical to {against} on all {counted(d.queries, 'query', 'queries')}."
     change, *bounds = (rounded(x, style, signed=True) for x in (d.difference, *d.interval))
     interval = "" if math.isnan(d.interval.low) else f" [{', '.join(bounds)}]"
-    words = " ".join(_WORDS[d.decision])
+    words = " ".join(CLAIM_WORDS[d.decision])
     return f"{begin} {words} {against}: {change}{interval}, {d.p_in_words}."
 
 
@@ -131,17 +131,17 @@ def _of_runs(
     groups = _grouped((names[d.run], d) for d in differences)
     if len(differences) <= most:
         named = [
-            f"{_with_p(some)} {_are(len(some))} {' '.join(_WORDS[conclusion])} {against}"
+            f"{_with_p(some)} {_are(len(some))} {' '.join(CLAIM_WORDS[conclusion])} {against}"
             for conclusion, some in groups
         ]
         return f"{by}{'; '.join(named)}."
     (conclusion, some), *others = groups
     runs = f"{len(differences)} runs"
     number = f"all {runs}" if len(some) == len(differences) else f"{len(some)} of {runs}"
-    begin = f"{number} {_are(len(some))} {' '.join(_WORDS[conclusion])} {against}"
+    begin = f"{number} {_are(len(some))} {' '.join(CLAIM_WORDS[conclusion])} {against}"
     if not others and conclusion == "undecided":
         begin = f"none of {runs} is shown to differ from {against}"
-    rest = [f"{len(runs)} {_are(len(runs))} {_WORDS[other][0]}" for other, runs in others]
+    rest = [f"{len(runs)} {_are(len(runs))} {CLAIM_WORDS[other][0]}" for other, runs in others]
     return f"{by}{joined([begin, *rest])}; the best value is {_best(differences, names, base)}."
 
 
@@ -161,7 +161,7 @@ def _conclusion(d: Difference) -> Conclusion:
 
 def _grouped(differences: Iterable[Named]) -> list[tuple[Conclusion, list[Named]]]:
     """Group differences by what is claimed."""
-    groups: dict[Conclusion, list[Named]] = {conclusion: [] for conclusion in _WORDS}
+    groups: dict[Conclusion, list[Named]] = {conclusion: [] for conclusion in CLAIM_WORDS}
     for named in differences:
         groups[_conclusion(named[1])].append(named)
     return [(conclusion, some) for conclusion, some in groups.items() if some]
@@ -217,6 +217,13 @@ def beaten_by_best(pairs: AllPairs, matrix: MetricPairs) -> dict[str, Claim]:
     return claims
 
 
+def doubts_of_best(pairs: AllPairs, judging: Judging | None) -> Mapping[str, Doubt]:
+    """Return the runs whose order against the best one, by the first metric, rests on judging."""
+    decisive = pairs.claims[0]
+    best = pairs.names[decisive.order[0]]
+    return judging.doubts(best, beaten_by_best(pairs, decisive)) if judging else {}
+
+
 def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Names) -> list[str]:
     """Name the best run, what it is better than, and what it is not shown to differ from."""
     judged, best = _judged(doubts), pairs.names[pairs.claims[0].order[0]]
@@ -251,5 +258,5 @@ def _best_against(pairs: AllPairs, matrix: MetricPairs, names: Names, most: int)
         some = [names[run] for run, claim in claims.items() if claim == other]
         if some:
             more = [f"{len(some) - most} more"] if len(some) > most else []
-            phrases.append(f"{' '.join(_WORDS[other])} {joined(some[:most] + more)}")
+            phrases.append(f"{' '.join(CLAIM_WORDS[other])} {joined(some[:most] + more)}")
     return joined(phrases)

@@ -16,7 +16,12 @@ from ragkpi.charts.text_chart import ticks_of
 from ragkpi.library.unjudged_doubt import Judging
 from ragkpi.measures.measure import Metric
 from ragkpi.questions.compare.report import AllPairsReport
-from ragkpi.questions.compare.verdict import all_pairs_sentences, beaten_by_best
+from ragkpi.questions.compare.verdict import (
+    CLAIM_WORDS,
+    all_pairs_sentences,
+    beaten_by_best,
+    doubts_of_best,
+)
 from ragkpi.questions.report.runs import ReportedRun, only
 from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.bootstrap import Interval, special
@@ -27,12 +32,6 @@ _MOST_NAMED = 3  # runs that may be best, in a headline
 _MOST_QUERIES = 1_000  # nobody judges more to tell two runs apart
 _POWER = 0.8
 _MOST_ADVICE = 3
-_CLAIMS: Mapping[Claim, str] = {
-    "better": "better",
-    "worse": "worse",
-    "undecided": "not shown to differ",
-    "untested": "not tested",
-}
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def decisions(
     names = [run.name for run in runs]
     pairs = compare_all(names, [only(run.scores, metrics) for run in runs], procedure)
     claims = [beaten_by_best(pairs, one) for one in pairs.claims]
-    doubts = judging.doubts(names[pairs.claims[0].order[0]], claims[0]) if judging else {}
+    doubts = doubts_of_best(pairs, judging)
     labels = {run.name: run.label for run in runs}
     sentences = all_pairs_sentences(pairs, doubts, labels)
     explanation = AllPairsReport(pairs).explanation
@@ -136,9 +135,8 @@ def best_first(runs: Sequence[ReportedRun], metric: Metric) -> list[int]:
     """Return the indices of the runs, the best first and NA last; as given if none is better."""
     if not metric.is_comparable:
         return list(range(len(runs)))
-    values = np.array([run.scores[metric.name].summary for run in runs], dtype=np.float64)
-    order: list[int] = np.argsort(-metric.measure.sign * values, kind="stable").tolist()
-    return order
+    values = [run.scores[metric.name].summary for run in runs]
+    return metric.best_first(np.array(values, dtype=np.float64))
 
 
 def _description(runs: Sequence[ReportedRun], metric: Metric, order: Sequence[int]) -> str:
@@ -163,7 +161,7 @@ def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
     if p is None:
         return ["described", text]
     claim = d.decided(p, limit).decision
-    return [claim, f"{text}; {_CLAIMS[claim]}, p = {short_p(p)} for all pairs"]
+    return [claim, f"{text}; {CLAIM_WORDS[claim][0]}, p = {short_p(p)} for all pairs"]
 
 
 @np.errstate(invalid="ignore")
