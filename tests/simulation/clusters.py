@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from scipy import stats
@@ -61,34 +62,27 @@ size, and what is claimed without the option."""
 
 CORRELATIONS = (0.0, 0.1, 0.3, 0.6, 1.0)
 
+
+def of_equal_runs(sizes: str, sizes_of: Callable[[int], Sizes], counts: Sequence[int]) -> Rates:
+    """Rates of claims about equal runs, whose clusters have these sizes."""
+    return Rates(
+        f"equal runs, {sizes}",
+        {
+            f"{count} clusters, correlation {correlation:g}": two_runs(sizes_of(count), correlation)
+            for count in counts
+            for correlation in CORRELATIONS
+        },
+        ["any claim", "without the option", "t test of clusters' means"],
+        {"any claim": 0.05},
+    )
+
+
 STUDY = Study(
     "compare --cluster: queries that belong together",
     RULE,
     [
-        Rates(
-            "equal runs, five queries a cluster",
-            {
-                f"{count} clusters, correlation {correlation:g}": two_runs(
-                    each_of(5, count), correlation
-                )
-                for count in (5, 10, 20, 40)
-                for correlation in CORRELATIONS
-            },
-            ["any claim", "without the option", "t test of clusters' means"],
-            {"any claim": 0.05},
-        ),
-        Rates(
-            "equal runs, one to thirteen queries a cluster",
-            {
-                f"{count} clusters, correlation {correlation:g}": two_runs(
-                    unequal(count), correlation
-                )
-                for count in (10, 20, 40)
-                for correlation in CORRELATIONS
-            },
-            ["any claim", "without the option", "t test of clusters' means"],
-            {"any claim": 0.05},
-        ),
+        of_equal_runs("five queries a cluster", partial(each_of, 5), (5, 10, 20, 40)),
+        of_equal_runs("one to thirteen queries a cluster", unequal, (10, 20, 40)),
         Rates(
             "a run that is better by 0.1, five queries a cluster",
             {
