@@ -32,7 +32,8 @@ _LISTS_AT = 25  # records with lists
 _ELEMENTS = 10  # of a list
 _KEYS = 200  # of an object
 _DEEPEST = 6
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+# JSON has no infinite numbers: the writer of runs writes them as texts.
+_NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf)\s*")
 _OF_RECORDS = re.compile(r"@value\[\]\.|\d+\.")
 _MACHINE = re.compile(r"\d+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 

@@ -86,3 +86,17 @@ def test_an_id_in_brackets_is_one_id(ragkpi, tmp_path, id_):
         (tmp_path / name).write_text(json.dumps(text))
         outcome = ragkpi("eval", "-m", "recip_rank", "qrels", name, folder=tmp_path)
         assert outcome.out.split() == [b"recip_rank", b"all", b"1.0000"], outcome.err
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        '{"d1": "inf", "d2": 0.5, "d3": 0.25, "d4": 0.125}',
+        '{"d1": 2.5, "d2": 1.5, "d3": 0.5, "d4": "-inf"}',
+    ],
+)
+def test_an_infinite_score_is_a_score_as_convert_writes_it(ragkpi, tmp_path, documents):
+    (tmp_path / "qrels").write_text("q1 0 d1 1\n")
+    (tmp_path / "run.json").write_text(f'{{"q1": {documents}}}')
+    outcome = ragkpi("eval", "-m", "recip_rank", "qrels", "run.json", folder=tmp_path)
+    assert outcome.out.split() == [b"recip_rank", b"all", b"1.0000"], outcome.err
