@@ -169,6 +169,8 @@ class JoinedPath(Path):
         return "".join(map(str, chain(*zip(self._between, [*ids, ""], strict=True)))), ()
 
 
+# JSON has no infinite numbers: the writer of runs writes them as texts.
+_NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf)\s*")
 _NUMBERED = re.compile(r"(.+?)\.(\d+)(?:\.(.+))?")
 _QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s,'"\[\](){}]+)""", re.DOTALL)
 _LIST = re.compile(
@@ -181,7 +183,8 @@ def unfolded(value: Any) -> Any:
     """Return the object or list that a value stands for, or the value itself.
 
     A text may hold JSON, or a list or an object as Python prints it. Attributes of spans may be a
-    list of keys with typed values, or have numbered keys: ``documents.0.id`` is a list's.
+    list of keys with typed values, or have numbered keys: ``documents.0.id`` is a list's. An object
+    of numbers alone maps ids to them, and ids may end in a number, too.
     """
     if isinstance(value, str) and value[:1] in ("{", "[", "("):
         return _unfolded_text(value)
@@ -189,8 +192,15 @@ def unfolded(value: Any) -> Any:
         if all(isinstance(one, dict) and one.keys() == {"key", "value"} for one in value):
             return unfolded({str(one["key"]): _untyped(one["value"]) for one in value})
     elif isinstance(value, dict) and any(".0" in key for key in value):
-        return _unnumbered(value)
+        return value if all(map(is_number, value.values())) else _unnumbered(value)
     return value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a decoded value is a number, or a text that is one."""
+    if isinstance(value, str):
+        return bool(_NUMBER.fullmatch(value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def listed_in(text: str) -> list[Any]:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import find, meaning, plain_name
-from ragkpi.files.json_text import Path, is_scalar, listed_in, unfolded
+from ragkpi.files.json_text import Path, is_number, is_scalar, listed_in, unfolded
 from ragkpi.files.opening import Kind
 
 LOOKED_AT = 100  # records
@@ -32,8 +32,6 @@ _LISTS_AT = 25  # records with lists
 _ELEMENTS = 10  # of a list
 _KEYS = 200  # of an object
 _DEEPEST = 6
-# JSON has no infinite numbers: the writer of runs writes them as texts.
-_NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf)\s*")
 _OF_RECORDS = re.compile(r"@value\[\]\.|\d+\.")
 _MACHINE = re.compile(r"\d+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -471,7 +469,7 @@ def _of_rows(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Rec
 
 def _of_matrix(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
     """Read a query a record, and a number for each document (structure 8)."""
-    numeric = [name for name, of in columns.items() if "." not in name and all(map(_is_number, of))]
+    numeric = [name for name, of in columns.items() if "." not in name and all(map(is_number, of))]
     texts = [name for name in columns if name not in numeric]
     unknown = all(meaning(name) == "unknown" for name in numeric)
     if len(numeric) < 3 or len(texts) != 1 or kind != "run" or not unknown:
@@ -485,7 +483,7 @@ def _of_keys(values: Sequence[Any], given: Mapping[str, str], kind: Kind) -> lis
     if not all(isinstance(value, dict) for value in values):
         return []
     numbers = [one for value in values for one in value.values()]
-    if not all(_is_number(one) or isinstance(one, bool) for one in numbers):
+    if not all(is_number(one) or isinstance(one, bool) for one in numbers):
         return []
     number = "score" if kind == "run" else "level"
     parts = {"query": "@key", "list": "@value", "doc": "@key", number: "@value"}
@@ -554,7 +552,7 @@ def _document(
         elif last in (*fields.QUERY_ID, *fields.QUERY_TEXT, *fields.RUN_ID):
             continue
         elif not _texts(values) and len({*values}) > 1 and not _is_cell(values, name):
-            numbers = all(map(_is_number, values))
+            numbers = all(map(is_number, values))
             if meaning(last) == "unknown" or not numbers:
                 order = (numbers, meaning(last) != "unknown", name.count("."))
                 guessed.append(_Part(name, False, tuple(map(int, order))))
@@ -599,7 +597,7 @@ def _numbers(
         if level:
             return {"level": _only(level, columns, "<level>")}, []
         return {"level": unknown[0]} if guess else {}, ["level"] * guess
-    ordering = {name: path for name, path in near.items() if any(map(_is_number, columns[path]))}
+    ordering = {name: path for name, path in near.items() if any(map(is_number, columns[path]))}
     floats = {name for name, path in ordering.items() if any(map(_is_float, columns[path]))}
     scores = (*fields.SCORE, *fields.DISTANCE, *({"relevance"} & floats))
     for part, names in (("score", scores), ("rank", fields.RANK)):
@@ -658,7 +656,7 @@ def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recogn
 def _slope(some: Lists, path: str) -> str:
     """Return which the numbers under a path do along each list: ``rises``, ``falls`` or neither."""
     lists = [[Path(path).scalar(unfolded(one)) for one in of] for of in some]
-    numbers = [[float(one) for one in of if _is_number(one)] for of in lists]
+    numbers = [[float(one) for one in of if is_number(one)] for of in lists]
     if not any(len({*of}) > 1 for of in numbers):
         return ""
     rising = all(of == sorted(of) for of in numbers)
@@ -674,7 +672,7 @@ def _beside(path: str, records: Sequence[Any]) -> dict[str, str]:
         for other, values in lists.items():
             there, _, last = other.removesuffix("[]").rpartition(".")
             alike = there == above and other.endswith("[]") == path.endswith("[]")
-            if alike and plain_name(last) == name and all(map(_is_number, values)):
+            if alike and plain_name(last) == name and all(map(is_number, values)):
                 return {"scores": other}
     return {}
 
@@ -691,23 +689,17 @@ def _last(path: str) -> str:
     return path.rpartition(".")[2]
 
 
-def _is_number(value: Any) -> bool:
-    if isinstance(value, str):
-        return bool(_NUMBER.fullmatch(value))
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _maps_numbers(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value) and all(map(_is_number, value.values()))
+    return isinstance(value, dict) and bool(value) and all(map(is_number, value.values()))
 
 
 def _is_float(value: Any) -> bool:
     """Whether an id would be a number with a fraction."""
-    return "." in str(value) and _is_number(value)
+    return "." in str(value) and is_number(value)
 
 
 def _may_be_level(value: Any) -> bool:
-    return isinstance(value, bool) or _is_number(value)
+    return isinstance(value, bool) or is_number(value)
 
 
 def _may_be_ids(values: Sequence[Any]) -> bool:

@@ -100,3 +100,19 @@ def test_an_infinite_score_is_a_score_as_convert_writes_it(ragkpi, tmp_path, doc
     (tmp_path / "run.json").write_text(f'{{"q1": {documents}}}')
     outcome = ragkpi("eval", "-m", "recip_rank", "qrels", "run.json", folder=tmp_path)
     assert outcome.out.split() == [b"recip_rank", b"all", b"1.0000"], outcome.err
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"t.0": {"a.1": 0.9, "a.0": 0.8}, "t.1": {"b.1": 0.9, "a": 0.3}},
+        {"t.0": {"b.0": "inf", "a.0": 2.5}, "t.1": {"b.1": 0.9}},
+    ],
+)
+def test_ids_that_end_in_a_number_are_no_attributes_of_spans(ragkpi, tmp_path, run):
+    (tmp_path / "qrels").write_text("t.0 0 a.0 1\nt.1 0 b.1 1\n")
+    (tmp_path / "gold.json").write_text('{"t.0": {"a.0": 1}, "t.1": {"b.1": 1}}')
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    for qrels in ("qrels", "gold.json"):
+        outcome = ragkpi("eval", "-m", "recip_rank", qrels, "run.json", folder=tmp_path)
+        assert outcome.out.split() == [b"recip_rank", b"all", b"0.7500"], outcome.err
