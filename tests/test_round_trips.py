@@ -179,7 +179,7 @@ def test_rankings_are_written_as_their_rows(rankings, run_id, name):
     ]
     out = io.BytesIO()
     try:
-        FILE_FORMATS["run"][name].writers["run"]([Rankings.of(made)], run_id, out)
+        FILE_FORMATS["run"][name].writers["run"]([Rankings.of(made, run_id)], out)
     except DataError:
         ids = [run_id, *(id_ for ranking in made for id_ in (ranking.query, *ranking.documents))]
         assert name in ("trec", "csv")

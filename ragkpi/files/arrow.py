@@ -415,25 +415,26 @@ def _array(values: Sequence[Any], name: str, type_: str) -> Any:
         raise _NoTextError(name) from None
 
 
-def _batches(rankings: Iterable[Rankings], run_id: bytes) -> Iterator[Sequence[Sequence[Any]]]:
-    batch: list[list[Any]] = [[], [], [], []]
+def _batches(rankings: Iterable[Rankings]) -> Iterator[Sequence[Sequence[Any]]]:
+    batch: list[list[Any]] = [[], [], [], [], []]
     for block in rankings:
         columns: list[Any] = [block.query_of_rows(), block.document, block.ranks(), block.score]
-        for values, column in zip(batch, columns, strict=True):
+        run_ids = Tokens.repeated(block.run_id, len(block.score))
+        for values, column in zip(batch, [*columns, run_ids], strict=True):
             values += column.tolist()
         if len(batch[0]) >= _ROWS_OF_BATCH:
-            yield *batch, [run_id] * len(batch[0])
-            batch = [[], [], [], []]
+            yield batch
+            batch = [[], [], [], [], []]
     if batch[0]:
-        yield *batch, [run_id] * len(batch[0])
+        yield batch
 
 
 _WRITTEN_IDS = {"query_id": "large_string", "doc_id": "large_string"}
 
 
-def _write_run(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO, kind: str) -> None:
+def _write_run(rankings: Iterable[Rankings], file: BinaryIO, kind: str) -> None:
     columns = {**_WRITTEN_IDS, "rank": "int64", "score": "float64", "run_id": "large_string"}
-    _write(columns, partial(_batches, rankings, run_id), file, kind)
+    _write(columns, partial(_batches, rankings), file, kind)
 
 
 def _write_qrels(qrels: QrelsColumns, file: BinaryIO, kind: str) -> None:

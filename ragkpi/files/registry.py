@@ -113,7 +113,8 @@ class FileFormat(NamedTuple):
 
     A reader takes a `Source` and, except for TREC, a ``shape``. A reader of runs yields
     `RunColumns`, and a query may continue in the next block; a reader of qrels returns
-    `QrelsColumns`. Writers take (rankings, run id, file) or (qrels, file).
+    `QrelsColumns`. Writers take (rankings, file) or (qrels, file), and may go
+    through the rankings again.
     """
 
     name: str  # in --run-format, --qrels-format and --to

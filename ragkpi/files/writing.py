@@ -38,15 +38,17 @@ class Rankings(NamedTuple):
     starts: IntArray  # (G+1,), query g has the rows starts[g]:starts[g + 1], perhaps none
     document: Tokens
     score: FloatArray
+    run_id: bytes = b"run"
 
     @classmethod
-    def of(cls, rankings: Iterable[Ranking]) -> Rankings:
+    def of(cls, rankings: Iterable[Ranking], run_id: bytes) -> Rankings:
         listed = list(rankings)
         return cls(
             Tokens.from_strings([ranking.query for ranking in listed]),
             np.cumsum([0, *(len(ranking.documents) for ranking in listed)]),
             Tokens.from_strings([id_ for ranking in listed for id_ in ranking.documents]),
             np.array([score for ranking in listed for score in ranking.scores], dtype=np.float64),
+            run_id,
         )
 
     def each(self) -> Iterator[Ranking]:
@@ -65,17 +67,18 @@ class Rankings(NamedTuple):
         """Keep the first documents of each query."""
         kept = self.ranks() <= depth
         starts = np.append(0, np.cumsum(np.minimum(np.diff(self.starts), depth)))
-        return Rankings(self.query, starts, self.document.take(kept), self.score[kept])
+        document, score = self.document.take(kept), self.score[kept]
+        return self._replace(starts=starts, document=document, score=score)
 
     def pieces(self, most: int = 1 << 16) -> Iterator[Rankings]:
         """Yield pieces of at most `most` rows, or of one query with more."""
         for first, last in spans(self.starts, most):
             rows = slice(int(self.starts[first]), int(self.starts[last]))
-            yield Rankings(
-                self.query.take(slice(first, last)),
-                self.starts[first : last + 1] - rows.start,
-                self.document.take(rows),
-                self.score[rows],
+            yield self._replace(
+                query=self.query.take(slice(first, last)),
+                starts=self.starts[first : last + 1] - rows.start,
+                document=self.document.take(rows),
+                score=self.score[rows],
             )
 
 
@@ -141,10 +144,10 @@ def _words(rankings: Rankings) -> Rankings:
     return _spelled(rankings, odd, one_word, first_word)
 
 
-def write_trec(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
+def write_trec(rankings: Iterable[Rankings], file: BinaryIO) -> None:
     """Write `query Q0 document rank score run_id`; scores read back as the same doubles."""
-    end = b" " + one_word(run_id) + b"\n"
     for block in map(_words, rankings):
+        end = b" " + one_word(block.run_id) + b"\n"
         file.write(_lines(block, b" Q0 ", b" ", end))
 
 
@@ -200,15 +203,12 @@ _TABS = _Delimiting("TSV", b"\t", b"\t\n\r\0", b"")
 _COMMAS = _Delimiting("CSV", b",", b"\0", b'",\n\r')
 
 
-def _write_table(
-    rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO, writing: _Delimiting
-) -> None:
+def _write_table(rankings: Iterable[Rankings], file: BinaryIO, writing: _Delimiting) -> None:
     comma = writing.separator
     file.write(writing.line([b"query_id", b"doc_id", b"rank", b"score", b"run_id"]))
-    end = comma + writing.line([run_id])
     for rows in rankings:
         block = _spelled(rows, writing.impossible + writing.quoted, writing.value)
-        file.write(_lines(block, comma, comma, end))
+        file.write(_lines(block, comma, comma, comma + writing.line([block.run_id])))
 
 
 def _write_qrels_table(
@@ -222,7 +222,7 @@ def _write_qrels_table(
         file.write(writing.line([query, document, b"%d" % level]))
 
 
-def write_msmarco(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
+def write_msmarco(rankings: Iterable[Rankings], file: BinaryIO) -> None:
     """Write `query document rank`, without scores; equal scores keep their order."""
     for block in map(_words, rankings):
         columns = block.query_of_rows(), b"\t", block.document, b"\t", block.ranks(), b"\n"
@@ -238,10 +238,10 @@ write_beir_qrels = partial(
 )
 
 
-def write_json_lines(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
+def write_json_lines(rankings: Iterable[Rankings], file: BinaryIO) -> None:
     """Write a line per query: ``{"qid", "run_id", "candidates": [{"docid", "score"}, …]}``."""
-    system = b'", "run_id": ' + written(text_of(run_id)) + b', "candidates": ['
     for block in rankings:
+        system = b'", "run_id": ' + written(text_of(block.run_id)) + b', "candidates": ['
         pieces: list[bytes] = []
         for query, documents in _listed(block, b'{"docid": "', b'", "score": ', b"}"):
             pieces += (b'{"qid": "', query, system, documents, b"]}\n")
@@ -277,7 +277,7 @@ def write_json_qrels_lines(qrels: QrelsColumns, file: BinaryIO) -> None:
         file.write(written(record) + b"\n")
 
 
-def write_json_document(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
+def write_json_document(rankings: Iterable[Rankings], file: BinaryIO) -> None:
     """Write ``{query: {document: score}}``, a line per query."""
     queries = (
         (b'"%b"' % query, documents)

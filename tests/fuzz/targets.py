@@ -255,7 +255,7 @@ def _inspected_whole(text, request):
 
 
 def _mended(blocks, most, out):
-    FILE_FORMATS["run"]["trec"].writers["run"](mended(blocks, most), b"me", out)
+    FILE_FORMATS["run"]["trec"].writers["run"](mended(blocks, most, b"me"), out)
     return True
 
 

@@ -379,9 +379,10 @@ class CheckedFile:
         )
 
 
-def mended(blocks: Iterable[QueryBlock], depth: int | None) -> Iterator[Rankings]:
+def mended(blocks: Iterable[QueryBlock], depth: int | None, run_id: bytes) -> Iterator[Rankings]:
     """Yield queries by first appearance, with each document once, by score and id."""
     for block in map(attrgetter("distinct"), blocks):
         query = Tokens.from_strings(block.queries)
-        rankings = Rankings(query, block.starts, block.ranked, block.score[block.order])
+        score = block.score[block.order]
+        rankings = Rankings(query, block.starts, block.ranked, score, run_id)
         yield rankings if depth is None else rankings.cut(depth)

@@ -117,4 +117,4 @@ def _mend(run: CheckedFile, inspection: Inspection, target: str) -> None:
         )
     depth, run_id = run.request.max_hits, inspection.last_run_id
     with replacing(target, option("fix")) as out:
-        run.through(lambda blocks: write_trec(mended(blocks, depth), run_id, out))
+        run.through(lambda blocks: write_trec(mended(blocks, depth, run_id), out))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from itertools import chain
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Unpack, get_args
 
@@ -37,7 +35,7 @@ from ragkpi.wording import counted, decoded, listed
 
 
 class Conversion:
-    """An open file, to read or to write in another format.
+    """An open file, to read or to write in another format; the blocks of a run, to go through.
 
     `instead` is what a user can say if the numbers of a run look like levels.
     """
@@ -47,7 +45,7 @@ class Conversion:
     ) -> None:
         self._source, self._kind = source, kind
         self._reader = reader_of(kind, source, reading)._replace(instead=instead)
-        self._read_before = False
+        self._read_before = self._held = False
         self._queries = 0  # complete so far
         self._empty: list[bytes] = []  # those without documents
         self._left_out: Any = None  # what the sieve left out
@@ -55,8 +53,7 @@ class Conversion:
     def write(self, to: FileFormat, file: BinaryIO) -> None:
         """Write everything to a seekable file, with rankings in trec_eval's order.
 
-        Write a run block by block, and start again if its queries turn out to be scattered, or if
-        its last run id, the decisive one, differs from the first.
+        Write a run block by block, and start again if its queries turn out to be scattered.
         """
         if self._kind == "qrels":
             qrels = self._reader.read_qrels(self._source)
@@ -64,18 +61,14 @@ class Conversion:
             to.writers["qrels"](qrels, file)
             return
         self._source.keep_copy()
-        begin, held, run_id = file.tell(), False, b""
-        while True:
-            try:
-                run = _Run(partial(self._blocks, held), run_id)
-                to.writers["run"](run, run.run_id, file)
-                break
-            except ScatteredQueryError:
-                held = True
-            except _OtherRunIdError as other:
-                (run_id,) = other.args
+        begin = file.tell()
+        try:
+            to.writers["run"](self, file)
+        except ScatteredQueryError:
+            self._held = True
             file.seek(begin)
             file.truncate()
+            to.writers["run"](self, file)
         if self._reader.sieve is not None:
             self._reader.sieve.say(self._source.name, self._left_out)
         elif self._empty and not to.subsets:  # no JSON
@@ -85,9 +78,10 @@ class Conversion:
 
     def rankings(self) -> Iterator[Ranking]:
         """Yield the rankings of a run in trec_eval's order; the whole run is in memory."""
-        return (ranking for _, block in self._blocks(held=True) for ranking in block.each())
+        self._held = True
+        return (ranking for block in self for ranking in block.each())
 
-    def _blocks(self, held: bool) -> Iterator[tuple[bytes, Rankings]]:
+    def __iter__(self) -> Iterator[Rankings]:
         """Read a run from its start; yield complete rankings, with the run id up to there."""
         if self._read_before:
             self._source.restart()
@@ -96,22 +90,22 @@ class Conversion:
             kernel.Documents([], np.zeros(1, dtype=np.int64), *Tokens.from_strings([]).column),
             name_all=True,
             depth=DEEPEST,
-            held=held,
+            held=self._held,
             most_held=opening.MOST_HELD,
             longest_line=lines.LONGEST_LINE,
             **self._reader.treatment,
         )
         self._queries, self._empty, run_id = 0, [], b""
         with refusals(self._source.name):
-            for run_id in pushed(self._source, self._reader, run, held):
-                yield from ((run_id, piece) for piece in self._complete(run))
+            for run_id in pushed(self._source, self._reader, run, self._held):
+                yield from self._complete(run, run_id)
             end = run.finish()
             if not end["queries"]:
                 raise no_results(self._source.name)
             self._left_out = end["left_out"]
-            yield from ((run_id, piece) for piece in self._complete(run))
+            yield from self._complete(run, run_id)
 
-    def _complete(self, run: kernel.Run) -> Iterator[Rankings]:
+    def _complete(self, run: kernel.Run, run_id: bytes) -> Iterator[Rankings]:
         """Take the complete rankings out of the kernel."""
         names = run.take_names()
         sizes = np.frombuffer(names["size"], np.int64)
@@ -122,31 +116,8 @@ class Conversion:
         document = Tokens(np.frombuffer(names["text"], np.uint8), np.append(0, ends)[:-1], ends)
         score = np.frombuffer(names["score"], np.float64)
         starts = np.append(0, np.cumsum(sizes))
-        yield from Rankings(Tokens.from_strings(queries), starts, document, score).pieces()
-
-
-class _OtherRunIdError(Exception):
-    """The last run id differs from the first."""
-
-
-class _Run:
-    """A run to write under one run id; a writer may read it again from its start."""
-
-    def __init__(
-        self, blocks: Callable[[], Iterator[tuple[bytes, Rankings]]], run_id: bytes
-    ) -> None:
-        self._blocks, begun = blocks, blocks()
-        first = next(begun)
-        self._begun: Iterator[tuple[bytes, Rankings]] | None = chain([first], begun)
-        self.run_id = run_id or first[0]
-
-    def __iter__(self) -> Iterator[Rankings]:
-        blocks, self._begun = self._begun or self._blocks(), None
-        last = self.run_id
-        for last, rankings in blocks:  # noqa: B007 - the last one decides
-            yield rankings
-        if last != self.run_id:
-            raise _OtherRunIdError(last)
+        query = Tokens.from_strings(queries)
+        yield from Rankings(query, starts, document, score, run_id).pieces()
 
 
 def read_qrels(qrels: Any, *, rel_info: str = "qrels", file_format: str | None = None) -> Relevance:
