@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,12 +12,8 @@ from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import Metric, Scores, first
 from ragkpi.statistics.bootstrap import QuerySample, all_swaps, sums, swapped
-from ragkpi.statistics.decisions import TESTS
 from ragkpi.statistics.paired import Procedure, comparable_samples
 from ragkpi.statistics.significance import ROUNDING, TIED, corrected, p_values
-
-PairsTest = Callable[[QuerySample, int, int], list[FloatArray]]
-"""From a sample, the number of trials and a seed to p-values of all pairs, (R, R) per metric."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +21,7 @@ class MetricPairs:
     """The comparison of all pairs of R runs by one metric.
 
     Queries are those whose value all runs have. `values`, (R,), are the summaries; `p`, (R, R), the
-    p-values, NaN if the test gives none. `letters` (see `letters_of`) are None, and p-values not
+    p-values of `step_down`. `letters` (see `letters_of`) are None, and p-values not
     corrected, where the metric is described and decides nothing.
     """
 
@@ -43,7 +39,7 @@ class MetricPairs:
 
 @dataclass(frozen=True)
 class AllPairs:
-    """The comparison of all pairs of runs by every metric, with the test that was used."""
+    """The comparison of all pairs of runs by every metric."""
 
     names: list[str]
     runs: list[Scores]
@@ -57,11 +53,6 @@ class AllPairs:
         return [of_metric.metric for of_metric in self.by_metric]
 
     @property
-    def is_joint(self) -> bool:
-        """Whether one test covers all pairs of a metric and so needs no correction."""
-        return TESTS[self.procedure.test].scope == "all pairs"
-
-    @property
     def claims(self) -> list[MetricPairs]:
         """The metrics that decide."""
         return [of_metric for of_metric in self.by_metric if of_metric.letters is not None]
@@ -72,36 +63,22 @@ def compare_all(
 ) -> AllPairs:
     """Compare every run with every other, by every comparable metric.
 
-    A test of all pairs takes the place of the procedure's (`Test.over_pairs`), if there is one;
-    other tests are pair by pair, corrected for all pairs. p of what decides is then times the
-    number of such `families` in the call: all queries, and slices.
+    `step_down` takes the place of the procedure's test and correction. p of what decides is times
+    the number of metrics that decide, and of such `families` in the call: all queries, and slices.
     """
-    samples = comparable_samples(names, runs, procedure)
-    procedure = replace(procedure, test=TESTS[procedure.test].over_pairs or procedure.test)
-    is_joint = TESTS[procedure.test].scope == "all pairs"
     by_name: dict[str, MetricPairs] = {}
-    for sample in samples:
-        if is_joint:
-            test: PairsTest = globals()[TESTS[procedure.test].function]
-            of_sample = test(sample, procedure.trials, procedure.bootstrap.seed)
-        else:
-            of_sample = pair_by_pair(sample, procedure)
-        for metric, values, p in zip(sample.metrics, sample.observed(), of_sample, strict=True):
+    for sample in comparable_samples(names, runs, procedure):
+        tested = step_down(sample, procedure.trials, procedure.bootstrap.seed)
+        for metric, values, p in zip(sample.metrics, sample.observed(), tested, strict=True):
             by_name[metric.name] = MetricPairs(metric, sample.queries, values, p)
     by_metric = [by_name[metric.name] for metric in runs[0].metrics if metric.name in by_name]
     deciding = by_metric if procedure.family == "all" else by_metric[:1]
-    matrices = [of_metric.p for of_metric in deciding]
-    factor = families  # Bonferroni's
-    if is_joint:
-        factor *= len(deciding)
-    else:
-        matrices = corrected_pairs(matrices, procedure)
-    if procedure.correction != "none":
-        matrices = [np.minimum(1.0, factor * p) for p in matrices]
-    claims = [
-        replace(of_metric, p=p, letters=_lettered(of_metric, p < procedure.limit))
-        for of_metric, p in zip(deciding, matrices, strict=True)
-    ]
+    factor = families * len(deciding)  # Bonferroni's
+    claims = []
+    for of_metric in deciding:
+        p = np.minimum(1.0, factor * of_metric.p)
+        letters = _lettered(of_metric, p < procedure.limit)
+        claims.append(replace(of_metric, p=p, letters=letters))
     by_metric = claims + by_metric[len(claims) :]
     return AllPairs(list(names), list(runs), by_metric, procedure, factor)
 
@@ -208,59 +185,6 @@ def _stepped_down(values: FloatArray, trials: int, seed: int) -> FloatArray:
     share = np.maximum.accumulate(reached[::-1] / total)[::-1]
     p[finite[one], finite[other]] = p[finite[other], finite[one]] = share
     return p
-
-
-def tukey(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
-    """Test all pairs by shuffling the runs' labels on every unit, as if no two runs differed.
-
-    Two runs differ if the best and the worst of shuffled runs are seldom as far apart. It takes the
-    variance of all runs for that of any two: of one odd run among variants of another, 16 % of the
-    calls had a false difference at 5 %.
-
-    Formula:    p = (shuffles whose range is >= |difference| + 1) / (trials + 1), the range being
-                the largest summary less the smallest
-    Edge cases: NA with fewer than two units
-    Source:     B. Carterette, Multiple testing in statistical analysis of systems-based information
-                retrieval experiments, TOIS 2012 (randomized Tukey's HSD)
-    """
-    runs = sample.statistics.shape[1]
-    if sample.units < 2:
-        return [np.full((runs, runs), np.nan) for _ in sample.metrics]
-    ranges: list[list[FloatArray]] = [[] for _ in sample.metrics]
-    for added in _shuffled(sample.by_unit(sample.statistics), trials, seed):
-        for kept, summary in zip(ranges, sample.summaries(added), strict=True):
-            with np.errstate(invalid="ignore"):
-                kept.append(summary.max(axis=1) - summary.min(axis=1))
-    observed = zip(sample.observed(), map(np.concatenate, ranges), strict=True)
-    return [_shares(values, spread) for values, spread in observed]
-
-
-_AT_ONCE = 1 << 16  # random numbers
-
-
-def _shuffled(statistics: FloatArray, trials: int, seed: int) -> Iterator[FloatArray]:
-    """Yield the sums over units, (rows, R, T), of shuffles of (G, R, T), `trials` rows."""
-    generator = np.random.default_rng(seed)
-    units, runs, columns = statistics.shape
-    rows = max(1, _AT_ONCE // (units * runs))
-    starts = range(0, trials, rows)
-    for start in with_progress(starts, "randomization test", len(starts)):
-        order = generator.random((min(rows, trials - start), units, runs)).argsort(axis=2)
-        places = order + np.arange(0, units * runs, runs)[:, np.newaxis]
-        yield statistics.reshape(-1, columns).take(places, axis=0).sum(axis=1)
-
-
-def _shares(values: FloatArray, ranges: FloatArray) -> FloatArray:
-    """Return the share of ranges at least as wide as each difference, (R, R)."""
-    with np.errstate(invalid="ignore"):
-        apart = np.abs(values[:, np.newaxis] - values)
-    finite = values[np.isfinite(values)]
-    slack = ROUNDING * np.abs(finite).max(initial=0)
-    ordered = np.sort(ranges)  # undefined ranges, which could have any value, come last
-    extreme = len(ordered) - np.searchsorted(ordered, apart - slack)
-    share = np.where(np.isnan(apart), np.nan, (extreme + 1) / (len(ordered) + 1))
-    np.fill_diagonal(share, np.nan)
-    return np.asarray(share)
 
 
 def letters_of(differ: BoolArray) -> list[str]:

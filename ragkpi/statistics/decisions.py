@@ -14,21 +14,17 @@ TestName: TypeAlias = str
 CorrectionName = Literal["holm", "benjamini-hochberg", "none"]
 Family = Literal["first", "all"]
 """The measures that decide."""
-Scope = Literal["a baseline", "all pairs"]
-"""What runs are compared with."""
 
 
 class Test(NamedTuple):
     """A test of significance: all that commands know of it."""
 
-    function: str  # in `significance`, or of all pairs in `all_pairs`
+    function: str  # in `significance`
     least_p: str  # the function in `significance` of the least p that it can give
     help: str  # beside the option
     name: str  # in an explanation
     question: str  # that the p-value answers
     assumes: str
-    scope: Scope = "a baseline"
-    over_pairs: TestName = ""  # the test of all pairs in its place; else pair by pair, corrected
     interval: Literal["agrees", "differs"] = "differs"  # with p: 0 is outside where p < 1 - level
 
     @property
@@ -37,7 +33,7 @@ class Test(NamedTuple):
         return "{trials" in self.question
 
 
-_CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
+CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
 TESTS: Mapping[TestName, Test] = {
     "t": Test(
         "student",
@@ -47,7 +43,6 @@ TESTS: Mapping[TestName, Test] = {
         "is the difference 0? Of ratios of means by jackknife pseudo-values; of rates of 0 and 1 "
         "by the score test",
         "differences whose mean is nearly normal: not of few, very skewed ones",
-        over_pairs="step-down",
         interval="agrees",
     ),
     "randomization": Test(
@@ -56,7 +51,7 @@ TESTS: Mapping[TestName, Test] = {
         "is it 0? Swaps run and baseline on queries",
         "paired randomization test",
         "how often is a difference at least as large when run and baseline are swapped at random "
-        f"on every {{unit}}? {_CHANCE}; all swaps, p = share, where there are no more",
+        f"on every {{unit}}? {CHANCE}; all swaps, p = share, where there are no more",
         "that without a difference the two runs could be swapped on any {unit}",
     ),
     "bootstrap": Test(
@@ -65,7 +60,7 @@ TESTS: Mapping[TestName, Test] = {
         "is it 0? Draws queries again",
         "paired bootstrap test",
         "how often does a resample of the queries stray from the difference by at least its size, "
-        f"both in standard errors? {_CHANCE}",
+        f"both in standard errors? {CHANCE}",
         "enough queries to stand for all",
     ),
     "wilcoxon": Test(
@@ -84,28 +79,6 @@ TESTS: Mapping[TestName, Test] = {
         "sign test",
         "are wins as likely as losses, whatever their sizes? Ties are left out",
         "nothing of their sizes: many small gains win over few large losses",
-    ),
-    "step-down": Test(
-        "step_down",
-        "least_of_swaps",
-        "of all pairs, the default there",
-        "step-down test of the greatest difference",
-        "how often is the greatest difference of all pairs, in its own standard errors, at least "
-        f"as large when differences change sign at random, on a {{unit}} for all pairs? {_CHANCE}; "
-        "all signs, p = share, where there are no more. Pairs already shown to differ are left out",
-        "that without a difference the two runs could be swapped on any {unit}",
-        scope="all pairs",
-    ),
-    "tukey": Test(
-        "tukey",
-        "least_of_trials",
-        "of all pairs, if all runs vary alike",
-        "randomized Tukey's HSD",
-        "how often are the best and the worst run at least as far apart as these two when all runs "
-        f"are shuffled at random on every {{unit}}? {_CHANCE}",
-        "that all pairs of runs vary alike: one odd run among variants of another gives false "
-        "differences",
-        scope="all pairs",
     ),
 }
 

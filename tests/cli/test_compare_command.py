@@ -256,7 +256,7 @@ def test_queries_won_and_lost_have_the_values_of_eval(compare, ragkpi):
 
 
 def test_all_pairs(compare):
-    options = ("--all-pairs", "--test", "randomization", "-m", "map", "--correction", "none")
+    options = ("--all-pairs", "-m", "map")
     files = ("qrels.txt", BM25, DENSE, FUSION)
     found = valid_document(compare(*options, "--format", "json", *files).out)
     pairs = {(one["run"], one["other"]): one["p"] for one in found["all_pairs"]["pairs"]}
@@ -264,23 +264,12 @@ def test_all_pairs(compare):
     against = differences(
         compare("--test", "randomization", "-m", "map", "--format", "json", *files)
     )
-    assert pairs["fusion", "bm25"] == pytest.approx(against["map", "fusion"]["p"])
+    # The greatest of three differences is as great more often than one difference is.
+    assert 0.05 > pairs["fusion", "bm25"] > against["map", "fusion"]["p"]
     assert against["map", "dense"]["p"] > 0.05 > against["map", "fusion"]["p"]
     assert found["all_pairs"]["letters"] == {"map": {"bm25": "b", "dense": "ab", "fusion": "a"}}
-    tukey = (
-        "--all-pairs",
-        "--test",
-        "tukey",
-        "--explain",
-        "-m",
-        "map",
-        "qrels.txt",
-        BM25,
-        DENSE,
-        FUSION,
-    )
-    table = compare(*tukey).out.decode()
-    assert "randomized Tukey's HSD" in table
+    table = compare(*options, "--explain", *files).out.decode()
+    assert "step-down test of the greatest difference" in table
     assert "By map, fusion has the best value as far as judged; it is better than bm25 " in table
 
 
@@ -314,10 +303,10 @@ def test_a_picture_of_differences_and_queries(compare, tmp_path):
     [
         (["--all-pairs", "-q"], "each is a table of its own"),
         (["--paper", "-q"], "each is a table of its own"),
-        (["--all-pairs", "--correction", "none"], "the step-down test holds for all pairs"),
+        (["--all-pairs", "--correction", "none"], "all pairs have a test of their own"),
+        (["--all-pairs", "--test", "sign"], "--all-pairs with --test: all pairs have a test of"),
         (["--against", "dense"], "--against dense: only --paper marks runs"),
         (["--paper", "--against", "x"], "expected one of"),
-        (["--test", "tukey"], "a test of all pairs of runs at once; expected t, randomization"),
         (["--plot", "x.gif"], "--plot x.gif"),
     ],
 )

@@ -18,6 +18,7 @@ from ragkpi.questions.compare.report import (
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.statistics.all_pairs import compare_all
+from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.decisions import TESTS
 from ragkpi.statistics.paired import Procedure, compare, compare_each
 from ragkpi.statistics.significance import CORRECTIONS
@@ -94,7 +95,7 @@ def test_how_it_was_computed_is_explained_on_request():
     ]
 
 
-@pytest.mark.parametrize("test", [name for name in TESTS if TESTS[name].scope == "a baseline"])
+@pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_every_test_and_correction_is_explained(test, correction):
     first, second, third = report(test=test, correction=correction).explanation
@@ -214,21 +215,21 @@ HIGH = scores([(MAP, [value + 0.5 + i / 64 for i, value in enumerate(SIX)])])
 MIDDLE = scores([(MAP, [value + (-1) ** i / 64 for i, value in enumerate(SIX)])])
 
 
-def all_pairs(**procedure):
-    found = compare_all(["low", "middle", "high"], [LOW, MIDDLE, HIGH], Procedure(**procedure))
-    return AllPairsReport(found)
-
-
 def test_all_pairs_have_letters_a_matrix_and_a_sentence():
-    """By the sign test: high is above both on all six queries, middle above low by turns."""
-    report = all_pairs(test="sign", correction="benjamini-hochberg")
+    """High is above both on all eight queries, middle above low by turns.
+
+    Of 2 ** 8 signs, two are all alike, and two turn middle and low all one way.
+    """
+    lifts = [[0] * 8, [(-1) ** i / 64 for i in range(8)], [0.5 + i / 64 for i in range(8)]]
+    runs = [scores([(MAP, np.add(lift, np.arange(8) / 64))]) for lift in lifts]
+    report = AllPairsReport(compare_all(["low", "middle", "high"], runs, Procedure()))
     lines = rendered(report, "table", Layout(explanation="shown")).splitlines()[2:]
     heads = ["measure", "run", "queries", "value", "letters", "p(low)", "p(middle)", "p(high)"]
     assert lines[0].split() == heads
     rows = [line.split() for line in lines[2:5]]
     assert [(row[1], row[4]) for row in rows] == [("high", "a"), ("low", "b"), ("middle", "b")]
-    assert [row[5] for row in rows[:2]] == ["0.0469", "1.0000"]  # 3 / 2 of 2 / 2 ** 6; 3 of 6 won
-    assert "Hochberg for 3 tests" in " ".join(lines)
+    assert [row[5] for row in rows[:2]] == ["0.0156", "1.0000"]  # 4 / 2 ** 8
+    assert "p holds for all 3 pairs together and needs no correction" in " ".join(lines)
     (said,) = report.verdict
     assert said.startswith("By map, high has the best value; it is better than low (p = ")
     assert " and middle (p = " in said
@@ -242,12 +243,12 @@ def test_a_verdict_on_many_pairs_names_the_best_and_counts_the_rest():
     """Twelve runs, each far above the one before: 66 pairs differ, with p = 2 / 2 ** 6."""
     names = [f"r{run}" for run in range(12)]
     made = [scores([(MAP, [value + run for value in SIX])]) for run in range(12)]
-    found = compare_all(names, made, Procedure(test="sign", correction="none"))
+    found = compare_all(names, made, Procedure())
     assert AllPairsReport(found).verdict == [
         "By map, r11 has the best value; it is better than 11 runs."
     ]
-    corrected = compare_all(names, made, Procedure(test="sign"))  # 66 / 32 is more than 1
-    assert AllPairsReport(corrected).verdict == [
+    surer = compare_all(names, made, Procedure(bootstrap=Bootstrap(level=0.99)))
+    assert AllPairsReport(surer).verdict == [
         "By map, r11 has the best value; it is not shown to differ from r10, r9, r8 and 8 more."
     ]
 
@@ -259,12 +260,6 @@ def test_only_measures_that_decide_have_letters():
     every = compare_all(["a", "b"], both, Procedure(family="all", trials=100))
     assert [found.p[0, 1] for found in every.by_metric] == [2 * 2 / 2**6] * 2  # for two measures
     assert [found.letters for found in every.by_metric] == [["a", "a"]] * 2
-
-
-def test_tukeys_test_says_that_it_needs_no_correction():
-    text = rendered(all_pairs(), "table", Layout(explanation="shown"))
-    assert "needs no correction" in text
-    assert "Holm" not in text
 
 
 NINE = [0.1 * i for i in range(9)]

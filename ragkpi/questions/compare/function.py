@@ -36,7 +36,7 @@ from ragkpi.questions.compare.verdict import doubts_of_best
 from ragkpi.reports.layout import SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
-from ragkpi.statistics.decisions import TESTS, CorrectionName, Family, Scope, TestName
+from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.statistics.paired import Procedure
 
 
@@ -137,11 +137,10 @@ def compare(
     baseline
         The name of the run to compare the others with; None is the first.
     pairs
-        ``"baseline"`` compares all runs with one; ``"all"`` compares every pair: the test is then
-        ``"step-down"``, of all pairs at once, which needs no correction, and runs get letters.
+        ``"baseline"`` compares all runs with one; ``"all"`` compares every pair by a test
+        of its own, step-down, which needs no correction, and runs get letters.
     test, trials
-        The test behind p-values (``"tukey"`` and ``"step-down"`` are of all pairs), and its number
-        of trials.
+        The test behind p-values, and its number of trials.
     correction, family
         The correction of p-values, and the measures that decide: the ``"first"``, over all runs,
         while the others are described; or ``"all"``, over all runs and measures.
@@ -166,11 +165,10 @@ def compare(
     [0.0035]
     """
     one_of("pairs", pairs, ("baseline", "all"))
-    scope: Scope = "all pairs" if pairs == "all" else "a baseline"
     resampling: Resampling = {"seed": seed, "confidence": confidence, "cluster": cluster}
     arguments: Estimating = {**how, **resampling}
     call = call_of(measures, arguments, Estimating, by)
-    procedure = procedure_of(test, correction, family, trials, resampling, scope, call.clusters)
+    procedure = procedure_of(test, correction, family, trials, resampling, call.clusters)
     one_of("problems", problems, get_args(OnProblem))
     named = named_runs(runs)
     if len(named) < 2:
@@ -242,12 +240,11 @@ def _compared(
 
 def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
     """Raise `UsageError` for arguments that have no effect on a comparison of all pairs."""
-    default = paired.Procedure()
     if baseline is not None:
         raise UsageError(f"{option('all_pairs')}: there is no baseline ({baseline}); leave it out")
-    test = TESTS[procedure.test].over_pairs or procedure.test
-    if TESTS[test].scope == "all pairs" and procedure.correction != default.correction:
-        raise UsageError(
-            f"{option('all_pairs')} with {option('correction')}: the {test} test holds for all "
-            f"pairs of a measure; leave it out, or give another {option('test')}"
-        )
+    for name in ("test", "correction"):
+        if getattr(procedure, name) != getattr(paired.Procedure(), name):
+            raise UsageError(
+                f"{option('all_pairs')} with {option(name)}: all pairs have a test of their own, "
+                "step-down, which needs no correction; leave it out"
+            )

@@ -40,7 +40,7 @@ from ragkpi.questions.compare.verdict import (
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
 from ragkpi.statistics.all_pairs import AllPairs
 from ragkpi.statistics.bootstrap import few_queries_note, intervals, resampled
-from ragkpi.statistics.decisions import TESTS, CorrectionName
+from ragkpi.statistics.decisions import CHANCE, TESTS, CorrectionName
 from ragkpi.statistics.paired import Claim, Comparison, Difference, Procedure
 from ragkpi.statistics.significance import TIED, corrected
 from ragkpi.version import __version__
@@ -54,10 +54,24 @@ _CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
 }
 
 
+_STEP_DOWN = (
+    "p: step-down test of the greatest difference, two-sided: how often is the greatest difference "
+    "of all pairs, in its own standard errors, at least as large when differences change sign at "
+    f"random, on a {{unit}} for all pairs? {CHANCE}; all signs, p = share, where there are no "
+    "more. Pairs already shown to differ are left out. It assumes that without a difference the "
+    "two runs could be swapped on any {unit}"
+)
+
+
 def _test_in_words(procedure: Procedure) -> str:
-    """Explain the p-values of a test."""
-    test, how = TESTS[procedure.test], procedure.bootstrap
+    """Explain the p-values of the test against a baseline."""
+    test = TESTS[procedure.test]
     words = f"p: {test.name}, two-sided: {test.question}. It assumes {test.assumes}"
+    return _filled(words, procedure)
+
+
+def _filled(words: str, procedure: Procedure) -> str:
+    how = procedure.bootstrap
     unit = "query" if how.clusters is None else "cluster"
     return words.format(trials=procedure.trials, seed=how.seed, unit=unit)
 
@@ -448,15 +462,13 @@ class AllPairsReport(_ComparedReport[AllPairs]):
             letters += f"; {pairs.metrics[0].name} decides, and the other measures are described: "
             letters += "p without a correction over measures, and no letters"
         tests = math.comb(len(pairs.names), 2)
-        words = _correction_in_words(procedure, tests * number)
-        if pairs.is_joint:
-            words = (
-                f"p holds for all {tests} pairs together and needs no correction; against a "
-                f"baseline p is of {len(pairs.names) - 1} pairs, and smaller"
-            )
+        words = (
+            f"p holds for all {tests} pairs together and needs no correction; against a baseline p "
+            f"is of {len(pairs.names) - 1} pairs, and smaller"
+        )
         if pairs.factor > 1:
             words += f"; times {pairs.factor}, for as many measures and slices"
-        return [_test_in_words(procedure), words, letters, *self._evidence()]
+        return [_filled(_STEP_DOWN, procedure), words, letters, *self._evidence()]
 
     def charts(self) -> list[Chart]:
         """Draw, for each metric, the runs with their letters, the best at the top."""
@@ -516,14 +528,14 @@ class AllPairsReport(_ComparedReport[AllPairs]):
         return self._written(Table(columns, rows), short, layout)
 
     def _findings(self) -> dict[str, Any]:
-        joint = {"correction": "none"} if self.compared.is_joint else {}
         letters = {
             by_metric.metric.name: dict(
                 zip(self.compared.names, by_metric.letters or (), strict=True)
             )
             for by_metric in self.compared.claims
         }
-        return {**super()._findings(), **joint, "letters": letters}
+        test = {"test": "step-down", "correction": "none"}
+        return {**super()._findings(), **test, "letters": letters}
 
     def _objects(self, layout: Layout) -> Iterator[dict[str, Any]]:
         for by_metric in self.compared.by_metric:

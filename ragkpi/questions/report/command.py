@@ -10,13 +10,14 @@ from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
 from ragkpi.reports.output_files import write
 
+_comparing = comparing.without("test", "correction")  # of all pairs, which have their own
 _evaluating = of_qrels.without("query_ids")  # the page has texts of queries under that name
 
 
 @command
 def report(
     evaluating: Arguments = _evaluating,
-    procedure: Arguments = comparing,
+    procedure: Arguments = _comparing,
     naming: Arguments = naming,
     files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
     output: str | None = FILE,

@@ -91,12 +91,11 @@ def report_document(
     if judging and not small:
         judging = replace(judging, runs={})  # whose documents have no names
     decided = decisions(runs, ordered, procedure, judging)
-    by_pair = replace(procedure, test=Procedure().test)  # intervals, without trials
-    more = more_queries(runs, ordered[0], decided.get(ordered[0].name), by_pair)
+    more = more_queries(runs, ordered[0], decided.get(ordered[0].name), procedure)
     leaders = best_first(runs, ordered[0])[:_LEADERS]
     holes = {"holes": holes_object(evaluated, metrics, runs, leaders)} if small else {}
     parts, left_out = largest_slices(queries, labels)
-    sections = Sections(runs, ordered, evaluated, by_pair, signature)
+    sections = Sections(runs, ordered, evaluated, procedure, signature)
     slices = [sections.of(*parts[0], leaders, decided)]
     slices += [sections.of(*part, leaders[:2]) for part in parts[1:]]
 

@@ -23,7 +23,7 @@ from ragkpi.questions.report.runs import default_measures, metrics_needed
 from ragkpi.questions.report.texts import TextSource
 from ragkpi.reports.names import short_names
 from ragkpi.reports.output_files import write
-from ragkpi.statistics.decisions import CorrectionName, Family, TestName
+from ragkpi.statistics.decisions import Family
 from ragkpi.wording import octets, visible
 
 try:
@@ -139,8 +139,6 @@ def report(
     title: str | None = None,
     detail_queries: int = 200,
     detail_depth: int = 100,
-    test: TestName = "t",
-    correction: CorrectionName = "holm",
     family: Family = "first",
     trials: int = 10_000,
     **how: Unpack[Estimating],
@@ -159,8 +157,8 @@ def report(
         The page's title; None names the runs.
     detail_queries, detail_depth
         The number of queries with documents on the page, and of documents per run.
-    test, correction, family, trials
-        The comparison of runs, as for `compare`.
+    family, trials
+        The comparison of all pairs of runs, as for `compare`.
 
     Returns
     -------
@@ -179,7 +177,7 @@ def report(
     named = named_runs(runs)
     call = call_of(measures, in_one_order(how), Estimating)
     metrics = call.metrics(default_measures(call.settings, call.pool))
-    procedure = procedure_of(test, correction, family, trials, how, "all pairs", call.clusters)
+    procedure = procedure_of("t", "holm", family, trials, how, call.clusters)
     evaluator = call.evaluator(qrels, metrics)
     lacking = evaluator.lacking_grade
     if lacking and not call.requests:
