@@ -88,16 +88,10 @@ class _DelimitedFile:
     def _rows(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
         """Yield rows as mappings from column to cell."""
         names = self._header.names
-        for number, record in self._split(lines):
+        for number, record in split_values(self._source.name, lines, self._separator):
             if len(record) != len(names):
                 raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
             yield number, dict(zip(names, map(text_of, record), strict=True))
-
-    def _split(self, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
-        if self._separator != b"\t":
-            return _csv_records(self._source.name, lines, self._separator)
-        cut = ((number, line.removesuffix(b"\r").split(b"\t")) for number, line in lines)
-        return ((number, words) for number, words in cut if words != [b""])
 
     def _listed(self) -> Iterator[Listed]:
         """Yield the documents of rows with lists in their cells."""
@@ -175,7 +169,8 @@ class _DelimitedFile:
                 self._separator = (
                     max(b";", b"|", key=line.count) if line.count(b";") + line.count(b"|") else b","
                 )
-            _, words = next(iter(self._split([(number, line)])))
+            split = split_values(self._source.name, [(number, line)], self._separator)
+            _, words = next(split)
             numbers = [str(place) for place in range(1, len(words) + 1)]
             names = [text_of(word) or f"Unnamed: {place}" for place, word in enumerate(words)]
             begin = block.text.index(line)
@@ -223,7 +218,7 @@ class _DelimitedFile:
         """Read a block and all later blocks, record by record."""
         texts = itertools.chain([block], self._blocks)
         lines = itertools.chain.from_iterable(block.lines() for block in texts)
-        for number, record in self._split(lines):
+        for number, record in split_values(self._source.name, lines, self._separator):
             if len(record) != len(self._header.names):
                 raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
             yield number, record
@@ -238,10 +233,14 @@ class _DelimitedFile:
             yield LineColumns(values.buffer, start, end, line, end[:, -1])
 
 
-def _csv_records(
+def split_values(
     file: str, lines: Iterable[tuple[int, bytes]], separator: bytes = b","
 ) -> CsvRecords:
-    """Yield the first line number and the values of each CSV record."""
+    """Yield the first line number and the values of each record; tabs are never quoted."""
+    if separator == b"\t":
+        cut = ((number, line.removesuffix(b"\r").split(b"\t")) for number, line in lines)
+        yield from ((number, words) for number, words in cut if words != [b""])
+        return
     number = start = 0
     first = True
 

@@ -194,13 +194,13 @@ def _steps(shape: Shape) -> list[str]:
     return steps.split(".") if steps else []
 
 
-def _whole_text(source: Source) -> JsonText:
+def _whole_text(source: Source, expected: str = _WHOLE) -> JsonText:
     """Read the rest of a source as a JSON text; `InputError` if it is empty or too large."""
     octets = source.whole("expected a format of lines")
     if not octets.strip():
-        raise InputError(source.name, None, "is empty", _WHOLE)
+        raise InputError(source.name, None, "is empty", expected)
     refuse_bomb(source.name, None, octets)
-    return JsonText(source.name, text_of(octets), _WHOLE)
+    return JsonText(source.name, text_of(octets), expected)
 
 
 def refuse_bomb(file: str, line: int | None, text: bytes | bytearray) -> None:
@@ -214,6 +214,7 @@ def refuse_bomb(file: str, line: int | None, text: bytes | bytearray) -> None:
 
 
 _OBJECT = "expected an object with a query and its documents"
+_RECORDS = "expected an object a line, or an array of objects"
 _HEAD = 1 << 16
 # A longer first line means a JSON file without newlines.
 _LONGEST_RECORD = 1 << 24
@@ -307,6 +308,23 @@ def _read_lines(
     )
 
 
+def read_objects(source: Source) -> Iterator[tuple[int, Any]]:
+    """Yield the line and the value of each record: of lines, of an array, or the one object.
+
+    An object of objects holds a record for each query, its key.
+    """
+    if _has_lines(source):
+        for number, line in _lines_of(source):
+            yield number, _value_of(source.name, number, line, _RECORDS)
+        return
+    entries = list(_whole_text(source, _RECORDS).entries())
+    if any(key is None or not isinstance(value, dict) for _, key, value, _ in entries):
+        named = {key: value for _, key, value, _ in entries if key is not None}
+        entries = [(1, None, named, (0, 0))] if named else entries
+    for number, key, value, _ in entries:
+        yield number, value if key is None else {**value, fields.QUERY[0]: key}
+
+
 def _readings_of_lines(
     records: Sequence[Any], kind: Kind, given: Mapping[str, str]
 ) -> Sequence[Recognition]:
@@ -326,8 +344,8 @@ def _lines_of(source: Source) -> Iterator[tuple[int, str]]:
             yield number, text_of(line)
 
 
-def _value_of(file: str, line: int, text: str) -> Any:
+def _value_of(file: str, line: int, text: str, expected: str = _OBJECT) -> Any:
     try:
         return DECODER.decode(text)
     except (ValueError, RecursionError) as problem:
-        raise no_json(file, line, problem, _OBJECT) from None
+        raise no_json(file, line, problem, expected) from None

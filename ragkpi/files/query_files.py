@@ -6,22 +6,22 @@ A file of texts may be as large as a corpus, so it is read as a stream that keep
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import DataError, InputError
 from ragkpi.files.arrow import ArrowTable
-from ragkpi.files.column_names import DOCUMENT, QUERY, RETRIEVED, find, shown_names
-from ragkpi.files.formats import HEAD_LENGTH, Reading, is_number, reader_of
+from ragkpi.files.column_names import DOCUMENT, QUERY, RETRIEVED, find, plain_name, shown_names
+from ragkpi.files.delimited import split_values
+from ragkpi.files.formats import HEAD_LENGTH, Reading, is_number, reader_of, recognise_layout
+from ragkpi.files.json_files import read_objects
 from ragkpi.files.lines import (
     LineShape,
     Tokens,
@@ -35,7 +35,7 @@ from ragkpi.files.lines import (
 from ragkpi.files.opening import Source
 from ragkpi.files.sieve import words_of
 from ragkpi.files.trec import QrelsColumns, parse_numbers, plain_qrels, qrels_of, read_qrels
-from ragkpi.wording import shown, visible
+from ragkpi.wording import counted, shown, visible
 
 _SIZES = LineShape(("query", "size"), "refused", "first_column")
 
@@ -240,24 +240,26 @@ def texts_of_run(path: str) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
     """Read the texts of queries and of documents in a JSON Lines run, by id."""
     queries: dict[bytes, Text] = {}
     documents: dict[bytes, Text] = {}
-    source = Source(path)
-    if source.name == "-" or not source.peek(1).startswith(b"{"):
+    if path == "-":
         return queries, documents
-    for _, line in _lines(source):
-        record = _decoded(line.decode("utf-8", "surrogateescape"))
-        listed = find(record, RETRIEVED) if isinstance(record, dict) else None
-        if not listed or not isinstance(record[listed], list):
-            continue
-        asked = record.get("query", record)
-        for values in (asked, record):
-            if isinstance(values, dict):
-                _keep(queries, {**record, **values} if values is asked else values, QUERY)
-        if isinstance(asked, str):
-            _keep(queries, {**record, "text": asked}, QUERY[:-1])
-        for item in record[listed]:
-            if isinstance(item, dict):
-                inner = item.get("doc", item.get("document"))
-                _keep(documents, {**item, **inner} if isinstance(inner, dict) else item, DOCUMENT)
+    with Source(path) as source:
+        if recognise_layout(source.peek(HEAD_LENGTH)) != "jsonl":
+            return queries, documents
+        for _, record in read_objects(source):
+            listed = find(record, RETRIEVED) if isinstance(record, dict) else None
+            if not listed or not isinstance(record[listed], list):
+                continue
+            query = record.get("query", record)
+            for values in (query, record):
+                if isinstance(values, dict):
+                    _keep(queries, {**record, **values} if values is query else values, QUERY)
+            if isinstance(query, str):
+                _keep(queries, {**record, "text": query}, QUERY[:-1])
+            for item in record[listed]:
+                if isinstance(item, dict):
+                    inner = item.get("doc", item.get("document"))
+                    inside = inner if isinstance(inner, dict) else {}
+                    _keep(documents, {**item, **inside}, DOCUMENT)
     return queries, documents
 
 
@@ -269,46 +271,26 @@ def _keep(texts: dict[bytes, Text], values: Mapping[str, Any], names: Iterable[s
 
 
 def _ids_and_texts(path: str) -> Iterator[tuple[bytes, str]]:
-    source = Source(path)
-    head = source.peek(4)
-    if head == b"PAR1":
-        yield from _of_parquet(source)
-        return
-    of_json = head.lstrip()[:1] in (b"{", b"[")
-    for number, line in _lines(source):
-        if of_json:
-            yield _of_json(source.name, number, line)
-            continue
-        id_, tab, text = line.partition(b"\t")
-        if not tab:
+    with Source(path) as source:
+        if recognise_layout(source.peek(HEAD_LENGTH)) in ("tsv", "csv"):
+            yield from _of_lines(source)
+            return
+        for number, values in read_records(source, (*_ID, *_TITLE, *_TEXT)):
+            name = _find(tuple(values), _ID)
+            if name is None or not isinstance(values[name], str | int):
+                found = f"no id among the keys {shown_names(values)}"
+                raise InputError(source.name, number, found, f"expected {' or '.join(_ID)}")
+            yield str(values[name]).encode("utf-8", "surrogateescape"), _title_and_text(values)
+
+
+def _of_lines(source: Source) -> Iterator[tuple[bytes, str]]:
+    for number, line in chain.from_iterable(block.lines() for block in blocks(source)):
+        id_, tab, text = line.removesuffix(b"\r").partition(b"\t")
+        if tab:
+            yield id_, text.decode("utf-8", "replace").replace("\t", " ")
+        elif line.strip():
             expected = "expected an id, a tab and a text on every line"
             raise InputError(source.name, number, "no tab", expected)
-        yield id_, text.decode("utf-8", "replace").replace("\t", " ")
-
-
-def _of_json(file: str, number: int, line: bytes) -> tuple[bytes, str]:
-    values = _decoded(line.decode("utf-8", "surrogateescape"))
-    if not isinstance(values, dict):
-        raise InputError(file, number, "no JSON object", "expected an object on a line")
-    name = _find(tuple(values), _ID)
-    if name is None or not isinstance(values[name], str | int):
-        keys = " ".join(list(values)[:10])
-        expected = f"expected {' or '.join(_ID)}"
-        raise InputError(file, number, f"no id among the keys {keys}", expected)
-    return str(values[name]).encode("utf-8", "surrogateescape"), _title_and_text(values)
-
-
-def _of_parquet(source: Source) -> Iterator[tuple[bytes, str]]:
-    with ArrowTable(source) as table:
-        names = table.names
-        key = find(names, _ID)
-        columns = [name for name in (find(names, _TITLE), find(names, _TEXT)) if name is not None]
-        if key is None or not columns:
-            found = f"has the columns {shown_names(names)}"
-            raise InputError(source.name, None, found, "expected an id and a text")
-        for row in chain.from_iterable(table.rows([key, *columns], _ROWS_AT_ONCE)):
-            if row[key] is not None:
-                yield str(row[key]).encode("utf-8", "surrogateescape"), _title_and_text(row)
 
 
 @lru_cache(maxsize=1000)  # most records of a file have the same keys
@@ -324,114 +306,85 @@ def _title_and_text(values: Mapping[str, Any]) -> str:
     return "\n".join(filter(None, texts))
 
 
-def _decoded(text: str) -> Any:
-    """Return the value of a JSON text; None if it is not JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the text of each line that is not blank."""
-    for block in blocks(source):
-        lines = bytes(block.text).split(b"\n")[:-1]
-        for number, line in enumerate(lines, start=block.first_line):
-            if line.strip():
-                yield number, line.removesuffix(b"\r")
-
-
 _UNNAMED = "label"
 _HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # other surrogates: bytes that are not UTF-8
 
 # By column, then by query.
 QueryLabels = Mapping[str, Mapping[bytes, str]]
-_LabelRows: TypeAlias = "Iterator[tuple[int, str, Mapping[str, str]]]"  # line, query, labels
 
 
 def read_query_labels(path: str) -> QueryLabels:
     """Read one or more labels of each query, such as its language.
 
-    The file has columns between tabs or commas, the query's id first, and perhaps a header
-    (``query_id``, then the kinds of labels). Or it has JSON objects with these keys, one per line
-    or in an array; or ``{query: {kind: label}}``. Empty labels are skipped.
+    A record has the query's id, and labels under other names (`read_records`); columns without
+    names hold the id and labels. Empty labels are skipped.
 
-    Raises `InputError` with the line for a malformed line, and for a file without labels, and
-    `DataError` if a query has two lines.
+    Raises `InputError` with the line for a malformed record, and for a file without labels, and
+    `DataError` if a query has two records.
     """
-    with Source(path) as source:
-        whole = whole_text(source)
-    text = "" if whole is None else whole.text.decode("utf-8", "surrogateescape")
     labels: dict[str, dict[bytes, str]] = {}
-    seen: dict[str, int] = {}
-    read = _labels_of_json if text.lstrip()[:1] in ("{", "[") else _labels_of_lines
-    for line, query, row in read(path, text):
-        if query in seen:
-            raise DataError(
-                f"{path}:{line}: query {visible(query)} again, first labelled at line "
-                f"{seen[query]}; expected a line per query"
-            )
-        seen[query] = line
-        for column, label in row.items():
-            if label:
-                of_queries = labels.setdefault(column, {})
-                of_queries[query.encode("utf-8", "surrogateescape")] = label
+    lines: dict[str, int] = {}
+    with Source(path) as source:
+        for line, record in read_records(source, header=QUERY):
+            name = find(record, QUERY)
+            if name is None:
+                expected = "expected an object with a query and its labels"
+                raise InputError(path, line, "no query's id", expected)
+            query = _HALVES.sub("\ufffd", str(record.pop(name)).strip())
+            if lines.setdefault(query, line) != line:
+                raise DataError(
+                    f"{path}:{line}: query {visible(query)} again, first labelled at line "
+                    f"{lines[query]}; expected a line per query"
+                )
+            for column, label in record.items():
+                # No output can encode half of a surrogate pair.
+                text = "" if label is None else _HALVES.sub("\ufffd", str(label).strip())
+                if text:
+                    of_queries = labels.setdefault(_HALVES.sub("\ufffd", column), {})
+                    of_queries[query.encode("utf-8", "surrogateescape")] = text
     if not labels:
         raise InputError(path, None, "no label", "expected lines of a query and its labels")
     return labels
 
 
-def _labels_of_lines(path: str, text: str) -> _LabelRows:
-    lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
-    first = next((line for line in lines if line.strip()), "")
-    # Values between tabs are never quoted.
-    reader = (
-        csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if "\t" in first
-        else csv.reader(lines, strict=True)
-    )
-    try:
-        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except csv.Error as problem:
-        expected = "expected values separated by commas"
-        raise InputError(path, reader.line_num, f"no CSV ({problem})", expected) from None
-    names = rows[0][1] if rows else []
-    headed = find(names[:1], QUERY) is not None
-    kinds = [f"{_UNNAMED} {number}" for number in range(1, len(names))]
-    kinds = names[1:] if headed else kinds if len(kinds) > 1 else [_UNNAMED]
-    for number, row in rows[headed:]:
-        if len(row) != len(kinds) + 1 or not kinds:
-            columns = f"{len(row)} column{'s' if len(row) != 1 else ''}"
-            expected = f"expected {max(len(kinds), 1) + 1}: the query and its labels"
-            raise InputError(path, number, columns, expected)
-        query, *cells = (cell.strip() for cell in row)
-        yield number, query, dict(zip(kinds, cells, strict=True))
+def read_records(
+    source: Source, columns: Collection[str] = (), header: Collection[str] = ()
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line and the fields of each record of JSON, a table, or lines of values.
+
+    Of a table some `columns` are enough. Values stand between tabs or commas, below a line of
+    names; with names of a first column (`header`), that line may be missing.
+    """
+    layout = recognise_layout(source.peek(HEAD_LENGTH))
+    if layout in ("parquet", "arrow"):
+        with ArrowTable(source) as table:
+            names = [name for name in table.names if not columns or plain_name(name) in columns]
+            yield from enumerate(chain.from_iterable(table.rows(names, _ROWS_AT_ONCE)), start=1)
+    elif layout in ("json", "jsonl"):
+        for number, value in read_objects(source):
+            if not isinstance(value, dict):
+                raise InputError(source.name, number, "no JSON object", "expected an object a line")
+            yield number, value
+    else:
+        lines = chain.from_iterable(block.lines() for block in blocks(source))
+        yield from _named_values(source.name, lines, b"\t" if layout == "tsv" else b",", header)
 
 
-def _labels_of_json(path: str, text: str) -> _LabelRows:
-    for number, record in _json_records(text):
-        name = find(record, QUERY) if isinstance(record, dict) else None
-        if name is None:
-            raise InputError(
-                path, number, "no query's id", "expected an object with a query and its labels"
-            )
-        # No output can encode half of a surrogate pair.
-        labels = {
-            _HALVES.sub("\ufffd", key): _HALVES.sub("\ufffd", str(label))
-            for key, label in record.items()
-            if key != name and label is not None
-        }
-        yield number, _HALVES.sub("\ufffd", str(record[name])), labels
-
-
-def _json_records(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield objects with a query and its labels, from all forms of JSON."""
-    document = _decoded(text)
-    if document is None:
-        for number, line in enumerate(text.split("\n"), start=1):
-            if line.strip():
-                yield number, _decoded(line)
-        return
-    if isinstance(document, dict) and all(isinstance(of, dict) for of in document.values()):
-        document = [{**labels, QUERY[0]: query} for query, labels in document.items()]
-    yield from enumerate(document if isinstance(document, list) else [document], start=1)
+def _named_values(
+    file: str, lines: Iterable[tuple[int, bytes]], separator: bytes, header: Collection[str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    names: list[str] = []
+    filled = ((number, line) for number, line in lines if line.strip())
+    for number, row in split_values(file, filled, separator):
+        values = [value.decode("utf-8", "surrogateescape") for value in row]
+        if not names:
+            names = values
+            if not header or plain_name(names[0]) in header:
+                continue
+            several = len(values) > 2
+            labels = [f"{_UNNAMED} {n}" if several else _UNNAMED for n in range(1, len(values))]
+            names = [QUERY[0], *labels]
+        if len(values) != len(names):
+            found = counted(len(values), "column")
+            raise InputError(file, number, found, f"expected {len(names)} as in the first line")
+        yield number, dict(zip(names, values, strict=True))

@@ -54,6 +54,13 @@ def test_a_table_gives_the_same(tmp_path):
     assert ragkpi.depth(log=str(table)).rows == ragkpi.depth(log=EVENTS).rows
 
 
+def test_a_line_break_in_quotes_is_counted(tmp_path):
+    """The second event is on line 4, behind a question of two lines."""
+    (tmp_path / "log.csv").write_text('id,N,K,R,hit\n"why\nso?",50,3,2,1\nq,50,3,x,1\n')
+    with pytest.raises(InputError, match=r"log.csv:4: R 'x'"):
+        ragkpi.depth(log=str(tmp_path / "log.csv"))
+
+
 def test_other_names_and_ids_and_gold():
     plain = [{"N": 50, "K": 3, "R": 2, "hit": 1}, {"N": 50, "K": 3, "R": 1, "hit": 0}] * 6
     renamed = [{"corpus": e["N"], "shown": e["K"], "rel": e["R"], "ok": e["hit"]} for e in plain]
@@ -101,7 +108,7 @@ def test_verdicts():
         ('{"N": 9, "K": 3, "R": 1, "hit": "perhaps"}', "hit 'perhaps'"),
         ('{"N": 9, "K": 3, "R": 10, "hit": 0}', "R = 10 of N = 9"),
         ('{"N": 9, "K": 3, "R": 0, "hit": 1}', "R = 0 of N = 9 and a hit"),
-        ("[1]", "no object"),
+        ("[1]", "no JSON object"),
         ("{", "no JSON"),
     ],
 )

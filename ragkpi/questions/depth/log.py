@@ -5,8 +5,6 @@ Source: Bits-over-Random (github.com/repantis-ai/bits-over-random), `bor audit`
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -14,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.files.lines import whole_text
 from ragkpi.files.opening import Source
+from ragkpi.files.query_files import read_records
 from ragkpi.interface import option
 from ragkpi.measures.measure import MetricScores, Scores, score
 from ragkpi.questions.depth.study import Curve, Curves, Limits, Study, at_each, with_success
@@ -95,23 +93,7 @@ def read_events(
 
 def _records(path: str) -> Iterator[tuple[int, Any]]:
     with Source(path) as source:
-        block = whole_text(source)
-    texts = (
-        []
-        if block is None
-        else [
-            (n, bytes(line).decode("utf-8", "replace")) for n, line in block.lines() if line.strip()
-        ]
-    )
-    if texts and texts[0][1].lstrip().startswith("{"):
-        for number, text in texts:
-            try:
-                yield number, json.loads(text)
-            except (ValueError, RecursionError):
-                raise InputError(path, number, "no JSON", "expected an object on a line") from None
-    elif texts:
-        numbers, lines = zip(*texts, strict=True)
-        yield from zip(numbers[1:], csv.DictReader(lines), strict=False)
+        yield from read_records(source)
 
 
 def _event(number: int, of: Mapping[str, Any], defaults: Defaults, limits: Limits) -> Event:
