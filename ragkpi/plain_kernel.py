@@ -95,55 +95,25 @@ class Ids(set[bytes]):
 
 
 class Run:
-    """Judges a run while it is read.
-
-    Parameters
-    ----------
-    judged
-        The judged documents.
-    excluded
-        The documents to leave out.
-    fold
-        The byte at which a passage's id is cut to its document's id; -1 for no folding.
-    drop_identical
-        Whether to leave out a document whose id is the query's.
-    keep_best
-        Whether a repeated document of a query keeps its best score; else it is refused.
-    ascending
-        Whether to order equal scores by ascending ids; else by descending ids.
-    keep_ties
-        Whether to keep the range of ranks of equal scores for each hit.
-    distance
-        Whether the smallest score is best.
-    depth
-        The number of first documents to name, for judged queries or, with `name_all`, for all.
-    held
-        Whether to hold all rows until the end, because queries are scattered.
-    count_documents
-        Whether to keep the ids of all documents, for `count_ids`.
-    most_held
-        The most bytes of ids to hold, of a query, or with `held` of the run.
-    longest_line
-        The most bytes of a line.
-    """
+    """Judges a run while it is read."""
 
     def __init__(
         self,
         judged: Documents,
         *,
-        excluded: Documents | None = None,
-        fold: int = -1,
-        drop_identical: bool = False,
-        keep_best: bool = False,
-        ascending: bool = False,
-        keep_ties: bool = False,
-        distance: bool = False,
-        depth: int = 0,
-        name_all: bool = False,
-        held: bool = False,
-        count_documents: bool = False,
-        most_held: int = 1 << 31,
-        longest_line: int = 1 << 26,
+        excluded: Documents | None = None,  # the documents to leave out
+        fold: int = -1,  # the byte at which a passage's id is cut to its document's; -1 for none
+        drop_identical: bool = False,  # leave out a document whose id is the query's
+        keep_best: bool = False,  # of a repeated document of a query, which is refused otherwise
+        ascending: bool = False,  # order equal scores by ascending ids, not by descending ones
+        keep_ties: bool = False,  # keep the range of ranks of equal scores for each hit
+        distance: bool = False,  # the smallest score is best
+        depth: int = 0,  # how many first documents to name, of judged queries
+        name_all: bool = False,  # or of all queries
+        held: bool = False,  # hold all rows until the end, because queries are scattered
+        count_documents: bool = False,  # keep the ids of all documents, for `count_ids`
+        most_held: int = 1 << 31,  # bytes of ids, of a query, or with `held` of the run
+        longest_line: int = 1 << 26,  # bytes
     ) -> None:
         if type(judged) is not Documents or type(excluded) not in (Documents, type(None)):
             raise TypeError("judged and excluded are to be Documents")
@@ -472,40 +442,19 @@ class Run:
 
 
 def columns(
-    text: Buffer,
+    text: Buffer,  # whole lines
     first_line: int,
-    width: int,
-    separator: int,
+    width: int,  # the number of columns in a line; with `extra`, the least number
+    separator: int,  # the byte between columns, or -1 for white space
     extra: bool,
-    comments: bool,
-    tolerant: bool,
+    comments: bool,  # whether a comment's ``#`` may follow white space
+    tolerant: bool,  # whether to skip wrong lines; else the first one ends the reading
 ) -> tuple[bytearray, bytearray, bytearray, bytearray, bytearray]:
     """Split lines into columns.
 
-    Parameters
-    ----------
-    text
-        Whole lines.
-    first_line
-        The number of the first line.
-    width
-        The number of columns in a line; with `extra`, the least number.
-    separator
-        The byte between columns, or -1 for white space.
-    comments
-        Whether a comment's ``#`` may follow white space. Where white space separates columns, a
-        ``#`` at the beginning of a line always begins a comment.
-    tolerant
-        Whether to skip wrong lines; else the first wrong line ends the reading.
-
-    Returns
-    -------
-    start, end : (n * width,)
-        The offsets of each value.
-    line, stop : (n,)
-        The number of each line, and the offset of its end.
-    wrong : (m, 3)
-        Number, begin and end of each wrong line.
+    Where white space separates them, a ``#`` at the beginning of a line always begins a comment.
+    Returned are the offsets of each value, start and end, (n * width,); the number of each line and
+    the offset of its end, (n,); and number, begin and end of each wrong line, (m, 3).
     """
     octets = bytes(text)
     if width < 1 or not -1 <= separator < 256 or (octets and not octets.endswith(b"\n")):

@@ -20,30 +20,14 @@ from ragkpi.ranking.judged import Judged, shared
 
 @dataclass(frozen=True, eq=False)
 class OpenRun:
-    """A run whose Q queries have up to U own holes each, of any level.
+    """A run whose Q queries have up to U own holes each, of any level."""
 
-    Attributes
-    ----------
-    judged
-        The run down to the depth of the measure, with its own holes among the hits, unjudged.
-    place : (H,)
-        The place of each hit among its query's own holes, from the top; -1 if it is judged.
-    number : (Q, U)
-        The numbers of the own holes of each query among all n; -1 for none.
-    num_other : (Q,)
-        Other holes.
-    is_own : (n + 1,)
-        Whether each hole is an own hole; False for the number -1.
-    row : (J,)
-        The query of the run that is each judged query, or -1.
-    """
-
-    judged: Judged
-    place: IntArray
-    number: IntArray
-    num_other: IntArray
-    is_own: BoolArray
-    row: IntArray
+    judged: Judged  # down to the depth of the measure; own holes are hits, unjudged
+    place: IntArray  # (H,), of each hit among its query's own holes, from 0; -1 if it is judged
+    number: IntArray  # (Q, U), of the own holes of each query among all n; -1 for none
+    num_other: IntArray  # (Q,), other holes
+    is_own: BoolArray  # (n + 1,), whether each hole is an own hole; False for the number -1
+    row: IntArray  # (J,), the query of the run that is each judged query, or -1
 
     @cached_property
     def num_own(self) -> IntArray:

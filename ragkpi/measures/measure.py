@@ -208,47 +208,35 @@ class Bounds(NamedTuple):
     `ragkpi.bounds` searches the assignments that a declaration names. Tests hold every
     declaration against all assignments of small rankings.
 
-    Attributes
-    ----------
-    search
-        ``"corners"``: the value is monotone in the level of own holes, and in that of other
-        holes; so all own holes are at one end of the scale, and all others at one end.
-        ``"staircase"``: of a number of equally good own holes the highest ranks give the greatest
-        and the lowest ranks the least value, and others never raise it. The greatest value has
-        levels that fall down the ranks, with other holes worthless. The least value has the top
-        level at the last ranks, with other holes at the top. ``"counts"``: only the number of
-        holes of each level matters, not their order. ``"none"``: no bounds, for the `reason`.
-        A staircase has the lowest and the top level alone, or with a `ratio` all levels.
-    reach
-        The depth of the measure, as a multiple of its cutoff.
-    other_runs
-        ``"refused"`` where other holes move the value both ways.
-    accepts
-        The arguments for which the declaration holds.
-    values
-        ``"tallied"`` if the function of the measure takes `Counts` and asks for nothing else, so
-        that it computes thousands of assignments at once; or another function that does so.
-        ``"judged"``: every ranking is judged for every assignment, which is always right, and
-        takes longer.
-    ratio
-        From the arguments to the `GainRatio` of a measure that has this form.
-    order
-        ``"ignored"`` if only the number of own holes of a level matters, not their ranks.
-    outer
-        For ``"counts"`` with too many assignments to try: from a run, the numbers of own and other
-        holes of its queries and the arguments to statistics, (Q, C, S), whose extremes are no
-        narrower than the true ones.
+    ``"corners"``: the value is monotone in the level of own holes, and in that of other holes; so
+    all own holes are at one end of the scale, and all others at one end.
+
+    ``"staircase"``: of a number of equally good own holes the highest ranks give the greatest and
+    the lowest ranks the least value, and others never raise it. The greatest value has levels that
+    fall down the ranks, with other holes worthless. The least value has the top level at the last
+    ranks, with other holes at the top. A staircase has the lowest and the top level alone, or with
+    a `ratio` all levels.
+
+    ``"counts"``: only the number of holes of each level matters, not their order.
+
+    ``"none"``: no bounds, for the `reason`.
     """
 
     search: Search
-    reach: int = 1
-    other_runs: Literal["bounded", "refused"] = "bounded"
+    reach: int = 1  # the depth of the measure, as a multiple of its cutoff
+    other_runs: Literal["bounded", "refused"] = "bounded"  # refused: others move it both ways
+    accepts: Callable[[Mapping[str, Any]], bool] = _always  # arguments for which all this holds
+    # ``"tallied"`` if the function of the measure takes `Counts` and asks for nothing else, so that
+    # it computes thousands of assignments at once; or another function that does so. ``"judged"``:
+    # every ranking is judged for every assignment, which is always right, and takes longer.
+    values: Literal["tallied", "judged"] | Tallied = "judged"
+    ratio: Callable[..., GainRatio] | None = None  # from the arguments, if it has this form
     reason: str = ""
-    accepts: Callable[[Mapping[str, Any]], bool] = _always
+    # For ``"counts"`` with too many assignments to try: from a run, the numbers of own and other
+    # holes of its queries and the arguments to statistics, (Q, C, S), whose extremes are no
+    # narrower than the true ones.
     outer: Callable[..., FloatArray] | None = None
-    values: Literal["judged", "tallied"] | Tallied = "judged"
-    ratio: Callable[..., GainRatio] | None = None
-    order: Literal["matters", "ignored"] = "matters"
+    order: Literal["matters", "ignored"] = "matters"  # whether the ranks of own holes matter
 
 
 UNPROVEN = Bounds("none", reason="no bounds are proven for it")
@@ -272,75 +260,45 @@ STAIRCASE_TWICE_AS_DEEP = STAIRCASE_TALLIED._replace(reach=2)
 class Measure:
     """The declaration of a measure: everything that commands know of it.
 
-    Attributes
-    ----------
-    name
-        The name in ``-m`` and in output.
-    function
-        From `Judged` and the parameters to sufficient statistics, (Q,) or (Q, S). NaN in a row
-        is NA, which is printed as such and left out of the summary. Text measures return (Q,)
-        of objects. The docstring is the help text.
-    parameters
-        The grammar of ``PARAMS`` in ``-m NAME.PARAMS``.
-    aggregate
-        How statistics become one number.
-    style
-        How a value is printed: ``%6.4f``, an integer, six significant digits, or text.
-    needs
-        Inputs that it needs besides qrels and run.
-    reads
-        The relevance format it is computed from.
-    cautions
-        Functions that warn of misleading values.
-    known_as
-        Its names in other tools, in any capitals. A name with a cutoff (``nDCG@10``) asks for the
-        measure that takes one.
-    resembles
-        Such names that often mean something else there; they are suggested, and never understood.
-    better
-        Whether higher or lower values are better, for marks, wins and gates; ``"neither"`` for
-        counts and properties of the collection.
-    bounds
-        Where its extremes lie while documents are unjudged; `UNPROVEN`, or another reason, if
-        that is not known.
-    ties
-        ``"monotone"`` if it never falls when a document moves above a neighbour of a lower level.
-        Then its extremes over all orders of equal scores are known.
-    question
-        The heading among `QUESTIONS` under which it is listed.
-    worth
-        The part of judgements that it reads. ``"level"``: levels. ``"gain"``: levels, or real gains
-        in their place, from `ragkpi.measures.gain`. ``"judged"``: only which documents are judged.
-    expected
-        Its expected value over all orders of equal scores (``--ties expected``): a function like
-        `function`, of a `Judged` whose `tied` is known; ``"itself"`` if that is what
-        `function` makes of expected counts; ``"unchanged"`` if no order changes it; None if
-        ``--ties expected`` refuses the measure.
-
-    rate
-        Whether its mean is a rate, each query's value being 0 or 1 by definition.
-
     `better`, `bounds`, `ties` and `question` have no default: commands need them of every measure.
     """
 
-    name: str
+    name: str  # in ``-m`` and in output
+    # From `Judged` and the parameters to sufficient statistics, (Q,) or (Q, S). NaN in a row is NA,
+    # which is printed as such and left out of the summary. Text measures return (Q,) of objects.
+    # The docstring is the help text.
     function: Callable[..., Any]
-    parameters: Grammar = field(default_factory=Grammar)
-    aggregate: Aggregate = MEAN
-    style: Style = "decimal"
-    needs: frozenset[Need] = frozenset()
-    reads: RelInfo = "qrels"
-    cautions: tuple[Caution, ...] = ()
+    parameters: Grammar = field(default_factory=Grammar)  # of ``PARAMS`` in ``-m NAME.PARAMS``
+    aggregate: Aggregate = MEAN  # how statistics become one number
+    style: Style = "decimal"  # how a value is printed
+    needs: frozenset[Need] = frozenset()  # inputs besides qrels and run
+    reads: RelInfo = "qrels"  # the relevance format it is computed from
+    cautions: tuple[Caution, ...] = ()  # functions that warn of misleading values
+    # Its names in other tools, in any capitals. A name with a cutoff (``nDCG@10``) asks for the
+    # measure that takes one.
     known_as: tuple[str, ...] = ()
+    # Such names that often mean something else there; they are suggested, and never understood.
     resembles: tuple[str, ...] = ()
+    # Which values are better, for marks, wins and gates; ``"neither"`` for counts and properties of
+    # the collection.
     better: Better = field(kw_only=True)
+    # Where its extremes lie while documents are unjudged; `UNPROVEN`, or another reason, if that is
+    # not known.
     bounds: Bounds = field(kw_only=True)
+    # ``"monotone"`` if it never falls when a document moves above a neighbour of a lower level.
+    # Then its extremes over all orders of equal scores are known.
     ties: TieEffect = field(kw_only=True)
-    question: Question = field(kw_only=True)
+    question: Question = field(kw_only=True)  # the heading among `QUESTIONS` in lists
+    # The part of judgements that it reads: levels; levels, or real gains in their place, from
+    # `ragkpi.measures.gain`; or only which documents are judged.
     worth: Literal["level", "gain", "judged"] = field(default="level", kw_only=True)
+    # Its expected value over all orders of equal scores (``--ties expected``): a function like
+    # `function`, of a `Judged` whose `tied` is known; ``"itself"`` if that is what `function` makes
+    # of expected counts; ``"unchanged"`` if no order changes it; None if it is refused.
     expected: Callable[..., Any] | Literal["unchanged", "itself"] | None = field(
         default=None, kw_only=True
     )
+    # Whether its mean is a rate, each query's value being 0 or 1 by definition.
     rate: Literal["always", "at cutoff 1", "never"] = field(default="never", kw_only=True)
 
     @property
@@ -512,16 +470,11 @@ def record(family: list[Measure], name: str = "", **facts: Any) -> Callable[[Fun
 
 @dataclass(frozen=True, eq=False)
 class MetricScores:
-    """The scores of a run by one metric.
+    """The scores of a run by one metric: sufficient statistics of every query, (Q, S).
 
-    Attributes
-    ----------
-    statistics : (Q, S)
-        Sufficient statistics of every query; a row with NaN is NA. Text metrics have (Q, 1) of
-        objects.
-    divisor
-        The number of queries of the summary: Q, except for a single query out of a complete set
-        (``-c -D 0.QID``), as in trec_eval.
+    A row with NaN is NA. Text metrics have (Q, 1) of objects. The divisor is the number of queries
+    of the summary: Q, except for a single query out of a complete set (``-c -D 0.QID``), as in
+    trec_eval.
     """
 
     metric: Metric

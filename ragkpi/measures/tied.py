@@ -31,21 +31,11 @@ _NEGLIGIBLE = 2.0**-60  # the share of a sum that a term needs to change it
 
 
 class Tail(NamedTuple):
-    """P(X >= m) for Q queries, (Q,) each.
+    """P(X >= m) for Q queries, (Q,) each."""
 
-    Attributes
-    ----------
-    probability
-        P(X >= m); 0 where a double cannot hold it.
-    complement
-        P(X < m), with all its digits where P(X >= m) is next to 1.
-    log2
-        log2 P(X >= m), in bits; -inf where X >= m is impossible, finite everywhere else.
-    """
-
-    probability: FloatArray
-    complement: FloatArray
-    log2: FloatArray
+    probability: FloatArray  # 0 where a double cannot hold it
+    complement: FloatArray  # P(X < m), with all its digits where P(X >= m) is next to 1
+    log2: FloatArray  # in bits; -inf where X >= m is impossible, finite everywhere else
 
 
 def tail(N: IntArray, R: IntArray, K: IntArray, m: int | IntArray) -> Tail:

@@ -286,59 +286,34 @@ class Judged:
     ordered by query and rank. `-M`, `-J`, ties, duplicates and missing queries have been resolved:
     every measure computes from these arrays.
 
-    Attributes
-    ----------
-    queries : list of bytes, length Q
-        Query ids in byte order.
-    num_ret : (Q,)
-        Retrieved documents.
-    level_starts, levels, level_counts : (Q+1,), (L,), (L,)
-        Judged documents per level >= 0, retrieved or not: query q has ``level_counts[j]``
-        documents of ``levels[j]`` for j in ``level_starts[q]:level_starts[q + 1]``, levels
-        ascending.
-    starts : (Q+1,)
-        The hits of query q are ``starts[q]:starts[q + 1]``.
-    query, rank, level, judgement : (H,)
-        For each hit its query (0..Q-1), its 1-based rank, its judged level (negative: in the pool
-        but unjudged) and its row in the judgements.
-    tied
-        The ranks that each hit shares with equal scores, (H,), also below -M; None unless
-        ``settings.ties`` is ``"expected"``.
-    gains
-        The gains of hits and judged documents; None if levels are gains.
-    judged_below : (Q,) or None
-        Retrieved documents that may be judged but are not hits, because hits end at some rank; None
-        if all judged documents are hits.
-    settings
-        The choices of this evaluation.
-    run_id
-        The last run id of the file.
-    corpus_size : (Q,) or None
-        Documents that could have been retrieved; None if no measure needs it.
-    pool : Judged or None
-        The first stage from which the run was selected, over the same queries; None without one.
-    outside_pool : (M, 2) or None
-        Query and rank of every retrieved document that the pool lacks, judged or not; None
-        without a pool, or if no measure needs it.
+    Query q has the hits ``starts[q]:starts[q + 1]``, and ``level_counts[j]`` judged documents of
+    ``levels[j]`` for j in ``level_starts[q]:level_starts[q + 1]``.
     """
 
-    queries: list[bytes]
-    num_ret: IntArray
-    level_starts: IntArray
-    levels: IntArray
-    level_counts: IntArray
-    starts: IntArray
-    query: IntArray
-    rank: IntArray
-    level: IntArray
-    judgement: IntArray
+    queries: list[bytes]  # ids in byte order
+    num_ret: IntArray  # (Q,), retrieved documents
+    level_starts: IntArray  # (Q+1,)
+    levels: IntArray  # (L,), of judged documents, retrieved or not, from 0, ascending in a query
+    level_counts: IntArray  # (L,)
+    starts: IntArray  # (Q+1,)
+    query: IntArray  # (H,), of each hit, 0..Q-1
+    rank: IntArray  # (H,), from 1
+    level: IntArray  # (H,); negative: in the pool but unjudged
+    judgement: IntArray  # (H,), row of the judgements
     settings: Settings
-    run_id: bytes = b""
+    run_id: bytes = b""  # the last of the file
+    # (Q,), documents that could have been retrieved; None if no measure needs it.
     corpus_size: IntArray | None = None
-    pool: Judged | None = None
+    pool: Judged | None = None  # the first stage of the run, over the same queries
+    # (M, 2), query and rank of every retrieved document that the pool lacks, judged or not; None
+    # without a pool, or if no measure needs it.
     outside_pool: IntArray | None = None
+    # The ranks that each hit shares with equal scores, also below -M; None unless
+    # ``settings.ties`` is ``"expected"``.
     tied: TiedRanks | None = None
-    gains: RealGains | None = None
+    gains: RealGains | None = None  # of hits and judged documents; None if levels are gains
+    # (Q,), retrieved documents that may be judged but are not hits, because hits end at some rank;
+    # None if all judged documents are hits.
     judged_below: IntArray | None = None
 
     def per_query(self, weights: FloatArray | IntArray | BoolArray) -> FloatArray:

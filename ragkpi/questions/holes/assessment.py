@@ -28,27 +28,16 @@ _NAMED_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class Candidate:
-    """A document to judge.
-
-    Attributes
-    ----------
-    query, document
-        Their ids.
-    share
-        The share of all uncertainty that knowing its level removes: the mean over the metrics, and
-        over the lowest and the top level.
-    runs, rank
-        The number of runs that retrieve it, and its best rank.
-    hole
-        Its index among the holes.
-    """
+    """A document to judge."""
 
     query: bytes
     document: bytes
+    # Of all uncertainty, what knowing its level removes: the mean over the metrics, and over the
+    # lowest and the top level.
     share: float
-    runs: int
-    rank: int
-    hole: int
+    runs: int  # that retrieve it
+    rank: int  # its best one
+    hole: int  # its index among the holes
 
 
 class Candidates(Sequence[Candidate]):
