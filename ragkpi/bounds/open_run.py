@@ -215,30 +215,6 @@ class ChosenRanks:
         """Running sums of the precision at each rank if only these are relevant, (n+1,)."""
         return running_sums(self.number / self.rank)
 
-    def stretches(
-        self, query: IntArray, low: IntArray, high: IntArray
-    ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the stretches of consecutive ranks of queries from `low` to `high`, (V,) each.
-
-        They are the place in (V,), the first and last rank, and the `number` of the last.
-        """
-        begins, ends = self._ends
-        start = np.searchsorted(ends, self.starts[query] + self.count(query, low - 1))
-        stop = np.searchsorted(begins, self.starts[query] + self.count(query, high))
-        size = np.maximum(stop - start, 0)
-        of = np.repeat(np.arange(len(query)), size)
-        row = np.arange(len(of)) + (start - np.cumsum(size) + size)[of]
-        last = np.minimum(self.rank[ends][row], high[of])
-        number = last - (self.rank - self.number)[ends][row]
-        return of, np.maximum(self.rank[begins][row], low[of]), last, number
-
-    @cached_property
-    def _ends(self) -> tuple[IntArray, IntArray]:
-        """The first and the last index of each stretch of consecutive ranks."""
-        is_end = np.ones(len(self.rank) + 1, dtype=bool)
-        is_end[1:-1] = (np.diff(self.rank) != 1) | (np.diff(self.query) != 0)
-        return np.flatnonzero(is_end[:-1]), np.flatnonzero(is_end[1:])
-
 
 def running_sums(weights: FloatArray) -> FloatArray:
     """Return running sums from 0, (n,) to (n+1,)."""

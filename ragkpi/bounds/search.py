@@ -82,19 +82,18 @@ class Trials:
         """Whether all levels of the scale are surely worth the same."""
         if self.ratio is not None:
             return self.top == 0
-        tallied = self.metric.measure.bounds.values != "judged"
+        tallied = self.metric.measure.bounds.values == "tallied"
         return tallied and self.run.judged.settings.relevance_level <= self.scale[0]
 
     def values(self, assignments: Assignments) -> FloatArray:
         """Return the statistics of assignments, (V, S): rounded otherwise if they are tallied."""
-        measure, values = self.metric.measure, self.metric.measure.bounds.values
-        if self.is_level or (values == "judged" and self.ratio is None):
+        measure = self.metric.measure
+        if self.is_level or (measure.bounds.values == "judged" and self.ratio is None):
             return self.judged(assignments)
         tally = HoleTally.of(self.run, assignments, self.scale[0], self.scale[-1])
         if self.ratio is not None:
             return self.ratio.values(tally)[:, np.newaxis]
-        function = values if callable(values) else measure.function
-        statistics = np.asarray(function(tally, **self.metric.arguments), dtype=np.float64)
+        statistics = np.asarray(measure.function(tally, **self.metric.arguments), dtype=np.float64)
         return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]
 
     def judged(self, assignments: Assignments) -> FloatArray:

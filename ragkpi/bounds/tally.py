@@ -2,7 +2,7 @@
 
 To bound a measure, a query with n holes is judged in thousands of ways, each of which differs from
 its neighbour by one document. `HoleTally` has a row for each of these `Assignments`, and counts
-what measures ask for (`AssignmentCounts`) by look-ups in sums down the ranking, which
+what measures ask for (`Counts`) by look-ups in sums down the ranking, which
 are computed once for an `OpenRun`. Its sums round differently than those of measures.
 """
 
@@ -17,7 +17,6 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.bounds.open_run import ChosenRanks, OpenRun, level_table
-from ragkpi.measures.measure import Stretches
 from ragkpi.ranking.judged import Settings
 
 
@@ -70,7 +69,7 @@ class Assignments(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HoleTally:
-    """V assignments to the holes of a run, each a query for measures: the `AssignmentCounts`."""
+    """V assignments to the holes of a run, each a query for measures: their `Counts`."""
 
     run: OpenRun
     assignments: Assignments
@@ -177,20 +176,6 @@ class HoleTally:
             rank = ranks.nth(query, ranks.count(query, some.cut[below]) + 1)
             first[below] = np.minimum(first[below], np.where(rank > 0, rank, none))
         return np.where(first <= (none - 1 if cutoff is None else cutoff), first, 0)
-
-    def stretches(self) -> Iterator[Stretches]:
-        """Yield the stretches of relevant documents at, above and below the cut."""
-        some = self.assignments
-        at = np.flatnonzero(some.at)
-        yield Stretches(at, some.cut[at], some.cut[at], self.found_within(some.cut)[at])
-        deepest = np.full_like(some.cut, self.run.judged.rank.max(initial=0))
-        for ranks, above, below in self._sides():
-            top, end = np.ones_like(above), some.cut[above] - 1
-            of, *stretch = ranks.stretches(some.query[above], top, end)
-            yield Stretches(above[of], *stretch)
-            start, end = some.cut[below] + 1, deepest[below]
-            of, first, last, number = ranks.stretches(some.query[below], start, end)
-            yield Stretches(below[of], first, last, number + self.added_below[below][of])
 
     def _sides(self) -> Iterator[tuple[ChosenRanks, IntArray, IntArray]]:
         """Yield ranks with the assignments in which they are relevant above, and below, the cut."""

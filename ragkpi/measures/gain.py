@@ -12,9 +12,8 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
-    STAIRCASE,
+    COSTLY,
     UNPROVEN,
-    AssignmentCounts,
     Bounds,
     GainRatio,
     Measure,
@@ -170,18 +169,10 @@ def _expected_dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None
     return ranked.total(np.where(is_alone(judged), exact, expected))
 
 
-def _tallied_binG(tally: AssignmentCounts) -> FloatArray:
-    total = np.zeros(len(tally.queries))
-    for assignment, first, last, number in tally.stretches():
-        terms = (last - first + 1) / log2(2 + last - number)
-        total += np.bincount(assignment, terms, len(total))
-    return quotient(total, tally.num_rel)
-
-
 @record(
     MEASURES,
     better="higher",
-    bounds=STAIRCASE._replace(values=_tallied_binG),
+    bounds=COSTLY,
     ties="unproven",
     question="early",
 )

@@ -14,17 +14,17 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Concatenate, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.measures.parameters import Grammar
-from ragkpi.ranking.judged import Counts, Judged
+from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import AnyJudged
 from ragkpi.wording import Style
 
@@ -177,24 +177,6 @@ class GainRatio(NamedTuple):
     floor: float = 0.0
 
 
-class Stretches(NamedTuple):
-    """Stretches of relevant documents at consecutive ranks, (n,) each."""
-
-    assignment: IntArray
-    first: IntArray  # rank
-    last: IntArray
-    number: IntArray  # of relevant documents down to the last rank
-
-
-class AssignmentCounts(Counts, Protocol):
-    """Counts of many assignments of levels to unjudged documents, each as a query, at once."""
-
-    def stretches(self) -> Iterator[Stretches]: ...
-
-
-Tallied = Callable[Concatenate[AssignmentCounts, ...], FloatArray]
-
-
 def _always(_: Mapping[str, Any]) -> bool:
     return True
 
@@ -227,9 +209,9 @@ class Bounds(NamedTuple):
     other_runs: Literal["bounded", "refused"] = "bounded"  # refused: others move it both ways
     accepts: Callable[[Mapping[str, Any]], bool] = _always  # arguments for which all this holds
     # ``"tallied"`` if the function of the measure takes `Counts` and asks for nothing else, so that
-    # it computes thousands of assignments at once; or another function that does so. ``"judged"``:
-    # every ranking is judged for every assignment, which is always right, and takes longer.
-    values: Literal["tallied", "judged"] | Tallied = "judged"
+    # it computes thousands of assignments at once. ``"judged"``: every ranking is judged for every
+    # assignment, which is always right, and takes longer.
+    values: Literal["tallied", "judged"] = "judged"
     ratio: Callable[..., GainRatio] | None = None  # from the arguments, if it has this form
     reason: str = ""
     # For ``"counts"`` with too many assignments to try: from a run, the numbers of own and other
@@ -246,6 +228,7 @@ SKIPS_HOLES = Bounds("none", reason="for it an unjudged document is not a worthl
 OTHER_HOLES = Bounds("none", reason="the pool has unjudged documents of its own")
 CHANCE_ALONE = Bounds("none", reason="it is about chance and not about the run")
 COUNTED = Bounds("none", reason="it counts queries")
+COSTLY = Bounds("none", reason="each ranking would be judged thousands of times")
 
 CORNERS = Bounds("corners")
 CORNERS_OF_COUNTS = CORNERS._replace(order="ignored")

@@ -9,13 +9,12 @@ import numpy as np
 from ragkpi.arrays import FloatArray
 from ragkpi.measures.measure import (
     CORNERS_TALLIED,
+    COSTLY,
     GEOMETRIC_MEAN,
     SMALLEST,
-    STAIRCASE,
     STAIRCASE_ALONE,
     STAIRCASE_TALLIED,
     UNPROVEN,
-    AssignmentCounts,
     Measure,
     log,
     record,
@@ -273,18 +272,9 @@ def _relevant_at(judged: Counts, point: float) -> FloatArray:
     return whole + (exact - whole >= 0.5)
 
 
-def _tallied_iprec_at_recall(tally: AssignmentCounts, point: float) -> FloatArray:
-    """Precision rises along a stretch of relevant documents, so it is highest at the last one."""
-    needed, best = _relevant_at(tally, point), np.zeros(len(tally.queries))
-    for assignment, _, last, number in tally.stretches():
-        reached = number >= needed[assignment]
-        np.maximum.at(best, assignment[reached], (number / last)[reached])
-    return best
-
-
 @_early(
     parameters=RealCutoffs(RECALL_POINTS),
-    bounds=STAIRCASE._replace(values=_tallied_iprec_at_recall),
+    bounds=COSTLY,
     known_as=("IPrec",),
 )
 def iprec_at_recall(judged: Judged, point: float) -> FloatArray:

@@ -20,7 +20,6 @@ from tests.tries import seeds
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SETTINGS = Settings(corpus_size=60)
 PARAMETERS = {
-    "iprec_at_recall": [".0.0,0.4,1.0"],
     "Rprec_mult": [".0.4,1.0,1.6"],
     "utility": ["", ".1,-2,3,0.1"],
     "set_F": ["", ".3"],
@@ -293,6 +292,7 @@ def test_the_best_ranks_are_judged_first(requests):
         ("ra_nwg.2,cap4=2", "these parameters"),
         ("ra_nwg.2,fallback3=0", "these parameters"),
         ("G", "proven"),
+        ("iprec_at_recall", "thousands of times"),
     ],
 )
 def test_what_has_no_bounds_says_why(request_, reason):
