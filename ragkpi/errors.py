@@ -80,19 +80,7 @@ class CommandError(InputError):
 
 
 class SeparateRankingsError(InputError):
-    """A run holds several rankings of a query, which must not be merged.
-
-    ``finding`` is the name of this problem in ``ragkpi check``.
-    """
-
-    def __init__(
-        self, file: str, line: int | None, found: str, expected: str, finding: str
-    ) -> None:
-        super().__init__(file, line, found, expected)
-        self.finding = finding
-
-    def __reduce__(self) -> tuple[type[InputError], tuple[Any, ...]]:
-        return type(self), (self.file, self.line, self.found, self.expected, self.finding)
+    """A run holds several rankings of a query, which must not be merged."""
 
 
 class GateFailedError(RagkpiError):

@@ -185,7 +185,6 @@ def _chosen(text: JsonText, shape: Shape, ways: Sequence[Way], subset: str | Non
         text.of_line,
         f"{len(left)} separate rankings of the queries ({some})",
         f"expected one of them, such as {choice}",
-        "subsets",
     )
 
 

@@ -597,7 +597,7 @@ def kind_of(value: object) -> str:
 def key_twice(file: str, line: int | None, key: str) -> SeparateRankingsError:
     """Return the error for an object with a repeated key."""
     found = f"key {shown(key)} twice"
-    return SeparateRankingsError(file, line, found, "expected each key once", "keys-twice")
+    return SeparateRankingsError(file, line, found, "expected each key once")
 
 
 def no_json(file: str, line: int, problem: Exception, expected: str) -> InputError:

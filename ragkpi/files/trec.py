@@ -357,7 +357,6 @@ def ranked_once(columns: RunColumns) -> RunColumns:
         int(columns.line[row]),
         f"{text} again, first at line {line}",
         "expected one ranking of each query",
-        "ranks-twice",
     )
 
 

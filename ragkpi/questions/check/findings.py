@@ -43,7 +43,6 @@ class RunTotals:
         self.tallies: Tallies = defaultdict(LineTally)
         self.documents = 0
         self.queries: set[bytes] = set()
-        self.returns = 0  # of queries, where their lines go on elsewhere in the file
         self.run_ids: dict[bytes, int] = {}  # with the first line of each
         self.last_run_id = b""
         self.is_sorted = self.is_numbered = True  # as --fix writes the run
@@ -61,7 +60,6 @@ class RunTotals:
         self.is_sorted &= bool((np.diff(block.order) > 0).all())
         self.is_numbered &= block.distinct.is_numbered
         self.queries.update(block.queries)
-        self.returns += block.stretches - len(block.queries)
         if block.run_id is not None:
             for row in np.unique(block.run_id.first_rows()).tolist():
                 self.run_ids.setdefault(block.run_id[row], int(block.line[row]))
@@ -153,12 +151,6 @@ def line_finding(
     return enter
 
 
-def refusal(name: str, explanation: str, end: str = ".") -> None:
-    """Enter a refusal of files (`SeparateRankingsError`), which is their only finding."""
-    text = f"{explanation}\n\nEvery command refuses such a run, and nothing else is checked{end}"
-    FINDINGS.append(Finding(name, text, "error", "run", None, lambda run: None))
-
-
 def described(function: Callable[..., object]) -> tuple[str, str]:
     """Return the name of a finding, and its explanation."""
     return function.__name__.replace("_", "-"), inspect.getdoc(function) or ""
@@ -210,19 +202,13 @@ def nul_byte(block: QueryBlock) -> LineTally:
     return block.unreadable["nul-byte"]
 
 
-refusal(
-    "subsets",
-    "Several rankings of the queries, such as MTEB's subsets and splits, in one file.",
-    ": --subset chooses one.",
-)
-refusal(
-    "keys-twice",
-    "A key that comes twice in an object of JSON: two rankings of a query, or two values.",
-)
-refusal(
-    "ranks-twice",
-    "Ranks without scores, or lists in their order, that a query has twice: two rankings of it.",
-)
+@run_finding("error")
+def separate_rankings(run: RunTotals) -> FindingResult | None:
+    """Several rankings of a query: subsets of MTEB, keys of JSON or ranks that come twice.
+
+    Every command refuses such a run, and nothing else is checked; --subset chooses a subset.
+    """
+    return None  # the reader of the file raises `SeparateRankingsError`
 
 
 @line_finding(
@@ -275,14 +261,6 @@ def extra_columns(block: QueryBlock) -> LineTally:
     A run id with a space in it is harmless; a document id with one is not.
     """
     return block.unreadable["extra-columns"]
-
-
-@line_finding("warning", words("score is", "scores are", "infinite"))
-def infinite(block: QueryBlock) -> LineTally:
-    """Scores that are infinite: they rank first or last and tie with each other."""
-    return block.tally(
-        np.flatnonzero(np.isinf(block.score)), lambda row: f"score {block.score[row]}"
-    )
 
 
 @run_finding("warning")
@@ -393,17 +371,6 @@ def ranks(block: QueryBlock) -> LineTally:
 
 
 @run_finding("warning", "qrels")
-def nothing_relevant(run: RunTotals) -> FindingResult | None:
-    """No judged document has the level of -l or a higher one, so nothing can be relevant."""
-    highest, level = (
-        int(run.request.qrels.level.max(initial=-1)),
-        run.request.settings.relevance_level,
-    )
-    text = f"-l {level} is above the highest judged level, {highest}"
-    return FindingResult(1, text) if level > highest else None
-
-
-@run_finding("warning", "qrels")
 def missing_queries(run: RunTotals) -> FindingResult | None:
     """Judged queries that the run lacks: 0 in every command but trec_eval's lines of one run."""
     missing = [query for query in run.request.qrels.queries if query not in run.queries]
@@ -489,7 +456,7 @@ def unanswerable(run: RunTotals) -> FindingResult | None:
     judgements, least = run.request.qrels, run.request.settings.relevance_level
     answered = set(judgements.query[judgements.level >= least].tolist())
     lacking = [id_ for query, id_ in enumerate(judgements.queries) if query not in answered]
-    lacking = lacking if answered else []  # without any it is `nothing_relevant`
+    lacking = lacking if answered else []  # without any, -l is too high, as `eval` warns
     return about_queries(lacking, "judged query has", "judged queries have", "no relevant document")
 
 
@@ -536,16 +503,6 @@ def ties(block: QueryBlock) -> LineTally:
     either = block.tied_with_above.copy()
     either[:-1] |= either[1:]
     return block.tally(block.order[either], numbers={"documents": len(block)})
-
-
-@run_finding("note")
-def scattered(run: RunTotals) -> FindingResult | None:
-    """Queries whose lines are scattered over the file; the values are the same.
-
-    Such a run is held in memory and takes longer; 'ragkpi check --fix' puts the lines together.
-    """
-    text = f"lines of a query go on elsewhere in the file {counted(run.returns, 'time')}"
-    return FindingResult(run.returns, text) if run.returns else None
 
 
 @run_finding("note", "qrels")

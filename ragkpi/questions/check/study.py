@@ -162,7 +162,7 @@ def inspect_file(run: CheckedFile) -> Inspection:
     try:
         return run.through(lambda blocks: inspect_run(blocks, run.request, run.name))
     except SeparateRankingsError as problem:
-        (finding,) = [finding for finding in FINDINGS if finding.name == problem.finding]
+        (finding,) = [finding for finding in FINDINGS if finding.name == "separate-rankings"]
         examples = [] if problem.line is None else [Example(problem.line, problem.found)]
         result = FindingResult(1, f"{problem.found}; {problem.expected}", examples)
         return Inspection(run.name, 0, 0, [(finding, result)], [], [])
