@@ -42,19 +42,12 @@ class OpenRatio:
         raised = np.where(some.above, above, 0.0) + np.where(some.below, all_ - down_to_cut, 0.0)
         raised += np.where(some.at, down_to_cut - above, 0.0)
         total: FloatArray = self._worthless[query] + (top - bottom) * raised
-        if measure.ideal == "none":
+        if not measure.normalised:
             return total
-        counts = tally.counts
-        if measure.over == "retrieved":
-            low, high = np.searchsorted(tally.levels, [tally.bottom, tally.top])
-            counts = self._retrieved(tally.levels)[query]
-            counts[:, high] += some.own
-            counts[:, low] += run.num_own[query] - some.own
-        gains = np.maximum(measure.gain(tally.levels), measure.floor)
+        gains, counts = measure.gain(tally.levels), tally.counts
         filled = self._filled(int(counts.sum(axis=1).max(initial=0)))
-        ideal = np.full(len(query), measure.floor)
-        lower = measure.floor
-        for gain in np.unique(gains[gains > measure.floor]).tolist():
+        ideal, lower = np.zeros(len(query)), 0.0
+        for gain in np.unique(gains[gains > 0]).tolist():
             ideal += (gain - lower) * filled[counts[:, gains >= gain].sum(axis=1)]
             lower = gain
         return quotient(total, ideal)
@@ -82,23 +75,17 @@ class OpenRatio:
         """Iterate to the best thresholds of some queries; `raised` sums weights of first holes."""
         measure, run, scale = self.measure, self.run, self.scale
         gains = measure.gain(np.asarray(scale, dtype=np.int64))
-        ideal_gains = np.maximum(gains, measure.floor)
         levels, counts = level_table(run.judged, rows, scale)
-        bottom = np.searchsorted(levels, scale[0])
-        if measure.over == "retrieved":
-            counts = self._retrieved(levels)[rows]
-        else:
-            counts[:, bottom] += run.num_other[rows]
-        counts[:, bottom] += run.num_own[rows]
+        counts[:, np.searchsorted(levels, scale[0])] += (run.num_other + run.num_own)[rows]
         worth = measure.gain(levels)
         filled = self._filled(int(counts.sum(axis=1).max(initial=0)) + raised.shape[1])
         steps = range(len(scale) - 1)
-        gain_steps, ideal_steps = np.diff(gains), np.diff(ideal_gains)
+        gain_steps = np.diff(gains)
         at_least = [counts[:, worth >= gain].sum(axis=1) for gain in gains]
         ideals = [
             filled[count[:, np.newaxis] + np.arange(raised.shape[1])] for count in at_least[1:]
         ]
-        least = measure.floor + (ideal_gains[0] - measure.floor) * filled[at_least[0]]
+        least = gains[0] * filled[at_least[0]]
         value = np.zeros(len(rows))
         chosen = np.zeros((len(rows), len(steps)), dtype=np.int64)
         every = np.arange(len(rows))
@@ -106,13 +93,13 @@ class OpenRatio:
             total, ideal = self._worthless[rows], least.copy()
             best = np.zeros_like(chosen)
             for step in steps:
-                rest = value[:, np.newaxis] * ideal_steps[step] * ideals[step]
+                rest = value[:, np.newaxis] * gain_steps[step] * ideals[step]
                 best[:, step] = (gain_steps[step] * raised - rest).argmax(axis=1)
             np.minimum.accumulate(best, axis=1, out=best)
             for step in steps:
                 count = best[:, step]
                 total += gain_steps[step] * raised[every, count]
-                ideal += ideal_steps[step] * ideals[step][every, count]
+                ideal += gain_steps[step] * ideals[step][every, count]
             reached = quotient(total, ideal)
             better = reached > value
             if not better.any():
@@ -136,14 +123,4 @@ class OpenRatio:
 
     def _filled(self, most: int) -> FloatArray:
         """Return the sum of ideal weights of 0 to `most` documents of equal gain, (most + 1,)."""
-        if self.measure.ideal == "highest":
-            return np.minimum(np.arange(most + 1), 1.0)
         return running_sums(self.measure.weight(np.arange(1, most + 1)))
-
-    def _retrieved(self, levels: IntArray) -> IntArray:
-        """Count the retrieved judged documents of each level, (Q, L)."""
-        judged, width = self.run.judged, len(levels)
-        hit = np.flatnonzero(judged.level >= 0)
-        cell = judged.query[hit] * width + np.searchsorted(levels, judged.level[hit])
-        counts = np.bincount(cell, minlength=len(judged.queries) * width)
-        return counts.reshape(len(judged.queries), width)

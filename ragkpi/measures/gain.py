@@ -158,7 +158,7 @@ def ndcg_ratio(gains: Mapping[int, float] | None = None, cutoff: int | None = No
 
 
 def _dcg_ratio(gains: Mapping[int, float], cutoff: int | None = None) -> GainRatio:
-    return ndcg_ratio(gains, cutoff)._replace(ideal="none")
+    return ndcg_ratio(gains, cutoff)._replace(normalised=False)
 
 
 def _expected_dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None) -> FloatArray:

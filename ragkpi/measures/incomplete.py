@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.measures.gain import gain_of_levels, gains_from_zero
+from ragkpi.measures.gain import gain_of_levels
 from ragkpi.measures.measure import (
     COUNTS_HOLES,
     GEOMETRIC_MEAN,
     SKIPS_HOLES,
     SMALLEST,
     Bounds,
-    GainRatio,
     Measure,
     log,
     record,
@@ -142,29 +140,6 @@ def _scaled_gains(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     return np.where(outside, quotient(gain - low[judged.query], (high - low)[judged.query]), gain)
 
 
-def _is_monotone(arguments: Mapping[str, Any]) -> bool:
-    """Return whether no document lowers `rbp`, deeper ones add less, and the best gain scales it.
-
-    `_scaled_gains` divides by the highest level whose gain is the level itself, even if the level
-    above it is judged, whose given gain is lower.
-    """
-    given = arguments["gains"]
-    scale = max([1.0, *given.values()])
-    below = (level - 1 for level in given if level - 1 not in given)
-    return (
-        gains_from_zero(arguments) and 0 <= arguments["p"] <= 1 and max(below, default=0) <= scale
-    )
-
-
-def _rbp_ratio(gains: Mapping[int, float], p: float) -> GainRatio:
-    return GainRatio(
-        gain=lambda levels: gain_of_levels(levels, gains),
-        weight=lambda ranks: (1.0 - p) * weights_at(p, ranks),
-        ideal="highest",
-        floor=max([1.0, *gains.values()]),
-    )
-
-
 def _expected_rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
     weights = weights_at(p, existing_ranks(judged, None))
     gain_of_hit = _scaled_gains(judged, gains)
@@ -175,7 +150,7 @@ def _expected_rbp(judged: Judged, gains: Mapping[int, float], p: float) -> Float
     MEASURES,
     parameters=Gains(probability=0.9),
     better="higher",
-    bounds=Bounds("staircase", accepts=_is_monotone, ratio=_rbp_ratio),
+    bounds=Bounds("none", reason="rbp_resid says what unjudged documents could add"),
     ties="unproven",
     question="gain",
     worth="gain",

@@ -130,10 +130,6 @@ def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
     return ndcg_ratio(cutoff=cutoff)._replace(gain=lambda level: np.exp2(np.maximum(level, 0)) - 1)
 
 
-def _ndcg_local_ratio(cutoff: int) -> GainRatio:
-    return ndcg_ratio(cutoff=cutoff)._replace(over="retrieved")
-
-
 @_gain(bounds=Bounds("staircase", ratio=_ndcg_exp_ratio))
 def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     """Normalized DCG cut at K with exponential gain.
@@ -152,7 +148,7 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(*sums)
 
 
-@_gain(bounds=Bounds("staircase", ratio=_ndcg_local_ratio))
+@_gain(bounds=UNPROVEN)
 def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
     """Normalized DCG of the order alone: the ideal is the best order of the K retrieved.
 

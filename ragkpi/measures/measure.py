@@ -165,16 +165,13 @@ class GainRatio(NamedTuple):
 
     `ragkpi holes` bounds all measures of this form by one search. `gain` turns levels
     into gains, which are never negative, and `weight` ranks into weights, 0 at ranks that the
-    measure ignores. The `ideal` is the sum for the same documents, the best ones first
-    (``"sorted"``), the highest gain of the query (``"highest"``) or 1 (``"none"``), `over` all
-    ``"judged"`` documents or only the ``"retrieved"`` ones. No gain in it is below `floor`.
+    measure ignores. The ideal sum is that of all judged documents, the best ones first, or if not
+    `normalised` 1.
     """
 
     gain: Callable[[IntArray], FloatArray]
     weight: Callable[[IntArray], FloatArray]
-    ideal: Literal["sorted", "highest", "none"] = "sorted"
-    over: Literal["judged", "retrieved"] = "judged"
-    floor: float = 0.0
+    normalised: bool = True
 
 
 def _always(_: Mapping[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from tests.slow_reference import assignments as slow
 from tests.tries import seeds
 
 MORE = ["map_cut.30", "recip_rank.7", "bor.12,m=3", "P.40", "recall.25", "ndcg_cut.30"]
-MORE += ["ndcg_exp.20", "ndcg_local.20", "map_min.15", "Fe.9", "accuracy.11"]
+MORE += ["ndcg_exp.20", "map_min.15", "Fe.9", "accuracy.11"]
 
 
 def made(seed, runs):
