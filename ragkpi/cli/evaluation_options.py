@@ -272,11 +272,11 @@ def resampling(
 def intervals(
     resampling: Arguments = resampling,
     ci: bool = option("--ci", "Add confidence intervals over queries.", use="common"),
-    ci_method: Literal["score", "percentile", "bca"] | None = option(
-        "--ci-method score|percentile|bca",
+    ci_method: Literal["score", "percentile"] | None = option(
+        "--ci-method score|percentile",
         "score: the score interval of a mean from 0 to 1, Wilson's of a rate, Student's of the "
-        "logarithms of a geometric mean; the rest is resampled. percentile resamples all, and "
-        "bca corrects that for bias and skewness. Default: score.",
+        "logarithms of a geometric mean; the rest is resampled. percentile resamples all. "
+        "Default: score.",
     ),
 ) -> None:
     """Confidence intervals, and how to compute them."""

@@ -23,7 +23,6 @@ from ragkpi.statistics.bootstrap import (
     few_queries_note,
     intervals,
     kind_of,
-    resampled,
 )
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
@@ -391,7 +390,7 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
         for column in run.estimates()
     }
     words = [text for kind, text in _INTERVALS.items() if kind in kinds]
-    few = few_queries_note(resampled(runs, bootstrap), bootstrap)
+    few = few_queries_note(runs, bootstrap)
     if not words:
         return [interval_note(bootstrap), *([few] if few else [])]
     if "resampled" in kinds:
@@ -414,10 +413,9 @@ def _draws(bootstrap: Bootstrap) -> str:
 
 def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") -> str:
     """Describe how intervals of the number `of` were computed by resampling `queries`."""
-    method = "BCa" if bootstrap.method == "bca" else "percentile"
     units = queries if bootstrap.clusters is None else f"clusters of {queries}"
     return (
-        f"[low, high]: {bootstrap.level * 100:.12g} % {method} bootstrap interval{of} over "
+        f"[low, high]: {bootstrap.level * 100:.12g} % percentile bootstrap interval{of} over "
         f"{units}, {_draws(bootstrap)}"
     )
 

@@ -3,15 +3,14 @@
 All random numbers of ragkpi start here, from a seed, in one thread and in one order, so a command
 gives the same digits on any number of cores.
 
-Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 14;
-E. B. Wilson, Probable inference, the law of succession, and statistical inference, 1927.
+Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13; E. B.
+Wilson, Probable inference, the law of succession, and statistical inference, 1927.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
@@ -20,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.errors import RagkpiWarning
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import GEOMETRIC_MEAN, Aggregate, Metric, MetricScores, Scores
 from ragkpi.statistics.units import Clusters, Unit, by_unit, units_of
@@ -262,7 +260,7 @@ def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray, unit: Unit)
     )
 
 
-Method = Literal["score", "percentile", "bca"]
+Method = Literal["score", "percentile"]
 Tails = tuple[float, float]
 
 
@@ -290,7 +288,7 @@ class Bootstrap:
     method
         ``"score"`` computes intervals of means between 0 and 1, of rates and of geometric means
         from a formula, and resamples the rest (`Kind`). ``"percentile"`` takes all bounds from the
-        resamples; ``"bca"`` corrects them for bias and skewness.
+        resamples.
     clusters
         The cluster of queries that belong together; they are drawn, tested and left out together.
     """
@@ -374,12 +372,9 @@ def _mean_and_error(sample: QuerySample, values: FloatArray) -> tuple[float, flo
 
 def _from_resamples(sample: QuerySample, bootstrap: Bootstrap) -> dict[str, Interval]:
     replicates = [summary[:, 0] for summary in sample.replicates(bootstrap)]
-    tails = [bootstrap.tails] * len(sample.metrics)
-    if bootstrap.method == "bca":
-        tails = _bca_tails(sample, replicates, bootstrap.tails)
     return {
-        metric.name: order_statistics(replicate, ends)
-        for metric, replicate, ends in zip(sample.metrics, replicates, tails, strict=True)
+        metric.name: order_statistics(replicate, bootstrap.tails)
+        for metric, replicate in zip(sample.metrics, replicates, strict=True)
     }
 
 
@@ -432,15 +427,11 @@ def special() -> Any:
     return scipy.special
 
 
-def _normal() -> Any:
-    from statistics import NormalDist  # slow to import
-
-    return NormalDist()
-
-
 def quantile(level: float) -> float:
     """Return how many standard deviations around a normal mean cover a level."""
-    return float(_normal().inv_cdf(1 - (1 - level) / 2))
+    from statistics import NormalDist  # slow to import
+
+    return NormalDist().inv_cdf(1 - (1 - level) / 2)
 
 
 @np.errstate(divide="ignore", invalid="ignore")
@@ -472,68 +463,43 @@ def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: flo
     return Interval(value - math.hypot(value - low, reach), value + math.hypot(high - value, reach))
 
 
-Resampled = Iterable[tuple[Metric, FloatArray]]
-"""Metrics with the statistics, (n, S), from which their intervals are resampled."""
-
-
-def resampled(runs: Iterable[Scores], bootstrap: Bootstrap) -> Resampled:
-    """Yield the metrics of runs that have resampled intervals, with their statistics."""
-    for run in runs:
-        for column in run.estimates():
-            statistics = column.statistics[column.has_value]
-            if kind_of(column.metric, statistics, bootstrap) == "resampled":
-                yield column.metric, statistics
-
-
-def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
+def few_queries_note(runs: Iterable[Scores], bootstrap: Bootstrap) -> str:
     """Return a note that resampled intervals of few queries are too narrow, or "".
 
-    The coverage of 95 % percentile intervals of means was simulated for each n from 3 to 49 (3,000
-    samples, 1,000 resamples) with four kinds of values: uniform, beta(2, 3), P_10 of beta-binomial
-    queries, and the difference of two runs. They agree within two points, and their mean within
-    one with 95 - 40/n - 65/n^2: 74 % at 3, 91 % at 12, 94 % at 49. Skewed values are covered less:
-    87 % at 12 for beta(0.5, 4).
-
-    The note gives no figure for other summaries, because their coverage varies. At n = 12
-    geometric means were covered in 78 to 91 % (0 to 20 % zeros), at 100 in 92 to 95 %. If most
-    queries share a value, the number of other queries matters: coverage of 12 queries is 66 % if
-    nine of ten share it and 88 % if seven of ten do; of 400 queries 93 % if all but 12 do.
+    Of 95 % percentile intervals of means, simulated for uniform, beta(2, 3) and P_10 values and
+    differences of two runs, 74 % cover at n = 3, 91 % at 12 and 94 % at 49; of skewed ones 87 % at
+    12. Of geometric means 78 to 91 % do at 12, and 92 to 95 % at 100. If most queries share a
+    value, the number of the others matters: coverage of 12 queries is 66 % if nine of ten share
+    it, of 400 queries 93 % if all but 12 do.
     """
-    known = list(samples)
-    few = [
-        (metric, values)
-        for metric, values in known
+    samples = [(c.metric, c.statistics[c.has_value]) for run in runs for c in run.estimates()]
+    samples = [(m, values) for m, values in samples if kind_of(m, values, bootstrap) == "resampled"]
+    sizes = [
+        len(values)
+        for metric, values in samples
         if 2 <= len(values) < (FEW if metric.measure.is_mean else FEW_OTHERWISE)
     ]
-    if not few:
-        return _alike_note(known)
-    sizes = [len(values) for _, values in few]
-    fewest, most = min(sizes), max(sizes)
-    n = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    simulated = bootstrap.level == 0.95 and bootstrap.method != "bca"
-    spread = all(m.measure.is_mean and _differing(values) * 2 >= most for m, values in few)
-    some = len(few) < len(known)
-    if simulated and spread and 3 <= fewest == most:
-        covered = f"about {95 - 40 / most - 65 / most**2:.0f} %"
-        which = "some resampled 95 % intervals" if some else "a resampled 95 % interval"
-        return f"With so few queries ({n}) {which} cover{'' if some else 's'} {covered}."
-    which = "some resampled" if some else "resampled"
+    if not sizes:
+        return _alike_note([values for _, values in samples])
+    n = " to ".join(map(str, dict.fromkeys((min(sizes), max(sizes)))))
+    which = "some resampled" if len(sizes) < len(samples) else "resampled"
     return f"With so few queries ({n}) {which} intervals are too narrow."
 
 
-def _alike_note(samples: Resampled) -> str:
-    alike = [(_differing(values), len(values)) for _, values in samples]
-    differing, n = min((pair for pair in alike if 0 < pair[0] < FEW_DIFFERING), default=(0, 0))
+def _alike_note(samples: Sequence[FloatArray]) -> str:
+    others = [  # queries whose first statistic, of (n, S), is not the commonest value
+        (
+            len(values) - int(np.unique(values[:, 0], return_counts=True)[1].max(initial=0)),
+            len(values),
+        )
+        for values in samples
+    ]
+    differing, n = min((pair for pair in others if 0 < pair[0] < FEW_DIFFERING), default=(0, 0))
     if not n:
         return ""
     return (
         f"All but {differing} of {n:,} queries are alike: their resampled interval is too narrow."
     )
-
-
-def _differing(values: FloatArray) -> int:
-    """Count the queries whose first statistic, of (n, S), is not the commonest value."""
-    return len(values) - int(np.unique(values[:, 0], return_counts=True)[1].max(initial=0))
 
 
 def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:
@@ -548,46 +514,4 @@ def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:
     return Interval(
         float(np.sort(np.where(undefined, -np.inf, replicates))[low]),
         float(np.sort(np.where(undefined, np.inf, replicates))[high]),
-    )
-
-
-def _bca_tails(sample: QuerySample, replicates: list[FloatArray], tails: Tails) -> list[Tails]:
-    shifted = []
-    for metric, replicate, estimate, jackknife in zip(
-        sample.metrics, replicates, sample.observed(), sample.leave_one_out(), strict=True
-    ):
-        ends = bca_tails(replicate, estimate[0], jackknife[:, 0], tails)
-        if ends is None:
-            warnings.warn(
-                f"{metric.name}: its interval is a percentile interval; BCa needs a value that "
-                "varies, and that stays finite whichever query is left out",
-                RagkpiWarning,
-                stacklevel=3,
-            )
-        shifted.append(ends or tails)
-    return shifted
-
-
-def bca_tails(
-    replicates: FloatArray, estimate: float, left_out: FloatArray, tails: Tails
-) -> Tails | None:
-    """Shift the tails of an interval for the bias and the skewness of its replicates, (B,).
-
-    `left_out`, (n,), holds the values without each query. None if a value is infinite or undefined,
-    or if no replicate or every replicate is smaller than the estimate.
-    """
-    # Count half of the ties; otherwise a metric with few distinct values would look biased.
-    below = ((replicates < estimate).mean() + (replicates <= estimate).mean()) / 2
-    if not (np.isfinite(estimate) and np.isfinite(left_out).all() and 0 < below < 1):
-        return None
-    normal = _normal()
-    bias = normal.inv_cdf(below)
-    influence = left_out.mean() - left_out
-    spread = (influence**2).sum() ** 1.5
-    acceleration = (influence**3).sum() / (6 * spread) if spread else 0.0
-    # A tail of 0 or 1 has no finite quantile.
-    low, high = (bias + normal.inv_cdf(min(max(tail, 2**-53), 1 - 2**-53)) for tail in tails)
-    return (
-        normal.cdf(bias + low / (1 - acceleration * low)),
-        normal.cdf(bias + high / (1 - acceleration * high)),
     )

@@ -25,7 +25,7 @@ RUNS = [["a"], ["a", "b"], ["a", "b", "p"], ["nosuch"], ["a", "nosuch"], []]
 OWN = {
     "eval": [
         *([], ["-q"], ["-n"], ["-q", "-n"], ["-h"], ["--signature", "short"], ["-Z", "a"]),
-        *(["--ci", "--resamples", "9"], ["--ci", "--ci-method", "bca", "--resamples", "9"]),
+        *(["--ci", "--resamples", "9"], ["--ci", "--ci-method", "percentile", "--resamples", "9"]),
         *(["--fail-under", "map=0.3", "-m", "map"], ["-q", "--ci", "--confidence", "0.5"]),
         *(["--worst", "2"], ["-q", "--sort", "map"]),
     ],

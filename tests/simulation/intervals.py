@@ -47,7 +47,6 @@ def covered(shape: Shape, mean: float, n: int) -> Trial:
         return {
             "default": _contains(values, mean),
             "percentile": _contains(values, mean, method="percentile"),
-            "BCa": _contains(values, mean, method="bca"),
             "Student's": _student(values, mean),
         }
 
@@ -83,7 +82,7 @@ STUDY = Study(
                 for name, shape in SHAPES.items()
                 for n in (12, 30, 50)
             },
-            ["default", "percentile", "BCa", "Student's"],
+            ["default", "percentile", "Student's"],
             {"default": 0.97},
             {"default": 0.92},
         ),

@@ -39,7 +39,7 @@ from ragkpi.questions.compare.verdict import (
 )
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
 from ragkpi.statistics.all_pairs import AllPairs
-from ragkpi.statistics.bootstrap import few_queries_note, intervals, resampled
+from ragkpi.statistics.bootstrap import few_queries_note, intervals
 from ragkpi.statistics.decisions import CHANCE, TESTS, CorrectionName
 from ragkpi.statistics.paired import Claim, Comparison, Difference, Procedure
 from ragkpi.statistics.significance import TIED, corrected
@@ -491,7 +491,7 @@ class AllPairsReport(_ComparedReport[AllPairs]):
         letters = (
             "runs that share a letter are not shown to differ; that their intervals overlap says "
         )
-        few = few_queries_note(resampled(pairs.runs, bootstrap), bootstrap)
+        few = few_queries_note(pairs.runs, bootstrap)
         bars = f"bars: {bootstrap.level * 100:g} % bootstrap intervals, {bootstrap.resamples:,} "
         bars += f"resamples, seed {bootstrap.seed}"
         return noted(charts, [f"{letters}little of that", bars, *([few] if few else [])])

@@ -37,7 +37,6 @@ from ragkpi.statistics.bootstrap import (
     Method,
     few_queries_note,
     intervals,
-    resampled,
 )
 from ragkpi.wording import counted, decoded
 
@@ -200,7 +199,7 @@ class RunResult(EvaluationResult):
         method
             ``"score"`` (None) is the score interval of a mean between 0 and 1, Wilson's of a rate
             and Student's of the logarithms of a geometric mean; the rest is resampled.
-            ``"percentile"`` resamples all; ``"bca"`` corrects that for bias and skewness.
+            ``"percentile"`` resamples all.
         how
             See `Resampling`: ``resamples``, ``seed``, ``confidence``.
         """
@@ -212,7 +211,7 @@ class RunResult(EvaluationResult):
             clusters = groups_of(None, how["cluster"]).clusters or {}
             refuse_alone(self.scores.queries, clusters)
         bootstrap = bootstrap_of(how, method, clusters)
-        few = few_queries_note(resampled([self.scores], bootstrap), bootstrap)
+        few = few_queries_note([self.scores], bootstrap)
         if few:
             interface().note(few)
         return intervals(self.scores, bootstrap)
