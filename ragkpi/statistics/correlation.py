@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,89 +24,36 @@ from ragkpi.statistics.units import Unit
 IndexArray: TypeAlias = "npt.NDArray[np.intp]"
 
 
-class Weighted(NamedTuple):
-    """The ranks of one variable of G distinct values under weights, (n, B).
-
-    `rows`, (n, B), holds the weights, a row per observation, `total`, (B,), their sum. `squares` is
-    the sum of squared distances and `pairs` the number of ordered untied pairs. `distance`, (G, B),
-    is twice the distance of each value's rank from the mean rank.
-    """
-
-    rows: FloatArray
-    total: FloatArray
-    squares: FloatArray
-    pairs: FloatArray
-    distance: FloatArray
-
-
-class Reference:
-    """A variable with which other variables are correlated.
-
-    It keeps its ranks under the latest weights for the next variable.
-    """
-
-    def __init__(self, values: FloatArray) -> None:
-        self.values = values
-        self.dense = dense_numbers(values)
-        self._groups = WeightGroups(self.dense)
-        self._cells: dict[bytes, Cells] = {}
-        self._latest: tuple[FloatArray, Weighted] | None = None
-
-    @classmethod
-    def of(cls, values: FloatArray | Reference) -> Reference:
-        """Return values as a reference; a reference is returned unchanged."""
-        return values if isinstance(values, Reference) else cls(values)
-
-    def under(self, weights: FloatArray) -> Weighted:
-        """Rank the values under weights, (B, n)."""
-        if self._latest is None or self._latest[0] is not weights:
-            rows = np.ascontiguousarray(weights.T)
-            in_group = self._groups.added(rows)
-            total = in_group.sum(axis=0)
-            distance = from_mean(in_group, total)
-            squares = np.einsum("gb,gb,gb->b", in_group, distance, distance)
-            pairs = untied(in_group, total)
-            self._latest = weights, Weighted(rows, total, squares, pairs, distance)
-        return self._latest[1]
-
-    def cells(self, variables: FloatArray) -> Cells:
-        """Return the cells of other variables, (A, n), with this variable."""
-        dense = np.stack([dense_numbers(values) for values in variables])
-        key = dense.tobytes()
-        if key not in self._cells:
-            self._cells[key] = Cells(dense, self)
-        return self._cells[key]
-
-
 class Cells:
-    """Groups of observations with equal values in A variables and in a reference: C cells.
+    """Observations of A variables and another one, (A, n) and (n,), equal ones in one of C cells.
 
-    `alike`, (C,), numbers the X groups of cells with equal values in the variables; `variables`,
-    (A, X), and `reference`, (C,), are the dense numbers of their values.
+    `variables`, (A, C), and `other`, (C,), hold the values, numbered from the least.
     """
 
-    def __init__(self, dense: IndexArray, reference: Reference) -> None:
-        alike = dense[0]
-        for numbers in dense[1:]:
-            alike = dense_numbers(alike * (numbers.max(initial=0) + 1) + numbers)
-        by_reference = reference.dense
-        self._groups = WeightGroups(
-            dense_numbers(alike * (by_reference.max(initial=0) + 1) + by_reference)
-        )
-        first = self._groups.order[self._groups.first]
-        self.alike, self.reference = alike[first], by_reference[first]
-        self.groups = WeightGroups(self.alike)
-        self.variables = dense[:, first[self.groups.first]]
-        self._latest: tuple[FloatArray, FloatArray] | None = None
+    def __init__(self, variables: FloatArray, other: FloatArray) -> None:
+        numbers = np.stack([_numbered(values) for values in (*variables, other)])
+        cells, cell_of = np.unique(numbers, axis=1, return_inverse=True)
+        self.variables, self.other = cells[:-1], cells[-1]
+        self._groups = _groups(cell_of.reshape(-1))
 
-    def added(self, rows: FloatArray) -> FloatArray:
-        """Add weights, (n, B), by cell, (C, B); keep the sums of the latest weights."""
-        if self._latest is None or self._latest[0] is not rows:
-            self._latest = rows, self._groups.added(rows)
-        return self._latest[1]
+    def added(self, weights: FloatArray) -> FloatArray:
+        """Add weights, (B, n), by cell, (C, B)."""
+        return np.asarray(self._groups @ np.ascontiguousarray(weights.T))
 
 
-def from_mean(in_group: FloatArray, total: FloatArray) -> FloatArray:
+def _groups(group: IndexArray) -> Any:
+    """Return a sparse matrix that adds the rows, (n, B), of each group, (G, B)."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((np.ones(len(group)), (group, np.arange(len(group)))))
+
+
+def _numbered(values: FloatArray) -> IndexArray:
+    """Number distinct values from the least, so that infinities compare too."""
+    return np.asarray(np.unique(values, return_inverse=True)[1].reshape(-1), dtype=np.intp)
+
+
+def _from_mean(in_group: FloatArray, total: FloatArray) -> FloatArray:
     """Return twice the distance of each group's rank from the mean rank, (G, B)."""
     distance = np.cumsum(in_group, axis=0)  # twice a group's rank is 2 * cumsum - in_group + 1
     distance *= 2
@@ -115,35 +62,9 @@ def from_mean(in_group: FloatArray, total: FloatArray) -> FloatArray:
     return distance
 
 
-def untied(in_group: FloatArray, total: FloatArray) -> FloatArray:
+def _untied(in_group: FloatArray, total: FloatArray) -> FloatArray:
     """Count the ordered pairs of observations in different groups, (B,)."""
     return np.asarray(total * total - np.einsum("gb,gb->b", in_group, in_group))
-
-
-def dense_numbers(values: FloatArray | IndexArray) -> IndexArray:
-    """Number distinct values from the least, so that infinities compare too."""
-    return np.asarray(np.unique(values, return_inverse=True)[1].reshape(-1), dtype=np.intp)
-
-
-class WeightGroups:
-    """Adds rows of weights by group, in one sparse matrix product.
-
-    Weights and ranks are whole numbers, so no digit depends on the order of additions.
-    """
-
-    def __init__(self, group: IndexArray) -> None:
-        from scipy.sparse import csr_matrix
-
-        self.order = np.argsort(group, kind="stable")
-        self.first = np.flatnonzero(np.append(True, np.diff(group[self.order]) != 0))
-        n = len(group)
-        self.unchanged = len(self.first) == n and bool((np.diff(self.order) > 0).all())
-        ends = np.append(self.first, n)
-        self._matrix = csr_matrix((np.ones(n), self.order, ends), shape=(len(self.first), n))
-
-    def added(self, rows: FloatArray) -> FloatArray:
-        """Add the rows, (n, B), of each group, (G, B)."""
-        return rows if self.unchanged else np.asarray(self._matrix @ rows)
 
 
 # From weights, (B, n), to coefficients, (B,) or, of each of several variables, (B, A).
@@ -153,27 +74,25 @@ _LOST = 1e-6
 _WHOLE_IN_SINGLE = 2**24
 _SAME = 1e-12  # in doubles, values this close together are equal on paper
 
-Coefficient: TypeAlias = "Callable[[FloatArray, FloatArray | Reference], UnderWeights]"
+Coefficient = Callable[[FloatArray, FloatArray], UnderWeights]
 """From A variables, (A, n), and another one, (n,), to the coefficients of each, (B, A)."""
 
 
-def _of_each(coefficient: Callable[[FloatArray, Reference], UnderWeights]) -> Coefficient:
+def _of_each(coefficient: Coefficient) -> Coefficient:
     @functools.wraps(coefficient)
-    def of_each(variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
-        reference = Reference.of(y)
-        each = [coefficient(values, reference) for values in variables]
+    def of_each(variables: FloatArray, y: FloatArray) -> UnderWeights:
+        each = [coefficient(values, y) for values in variables]
         return lambda weights: np.stack([under(weights) for under in each], axis=1)
 
     return of_each
 
 
 @_of_each
-def pearson(x: FloatArray, reference: Reference) -> UnderWeights:
+def pearson(x: FloatArray, y: FloatArray) -> UnderWeights:
     """Pearson's r of n observations; NaN if any is infinite.
 
     Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
     """
-    y = reference.values
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         return lambda weights: np.full(len(weights), np.nan)
     x, y = _scaled(x), _scaled(y)
@@ -211,36 +130,39 @@ def around_means(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArra
     return np.where(constant, np.nan, _over_root(covariance, by_x, by_y))
 
 
-def spearman(variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
+def spearman(variables: FloatArray, y: FloatArray) -> UnderWeights:
     """Spearman's rho: Pearson's r of the ranks, equal values sharing their mean rank.
 
     Variables that order the observations alike share one rho.
 
     Source: C. Spearman, American Journal of Psychology 15, 1904.
     """
-    reference = Reference.of(y)
-    cells = reference.cells(variables)
-    orders, which = np.unique(cells.variables, axis=0, return_inverse=True)
-    groups_of_orders = [WeightGroups(order) for order in orders]
+    cells = Cells(variables, y)
+    of_y = _groups(cells.other)
+    values, alike = np.unique(cells.variables, axis=1, return_inverse=True)
+    of_values = _groups(alike.reshape(-1))
+    orders, which = np.unique(values, axis=0, return_inverse=True)
+    groups_of_orders = [_groups(order) for order in orders]
 
     def under(weights: FloatArray) -> FloatArray:
-        of_y = reference.under(weights)
-        in_cell = cells.added(of_y.rows)
-        y_in_cell = in_cell * of_y.distance[cells.reference]
-        alike, y_alike = cells.groups.added(in_cell), cells.groups.added(y_in_cell)
+        in_cell, total = cells.added(weights), weights.sum(axis=1)
+        in_y = of_y @ in_cell
+        y_distance = _from_mean(in_y, total)
+        y_squares = np.einsum("gb,gb,gb->b", in_y, y_distance, y_distance)
+        in_value, y_in_value = of_values @ in_cell, of_values @ (in_cell * y_distance[cells.other])
         products, squares = np.empty((2, len(orders), len(weights)))
         for place, groups in enumerate(groups_of_orders):
-            in_group, y_in_group = groups.added(alike), groups.added(y_alike)
-            distance = from_mean(in_group, of_y.total)
+            in_group = groups @ in_value
+            distance = _from_mean(in_group, total)
             squares[place] = np.einsum("gb,gb,gb->b", in_group, distance, distance)
-            products[place] = np.einsum("gb,gb->b", y_in_group, distance)
-        return _over_root(products, squares, of_y.squares)[which.reshape(-1)].T
+            products[place] = np.einsum("gb,gb->b", groups @ y_in_value, distance)
+        return _over_root(products, squares, y_squares)[which.reshape(-1)].T
 
     return under
 
 
 @_of_each
-def kendall(x: FloatArray, reference: Reference) -> UnderWeights:
+def kendall(x: FloatArray, y: FloatArray) -> UnderWeights:
     """Kendall's tau-b: concordant less discordant pairs, over pairs not tied in x, and in y.
 
     Merging counts the pairs: the distinct values of one variable (with fewer of them) are halved
@@ -250,22 +172,23 @@ def kendall(x: FloatArray, reference: Reference) -> UnderWeights:
     Source: M. G. Kendall, Biometrika 33, 1945; W. R. Knight, Journal of the American Statistical
     Association 61, 1966.
     """
-    cells = reference.cells(x[np.newaxis])
-    fewer, more = sorted((cells.alike, cells.reference), key=lambda of: int(of.max(initial=0)))
+    cells = Cells(x[np.newaxis], y)
+    both = cells.variables[0], cells.other
+    of_x, of_y = map(_groups, both)
+    fewer, more = sorted(both, key=lambda numbers: int(numbers.max(initial=0)))
     levels = int(fewer.max(initial=0)).bit_length()
     merges = [_Merge(fewer, more, level) for level in range(levels)]
 
     def under(weights: FloatArray) -> FloatArray:
-        of_y = reference.under(weights)
-        in_cell = cells.added(of_y.rows)
-        pairs = untied(cells.groups.added(in_cell), of_y.total)
+        in_cell, total = cells.added(weights), weights.sum(axis=1)
         # No count exceeds the square of the total, which fits single precision up to 4,096 draws.
-        single = float(of_y.total.max(initial=0)) ** 2 <= _WHOLE_IN_SINGLE
+        single = float(total.max(initial=0)) ** 2 <= _WHOLE_IN_SINGLE
         rows = in_cell.astype(np.float32) if single else in_cell
         agreeing = np.zeros(len(weights))
         for merge in merges:
             agreeing += merge.agreeing(rows)
-        return _over_root(2 * agreeing, pairs, of_y.pairs)
+        pairs = [_untied(groups @ in_cell, total) for groups in (of_x, of_y)]
+        return _over_root(2 * agreeing, *pairs)
 
     return under
 
@@ -357,11 +280,11 @@ def max_correlation_p(
     Source:     P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, 1993, section
                 2.6; B. Phipson and G. K. Smyth, Permutation p-values should never be zero, 2010
     """
-    known = ~np.isnan(variables)
+    has_value = ~np.isnan(variables)
     x = np.zeros(variables.shape)
-    for place, inside in enumerate(known):
+    for place, inside in enumerate(has_value):
         x[place, inside] = _doubled_ranks(variables[place, inside])
-    ranks, inside, size = _doubled_ranks(y), known.astype(np.float64).T, known.sum(axis=1)
+    ranks, inside, size = _doubled_ranks(y), has_value.astype(np.float64).T, has_value.sum(axis=1)
 
     def strengths(of_y: FloatArray) -> FloatArray:
         # Doubled ranks are whole numbers, so no digit depends on the order of additions.
@@ -398,9 +321,9 @@ def _with_members(orders: IntArray, unit: IntArray) -> IntArray:
 
 def _doubled_ranks(values: FloatArray) -> FloatArray:
     """Return twice the distance of each value's rank from the mean rank; equal values share it."""
-    group = dense_numbers(values)
+    group = _numbered(values)
     sizes = np.bincount(group).astype(np.float64)
-    distance = from_mean(sizes[:, np.newaxis], np.full(1, float(len(values))))
+    distance = _from_mean(sizes[:, np.newaxis], np.full(1, float(len(values))))
     return np.asarray(distance[group, 0])
 
 

@@ -23,7 +23,6 @@ from ragkpi.ranking.judged import Judged
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, drawn, order_statistics
 from ragkpi.statistics.correlation import (
     COEFFICIENTS,
-    Reference,
     UnderWeights,
     max_correlation_p,
     once,
@@ -480,8 +479,7 @@ def _replicates(
 ) -> list[Mapping[str, FloatArray]]:
     """Compute every coefficient of every sample in every resample: (B, 1); of "alpha" (B, A).
 
-    All samples share the same resampled queries. Samples of the same observations also share the
-    ranks of quality.
+    All samples share the same resampled queries.
     """
     alike: dict[bytes, list[int]] = {}
     for number, sample in enumerate(samples):
@@ -492,7 +490,7 @@ def _replicates(
     for numbers in alike.values():
         sample = samples[numbers[0]]
         order = np.argsort(sample.quality, kind="stable")
-        quality = Reference(sample.quality[order])
+        quality = sample.quality[order]
         tasks: list[tuple[int, str, UnderWeights]] = []
         for number in numbers:
             x, grid = samples[number].x[np.newaxis, order], samples[number].grid[:, order]
