@@ -10,17 +10,16 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.chance import Needed
 from ragkpi.measures.measure import score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
+from ragkpi.questions.depth.samples import queries_of
 from ragkpi.questions.depth.study import (
     Curve,
     Curves,
     Limits,
     count_values,
-    every_depth,
     parse_target,
     run_values,
     study_counts,
     study_run,
-    trace,
 )
 from ragkpi.ranking.judged import Settings, judged_from_counts
 from tests.measures.by_hand import population, summary
@@ -58,30 +57,24 @@ def test_scifact_table_of_the_article():
 @pytest.mark.parametrize(("N", "R"), [(58, 4), (20, 3), (100, 8), (11314, 572), (58, 1), (1000, 5)])
 def test_collapse_begins_where_lambda_or_the_ceiling_says(N, R):
     by_hand = next(K for K in range(1, N + 1) if K * R >= 3 * N or float(p_rand(N, R, K)) > 2**-0.1)
-    study = study_counts(judged_from_counts(N, [R], Settings()), [1, N], Limits())
+    study = study_counts(judged_from_counts(N, [R], Settings()), Limits())
     assert study.collapse.depth == by_hand
     assert study.collapse.p_rand == pytest.approx(float(p_rand(N, R, by_hand)))
     assert study.choice.depth == by_hand - 1
     assert study.choice.limit == "collapse"
 
 
-def test_what_may_be_shown_does_not_depend_on_the_depths_asked_about():
-    judged = judged_from_counts(58, [4], Settings())
-    for limits in (Limits(), Limits(max_loss=2.0)):
-        assert study_counts(judged, [5], limits) == study_counts(judged, [5, 20, 58], limits)
-
-
 @pytest.mark.parametrize("max_loss", [3.0, 12.0])
 def test_affordable_depths_are_found_in_large_corpora(max_loss):
     """With R = 1 the ceiling is log2(N / K): a loss of b bits buys exactly 2^b documents."""
     judged = judged_from_counts(100_000_000, [1], Settings())
-    found = study_counts(judged, [1, 10], Limits(max_loss=max_loss)).affordable
+    found = study_counts(judged, Limits(max_loss=max_loss)).affordable
     assert found.depth == 2**max_loss
 
 
 def test_counts_know_nothing_of_success():
     judged = judged_from_counts(58, [4], Settings())
-    study = study_counts(judged, [5, 20, 58], Limits())
+    study = study_counts(judged, Limits())
     assert study.plateau is None
     assert study.choice.success is None
     names = {metric.measure.name for metric in count_values([5, 20, 58], Needed())}
@@ -146,7 +139,7 @@ def test_a_run_that_never_succeeds_sets_no_depth(R):
 
 
 def test_no_depth_is_chosen_where_one_random_document_is_relevant_anyway():
-    study = study_counts(judged_from_counts(10, [10], Settings()), [1, 10], Limits())
+    study = study_counts(judged_from_counts(10, [10], Settings()), Limits())
     assert study.collapse.depth == 1
     assert study.choice is None
 
@@ -165,7 +158,7 @@ def sentence(judged, depths, limits):
 def test_collapse_begins_where_lambda_is_exactly_three():
     """Mean R is 9, so at K = 100 of 300 chance finds 100 * 9 / 300 = 3."""
     judged = judged_from_counts(300, [8, 12, 2, 9, 14], Settings())
-    assert study_counts(judged, [1, 300], Limits()).collapse.depth == 100
+    assert study_counts(judged, Limits()).collapse.depth == 100
 
 
 def test_twice_as_many_cost_what_the_ceiling_says():
@@ -182,46 +175,42 @@ def test_twice_as_many_cost_what_the_ceiling_says():
     assert "Success (3 relevant passages) is 1.000" in said
 
 
-def test_what_is_drawn_is_what_the_measures_say():
-    """Every depth, with the values of p_obs, p_rand, bor and bor_max."""
+def test_limits_rest_on_what_the_measures_say():
+    """Every depth, with the values of p_obs, bor and bor_max."""
     generator = np.random.default_rng(3)
     R = generator.integers(0, 5, size=20)
     found = [np.sort(generator.choice(np.arange(1, 31), size=r, replace=False)) for r in R]
     judged = population(400, R, found, num_ret=30)
-    drawn = trace(judged, every_depth([5, 30]), Needed(2))
-    assert drawn.depths.tolist() == list(range(1, 31))
-    for name, values in zip(("p_obs", "p_rand", "bor", "bor_max"), drawn[1:], strict=True):
+    queries, depths = queries_of(judged, Needed(2)), np.arange(1, 31)
+    values = {
+        "p_obs": queries.success(depths),
+        "bor": queries.bits(depths),
+        "bor_max": queries.ceiling(depths),
+    }
+    for name, of_depths in values.items():
         expected = [summary(judged, f"{name}.{K},m=2") for K in range(1, 31)]
-        assert values.tolist() == pytest.approx(expected, nan_ok=True), name
+        assert of_depths.tolist() == pytest.approx(expected, nan_ok=True), name
 
 
 def test_where_nothing_can_succeed_nothing_is_drawn_and_it_is_said():
     judged = population(400, [1, 2], [[1], [2]], num_ret=5)
     curves = Curves([curve(judged, [1, 5], Limits(m=3))], [1, 5], Limits(m=3))
-    charts = depth_charts(curves, [trace(judged, every_depth([1, 5]), Needed(3))])
+    charts = depth_charts(curves)
     assert "run: no depth can be recommended" in charts[0].notes
     assert "Bits over random" in text(charts[0])
-
-
-def test_below_a_thousand_some_depths_are_drawn():
-    depths = every_depth([7, 20_011]).tolist()
-    assert depths[:1000] == list(range(1, 1001))
-    assert 1000 < len(depths) < 1200
-    assert depths[-1] == 20_011
 
 
 def test_the_recommended_depth_is_a_point_of_its_curve():
     ranks = [[1], [1], [2], [7], []]
     judged = population(10_000, [1] * 5, ranks, num_ret=50)
-    curves = Curves([curve(judged, [1, 50], Limits())], [1, 50], Limits())
-    assert curves.chosen == [7]
-    bits, success = depth_charts(curves, [trace(judged, every_depth([1, 50]), Needed())])
+    depths = [1, 7, 50]
+    bits, success = depth_charts(Curves([curve(judged, depths, Limits())], depths, Limits()))
     assert success.lines[0].marked == (7, 0.8)
     assert success.lines[0].label == "run, retrieve 7"
     assert success.lines[-1].name == "chance P_rand"
     run, ceiling = bits.lines
     assert run.marked == (7, pytest.approx(math.log2(0.8 * 10_000 / 7)))
-    assert ceiling.y[6] == pytest.approx(math.log2(10_000 / 7))
+    assert ceiling.y[1] == pytest.approx(math.log2(10_000 / 7))
     assert bits.notes == ["collapse: from K = 9,331 on"]  # 1 - 0.9330 = 2 ** -0.1
 
 

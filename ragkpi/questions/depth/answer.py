@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 from itertools import compress
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray
 from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, noted
 from ragkpi.interface import option
 from ragkpi.library.evaluation_report import interval_notes
@@ -25,7 +24,6 @@ from ragkpi.questions.depth.study import (
     Saturation,
     Stability,
     Study,
-    Trace,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.statistics.bootstrap import FEW, UNKNOWN
@@ -411,20 +409,17 @@ _MOST_TICKS = 15
 _VISIBLE = 0.02  # least relative difference that a reader sees in a chart
 
 
-def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
-    """Draw BoR under its ceiling, and success above chance, by depth.
-
-    The table's depths are the ticks, its intervals the bands; traces have more depths.
-    """
+def depth_charts(curves: Curves) -> list[Chart]:
+    """Draw BoR under its ceiling, and success above chance, at the depths of the table."""
     ticks = curves.depths if len(curves.depths) <= _MOST_TICKS else ()
     unit = "documents retrieved" if curves.corpus_size is None else "documents shown"
     depth = Axis(f"K, {unit}", "log", ticks=ticks)
-    rules, notes = _collapse_rules(curves, traces)
+    rules, notes = _collapse_rules(curves)
     bits, success, quality = [], [], []
-    for curve, trace in zip(curves.curves, traces, strict=True):
+    for curve in curves.curves:
         if curve.name or curves.success == "published":
-            bits.append(_line(curves, curve, trace, "bor", trace.bits))
-            success.append(_line(curves, curve, trace, "p_obs", trace.success))
+            bits.append(_line(curve, curves.depths, "bor"))
+            success.append(_line(curve, curves.depths, "p_obs"))
         if curve.name and not curve.study.recommended:
             notes.append(f"{curve.name}: {_short(curve).partition(':')[0].removesuffix('.')}")
         if curve.quality:
@@ -432,8 +427,8 @@ def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
             x = sorted(curve.quality)
             quality.append(Line(of, x, [curve.quality[depth] for depth in x]))
     is_share = all(0 <= value <= 1 for line in quality for value in line.y)
-    ceiling = _shared(curves, traces, [trace.ceiling for trace in traces], "ceiling BoR_max")
-    chance = _shared(curves, traces, [trace.chance for trace in traces], "chance P_rand")
+    ceiling = _shared(curves, "bor_max", "ceiling BoR_max")
+    chance = _shared(curves, "p_rand", "chance P_rand")
     charts = [
         PlaneChart(
             "Bits over random, under the ceiling" if bits else "The most bits a system can have",
@@ -455,38 +450,33 @@ def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
     return noted(charts, notes)
 
 
-def _line(curves: Curves, curve: Curve, trace: Trace, measure: str, y: FloatArray) -> Line:
-    """Draw a run with its intervals, and mark the depth to retrieve; or draw published rates."""
-    if curves.success == "published":
-        values = [curve.value(measure, depth) for depth in curves.depths]
-        return Line("published", curves.depths, [math.nan if v is None else v for v in values])
-    estimated = [(depth, curve.interval(measure, depth)) for depth in curves.depths]
+def _line(curve: Curve, depths: Sequence[int], measure: str) -> Line:
+    """Draw a run or published rates, with intervals, and mark the depth to retrieve."""
+    estimated = [(depth, curve.interval(measure, depth)) for depth in depths]
     band = [Span(depth, interval.low, interval.high) for depth, interval in estimated if interval]
     choice = curve.study.recommended
     mark = None if choice is None else Mark(choice.depth, f"retrieve {choice.depth:,}")
-    return Line(curve.name, trace.depths.tolist(), y.tolist(), band, mark=mark)
+    return Line(curve.name or "published", depths, curve.values(measure, depths), band, mark=mark)
 
 
-def _shared(
-    curves: Curves, traces: Sequence[Trace], values: Sequence[FloatArray], name: str
-) -> list[Line]:
+def _shared(curves: Curves, measure: str, name: str) -> list[Line]:
     """Draw a curve that depends only on the queries, once if all runs' curves look the same."""
-    x = traces[0].depths.tolist()
-    if not all(np.allclose(other, values[0], rtol=_VISIBLE, equal_nan=True) for other in values):
-        return [
-            Line(f"{name} of {curve.name}", x, of_run.tolist(), role="ceiling")
-            for curve, of_run in zip(curves.curves, values, strict=True)
-        ]
-    choice = curves.choice(curves.curves[0])
+    x = curves.depths
+    lines = [
+        Line(f"{name} of {curve.name}", x, curve.values(measure, x), role="ceiling")
+        for curve in curves.curves
+    ]
+    first, choice = lines[0], curves.curves[0].study.recommended
+    if not all(np.allclose(line.y, first.y, rtol=_VISIBLE, equal_nan=True) for line in lines):
+        return lines
     if curves.corpus_size is None or choice is None:
-        return [Line(name, x, values[0].tolist(), role="ceiling")]
-    mark = Mark(choice.depth, f"show at most {choice.depth:,}")
-    return [Line(name, x, values[0].tolist(), mark=mark)]
+        return [replace(first, name=name)]
+    return [Line(name, x, first.y, mark=Mark(choice.depth, f"show at most {choice.depth:,}"))]
 
 
-def _collapse_rules(curves: Curves, traces: Sequence[Trace]) -> tuple[list[Rule], list[str]]:
+def _collapse_rules(curves: Curves) -> tuple[list[Rule], list[str]]:
     """Mark the depth where chance alone succeeds, or note that it is deeper than the chart."""
-    deepest = max(int(trace.depths[-1]) for trace in traces)
+    deepest = curves.depths[-1]
     collapses = {curve.study.collapse.depth for curve in curves.curves if curve.study.collapse}
     rules = [Rule("x", depth, "collapse") for depth in sorted(collapses) if depth <= deepest]
     beyond = sorted(depth for depth in collapses if depth > deepest)

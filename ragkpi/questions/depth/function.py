@@ -34,12 +34,10 @@ from ragkpi.questions.depth.study import (
     Curves,
     Limits,
     count_values,
-    every_depth,
     parse_target,
     published_values,
     run_values,
     study_counts,
-    trace,
 )
 from ragkpi.ranking.judged import Judged, Settings, judged_from_counts
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits
@@ -156,8 +154,8 @@ def depth(
             )
         if ci:
             raise UsageError(f"{option('ci')}: without a run nothing is estimated; leave it out")
-        judged = [_judged_without_run(call, qrels, relevant, limits)]
-        curves = _curves_of_chance(judged[0], depths, limits, answers, published)
+        judged = _judged_without_run(call, qrels, relevant, limits)
+        curves = _curves_of_chance(judged, depths, limits, answers, published)
     else:
         if success is not None:
             raise UsageError(
@@ -169,9 +167,7 @@ def depth(
     metrics = curves.curves[0].scores.metrics
 
     def charts() -> list[Chart]:
-        drawn = every_depth([*curves.depths, *curves.chosen])
-        traces = [trace(of_run, drawn, limits.needed) for of_run in judged]
-        return noted(depth_charts(curves, traces), call.small_print(qrels, metrics, judged[0]))
+        return noted(depth_charts(curves), call.small_print(qrels, metrics, judged))
 
     report = depth_answer(curves, tokens_per_passage)
     return Result(report, charts, tuple(call.notes.told), call.signed(metrics, qrels=qrels))
@@ -312,13 +308,16 @@ def _curves_of_chance(
     rates: Mapping[int, float],
 ) -> Curves:
     size = int(corpus_size(judged).max())
-    depths = depths or sorted({*(depth for depth in DEPTHS if depth < size), size})
+    study = study_counts(judged, limits)
+    if rates:  # they say too little to recommend a depth
+        study = replace(study, choice=None)
+    usual = [*(depth for depth in DEPTHS if depth < size), size, *study.named_depths]
+    depths = depths or sorted(set(usual))
     _refuse_above(size, depths)
     chance = score(judged, count_values(depths, limits.needed))
     published = published_values(judged, rates, limits.needed)
     scores = replace(chance, columns=[*published, *chance.columns])
-    quality = for_runs(answers, [""]).get("", {})
-    curve = Curve("", scores, study_counts(judged, depths, limits), quality=quality)
+    curve = Curve("", scores, study, quality=for_runs(answers, [""]).get("", {}))
     success: Literal["published", "observed"] = "published" if rates else "observed"
     return Curves([curve], depths, limits, corpus_size=size, success=success)
 
@@ -335,7 +334,7 @@ def _curves_of_runs(
     answers: Qualities,
     resampling: Bootstrap,
     ci: bool,
-) -> tuple[Curves, list[Judged]]:
+) -> tuple[Curves, Judged]:
     """Study runs at the depths asked for, or at the usual ones down to the end of the runs."""
     evaluator = call.evaluator(qrels, run_values(DEPTHS, limits.needed))
 
@@ -379,7 +378,7 @@ def _curves_of_runs(
         bounds = intervals(scores.only(kept), resampling) if ci else {}
         curves.append(Curve(name, scores, study, bounds, quality.get(name, {})))
     studied = Curves(curves, usual, limits, resampling if ci else None)
-    return studied, [result.plain for result in evaluated]
+    return studied, next(iter(evaluated)).plain
 
 
 def _completed(run: Evaluation, metrics: Sequence[Metric]) -> Scores:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import FloatArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.measures.chance import Needed, collapse_depth, corpus_size, lambda_, mean_known
@@ -20,36 +20,6 @@ from ragkpi.questions.depth.samples import EVERY, Queries, queries_of, weigh
 from ragkpi.ranking.judged import Judged
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
-
-_BELOW = 100  # number of deeper depths to draw
-
-
-class Trace(NamedTuple):
-    """Curves of a run, or of chance alone, over D depths."""
-
-    depths: IntArray  # (D,): ascending
-    success: FloatArray  # (D,): share of the queries with a success
-    chance: FloatArray  # (D,): chance's rate of success
-    bits: FloatArray  # (D,): BoR; meaningless without a run, like success
-    ceiling: FloatArray  # (D,): BoR_max
-
-
-def every_depth(depths: Sequence[int]) -> IntArray:
-    """Return every depth down to `EVERY` or the deepest, some deeper ones, and all of `depths`."""
-    deepest = max(depths)
-    below = np.geomspace(EVERY, max(deepest, EVERY), _BELOW).astype(np.int64)
-    every = np.union1d(np.arange(1, EVERY + 1), below)
-    return np.union1d(every[every <= deepest], depths)
-
-
-def trace(judged: Judged, depths: IntArray, needed: Needed) -> Trace:
-    """Compute the curves of a run, or of counts of relevant documents, at ascending depths."""
-    queries = queries_of(judged, needed)
-    if not len(queries.first):  # no query can succeed
-        return Trace(depths, *[np.full(len(depths), np.nan)] * 4)
-    ceiling = queries.ceiling(depths)
-    chance = np.where(np.isnan(ceiling), 0.0, np.exp2(-ceiling))  # too few to succeed
-    return Trace(depths, queries.success(depths), chance, queries.bits(depths), ceiling)
 
 
 @dataclass(frozen=True)
@@ -326,7 +296,7 @@ def at_each(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list
     return metrics
 
 
-def study_counts(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
+def study_counts(judged: Judged, limits: Limits) -> Study:
     """Find the limits of depth for a system that always succeeds, down to the whole corpus."""
     queries, deepest = queries_of(judged, limits.needed), int(corpus_size(judged).max())
     # It succeeds from where chance can.
@@ -453,6 +423,11 @@ class Curve:
         column = self._columns.get((measure, depth))
         return None if column is None else column.summary
 
+    def values(self, measure: str, depths: Sequence[int]) -> list[float]:
+        """Return the values at depths; NaN where there is none."""
+        values = [self.value(measure, depth) for depth in depths]
+        return [math.nan if value is None else value for value in values]
+
     def column(self, measure: str, depth: int) -> MetricScores:
         return self._columns[measure, depth]
 
@@ -473,8 +448,7 @@ class Curve:
 class Curves:
     """One curve per run over the same ascending depths, and the limits of the study.
 
-    `corpus_size` is set without runs, and `bootstrap` with intervals. Of ``"published"`` rates
-    nothing is recommended: they say too little.
+    `corpus_size` is set without runs, and `bootstrap` with intervals.
     """
 
     curves: Sequence[Curve]
@@ -488,12 +462,3 @@ class Curves:
     def several(self) -> bool:
         """Whether there are several curves, which need names."""
         return len(self.curves) > 1
-
-    def choice(self, curve: Curve) -> Choice | None:
-        """Return the depth to recommend for a curve."""
-        return None if self.success == "published" else curve.study.recommended
-
-    @property
-    def chosen(self) -> list[int]:
-        """The depths to mark in charts."""
-        return [choice.depth for choice in map(self.choice, self.curves) if choice]

@@ -8,14 +8,7 @@ from typing import Any, Unpack
 
 from ragkpi.charts.chart import noted
 from ragkpi.errors import UsageError
-from ragkpi.library.arguments import (
-    Estimating,
-    bootstrap_of,
-    call_of,
-    in_one_order,
-    run_of,
-    whole,
-)
+from ragkpi.library.arguments import Estimating, bootstrap_of, call_of, in_one_order, run_of, whole
 from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
 from ragkpi.library.slices import QuerySlice, queries_of, with_slices

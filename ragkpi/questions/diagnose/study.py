@@ -68,6 +68,20 @@ class Shares(NamedTuple):
         return self.missed_by_pool + self.missed_by_selection
 
 
+def shares_of(proc: FloatArray, ra_nwg: FloatArray) -> FloatArray:
+    """Part the ideal gain of each query, (3, Q), in the order of `Shares`.
+
+    The selection's loss may be negative if the top K contain documents that the pool lacks.
+    """
+    return np.stack([1 - proc, proc - ra_nwg, ra_nwg])
+
+
+def mean_of(shares: FloatArray) -> Shares | None:
+    """Average the shares over the queries that have them; None without such queries."""
+    shares = shares[:, ~np.isnan(shares[2])]
+    return Shares(*(float(share.mean()) for share in shares)) if shares.size else None
+
+
 @dataclass(frozen=True)
 class Missed:
     """The n useful documents that the top K lack, by query, those with the highest gain first."""
@@ -103,18 +117,12 @@ class Diagnosis:
 
     @property
     def shares(self) -> FloatArray:
-        """The parts of each query's ideal gain, (3, Q), in the order of `Shares`.
-
-        NaN for a query without useful documents. The selection's loss may be negative if the top K
-        contain documents that the pool lacks.
-        """
-        return np.stack([1 - self.proc, self.proc - self.ra_nwg, self.ra_nwg])
+        """The parts of each query's ideal gain, (3, Q); NaN for one without useful documents."""
+        return shares_of(self.proc, self.ra_nwg)
 
     @property
     def mean_shares(self) -> Shares | None:
-        """The shares averaged over the queries that have them; None without such queries."""
-        shares = self.shares[:, ~np.isnan(self.ra_nwg)]
-        return Shares(*(float(share.mean()) for share in shares)) if shares.size else None
+        return mean_of(self.shares)
 
     @property
     def grounded(self) -> bool:
@@ -130,7 +138,7 @@ def diagnose(
     judgements: Judgements,
     cutoff: int,
     thresholds: Thresholds,
-    best: BestCase | None = None,
+    best: Judged | None = None,
 ) -> Diagnosis:
     """Compare the gain of the top K with that of the pool and the judgements.
 
@@ -140,14 +148,14 @@ def diagnose(
     proc = evidence.proc(judged, **weighting)
     pct_proc = evidence.pct_proc(judged, **weighting)
     ra_nwg = evidence.ra_nwg(judged, **weighting)
+    at_best = None
+    if best is not None:
+        at_best = shares_of(evidence.proc(best, **weighting), evidence.ra_nwg(best, **weighting))
     del weighting["cutoff"]
     added = judged.settings.pool_union == "union"
     judged_top = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
     retrieved = int(np.minimum(judged.num_ret, cutoff).sum())
     worth = evidence.weights(evidence.labelled(judged), **weighting)
-    at_best = None
-    if best is not None:
-        at_best = diagnose(best.judged, best.judgements, cutoff, thresholds).mean_shares
     return Diagnosis(
         queries=judged.queries,
         cutoff=cutoff,
@@ -161,7 +169,7 @@ def diagnose(
         outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
         retrieved=retrieved,
         unjudged=retrieved - judged_top,
-        best_case=at_best,
+        best_case=None if at_best is None else mean_of(at_best),
     )
 
 
@@ -276,20 +284,12 @@ def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: i
     return Missed(query[order], rows[order], grade[order], level[order], rank[rows[order]])
 
 
-@dataclass(frozen=True, eq=False)
-class BestCase:
-    """A run as if all unjudged documents in its top K had the top grade."""
-
-    judged: Judged
-    judgements: Judgements
-
-
 def metrics_of(cutoff: int) -> list[Metric]:
     """Return the metrics for which a run is judged with all that `diagnose` needs."""
     return find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
 
 
-def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> BestCase | None:
+def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> Judged | None:
     """Judge a run as if the unjudged documents that it shows had the top grade.
 
     The run was read with the names of its documents down to the cutoff. None if all shown
@@ -329,4 +329,4 @@ def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> BestCase | None:
     (evaluation,) = evaluator.score([hits], metrics_of(cutoff))
     if isinstance(evaluation, RagkpiError):
         raise evaluation
-    return BestCase(evaluation.plain, generous)
+    return evaluation.plain

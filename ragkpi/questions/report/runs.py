@@ -13,7 +13,7 @@ from ragkpi.evaluation import Evaluator
 from ragkpi.library.call import Evaluations
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.diagnose.study import BestCase, best_case
+from ragkpi.questions.diagnose.study import best_case
 from ragkpi.ranking.judge import part_of
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.reports.names import short_names
@@ -73,11 +73,11 @@ class ReportedRun:
     label: str
     scores: Scores
     judged: Judged
-    best: BestCase | None = None
+    best: Judged | None = None
 
     def over(self, queries: IntArray) -> ReportedRun:
         """Return the run over some queries alone, by number."""
-        best = self.best and replace(self.best, judged=part_of(self.best.judged, queries))
+        best = self.best and part_of(self.best, queries)
         judged = part_of(self.judged, queries)
         return replace(self, scores=self.scores.over(queries), judged=judged, best=best)
 

@@ -21,7 +21,7 @@ from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.resampling import decide_depth
-from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, trace
+from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Thresholds, diagnose
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
@@ -130,25 +130,21 @@ def _differences(
 def _depth(run: ReportedRun, graded: bool) -> dict[str, Any]:
     deepest = min(int(run.judged.num_ret.max(initial=1)), int(corpus_size(run.judged).min()))
     depths, limits = [depth for depth in DEPTHS if depth <= max(deepest, 1)], Limits()
-    metrics = [m for m in run_values(depths, limits.needed) if graded or not m.is_graded]
     study = decide_depth(run.judged, depths, limits)
+    depths = sorted({*depths, *study.named_depths})
+    metrics = [m for m in run_values(depths, limits.needed) if graded or not m.is_graded]
     studied = Curves([Curve(run.label, score(run.judged, metrics), study)], depths, limits)
-    drawn = np.union1d(depths, studied.chosen).astype(np.int64)  # few, to keep the page small
     by_depth = [_by_depth(studied, "recall", "recall")]
     if graded:
         by_depth.append(_by_depth(studied, "ra_nwg", "RA-nWG"))
-    traces = [trace(run.judged, drawn, limits.needed)]
-    charts = [*depth_charts(studied, traces), *by_depth]
+    charts = [*depth_charts(studied), *by_depth]
     return {"run": run.name, **_charted(depth_answer(studied), charts)}
 
 
 def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
     """Draw a measure between 0 and 1 by depth, a line per run."""
     depths = curves.depths
-    lines = []
-    for curve in curves.curves:
-        values = [curve.value(measure, depth) for depth in depths]
-        lines.append(Line(curve.name, depths, [float("nan") if v is None else v for v in values]))
+    lines = [Line(curve.name, depths, curve.values(measure, depths)) for curve in curves.curves]
     return PlaneChart(
         f"{label} by depth",
         Axis("K, documents retrieved", "log", ticks=depths),
