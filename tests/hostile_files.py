@@ -119,7 +119,7 @@ RUNS = {
     "JSON, NaN": (b'{"1": {"d": NaN}}', "run:1: score 'NaN'; expected a decimal number", 2),
     "JSON, null": (
         b'{"1": {"d": 1,\n"e": null}}',
-        "run:2: a document's number is null; expected a string or a number",
+        "run:2: score is null; expected a string or a number",
         2,
     ),
     "JSON, a number": (b'{"1": {"d": 1},\n"2": 5}', f"run:2: no object under '2'; {DOCUMENT}", 2),
@@ -164,16 +164,16 @@ RUNS = {
     ),
     "JSON Lines, half scored": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 1}, {"docid": "e"}]}',
-        "run:1: document 2 of the list has no score and others have one; "
-        "expected a score for all of them or for none; "
-        "--map-run rank=@number takes the order of the list",
+        "run:1: document 2 has no score, the first one a score under 'score'; "
+        "expected a score for all or for none, under one key; "
+        "--map-run rank=@number takes the order of the file",
         2,
     ),
     "JSON Lines, later scored": (
         b'{"qid": 1, "hits": ["d", {"docid": "e", "score": 1}]}',
-        "run:1: document 2 of the list has a score and others have none; "
-        "expected a score for all of them or for none; "
-        "--map-run rank=@number takes the order of the list",
+        "run:1: document 2 has a score under 'score', the first one no score; "
+        "expected a score for all or for none, under one key; "
+        "--map-run rank=@number takes the order of the file",
         2,
     ),
     "JSON Lines, key": (
@@ -283,8 +283,8 @@ RUNS = {
     ),
     "half ranked": (
         b'{"qid": 1, "hits": [{"docid": "d", "rank": 1}, {"docid": "e"}]}',
-        "run:1: document 2 of the list has no rank and others have one; "
-        "expected a rank for all of them or for none",
+        "run:1: document 2 has no rank, the first one a rank under 'rank'; "
+        "expected a rank for all or for none, under one key",
         2,
     ),
     "a rank of 1.5": (

@@ -341,9 +341,9 @@ def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) 
     fallback = SHAPES[kind]["lists" if table.nested else "flat"]
     recognised = partial(recognise, first[:LOOKED_AT], kind)
     shape = shape_for(kind, source.name, shape, recognised, fallback)
-    reader = ShapeReader(shape, source.name)
-    for number, row in enumerate(chain(first, chain.from_iterable(batches)), start=1):
-        yield reader.listed(Record(number, number, row))
+    rows = enumerate(chain(first, chain.from_iterable(batches)), start=1)
+    records = (Record(number, number, row) for number, row in rows)
+    yield from ShapeReader(shape, source.name).read(records)
 
 
 def _levels(

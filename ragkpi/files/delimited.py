@@ -95,13 +95,16 @@ class _DelimitedFile:
 
     def _listed(self) -> Iterator[Listed]:
         """Yield the documents of rows with lists in their cells."""
-        reader, shape = ShapeReader(self._shape, self._source.name), self._shape
         lines = itertools.chain.from_iterable(block.lines() for block in self._blocks)
-        for place, (number, row) in enumerate(self._rows(lines), start=1):
-            record: dict[str, Any] = dict(row)
-            for name in {shape.list, shape.scores} & row.keys():
-                record[name] = listed_in(row[name]) if row[name].strip() else []
-            yield reader.listed(Record(number, place, record))
+
+        def records() -> Iterator[Record]:
+            for place, (number, row) in enumerate(self._rows(lines), start=1):
+                cells: dict[str, Any] = dict(row)
+                for name in {self._shape.list, self._shape.scores} & row.keys():
+                    cells[name] = listed_in(row[name]) if row[name].strip() else []
+                yield Record(number, place, cells)
+
+        yield from ShapeReader(self._shape, self._source.name).read(records())
 
     def run(self) -> Iterator[RunColumns]:
         if self._shape.list:

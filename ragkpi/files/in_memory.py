@@ -301,9 +301,11 @@ def _listed(lists: dict[str, Any], what: Kind, shape: Shape | None) -> Iterator[
     """Read lists as a JSON file with the same content is read."""
     recognised = partial(recognise_object, dict(islice(lists.items(), LOOKED_AT)), what)
     shape = shape_for(what, what, shape, recognised, SHAPES[what]["id-lists"])
-    reader = ShapeReader(shape, what)
-    for number, (query, documents) in enumerate(lists.items(), start=1):
-        yield reader.listed(Record(number, number, documents, query))
+    records = (
+        Record(number, number, documents, query)
+        for number, (query, documents) in enumerate(lists.items(), start=1)
+    )
+    yield from ShapeReader(shape, what).read(records)
 
 
 def _given(data: Any, what: Kind, most: int, shape: Shape | None = None) -> list[GivenColumns]:

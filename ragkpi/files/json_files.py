@@ -217,8 +217,6 @@ _RECORDS = "expected an object a line, or an array of objects"
 _HEAD = 1 << 16
 # A longer first line means a JSON file without newlines.
 _LONGEST_RECORD = 1 << 24
-# How many records of one document each are read together.
-_RECORDS_AT_ONCE = 1 << 10
 
 
 def stream_run(
@@ -242,13 +240,7 @@ def _listed(
     """Yield the documents of each record."""
     read = _read_lines if _has_lines(source) else _read_whole
     reader, records = read(source, kind, shape, subset)
-    if reader.shape.list:
-        yield from map(reader.listed, records)
-        return
-    for record in itertools.islice(records, 1):  # its keys speed up later records
-        yield reader.listed(record)
-    while batch := list(itertools.islice(records, _RECORDS_AT_ONCE)):
-        yield from reader.flat(batch)
+    yield from reader.read(records)
 
 
 def _has_lines(source: Source) -> bool:

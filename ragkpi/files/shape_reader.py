@@ -51,6 +51,7 @@ from ragkpi.interface import option
 from ragkpi.wording import shown, visible
 
 _ROWS_OF_A_BATCH = 1 << 16
+_RECORDS_AT_ONCE = 1 << 10  # of one document each
 _MOST_OTHERS = 50  # of numbers that are not read
 _MOST_KEYS = 1000  # of documents in which numbers are looked for
 _DEEPEST = 3  # objects in a document in which scores are looked for
@@ -81,6 +82,16 @@ class Listed(NamedTuple):
     by_rank: bool = False
     origin: Origin = Origin()
     others: Mapping[str, list[bytes]] = NONE
+
+    def rows(self, places: Sequence[int]) -> Listed:
+        """Return some of the documents."""
+        lines = self.lines
+        return self._replace(
+            lines=[lines[place] for place in places] if isinstance(lines, list) else lines,
+            documents=[self.documents[place] for place in places],
+            values=[self.values[place] for place in places],
+            others={map_: [of[place] for place in places] for map_, of in self.others.items()},
+        )
 
 
 class _RecordColumns(NamedTuple):
@@ -278,37 +289,73 @@ class ShapeReader:
         # Whether numbers that are not read must agree with those that are.
         self._compares = shape.kind == "run" and not shape.says_order and not self._objects
 
-    def listed(self, record: Record) -> Listed:
-        """Return the documents of a record; without any, `InputError` with its keys."""
-        file, line, value = self._file, record.line, record.value
-        inside = self.shape.list != "@value"
+    def read(self, records: Iterable[Record]) -> Iterator[Listed]:
+        """Yield the documents of each query; `InputError` with the keys of a record without any.
+
+        Records of one document each are read many at a time, and neighbours of one query joined.
+        """
+        records = iter(records)
+        while batch := list(islice(records, 1 if self.shape.list else _RECORDS_AT_ONCE)):
+            yield from self._batch(batch)
+
+    def _batch(self, records: Sequence[Record]) -> Iterable[Listed]:
         try:
-            if not isinstance(value, dict | list):
-                raise self._no_object(record)
-            if isinstance(value, Repeated) and inside:
-                raise key_twice(file, line, value.twice())
-            name, items = self._items(record)
-            query = self._query_of(record)
-            layout = shared_keys([item for _, item in items])
-            documents = self._documents(record, name, items, layout)
-            values, by_rank, map_ = self._numbers(record, items, layout)
-            others = self._others([item for _, item in items], layout, map_)
-            others |= self._lists_beside(record.value, len(items)) if map_ == ORDER else {}
+            return [self._listed(records[0])] if self.shape.list else self._flat(records)
         except KeyTwiceError as problem:
-            raise InputError(file, line, str(problem), "expected each key once") from None
-        tag = None if self._objects else self._run.scalar(value)
-        run_id = b"" if tag is None else octets_of(tag, file, line, "run id")
-        lines = list(record.lines) if len(record.lines) == len(items) else line
+            if len(records) == 1:
+                line, expected = records[0].line, "expected each key once"
+                raise InputError(self._file, line, str(problem), expected) from None
+        return chain.from_iterable(self._batch([record]) for record in records)
+
+    def _listed(self, record: Record) -> Listed:
+        self._refuse(record)
+        name, items = self._items(record)
+        listed = self._numbered(record, name, items)._replace(query=self._query_of(record))
+        if self.shape.repeated == "refused":
+            return listed
+        # Two levels are refused later, as in every format.
+        levels = listed.values if self.shape.kind == "qrels" else [b""] * len(items)
+        first: dict[tuple[bytes, bytes], int] = {}
+        for place, pair in enumerate(zip(listed.documents, levels, strict=True)):
+            first.setdefault(pair, place)
+        return listed.rows(list(first.values()))
+
+    def _flat(self, records: Sequence[Record]) -> list[Listed]:
+        for record in records:
+            self._refuse(record)
+        values = [record.value for record in records]
+        queries = self._query.octets(values, shared_keys(values))
+        queries = queries or list(map(self._query_of, records))
+        batch = records[0]._replace(lines=[record.line for record in records])
+        listed = self._numbered(batch, "", [(record.key, record.value) for record in records])
+        groups = groupby(range(len(records)), queries.__getitem__)
+        return [listed.rows(list(places))._replace(query=query) for query, places in groups]
+
+    def _refuse(self, record: Record) -> None:
+        """Refuse a record that is no object, and one with a key twice."""
+        if not isinstance(record.value, dict | list):
+            raise self._no_object(record)
+        if isinstance(record.value, Repeated) and self.shape.list != "@value":
+            raise key_twice(self._file, record.line, record.value.twice())
+
+    def _numbered(self, record: Record, name: str, items: Items) -> Listed:
+        """Return documents with their numbers, and without a query."""
+        layout = shared_keys([item for _, item in items])
+        documents = self._documents(record, name, items, layout)
+        values, by_rank, map_ = self._numbers(record, items, layout)
+        others = self._others([item for _, item in items], layout, map_)
+        others |= self._lists_beside(record.value, len(items)) if map_ == ORDER else {}
+        last = record.value if self.shape.list else items[-1][1]
+        tag = None if self._objects else self._run.scalar(last)
+        run_id = b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
         if not self._documents_at:
-            find_column(self.shape, "level", list(value), file, line)
+            find_column(self.shape, "level", list(record.value), self._file, record.line)
             self._documents_at = _dotted_keys(self._doc, items)
+        lines = list(record.lines) if len(record.lines) == len(items) else record.line
         origin = Origin(self._documents_at, map_)
-        listed = Listed(lines, query, documents, values, run_id, by_rank, origin, others)
-        return listed if self.shape.repeated == "refused" else self._without_repetitions(listed)
+        return Listed(lines, b"", documents, values, run_id, by_rank, origin, others)
 
     def _items(self, record: Record) -> tuple[str, Items]:
-        if not self._list:
-            return "", [(record.key, record.value)]
         value = record.value
         if self._objects and isinstance(value, dict) and self.shape.query in value:  # a matrix
             value = {key: one for key, one in value.items() if key != self.shape.query}
@@ -317,49 +364,6 @@ class ShapeReader:
             if self._objects:
                 raise self._no_object(record)
             raise lacking(self._file, self.shape, record, "list", "no list of documents")
-        return listed
-
-    def _without_repetitions(self, listed: Listed) -> Listed:
-        """Keep each document once; two levels are refused later, as in every format."""
-        documents, values, lines = listed.documents, listed.values, listed.lines
-        levels = values if self.shape.kind == "qrels" else [b""] * len(values)
-        first: dict[tuple[bytes, bytes], int] = {}
-        for place, pair in enumerate(zip(documents, levels, strict=True)):
-            first.setdefault(pair, place)
-        kept = list(first.values())
-        return listed._replace(
-            documents=[documents[place] for place in kept],
-            values=[values[place] for place in kept],
-            others={
-                map_: [texts[place] for place in kept] for map_, texts in listed.others.items()
-            },
-            lines=[lines[place] for place in kept] if isinstance(lines, list) else lines,
-        )
-
-    def flat(self, records: Sequence[Record]) -> list[Listed]:
-        """Return the documents of one-document records, joining neighbours of one query."""
-        values = [record.value for record in records]
-        layout = shared_keys(values)
-        number = self._value.name_in(layout)
-        paths = (self._query, self._doc, self._value)
-        columns = [path.octets(values, layout) for path in paths]
-        if (
-            None in columns
-            or layout is None
-            or number is None
-            or not self._run.lacks(layout)
-            or (self.shape.kind == "run" and self._first_keys.get("score") != (number,))
-        ):
-            return [self.listed(record) for record in records]
-        queries, documents, numbers = (column or [] for column in columns)
-        origin, listed, start = Origin(self._documents_at, self.shape.score_map(number)), [], 0
-        for query, same in groupby(queries):
-            part = slice(start, start + len(list(same)))
-            lines = [record.line for record in records[part]]
-            others = self._others(values[part], layout, origin.map)
-            numbered = documents[part], numbers[part], b"", False, origin, others
-            listed.append(Listed(lines, query, *numbered))
-            start = part.stop
         return listed
 
     def _others(
@@ -482,7 +486,7 @@ class ShapeReader:
             )
             if "level" not in self.shape.required and (bare or not isinstance(item, dict)):
                 return b"1"  # an id in a list of relevant documents, or no level in a map
-            raise lacking(self._file, self.shape, record._replace(value=item), "level")
+            raise lacking(self._file, self.shape, record._replace(value=item, line=line), "level")
         if isinstance(value, bool):
             return b"1" if value else b"0"
         return octets_of(value, self._file, line, "a document's number")
@@ -496,14 +500,9 @@ class ShapeReader:
             if len(beside[1]) != len(items):
                 found = f"{len(beside[1])} scores for {len(items)} documents"
                 raise InputError(file, line, found, "expected a score for each")
-            scores = self._refuse_some(record, [value for _, value in beside[1]], "score")
-        elif self.shape.score == "@value":
-            values = [item for _, item in items]
-            scores = all_octets(values) or [
-                octets_of(value, file, record.line_of(number), "a document's number")
-                for number, value in enumerate(values)
-            ]
-            return scores, False, self.shape.score_map("@value")
+            values = [value for _, value in beside[1]]
+            keys = [None if value is None else () for value in values]
+            scores = self._texts(record, values, keys, "score") if values else []
         else:
             scores = self._all_or_none(record, self._value, items, layout, "score")
         ranks: list[bytes] = []
@@ -517,78 +516,75 @@ class ShapeReader:
         if scores:
             return scores, False, self.shape.score_map(_dotted_keys(self._value, items))
         if ranks:
-            descents = [descending(file, line, rank) for rank in ranks]
+            lines = map(record.line_of, range(len(ranks)))
+            descents = [descending(file, at, rank) for at, rank in zip(lines, ranks, strict=True)]
             return descents, True, f"rank={_dotted_keys(self._rank, items)}"
-        if not self.shape.list:  # one document per record: file order
-            if not self._warned:
-                self._warned = True
-                names = list(record.value) if isinstance(record.value, dict) else []
-                warn_of_order(file, names, self.shape)
-            return [b"-%d" % record.number], False, ORDER
-        return [b"-%d" % place for place in range(1, len(items) + 1)], True, ORDER
+        if not self.shape.list and not self._warned:
+            self._warned = True
+            names = list(record.value) if isinstance(record.value, dict) else []
+            warn_of_order(file, names, self.shape)
+        places = range(begin := self._begin(record), begin + len(items))
+        return [b"-%d" % place for place in places], bool(self.shape.list), ORDER
+
+    def _begin(self, record: Record) -> int:
+        """Return the number of the first document: its place in a list, or its record's."""
+        return 1 if self.shape.list else record.number
 
     def _all_or_none(
         self, record: Record, path: Path, items: Items, layout: Keys | None, what: str
     ) -> list[bytes]:
-        """Return the scores or ranks of documents, all under the same keys; [] without any.
-
-        `InputError` if only some documents have one, because the rest could not be ranked.
-        """
-        if self.shape.list:
-            texts = [] if path.lacks(layout) else path.octets([item for _, item in items], layout)
-            if texts is not None:
-                return texts
-        begin = 1 if self.shape.list else record.number
-        found = [path.first(item, key, number) for number, (key, item) in enumerate(items, begin)]
-        if not self.shape.list:
-            ((value, keys),) = found
-            first = self._first_keys.setdefault(what, keys)
-            if keys != first or (keys is not None and value is None):
-                raise self._unlike_first(record, what, value, keys, first)
-            return [] if keys is None else [octets_of(value, self._file, record.line, what)]
-        texts = self._refuse_some(record, [value for value, _ in found], what)
-        all_keys = [keys for _, keys in found]
-        if texts and len(set(all_keys)) > 1:
-            other = next(number for number, keys in enumerate(all_keys) if keys != all_keys[0])
-            raise InputError(
-                self._file,
-                record.line,
-                f"document {other + 1} of the list has its {what} under "
-                f"{_dotted(all_keys[other])}, the first one under {_dotted(all_keys[0])}",
-                "expected all of them under one key",
-            )
-        return texts
-
-    def _refuse_some(self, record: Record, values: list[Any], what: str) -> list[bytes]:
-        having = [value is not None for value in values]
-        if any(having) and not all(having):
-            number = having.index(not having[0]) + 1
-            found = f"document {number} of the list has a {what} and others have none"
-            if having[0]:
-                found = f"document {number} of the list has no {what} and others have one"
-            expected = f"expected a {what} for all of them or for none"
-            if what == "score":
-                expected += f"; {option('map_run', ORDER)} takes the order of the list"
-            raise InputError(self._file, record.line, found, expected)
-        texts = all_octets(values) if any(having) else []
-        if texts is None:
-            texts = [octets_of(value, self._file, record.line, what) for value in values]
-        return texts
-
-    def _unlike_first(
-        self, record: Record, what: str, value: Any, keys: Keys | None, first: Keys | None
-    ) -> InputError:
-        if keys is not None and value is None:
-            found = f"{what} is null"
-        elif keys is None:
-            found = f"no {what}, and records before have one"
-        elif first is None:
-            found = f"a {what}, and records before have none"
-        else:
-            found = f"a {what} under {_dotted(keys)}, in records before under {_dotted(first)}"
-        return InputError(
-            self._file, record.line, found, f"expected a {what} under one key in all or in none"
+        """Return the scores or ranks of documents, all under the same keys; [] without any."""
+        if not items:
+            return []
+        name = path.name_in(layout)
+        keys: Keys | None = None if path.lacks(layout) else () if name is None else (name,)
+        texts = path.octets([item for _, item in items], layout) if keys is not None else []
+        if texts is not None:
+            self._refuse_some(record, [keys], what)
+            return texts
+        found = [
+            path.first(item, key, number)
+            for number, (key, item) in enumerate(items, self._begin(record))
+        ]
+        return self._texts(
+            record,
+            [value for value, _ in found],
+            # In a list, null says that there is none.
+            [None if value is None and of and self.shape.list else of for value, of in found],
+            what,
         )
+
+    def _texts(
+        self, record: Record, values: Sequence[Any], keys: Sequence[Keys | None], what: str
+    ) -> list[bytes]:
+        """Return the texts of values under keys; [] if there are none."""
+        if self._refuse_some(record, keys, what) is None:
+            return []
+        return all_octets(values) or [
+            octets_of(value, self._file, record.line_of(place), what)
+            for place, value in enumerate(values)
+        ]
+
+    def _refuse_some(self, record: Record, keys: Sequence[Keys | None], what: str) -> Keys | None:
+        """Return the keys of the first number, None without one.
+
+        `InputError` if another document has none or others: the rest could not be ranked.
+        """
+
+        def named(of: Keys | None) -> str:
+            return f"no {what}" if of is None else f"a {what} under {_dotted(of or ('@value',))}"
+
+        first = keys[0] if self.shape.list else self._first_keys.setdefault(what, keys[0])
+        for place, other in enumerate(keys):
+            if other != first:
+                number = place + self._begin(record)
+                found = f"document {number} has {named(other)}, the first one {named(first)}"
+                expected = f"expected a {what} for all or for none, under one key"
+                expected += f"; {option('map_run', ORDER)} takes the order of the file" * (
+                    what == "score"
+                )
+                raise InputError(self._file, record.line_of(place), found, expected)
+        return first
 
     def _no_object(self, record: Record) -> InputError:
         if record.key is None:
