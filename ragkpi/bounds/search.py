@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations_with_replacement
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 
@@ -155,42 +154,17 @@ def candidates_of(trials: Trials) -> FloatArray:
     search = trials.metric.measure.bounds.search
     if search == "counts":
         return _every_count(trials)
-    return (
-        corners(trials, nothing(trials.run))
-        if search == "corners" or trials.is_level
-        else _staircase(trials)
-    )
+    if search == "staircase" and not trials.is_level:
+        return _staircase(trials)
+    return np.stack([trials.judged(corner) for corner in _corners(trials.run)], axis=1)
 
 
-class Assessment(NamedTuple):
-    """Holes of a run that are judged first, all at one step of the scale."""
-
-    own: BoolArray  # (Q, U): which own holes
-    others: IntArray  # (Q,): how many of the other holes that vary
-    fixed: IntArray  # (Q,): how many that otherwise stay unjudged
-
-
-def nothing(run: OpenRun) -> Assessment:
-    """Return the assessment of no hole."""
-    none = np.zeros_like(run.num_own)
-    return Assessment(np.zeros(run.number.shape, dtype=bool), none, none)
-
-
-def corners(trials: Trials, assessment: Assessment, step: int = 0) -> FloatArray:
-    """Put own holes at one end of the scale, and other holes at one end: (Q, C, S).
-
-    The holes of the assessment are at a step of it.
-    """
-    run, candidates = trials.run, []
-    left = run.num_other - assessment.others
-    for num_top in (0 * left, left) if run.num_other.any() else (0 * left,):
-        others = trials.others(trials.every, num_top)
-        others[:, 0] -= assessment.others
-        others[:, step] += assessment.others + assessment.fixed
-        for end in (0, trials.top):
-            own = np.where(assessment.own, step, end)
-            candidates.append(trials.of_steps(trials.every, own, others))
-    return np.stack(candidates, axis=1)
+def _corners(run: OpenRun) -> Iterator[Assignments]:
+    """Put own holes at one end of the scale, and other holes at one end."""
+    every, none = np.arange(len(run.num_own)), np.zeros_like(run.num_own)
+    for other in (none, run.num_other) if run.num_other.any() else (none,):
+        for own in (none, run.num_own):
+            yield Assignments.first(run, every, own, other)
 
 
 def _every_count(trials: Trials) -> FloatArray:
@@ -267,29 +241,72 @@ def _padded(statistics: FloatArray, sizes: IntArray) -> FloatArray:
     return np.asarray(statistics[starts[:, np.newaxis] + index])
 
 
+def spreads(trials: Trials, known: IntArray | int = 0) -> FloatArray:
+    """Return the `spread` of the first statistic over the corners, (Q,).
+
+    If some of the other holes are `known`, it is the mean over both ends of the scale as their
+    level.
+    """
+    run, none = trials.run, np.zeros_like(trials.run.num_own)
+    by_level = []
+    for at_top in (0, known) if np.any(known) else (0,):
+        values = [
+            trials.values(Assignments.first(run, trials.every, own, other + at_top))[:, 0]
+            for own in (none, run.num_own)
+            for other in (none, run.num_other - known)
+        ]
+        by_level.append(spread(np.stack(values, axis=1)))
+    return np.asarray(np.mean(by_level, axis=0))
+
+
 def spread_if_known(trials: Trials) -> FloatArray:
-    """Return the `spread` over the `corners` that is left once an own hole is known, (m,).
+    """Return the `spreads` that are left once an own hole is known, (m,).
 
     It is the mean over both ends of the scale as the hole's level, for each own hole of each query.
     """
     run, none = trials.run, np.zeros_like(trials.run.num_own)
-    starts = np.concatenate([[0], np.cumsum(run.num_own)])
+    # Where only numbers count, all own holes of a query leave the same.
+    alike = trials.metric.measure.bounds.order == "ignored"
+    sizes = np.minimum(run.num_own, 1) if alike else run.num_own
+    starts = np.concatenate([[0], np.cumsum(sizes)])
     parts, left = list(spans(starts, trials.at_once)), []
     for first, last in with_progress(parts, trials.metric.name, len(parts)):
         every = trials.every[first:last]
-        query = np.repeat(every, run.num_own[first:last])
+        query = np.repeat(every, sizes[first:last])
         number = np.arange(starts[first], starts[last]) - starts[query] + 1
-        spreads = []
+        by_end = []
         for own, end in ((none, False), (run.num_own, True)):
             at_end = np.full(len(query), end)
             values = []
             for other in (none, run.num_other):
-                alike = Assignments.first(run, every, own[every], other[every])
+                alone = Assignments.first(run, every, own[every], other[every])
                 apart = Assignments.one(run, query, number, at_end, other[query])
-                values += [trials.values(alike)[query - first, 0], trials.values(apart)[:, 0]]
-            spreads.append(spread(np.stack(values, axis=1)))
-        left.append((spreads[0] + spreads[1]) / 2)
-    return np.concatenate(left)
+                values += [trials.values(alone)[query - first, 0], trials.values(apart)[:, 0]]
+            by_end.append(spread(np.stack(values, axis=1)))
+        left.append((by_end[0] + by_end[1]) / 2)
+    return np.repeat(np.concatenate(left), run.num_own[run.num_own > 0] if alike else 1)
+
+
+def spread_if_judged(
+    trials: Trials, queries: IntArray, own: BoolArray, others: IntArray, fixed: IntArray
+) -> FloatArray:
+    """Return the `spreads` of V queries that are left once some holes are judged, (V,).
+
+    These are own holes, (V, U), a number of the other holes that vary, (V,), and of those that
+    otherwise stay unjudged, (V,). It is the mean over both ends of the scale for all of them.
+    """
+    left, by_end = trials.run.num_other[queries] - others, []
+    for step in (0, trials.top):
+        values = []
+        for num_top in (0 * left, left):
+            counts = trials.others(queries, num_top)
+            counts[:, 0] -= others
+            counts[:, step] += others + fixed
+            for end in (0, trials.top):
+                steps = np.where(own, step, end)
+                values.append(trials.of_steps(queries, steps, counts)[:, 0])
+        by_end.append(spread(np.stack(values, axis=1)))
+    return np.asarray((by_end[0] + by_end[1]) / 2)
 
 
 def can_reverse(

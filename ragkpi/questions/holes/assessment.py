@@ -10,14 +10,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.bounds.bounds import HoleBounds
-from ragkpi.bounds.search import (
-    Assessment,
-    Trials,
-    corners,
-    nothing,
-    spread,
-    spread_if_known,
-)
+from ragkpi.bounds.search import Trials, spread_if_judged, spread_if_known, spreads
 from ragkpi.bounds.unjudged import UNRETRIEVED, Holes, SmallInts
 from ragkpi.interface import with_progress
 
@@ -142,20 +135,23 @@ def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
     chosen = np.array([candidate.hole for candidate in listed], dtype=np.int64)
     removed = []
     for metric in with_progress(metrics, "the first to judge", len(metrics)):
-        varies, before, left = runs.varies(metric.depth)[chosen], 0.0, 0.0
+        varies, before, less = runs.varies(metric.depth)[chosen], 0.0, 0.0
         for number in range(len(runs.evaluations)):
             trials = runs.trials(number, metric)
-            run = trials.run
-            row = np.where(run.is_own[chosen], -1, run.row[holes.query[chosen]])
+            run, whole = trials.run, spreads(trials)
+            row = run.row[holes.query[chosen]]
+            queries = np.unique(row[row >= 0])
+            apart = ~run.is_own[chosen]
             others, fixed = (
-                np.bincount(row[some & (row >= 0)], minlength=len(run.num_own))
-                for some in (varies, ~varies)
+                np.bincount(row[some & (row >= 0)], minlength=len(whole))[queries]
+                for some in (apart & varies, apart & ~varies)
             )
-            first = Assessment(np.isin(run.number, chosen), others, fixed)
-            before += float(_spreads(trials, nothing(run)).sum())
-            left += float(_left(trials, first).sum())
+            own = np.isin(run.number[queries], chosen)
+            before += float(whole.sum())
+            left = spread_if_judged(trials, queries, own, others, fixed)
+            less += float((whole[queries] - left).sum())
         if before > 0:
-            removed.append(1 - left / before)
+            removed.append(less / before)
     return float(np.sum(removed) / len(metrics)) if metrics else 0.0
 
 
@@ -165,33 +161,15 @@ def _remove(trials: Trials, removed: FloatArray, of_others: FloatArray) -> float
     Each own hole's part goes to `removed`, (n,), that of one of the other holes of a query to
     `of_others`, (J,). Own holes are not among these, so `removed` makes up for it.
     """
-    run = trials.run
+    run, before = trials.run, spreads(trials)
     query, place = np.nonzero(run.number >= 0)
-    number, none = run.number[query, place], nothing(run)
-    # The slowest step comes first, because it reports progress.
-    if trials.metric.measure.bounds.order == "ignored":  # all own holes of a query remove the same
-        first = (run.number >= 0) & (np.arange(run.number.shape[1]) == 0)
-        left = _left(trials, none._replace(own=first))[query]
-    else:
-        left = spread_if_known(trials)
-    before = _spreads(trials, none)
-    removed[number] += _cleaned(before[query] - left)
+    number = run.number[query, place]
+    removed[number] += _cleaned(before[query] - spread_if_known(trials))
     if run.num_other.any():
-        one = none._replace(others=np.minimum(run.num_other, 1))
-        by_other = _cleaned(before - _left(trials, one))
+        by_other = _cleaned(before - spreads(trials, np.minimum(run.num_other, 1)))
         removed[number] -= by_other[query]
         of_others += np.append(by_other, 0.0)[run.row]
     return float(before.sum())
-
-
-def _left(trials: Trials, assessment: Assessment) -> FloatArray:
-    """Return the `_spreads` that are left after an assessment: the mean over both ends."""
-    return (_spreads(trials, assessment) + _spreads(trials, assessment, trials.top)) / 2
-
-
-def _spreads(trials: Trials, assessment: Assessment, step: int = 0) -> FloatArray:
-    """Spread of the first statistic over the corners, (Q,); 0 where all are NA."""
-    return spread(corners(trials, assessment, step)[:, :, 0])
 
 
 def _cleaned(gain: FloatArray) -> FloatArray:
