@@ -143,23 +143,6 @@ def parts_of(path: str) -> list[str]:
     ]
 
 
-class PlainFile:
-    """A regular file, read at its own offset; the descriptor's offset stays where possible."""
-
-    def __init__(self, file: io.FileIO, place: int = 0) -> None:
-        self.file = file
-        self.place = place
-
-    def readinto(self, buffer: Any, /) -> int:
-        if hasattr(os, "preadv"):
-            count = os.preadv(self.file.fileno(), [buffer], self.place)
-        else:  # Windows
-            self.file.seek(self.place)
-            count = self.file.readinto(buffer) or 0
-        self.place += count
-        return count
-
-
 class HashedPipe(io.RawIOBase):
     """A pipe that is hashed while it is read."""
 
@@ -196,7 +179,7 @@ def _open_bzip2(stream: BinaryIO) -> Any:
 
 def _open_xz(stream: BinaryIO) -> Any:
     lzma = import_module("lzma")
-    return MemberStream(stream, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), padding=4)
+    return MemberStream(stream, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ))
 
 
 def _open_zstandard(stream: BinaryIO) -> Any:
@@ -227,20 +210,14 @@ _TEXT_AT_ONCE = 1 << 20
 class MemberStream:
     """Decompresses a file member by member.
 
-    `decompressor` makes a decompressor of one member. The number of zero bytes after a member must
-    be a multiple of `padding`; 0 allows none. `limited` decompressors accept an output limit.
+    `decompressor` makes a decompressor of one member; `limited` ones accept an output limit.
     """
 
     def __init__(
-        self,
-        stream: BinaryIO,
-        decompressor: Callable[[], Any],
-        padding: int = 0,
-        limited: bool = True,
+        self, stream: BinaryIO, decompressor: Callable[[], Any], limited: bool = True
     ) -> None:
         self._stream = stream
         self._new = decompressor
-        self._padding = padding
         self._limited = limited
         self._member: Any = None  # None between members
         self._compressed = b""
@@ -261,14 +238,7 @@ class MemberStream:
 
     def _begin(self) -> bool:
         """Begin the next member; False at the end of the input."""
-        zeros = 0
-        while octets := self._compressed or self._stream.read(_COMPRESSED_AT_ONCE):
-            self._compressed = octets.lstrip(b"\0") if self._padding else octets
-            zeros += len(octets) - len(self._compressed)
-            if self._compressed:
-                break
-        if self._padding and zeros % self._padding:
-            raise EOFError(f"{'has' if self._compressed else 'ended with'} padding of odd length")
+        self._compressed = self._compressed or self._stream.read(_COMPRESSED_AT_ONCE)
         self._member = self._new() if self._compressed else None
         return self._member is not None
 
@@ -311,16 +281,13 @@ class Source:
         self._ahead = memoryview(b"")  # read by `peek` but not yet by `fill`
         self.parts = parts_of(path)
         self._file = self._open(self.parts[0] if self.parts else path)
-        self._plain: PlainFile | None = None
         self._before = self._state()
         self._pipe: HashedPipe | None = None
         try:
             opened = self.parts[0] if self.parts else path
             inputs().note(opened, os.fstat(self._file.fileno()))
             if self._before is None and inputs().hashed:
-                file = open(os.dup(self._file.fileno()), "rb", buffering=0)  # noqa: SIM115
-                self._file.close()
-                self._pipe = HashedPipe(file)
+                self._pipe = HashedPipe(self._file.detach())  # type: ignore[attr-defined]
                 self._file = cast(BinaryIO, io.BufferedReader(self._pipe))
             self._stream = self._decompressed(self._file)
         except BaseException:
@@ -359,11 +326,9 @@ class Source:
                     found = f"is compressed with {name}, which needs a package ({problem})"
                     expected = "expected it installed, e.g. pip install 'ragkpi[fast]'"
                     raise InputError(self.name, None, found, expected) from None
-        if self._before is None:
-            return file
-        self.size = self._before.st_size
-        self._plain = PlainFile(cast(io.FileIO, file.raw))
-        return self._plain
+        if self._before is not None:
+            self.size = self._before.st_size
+        return file
 
     def _state(self) -> os.stat_result | None:
         """Return the state of a regular file, which reveals changes; None for other inputs.
@@ -442,10 +407,10 @@ class Source:
                 pass
             inputs().keep_hash(self.name, self._pipe.digest.hexdigest())
         elif self.name == "-" and self._before is not None and inputs().hashed:
-            digest, plain = new_sha256(), PlainFile(cast(io.FileIO, self._file.raw))  # type: ignore[attr-defined]
-            block = memoryview(bytearray(1 << 20))
-            while count := plain.readinto(block):
-                digest.update(block[:count])
+            digest = new_sha256()
+            self._file.seek(0)
+            while block := self._file.read(1 << 20):
+                digest.update(block)
             inputs().keep_hash(self.name, digest.hexdigest())
 
     def _read(self, buffer: memoryview) -> int:
@@ -460,8 +425,8 @@ class Source:
                     raise
                 raise self._broken(problem) from None
             if not count:
-                if self._plain is not None and self._plain.place < (self.size or 0):
-                    sizes = f"from {self.size} to {self._plain.place} bytes"
+                if self.size is not None and (place := self._file.tell()) < self.size:
+                    sizes = f"from {self.size} to {place} bytes"
                     found = f"shrank while it was read ({sizes})"
                     raise InputError(self.name, None, found, UNTOUCHED)
                 break
