@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
@@ -13,8 +12,8 @@ import numpy as np
 from ragkpi.errors import UsageError
 from ragkpi.interface import option, with_progress
 from ragkpi.library.ground import Signature, ids_sha256
-from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
-from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.measure import SUM, Metric, Scores
+from ragkpi.measures.registry import metric_named
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Report, Table, with_best_marked
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
@@ -42,66 +41,61 @@ class QueryObjects(Mapping[str, dict[str, Any]]):
     """
 
     def __init__(self, scores: Scores, queries: Sequence[bytes], digits: int | None) -> None:
-        self._columns = scores.printed("query")
-        self._digits = digits
-        rows = _rows_by_query(scores)
-        self._rows = {query: rows[query] for query in queries if query in rows}
+        evaluated = set(scores.queries)
+        self._queries = [query for query in queries if query in evaluated]
+        self._scores, self._digits = scores, digits
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._queries)
 
     def __iter__(self) -> Iterator[str]:
-        return map(decoded, self._rows)
+        return map(decoded, self._queries)
 
     def __getitem__(self, query: str) -> dict[str, Any]:
-        return next(self._objects([self._rows[query.encode("utf-8", "surrogateescape")]]))
+        made: dict[str, dict[str, Any]] = dict(self.items())
+        return made[query]
 
     def items(self) -> Any:
         """Yield pairs of query and values."""
-        queries = list(self._rows)
-        for start in range(0, len(queries), QUERIES_AT_ONCE):
-            some = queries[start : start + QUERIES_AT_ONCE]
-            objects = self._objects([self._rows[query] for query in some])
-            yield from zip(map(decoded, some), objects, strict=True)
-
-    def _objects(self, rows: Sequence[int]) -> Iterator[dict[str, Any]]:
-        for values in _values(self._columns, rows):
-            yield {
-                column.name: as_json(value, column.metric.measure.style, self._digits)
-                for column, value in zip(self._columns, values, strict=True)
-            }
+        columns = self._scores.printed("query")
+        styles = {column.name: column.metric.measure.style for column in columns}
+        for query, values in _query_values(self._scores, list(styles), self._queries):
+            named = zip(styles.items(), values or (), strict=True)
+            of_query = {name: as_json(value, style, self._digits) for (name, style), value in named}
+            yield decoded(query), of_query
 
 
 def query_rows(
     runs: Sequence[EvaluatedRun], names: Sequence[str], queries: Sequence[bytes]
 ) -> Iterator[list[list[Any]]]:
     """Yield a row per query and run that has it: run, query and a value per metric."""
-    columns = [[run.scores[name] for name in names] for run in runs]
-    row_of = [_rows_by_query(run.scores) for run in runs]
+    each = [_query_values(run.scores, names, queries) for run in runs]
+    for of_query in zip(*each, strict=True):
+        yield [
+            [run.name, query, *values]
+            for run, (query, values) in zip(runs, of_query, strict=True)
+            if values is not None
+        ]
+
+
+def _query_values(
+    scores: Scores, names: Sequence[str], queries: Sequence[bytes]
+) -> Iterator[tuple[bytes, list[Any] | None]]:
+    """Yield the values of each query by metric, None without one; None for a query that lacks."""
+    columns = [scores[name] for name in names]
+    row_of = {query: row for row, query in enumerate(scores.queries)}
     for start in range(0, len(queries), QUERIES_AT_ONCE):
         some = queries[start : start + QUERIES_AT_ONCE]
-        rows_of_runs = []
-        for run, columns_of_run, rows in zip(runs, columns, row_of, strict=True):
-            own = [query for query in some if query in rows]
-            values = _values(columns_of_run, [rows[query] for query in own])
-            rows_of_runs.append(
-                {query: [run.name, query, *of] for query, of in zip(own, values, strict=True)}
-            )
+        rows = [row_of[query] for query in some if query in row_of]
+        taken = [
+            column.per_query[rows].tolist()
+            if column.metric.is_printed("query")
+            else [None] * len(rows)
+            for column in columns
+        ]
+        own = iter([[values[place] for values in taken] for place in range(len(rows))])
         for query in some:
-            yield [rows_of_run[query] for rows_of_run in rows_of_runs if query in rows_of_run]
-
-
-def _rows_by_query(scores: Scores) -> dict[bytes, int]:
-    return {query: row for row, query in enumerate(scores.queries)}
-
-
-def _values(columns: Sequence[MetricScores], rows: Sequence[int]) -> list[list[Any]]:
-    """Return the values of `rows`; None where a metric has no values per query."""
-    taken = [
-        column.per_query[rows].tolist() if column.metric.is_printed("query") else [None] * len(rows)
-        for column in columns
-    ]
-    return [[values[number] for values in taken] for number in range(len(rows))]
+            yield query, next(own) if query in row_of else None
 
 
 class WorstQueries(NamedTuple):
@@ -119,21 +113,20 @@ def worst_queries(
     The default is the first metric that has better and worse values, preferably not a sum such as
     the num_rel_ret of nicknames, unless the first request is a sum.
     """
-    orderable = [
-        metric
-        for metric in runs[0].metrics
-        if metric.is_comparable and metric.is_printed("query") and metric.measure.numeric
-    ]
-    if name is not None:
-        metric = _named(name, orderable)
-    elif not orderable:
+    metrics = runs[0].metrics
+    orderable = [m for m in metrics if m.is_comparable and m.is_printed("query")]
+    means = [metric for metric in orderable if metric.measure.aggregate is not SUM]
+    if not orderable:
         raise UsageError(
             f"{option('worst')}: no value per query that can be better; ask for more with -m"
         )
-    else:
-        means = (metric for metric in orderable if metric.measure.aggregate is not SUM)
-        first = orderable[0]
-        metric = first if first is runs[0].metrics[0] else next(means, first)
+    metric = orderable[0] if orderable[0] is metrics[0] else [*means, orderable[0]][0]
+    if name is not None:
+        requested = metric_named(name, orderable)
+        if requested is None:
+            names = ", ".join(metric.name for metric in orderable)
+            raise UsageError(f"{option('sort')} {name}: expected one of {names}")
+        metric = requested
     goodness: dict[bytes, list[float]] = {}
     for run in runs:
         values = metric.measure.sign * run[metric.name].per_query
@@ -148,21 +141,6 @@ def worst_queries(
         return WorstQueries(worst, f"queries by {metric.name}, the worst first")
     among = counted(len(queries), "query", "queries")
     return WorstQueries(worst, f"the worst {len(worst)} of {among} by {metric.name}")
-
-
-def _named(name: str, metrics: Sequence[Metric]) -> Metric:
-    """Find a metric by its printed name, or by the name in a request."""
-    for metric in metrics:
-        if metric.name == name:
-            return metric
-    with contextlib.suppress(UsageError):
-        requested = find_metrics([name])[0]
-        for metric in metrics:
-            same = metric.measure.name == requested.measure.name
-            if same and metric.arguments == requested.arguments:
-                return metric
-    names = ", ".join(metric.name for metric in metrics) or "no value"
-    raise UsageError(f"{option('sort')} {name}: expected one of {names}")
 
 
 @dataclass(frozen=True)

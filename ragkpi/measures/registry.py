@@ -15,6 +15,7 @@ import functools
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from typing import NoReturn, TypeAlias
@@ -423,6 +424,30 @@ def find_metrics_as_given(texts: Sequence[str]) -> list[Metric]:
     return [
         replace(metric, name=names.get(metric.name, metric.name)) for metric in find_metrics(texts)
     ]
+
+
+def metric_of(name: str) -> Metric | None:
+    """Return the metric of a printed name, or of a request for it alone; None without one."""
+    with suppress(UsageError):
+        metrics = find_metrics([name])
+        return metrics[0] if len(metrics) == 1 else None
+    return None
+
+
+def metric_named(name: str, metrics: Iterable[Metric]) -> Metric | None:
+    """Return the one of these metrics that a name, printed or requested, means; None without one.
+
+    >>> metric_named("nDCG@10", find_metrics(["map", "ndcg_cut.10"])).name
+    'ndcg_cut_10'
+    """
+    by_name = {metric.name: metric for metric in metrics}
+    requested = None if name in by_name else metric_of(name)
+    if requested is None or requested.name in by_name:
+        return by_name.get(requested.name if requested else name)
+    for metric in by_name.values():  # which may have the names that a user gave them
+        if replace(requested, name=metric.name, printed_place=metric.printed_place) == metric:
+            return metric
+    return None
 
 
 def all_measures() -> Mapping[str, Measure]:

@@ -30,13 +30,15 @@ def schema_text() -> str:
         return file.read()
 
 
-def dump(value: Any, indent: int | None = None) -> str:
+def dump(value: Any) -> str:
     r"""Write JSON that is UTF-8.
 
     A byte that is not UTF-8 becomes four characters such as ``\xff``. A text that already looks
     like that begins with ``\x5c`` instead of its backslash, so that a reader can undo both.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=dict)
+    text = json.dumps(
+        value, ensure_ascii=False, allow_nan=False, default=lambda mapping: dict(mapping.items())
+    )
     if "\\\\x" in text:
         text = re.sub(_LOOKS_ESCAPED, r"\\\\x5cx", text)
     text = re.sub(_NO_UTF8, lambda match: f"\\\\x{ord(match[0]) & 0xFF:02x}", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores
-from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, names_of
+from ragkpi.measures.registry import metric_named
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
 from ragkpi.statistics.paired import Difference, Procedure, compare, refuse_other_grounds
 from ragkpi.statistics.units import rarest_seen
@@ -209,27 +209,26 @@ def parse_margin(text: str) -> Margin:
     return Margin(amount / 100, relative=True) if text.endswith("%") else Margin(amount)
 
 
-def refuse_idle(gate: Gate, metrics: Iterable[Metric], ranges: Literal["bind", "ignored"]) -> None:
+def refuse_idle(gate: Gate, metrics: Iterable[Metric]) -> None:
     """Raise `UsageError` for a limit that no value can miss or keep, or on what has no better."""
-    metric = _named(gate.metric, {metric.name: metric for metric in metrics})
+    metric = _named(gate.metric, metrics)
     measure, begin = metric.measure, f"{option('fail_under')} {gate.name}={gate.limit:g}"
     if not metric.is_comparable:
         raise UsageError(f"{begin}: no value of {metric.name} is better than another")
     low, high = measure.range
     idle = "" if low <= gate.limit <= high else "keep"
     idle = "miss" if _is_worst(gate.limit, measure) else idle
-    if idle and ranges == "bind":
+    if idle:
         between = f"{measure.name} lies between {low:g} and {high:g}"
         raise UsageError(f"{begin}: no run can {idle} this limit; {between}")
 
 
-def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
-    """Compare a run with gates; NA misses every gate.
+def limit_verdict(run: str, scores: Scores, gate: Gate) -> Verdict:
+    """Compare a run with a limit, which NA misses.
 
     Gates name metrics as printed (``ndcg_cut_10``) or as in ``-m`` (``ndcg_cut.10``).
     """
-    metrics = {metric.name: metric for metric in scores.metrics}
-    return [_verdict(run, scores[_named(gate.name, metrics).name], gate.limit) for gate in gates]
+    return _verdict(run, scores[_named(gate.metric, scores.metrics).name], gate.limit)
 
 
 def _is_worst(value: float, measure: Measure) -> bool:
@@ -313,29 +312,15 @@ def nothing_refused(verdicts: Sequence[Verdict], run: Scores) -> list[Verdict]:
     return [verdict.missed(doubt) for verdict in verdicts]
 
 
-def unmet(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the failed verdicts: for each run and value, the limit missed the furthest."""
-    missed: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in verdicts:
-        if not verdict.passed:
-            missed.setdefault((verdict.run, verdict.name), []).append(verdict)
-    return [max(of_one, key=lambda v: abs(v.limit - v.value)) for of_one in missed.values()]
-
-
-def _named(request: str, metrics: Mapping[str, Metric]) -> Metric:
-    name = request
-    numbers = {n: m for n, m in metrics.items() if m.measure.numeric and m.is_printed("summary")}
-    if name not in numbers:
-        try:
-            (name,) = (metric.name for metric in find_metrics([name]))
-        except (UsageError, ValueError):
-            name = ""
-    if name not in numbers:
+def _named(name: str, metrics: Iterable[Metric]) -> Metric:
+    numbers = [m for m in metrics if m.measure.numeric and m.is_printed("summary")]
+    metric = metric_named(name, numbers)
+    if metric is None:
         raise UsageError(
-            f"{option('fail_under')} {request}: not among the numbers of this evaluation "
-            f"({', '.join(numbers) or 'none'}); ask for it with -m"
+            f"{option('fail_under')} {name}: not among the numbers of this evaluation "
+            f"({names_of(numbers) or 'none'}); ask for it with -m"
         )
-    return numbers[name]
+    return metric
 
 
 def _verdict(run: str, column: MetricScores, limit: float, against: str = "") -> Verdict:

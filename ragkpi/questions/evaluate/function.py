@@ -367,7 +367,7 @@ def evaluate(
         if not call.requests:
             default = {metric.name for metric in metrics}
             metrics += [metric for metric in gates.metrics() if metric.name not in default]
-        gates.refuse_idle(metrics, "bind" if zscores is None else "ignored")
+        gates.refuse_idle(metrics)
         call, baselines = replace(call, without_judged="refused"), gates.runs(runs)
         depth = gates.depth(metrics, call.settings)
     read = {**runs, **baselines}
@@ -385,7 +385,7 @@ def evaluate(
     names = dict(zip(of_runs, evaluated.call.names_of(of_runs), strict=True))
     signature = evaluated.signature(zscores=zscores)
     verdicts = gates.verdicts(names, scores, evaluated, signature) if gates else []
-    missed = gates.missed(verdicts) if gates else []
+    missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
     if missed and problems == "raised":
         raise GateFailedError("; ".join(map(str, missed)))
     scored = {name: scores[call_name] for call_name, name in names.items()}

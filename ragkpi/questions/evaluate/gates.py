@@ -12,21 +12,19 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ragkpi.errors import DataError, GateFailedError, InputError, UsageError
+from ragkpi.errors import DataError, InputError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import BYTE_ORDER_MARK, Source
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.call import Evaluations
-from ragkpi.library.evaluation_report import EvaluatedRun, run_object
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
 from ragkpi.library.slices import QuerySlice, queries_of, slices_of
 from ragkpi.library.unjudged_doubt import judging_of, names_needed
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
-from ragkpi.reports.layout import Layout
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import (
     BaselineGate,
@@ -35,13 +33,12 @@ from ragkpi.statistics.gates import (
     Margin,
     Verdict,
     baseline_verdicts,
+    limit_verdict,
     nothing_refused,
     parse_gate,
     parse_margin,
     refuse_idle,
-    unmet,
     value_verdict,
-    verdicts,
 )
 from ragkpi.statistics.paired import Difference
 from ragkpi.wording import listed, visible
@@ -75,7 +72,8 @@ class StoredResult:
         """Raise `DataError` if the values of a run and of this result are not comparable."""
         for name, scores in runs.items():
             metrics = [metric for metric in scores.metrics if metric.is_comparable]
-            here = ground_of(run_object(EvaluatedRun(name, scores, {}, signature), None, Layout()))
+            queries = {"queries": scores.divisor, "queries_sha256": ids_sha256(scores.queries)}
+            here = ground_of({"signature": signature.long(), **queries})
             apart = differences(self.ground, here, metrics)
             lacking = [metric.name for metric in metrics if metric.name not in self.values]
             if lacking:
@@ -247,10 +245,10 @@ class Gates:
     baseline: RunOrPath | StoredResult | None = None
     against: BaselineGate = field(default_factory=BaselineGate)
 
-    def refuse_idle(self, metrics: Sequence[Metric], ranges: Literal["bind", "ignored"]) -> None:
+    def refuse_idle(self, metrics: Sequence[Metric]) -> None:
         """Raise `UsageError` for gates that no run can miss, or keep."""
         for gate in self.limits:
-            refuse_idle(gate, metrics, ranges)
+            refuse_idle(gate, metrics)
         if self.baseline is not None and not any(metric.is_comparable for metric in metrics):
             gate_name = option("fail_under_baseline")
             raise UsageError(f"{gate_name}: no value of this evaluation is better than another")
@@ -306,8 +304,13 @@ class Gates:
         bootstrap = replace(self.against.bootstrap, clusters=evaluated.call.clusters)
         every: list[Verdict] = []
         for call_name, run in zip(names, runs.items(), strict=True):
+            name, of_run = run
             for gate, parts in limited:
-                every += _verdicts_on_limit(gate, parts, *run)
+                if parts is None:
+                    every.append(limit_verdict(name, of_run, gate))
+                for part in parts or ():
+                    verdict = limit_verdict(name, part.of(of_run), gate)
+                    every.append(replace(verdict, name=f"{visible(part.name)}:{verdict.name}"))
             against: list[Verdict] = []
             if isinstance(self.baseline, StoredResult):
                 own_gate = replace(self.against, bootstrap=bootstrap)
@@ -320,10 +323,6 @@ class Gates:
                 against = baseline_verdicts((other, scores[other]), run, own_gate, rankings)
             every += nothing_refused(against, run[1])
         return every
-
-    def missed(self, verdicts: Sequence[Verdict]) -> list[GateFailedError]:
-        """Return an error per run and value that falls short."""
-        return [GateFailedError(str(verdict)) for verdict in unmet(verdicts)]
 
 
 def _doubt_of(
@@ -343,26 +342,12 @@ def _doubt_of(
     return doubt
 
 
-def _verdicts_on_limit(
-    gate: Gate, parts: Sequence[QuerySlice], run: str, scores: Scores
-) -> list[Verdict]:
-    """Test the values of slices of a run, or without slices that over all queries."""
-    if not parts:
-        return verdicts(run, scores, [gate])
-    of_value = replace(gate, name=gate.metric)
-    return [
-        replace(verdict, name=f"{visible(part.name)}:{verdict.name}")
-        for part in parts
-        for verdict in verdicts(run, part.of(scores), [of_value])
-    ]
-
-
 def _slices_of(
     gate: Gate, slices: Sequence[QuerySlice], queries: Sequence[bytes]
-) -> list[QuerySlice]:
-    """Return the slices that a gate limits, or nothing if it limits the value over all queries."""
+) -> list[QuerySlice] | None:
+    """Return the slices that a gate limits, or None if it limits the value over all queries."""
     if gate.name == gate.metric:
-        return []
+        return None
     begin = f"{option('fail_under')} {visible(gate.name)}"
     own = [part for part in slices if gate.is_of(part.by, part.label)]
     if not own:

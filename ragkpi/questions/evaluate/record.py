@@ -10,10 +10,11 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from io import FileIO
+from typing import Any, BinaryIO, ClassVar, cast
 
 from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
 from ragkpi.files.json_text import text_of
@@ -23,7 +24,7 @@ from ragkpi.library.evaluation_report import EvaluatedRun, run_object
 from ragkpi.library.ground import Ground, cut, differences, ground_of
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import Metric
-from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.registry import metric_of
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.output_files import screen_of
 from ragkpi.reports.renderers import dump
@@ -72,23 +73,41 @@ def record(
 def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     """Append all records or none, one per line; other processes may append at the same time."""
     text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
+    regular = not os.path.exists(path) or os.path.isfile(path)
     try:
-        with _locked(path) as (file, size):
-            if size is None:  # a pipe or a device
-                with open(file, "wb", closefd=False) as device, screen_of(device) as out:
+        with open(path, "ab+" if regular else "ab", buffering=0) as file:
+            _wait_for_lock(path, file)
+            if regular:
+                _append_whole(path, file, text)
+            else:  # a pipe or a device
+                with screen_of(cast("BinaryIO", file)) as out:
                     out.write(text)
-                return
-            begin = _cut_torn_line(path, file, size)
-            ended = not begin or _read_at(file, 1, begin - 1) == b"\n"
-            try:
-                _write(file, text if ended else b"\n" + text)
-                os.fsync(file)
-            except BaseException:
-                os.ftruncate(file, begin)
-                raise
     except OSError as problem:
         reason = problem.strerror or problem
         raise UsageError(f"{option('log')} {path}: cannot be appended to: {reason}") from problem
+
+
+def _append_whole(path: str, file: FileIO, text: bytes) -> None:
+    """Append to a file, in place of an incomplete record at its end, or leave it as it was."""
+    begin = end = file.seek(0, os.SEEK_END)
+    tail = b""
+    while begin and b"\n" not in tail:
+        begin = file.seek(max(0, begin - (1 << 16)))
+        tail = file.read()
+    last = tail.rpartition(b"\n")[2]
+    if _is_torn(last.decode("utf-8", "surrogateescape")):
+        _warn_of_torn_line(path, "removed")
+        end = file.truncate(end - len(last))
+    elif last:
+        text = b"\n" + text
+    try:
+        rest = memoryview(text)
+        while rest:
+            rest = rest[file.write(rest) :]
+        os.fsync(file.fileno())
+    except BaseException:
+        file.truncate(end)
+        raise
 
 
 def read_records(path: str) -> list[dict[str, Any]]:
@@ -125,19 +144,6 @@ def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
     return parsed
 
 
-def _read_at(file: int, count: int, offset: int) -> bytes:
-    if hasattr(os, "pread"):
-        return os.pread(file, count, offset)
-    os.lseek(file, offset, os.SEEK_SET)  # for Windows; O_APPEND writes to the end regardless
-    return os.read(file, count)
-
-
-def _write(file: int, text: bytes) -> None:
-    waiting = memoryview(text)
-    while waiting:
-        waiting = waiting[os.write(file, waiting) :]
-
-
 def _is_torn(line: str) -> bool:
     """Return whether a line without a newline is an incomplete record."""
     try:
@@ -155,35 +161,7 @@ def _warn_of_torn_line(where: str, fate: str) -> None:
     )
 
 
-def _cut_torn_line(path: str, file: int, size: int) -> int:
-    """Remove an incomplete record from the end of a file; return the offset of the next one."""
-    begin, tail = size, b""
-    while begin and b"\n" not in tail:
-        begin = max(0, begin - (1 << 16))
-        tail = _read_at(file, size - begin, begin)
-    line = tail[tail.rfind(b"\n") + 1 :]
-    if not _is_torn(line.decode("utf-8", "surrogateescape")):
-        return size
-    _warn_of_torn_line(path, "removed")
-    os.ftruncate(file, size - len(line))
-    return size - len(line)
-
-
-@contextmanager
-def _locked(path: str) -> Iterator[tuple[int, int | None]]:
-    """Lock a file and open it to append; yield it with its size, None for a pipe or a device."""
-    regular = not os.path.exists(path) or os.path.isfile(path)
-    access = os.O_RDWR if regular else os.O_WRONLY
-    binary = getattr(os, "O_BINARY", 0)  # without it, Windows changes line ends
-    file = os.open(path, access | os.O_APPEND | os.O_CREAT | binary, 0o666)
-    try:
-        _wait_for_lock(path, file)
-        yield file, os.fstat(file).st_size if regular else None
-    finally:
-        os.close(file)  # which also unlocks it
-
-
-def _wait_for_lock(path: str, file: int) -> None:
+def _wait_for_lock(path: str, file: FileIO) -> None:
     """Lock a file; say so if another process has it, and do not wait for ever."""
     if fcntl is None:
         return
@@ -226,27 +204,28 @@ class History:
         """
         kept = self.records
         for name, comparison, text in map(self._condition, conditions):
-            kept = [record for record in kept if _holds(comparison, _field(record, name), text)]
+            kept = [
+                record for record in kept if _holds(comparison, _fields(record).get(name), text)
+            ]
         return History(kept)
 
     def _condition(self, text: str) -> tuple[str, Callable[[Any, Any], bool], str]:
         """Split a condition after the longest known name: names may contain ``=``."""
-        signs = list(_COMPARISON.finditer(text))
-        names = [text[: sign.start()] for sign in signs]
-        if not any(names):
+        parts = [(text[: sign.start()], sign) for sign in _COMPARISON.finditer(text)]
+        if not any(name for name, _ in parts):
             raise UsageError(
                 f"{option('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a "
                 "number or text"
             )
-        number = max((n for n, name in enumerate(names) if name in self._names()), default=0)
-        self._refuse_unknown(f"{option('where')} {text}", names[number])
-        sign = signs[number]
-        return names[number], _COMPARISONS[sign[0]], text[sign.end() :]
+        names = _union(map(_fields, self.records))
+        name, sign = ([part for part in parts if part[0] in names] or parts[:1])[-1]
+        self._refuse_unknown(f"{option('where')} {text}", name)
+        return name, _COMPARISONS[sign[0]], text[sign.end() :]
 
     def sorted_by(self, name: str) -> History:
         """Sort the best first (texts from A to Z), records without the value last."""
         self._refuse_unknown(f"{option('sort')} {name}", name)
-        metric = _metric_of(name)
+        metric = metric_of(name)
         ranked = [record for record in self.records if record["values"].get(name) is not None]
         for record in ranked:
             apart = _apart(ranked[0], record, [metric] if metric else [])
@@ -260,7 +239,7 @@ class History:
         descending = metric is None or metric.measure.better != "lower"
 
         def key(record: Mapping[str, Any]) -> tuple[int, float, str]:
-            value = _number(_field(record, name))
+            value = _number(_fields(record).get(name))
             if isinstance(value, str):
                 return 1, 0.0, value
             if value is None:
@@ -295,26 +274,23 @@ class History:
         """Yield the records."""
         yield from map(dict, self.records)
 
-    def _names(self) -> list[str]:
-        metas = _union(record.get("meta", {}) for record in self.records)
-        values = _union(record["values"] for record in self.records)
-        return [*_FIELDS, *metas, *values, *_union(map(ground_of, self.records))]
-
     def _refuse_unknown(self, option: str, name: str) -> None:
-        names = self._names()
+        names = _union(map(_fields, self.records))
         if self.records and name not in names:
             raise UsageError(f"{option}: no record has '{name}'; there are {', '.join(names)}")
 
 
-_FIELDS = {"run": "name", "run_id": "run_id", "time": "time", "signature": "signature"}
-
-
-def _field(record: Mapping[str, Any], name: str) -> Any:
-    """Return a value, a note of --meta, or a field of the run."""
-    for values in (record["values"], record.get("meta", {})):
-        if name in values:
-            return values[name]
-    return record.get(_FIELDS.get(name, ""), cut(ground_of(record).get(name, "")) or None)
+def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all that a condition may name: fields of the run and its ground, notes, values."""
+    run = {name: record.get(name) for name in ("run_id", "time", "signature")}
+    ground = {name: cut(text) for name, text in ground_of(record).items()}
+    return {
+        "run": record.get("name"),
+        **run,
+        **ground,
+        **record.get("meta", {}),
+        **record["values"],
+    }
 
 
 def _number(value: Any, null: float | None = None) -> Any:
@@ -351,16 +327,8 @@ def _union(mappings: Any) -> list[str]:
     return list(dict.fromkeys(name for mapping in mappings for name in mapping))
 
 
-def _metric_of(name: str) -> Metric | None:
-    """Find the metric of a printed name; None for an unknown measure."""
-    try:
-        return next((metric for metric in find_metrics([name]) if metric.name == name), None)
-    except UsageError:
-        return None
-
-
 def _column(name: str) -> Column:
-    metric = _metric_of(name)
+    metric = metric_of(name)
     if metric is None:
         return Column(name, "significant")
     return Column(name, metric.measure.style, metric.measure.better)
