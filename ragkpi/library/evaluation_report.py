@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from ragkpi.arrays import FloatArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import option, with_progress
 from ragkpi.library.ground import Signature, ids_sha256
@@ -235,10 +236,11 @@ class EvaluationReport:
         """Yield a JSON object per run, followed by its queries' objects if they are shown."""
         for run in self.runs:
             document = self._object(run, layout)
-            queries = document.pop("per_query", {})
+            queries, statistics = document.pop("per_query", {}), document.pop("statistics", {})
             yield {"ragkpi": __version__, "kind": "run", **document}
             for query, values in queries.items():
-                yield {"kind": "query", "run": run.name, "query": query, "values": values}
+                own = {"statistics": statistics[query]} if statistics else {}
+                yield {"kind": "query", "run": run.name, "query": query, "values": values, **own}
 
     @property
     def queries(self) -> Sequence[bytes]:
@@ -355,7 +357,19 @@ def run_object(
     if layout.per_query == "shown":
         chosen = scores.queries if queries is None else queries
         document["per_query"] = QueryObjects(scores, chosen, digits)
+        beside = [column for column in scores.estimates() if not column.metric.is_value]
+        if beside:  # what their values over all queries follow from
+            rows = {query: row for row, query in enumerate(scores.queries)}
+            document["statistics"] = {
+                decoded(query): {c.name: _plain(c.statistics[rows[query]]) for c in beside}
+                for query in chosen
+                if query in rows
+            }
     return document
+
+
+def _plain(statistics: FloatArray) -> list[Any]:
+    return [as_json(number, "decimal") for number in statistics.tolist()]
 
 
 def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[str]:

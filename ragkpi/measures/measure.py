@@ -392,6 +392,11 @@ class Metric:
         rate = self.measure.rate
         return rate == "always" or (rate == "at cutoff 1" and self.arguments.get("cutoff") == 1)
 
+    @property
+    def is_value(self) -> bool:
+        """Whether the value of a query is printed, and all that the summary needs of it."""
+        return self.is_printed("query") and self.measure.aggregate.value is first
+
     def at_own_level(self, judged: AnyJudged) -> AnyJudged:
         """Return a judged run with the relevance level of this metric."""
         if self.relevance_level is None or not isinstance(judged, Judged):

@@ -250,11 +250,12 @@ def baseline_verdicts(
     (name, limits), (of_run, tested) = baseline, run
     refuse_other_grounds([name, of_run], [limits, tested])
     if gate.decided_by == "value":
-        return [
-            value_verdict(name, of_run, tested[column.name], column.summary, gate.margin)
+        verdicts = [
+            _value_verdict(name, of_run, tested[column.name], column.summary, gate.margin)
             for column in limits.columns
             if column.metric.is_comparable
         ]
+        return _nothing_refused(verdicts, tested)
     compared = compare([name, of_run], [limits, tested], gate.procedure)
     too_few = compared.out_of_reach("all") if gate.decided_by == "worse" else ""
     remark = compared.out_of_reach() if gate.decided_by == "worse" else ""
@@ -263,7 +264,7 @@ def baseline_verdicts(
         metric = difference.metric
         column, there = tested[metric.name], limits[metric.name]
         reference = difference.baseline if difference.queries else there.summary
-        verdict = value_verdict(name, of_run, column, reference, gate.margin)
+        verdict = _value_verdict(name, of_run, column, reference, gate.margin)
         if verdict.undecided or math.isnan(verdict.value):
             verdicts.append(verdict)
             continue
@@ -285,10 +286,10 @@ def baseline_verdicts(
             unseen=gate.unseen(difference),
         )
         verdicts.append(verdict.missed(doubt))
-    return verdicts
+    return _nothing_refused(verdicts, tested)
 
 
-def value_verdict(
+def _value_verdict(
     baseline: str, run: str, column: MetricScores, reference: float, margin: Margin
 ) -> Verdict:
     """Compare a value with that of a baseline, less the margin."""
@@ -304,7 +305,7 @@ def value_verdict(
     return replace(_verdict(run, column, limit, against), baseline=reference).missed(doubt)
 
 
-def nothing_refused(verdicts: Sequence[Verdict], run: Scores) -> list[Verdict]:
+def _nothing_refused(verdicts: Sequence[Verdict], run: Scores) -> list[Verdict]:
     """Fail the verdicts of a comparison in which neither run nor baseline has any success."""
     gains = [(v, m) for v in verdicts if (m := run[v.name].metric.measure).better == "higher"]
     nothing = [v.value == v.baseline and (not v.value or _is_worst(v.value, m)) for v, m in gains]

@@ -139,6 +139,7 @@ new|run_,q2,1.0,-inf,NA,1.23e-05
         "run": "new|run_",
         "query": "q2",
         "values": {"map": 1.0, "bor_10": "-inf", "harm_10": None, "p_rand_10": 1.23e-05},
+        "statistics": {"bor_10": [0.0, 0.25]},  # as they were made
     }
     per_query = [one["per_query"] for one in json.loads(written("json", per_query="shown"))["runs"]]
     assert per_query[1]["q2"] == lines[5]["values"]

@@ -183,8 +183,8 @@ def test_records_without_a_ground_are_not_ranked(ragkpi, evaluate, tmp_path):
 def test_qrels_in_memory_have_a_hash(tmp_path):
     qrels, other = ({f"q{n}": {"d": 1, "e": level} for n in range(8)} for level in (0, 1))
     run = {f"q{n}": {"d": 1.0} for n in range(8)}
-    path = tmp_path / "base.json"
-    path.write_text(json.dumps(ragkpi.evaluate(qrels, run, "map").to_dict()))
+    path = tmp_path / "base.jsonl"
+    ragkpi.evaluate(qrels, run, "map").log(str(path), per_query="shown")
     how = {"fail_under_baseline": str(path), "gate_by": "value"}
     assert ragkpi.evaluate(qrels, run, "map", **how).passed
     with pytest.raises(ragkpi.RagkpiError, match=r"qrels is .* there, .* here") as refused:

@@ -99,7 +99,7 @@ CALLS = [
     (("-m", "recip_rank", *STORED, "qrels"), "bad.run", 3, "is shown to be worse than good of"),
     (("-m", "recip_rank,map", *STORED, "qrels"), "bad.run", 4, "without map there"),
     (("-m", "num_q", *STORED, "qrels"), "bad.run", 1, "no value of this evaluation is better"),
-    (("-m", "bor.1", "-N", "1000", *STORED, "qrels"), "bad.run", 1, "without values per query"),
+    (("-m", "bor.1", "-N", "1000", *STORED, "qrels"), "bad.run", 3, "bor_1 -inf is shown to be"),
 ]
 
 
@@ -130,12 +130,8 @@ def of_query(value):
     return lambda run, _: run["per_query"]["q00"].update(recip_rank=value)
 
 
-def without_mean(value):
-    def change(run, _):
-        run.pop("per_query")
-        run["values"].update(recip_rank=value)
-
-    return change
+def without_queries(run, _):
+    run.pop("per_query")
 
 
 @pytest.mark.parametrize(
@@ -146,12 +142,11 @@ def without_mean(value):
         (as_value(0.1), (), 2, "recip_rank is 0.1, and 0.75 over its queries"),
         (of_query(0.1), (), 2, "recip_rank is 0.75, and"),
         (as_value(True), (), 2, "recip_rank is True"),
-        (as_value("0.75"), (), 4, "without recip_rank there"),
-        (without_mean(None), ("--gate-by", "value"), 3, "no value is worse than"),
-        (without_mean("-inf"), ("--gate-by", "value"), 3, "no value is worse than"),
-        (without_mean(0.75), (), 1, "recip_rank without values per query"),
+        (as_value("0.75"), (), 2, "recip_rank is 0.75"),
+        (without_queries, (), 1, "without values per query; store it with -q"),
+        (without_queries, ("--gate-by", "value"), 1, "without values per query"),
         (lambda run, _: run["values"].clear(), (), 4, "without recip_rank there"),
-        (lambda run, _: run.update(values=[]), (), 2, "no stored result"),
+        (lambda run, _: run.update(values=[]), (), 2, "no stored result (no values)"),
         (lambda run, _: run["per_query"].pop("q03"), (), 2, "has values of 11 of 12 queries"),
         (lambda run, _: run["per_query"].update(q99={}), (), 2, "has values of 13 of 12 queries"),
     ],

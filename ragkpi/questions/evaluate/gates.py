@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-import numpy as np
-
-from ragkpi.errors import DataError, InputError, UsageError
+from ragkpi.errors import DataError, UsageError
 from ragkpi.evaluation import RunOrPath
-from ragkpi.files.json_text import text_of
-from ragkpi.files.opening import BYTE_ORDER_MARK, Source
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.call import Evaluations
-from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
+from ragkpi.library.ground import Signature
 from ragkpi.library.slices import QuerySlice, queries_of, slices_of
+from ragkpi.library.stored import StoredResult, open_run
 from ragkpi.library.unjudged_doubt import judging_of, names_needed
-from ragkpi.measures.measure import Metric, MetricScores, Scores
+from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
 from ragkpi.statistics.bootstrap import Bootstrap
@@ -34,11 +29,9 @@ from ragkpi.statistics.gates import (
     Verdict,
     baseline_verdicts,
     limit_verdict,
-    nothing_refused,
     parse_gate,
     parse_margin,
     refuse_idle,
-    value_verdict,
 )
 from ragkpi.statistics.paired import Difference
 from ragkpi.wording import listed, visible
@@ -46,192 +39,19 @@ from ragkpi.wording import listed, visible
 _HEAD = 1 << 12
 
 
-@dataclass(frozen=True)
-class StoredResult:
-    """The scores of a run that ``--format json`` or jsonl, or a log, stored.
-
-    Attributes
-    ----------
-    ground
-        What its values rest on: `ragkpi.library.ground.ground_of`.
-    values
-        The values over all queries by printed name; NaN for NA.
-    per_query
-        The values of each query, if they were stored (``-q``).
-    """
-
-    path: str
-    name: str
-    ground: Ground
-    values: Mapping[str, float]
-    per_query: Mapping[bytes, Mapping[str, float]]
-
-    def refuse_other_ground(
-        self, runs: Mapping[str, Scores], signature: Signature, qrels: str
-    ) -> None:
-        """Raise `DataError` if the values of a run and of this result are not comparable."""
-        for name, scores in runs.items():
-            metrics = [metric for metric in scores.metrics if metric.is_comparable]
-            queries = {"queries": scores.divisor, "queries_sha256": ids_sha256(scores.queries)}
-            here = ground_of({"signature": signature.long(), **queries})
-            apart = differences(self.ground, here, metrics)
-            lacking = [metric.name for metric in metrics if metric.name not in self.values]
-            if lacking:
-                apart["values"] = f"without {', '.join(lacking)}", "with"
-            if apart:
-                unlike = ", ".join(
-                    f"{n} is {was} there, {now} here" for n, (was, now) in apart.items()
-                )
-                settings = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
-                again = " ".join(["ragkpi eval -q", *settings, "-o", self.path, qrels])
-                raise DataError(
-                    f"{visible(self.name)} is no baseline of {visible(name)}: {unlike}; evaluate "
-                    f"it as {visible(name)}: {visible(again)} RUN"
-                )
-
-
-def baseline_of(path: str) -> StoredResult | RunOrPath:
-    """Open a baseline once: a stored result, whatever the order of its keys, or else a run."""
-    if path != "-" and not os.path.exists(path):
-        return path  # refused where runs are read
-    source = Source(path)
-    try:
-        if source.peek(_HEAD).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"{":
-            source.keep_copy()
-            octets = source.whole("expected a format of lines")
-            if b'"ragkpi"' in octets and (objects := _objects(path, octets)):
-                with source:
-                    return _stored(path, objects)
-            source.restart()
-    except BaseException:
-        source.close()
-        raise
-    if os.path.isfile(path) or os.path.isdir(path):
-        source.close()
-        return path
-    return source
-
-
-_EXPECTED = "expected what 'ragkpi eval -q -o FILE.json QRELS RUN' writes"
-
-
-def _objects(path: str, octets: bytearray) -> list[Any]:
-    """Return the objects of a stored result, or nothing if this is no such file."""
-    text = text_of(octets)
-    try:
-        try:
-            objects = [_loaded(text)]
-        except ValueError:
-            objects = [_loaded(line) for line in text.split("\n") if line.strip()]
-    except (ValueError, RecursionError) as problem:
-        raise InputError(path, None, f"no stored result ({problem})", _EXPECTED) from None
-    is_stored = isinstance(objects[0], dict) and "ragkpi" in objects[0]
-    return objects if is_stored and {"runs", "values"} & objects[0].keys() else []
-
-
-def _loaded(text: str) -> Any:
-    return json.loads(text, parse_constant=_refuse_constant)
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
-
-
-def _stored(path: str, objects: Sequence[Any]) -> StoredResult:
-    """Return the only run of a stored result, or the last run of a log that missed no gate."""
-    try:
-        lines = [line for line in objects if "slice" not in line]
-        runs = lines[0].get("runs") or [line for line in lines if line["kind"] == "run"]
-        if all("time" in run for run in runs):  # a log
-            runs = [run for run in runs if all(v["passed"] for v in run.get("gates", ()))][-1:]
-        if len(runs) != 1:
-            names = ", ".join(visible(str(run["name"])) for run in runs)
-            held = f"{len(runs)} runs ({names})" if runs else "no run that passed its gates"
-            raise UsageError(f"{path}: it holds {held}; store one")
-        (run,) = runs
-        of_lines = {line["query"]: line["values"] for line in lines if line.get("kind") == "query"}
-        per_query = {
-            query.encode("utf-8", "surrogateescape"): _numbers(values)
-            for query, values in (run.get("per_query") or of_lines).items()
-        }
-        stored = {"ragkpi": lines[0]["ragkpi"], **run}
-        name, values = f"{run['name']} of {path}", _numbers(run["values"])
-        digest, count = stored.get("queries_sha256"), int(run["queries"])
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as problem:
-        raise InputError(path, None, f"no stored result ({problem!r})", _EXPECTED) from None
-    ground = ground_of(stored)
-    if not ground:
-        fault = "does not say over which queries and qrels its values are"
-        raise InputError(path, None, fault, f"{_EXPECTED}: store it again")
-    if per_query and ids_sha256(sorted(per_query)) != digest:
-        fault = f"has values of {len(per_query)} of {count} queries, or of others"
-        raise InputError(path, None, fault, f"{_EXPECTED}: all queries")
-    return StoredResult(path, name, ground, values, per_query)
-
-
-def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
-    """Return the stored numbers, without labels; null is NA, and infinities are texts."""
-    numbers = {}
-    for name, value in values.items():
-        if value is None:
-            numbers[name] = math.nan
-        elif isinstance(value, bool) or value in (math.inf, -math.inf):
-            raise ValueError(f"{name} is {value}")
-        elif isinstance(value, int | float) or value in ("inf", "-inf"):
-            numbers[name] = float(value)
-    return numbers
-
-
-def stored_verdicts(
-    stored: StoredResult, run: tuple[str, Scores], gate: BaselineGate
-) -> list[Verdict]:
-    """Compare a run with a stored result, value by value.
-
-    Means that were stored with those of their queries are compared query by query, other values
-    directly.
-    """
-    name, scores = run
-    compared = [column for column in scores.columns if column.metric.is_comparable]
-    by_query = [column for column in compared if _is_stored_by_query(stored, column)]
-    alone = [column for column in compared if column not in by_query]
-    if alone and gate.decided_by != "value":
-        names = ", ".join(column.name for column in alone)
-        raise UsageError(
-            f"{stored.name}: {names} without values per query, which "
-            f"{option('gate_by', gate.decided_by)} needs; store means with -q, give the run, "
-            f"or compare values alone: {option('gate_by', 'value')}"
-        )
-    paired: list[Verdict] = []
-    if by_query:
-        baseline = stored.name, _scores(stored, by_query)
-        paired = baseline_verdicts(baseline, (name, scores.only(by_query)), gate)
-    return paired + [
-        value_verdict(stored.name, name, column, stored.values[column.name], gate.margin)
-        for column in alone
-    ]
-
-
-def _is_stored_by_query(stored: StoredResult, column: MetricScores) -> bool:
-    """Return whether a value is the mean of stored values per query."""
-    return (
-        column.metric.measure.is_mean
-        and bool(stored.per_query)
-        and all(column.name in values for values in stored.per_query.values())
-    )
-
-
-def _scores(stored: StoredResult, columns: Sequence[MetricScores]) -> Scores:
-    queries = sorted(stored.per_query)
-    made = []
-    for column in columns:
-        rows = np.array([[stored.per_query[query][column.name]] for query in queries])
-        of_queries = MetricScores(column.metric, rows, len(queries))
-        value = stored.values[column.name]
-        if not np.isclose(of_queries.summary, value, rtol=1e-9, atol=0, equal_nan=True):
-            fault = f"{column.name} is {value:g}, and {of_queries.summary:g} over its queries"
-            raise InputError(stored.path, None, fault, f"{_EXPECTED}: unrounded and unchanged")
-        made.append(of_queries)
-    return Scores(b"", queries, made, len(queries))
+def _baseline_of(path: str) -> StoredResult | RunOrPath:
+    """Open a baseline: a run, the only run of a result, or the last of a log without a miss."""
+    results = open_run(path)
+    if not isinstance(results, list):
+        return results
+    if all("time" in result.record for result in results):  # a log
+        passed = [one for one in results if all(v["passed"] for v in one.record.get("gates", ()))]
+        results = passed[-1:]
+    if len(results) != 1:
+        names = ", ".join(visible(str(result.record.get("name"))) for result in results)
+        stored = f"{len(results)} runs ({names})" if results else "no run that passed its gates"
+        raise UsageError(f"{path}: it holds {stored}; store one")
+    return results[0]
 
 
 GateLimits = Mapping[str, float] | Iterable[tuple[str, float] | str]
@@ -294,34 +114,34 @@ class Gates:
         those of baselines. Baselines, and limits without a slice, concern the values over all
         queries.
         """
-        runs = {name: scores[run] for run, name in names.items()}
-        queries = queries_of(runs.values())
+        queries = queries_of(scores[run] for run in names)
         slices = slices_of(evaluated.call.labels, queries)
-        if isinstance(self.baseline, StoredResult):
-            assert signature is not None
-            self.baseline.refuse_other_ground(runs, signature, evaluated.judgements.file)
         limited = [(gate, _slices_of(gate, slices, queries)) for gate in self.limits]
         bootstrap = replace(self.against.bootstrap, clusters=evaluated.call.clusters)
         every: list[Verdict] = []
-        for call_name, run in zip(names, runs.items(), strict=True):
-            name, of_run = run
-            for gate, parts in limited:
+        for run, name in names.items():
+            for limit, parts in limited:
                 if parts is None:
-                    every.append(limit_verdict(name, of_run, gate))
+                    every.append(limit_verdict(name, scores[run], limit))
                 for part in parts or ():
-                    verdict = limit_verdict(name, part.of(of_run), gate)
+                    verdict = limit_verdict(name, part.of(scores[run]), limit)
                     every.append(replace(verdict, name=f"{visible(part.name)}:{verdict.name}"))
-            against: list[Verdict] = []
-            if isinstance(self.baseline, StoredResult):
-                own_gate = replace(self.against, bootstrap=bootstrap)
-                against = stored_verdicts(self.baseline, run, own_gate)
+            gate = replace(self.against, bootstrap=bootstrap)
+            if isinstance(stored := self.baseline, StoredResult):
+                assert signature is not None
+                qrels = evaluated.judgements.file
+                metrics = stored.refuse_other_ground(name, scores[run], signature, qrels)
+                there, here = (
+                    of.only(of[metric.name] for metric in metrics)
+                    for of in (stored.scores, scores[run])
+                )
+                every += baseline_verdicts((stored.name, there), (name, here), gate)
             for other in scores.keys() - names:
-                alike = evaluated.by_name[call_name].ranks_like(evaluated.by_name[other])
+                alike = evaluated.by_name[run].ranks_like(evaluated.by_name[other])
                 rankings: Literal["differ", "equal"] = "equal" if alike else "differ"
-                doubt = _doubt_of(evaluated, other, call_name, run[0])
-                own_gate = replace(self.against, bootstrap=bootstrap, doubt=doubt)
-                against = baseline_verdicts((other, scores[other]), run, own_gate, rankings)
-            every += nothing_refused(against, run[1])
+                gate = replace(gate, doubt=_doubt_of(evaluated, other, run, name))
+                baseline = other, scores[other]
+                every += baseline_verdicts(baseline, (name, scores[run]), gate, rankings)
         return every
 
 
@@ -402,4 +222,4 @@ def gates_of(
                     f"{option('fail_under_baseline')} {path}: it is a run of this call, and no "
                     "worse than itself; leave it out of the runs, or give another baseline"
                 )
-    return Gates(limits, baseline_of(path), against)
+    return Gates(limits, _baseline_of(path), against)

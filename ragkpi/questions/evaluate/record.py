@@ -8,7 +8,6 @@ import operator
 import os
 import re
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,13 +15,14 @@ from datetime import UTC, datetime
 from io import FileIO
 from typing import Any, BinaryIO, ClassVar, cast
 
-from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
+from ragkpi.errors import DataError, UsageError
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import Source
 from ragkpi.interface import interface, option
 from ragkpi.library.evaluation_report import EvaluatedRun, run_object
 from ragkpi.library.ground import Ground, cut, differences, ground_of
 from ragkpi.library.result import Result
+from ragkpi.library.stored import objects_of, records_of, warn_of_torn_line
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import metric_of
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
@@ -30,7 +30,7 @@ from ragkpi.reports.output_files import screen_of
 from ragkpi.reports.renderers import dump
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.version import __version__
-from ragkpi.wording import shown, visible
+from ragkpi.wording import visible
 
 try:
     import fcntl
@@ -39,9 +39,6 @@ except ImportError:  # on Windows, O_APPEND must do
 
 _LONGEST_WAIT = 60.0  # seconds for a lock
 _RETRY = 0.1
-
-# The types of the values in these fields of a record.
-_KINDS: Mapping[str, Any] = {"values": int | float | str | None, "meta": str, "files": dict}
 
 
 def record(
@@ -96,7 +93,7 @@ def _append_whole(path: str, file: FileIO, text: bytes) -> None:
         tail = file.read()
     last = tail.rpartition(b"\n")[2]
     if _is_torn(last.decode("utf-8", "surrogateescape")):
-        _warn_of_torn_line(path, "removed")
+        warn_of_torn_line(path, "removed")
         end = file.truncate(end - len(last))
     elif last:
         text = b"\n" + text
@@ -111,37 +108,10 @@ def _append_whole(path: str, file: FileIO, text: bytes) -> None:
 
 
 def read_records(path: str) -> list[dict[str, Any]]:
-    """Read a log; blank lines are skipped."""
-    records = []
+    """Read a log, or another stored result; blank lines are skipped."""
     with Source(path) as source:
-        *lines, last = text_of(source.whole(f"expected a part of {option('log')}")).split("\n")
-    for number, line in enumerate([*lines, last], start=1):
-        if line is last and _is_torn(line):
-            _warn_of_torn_line(f"{path}:{number}", "skipped")
-        elif line.strip():
-            records.append(_parsed(path, number, line))
-    return records
-
-
-def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
-    expected = f"expected the JSON object of a run, as {option('log')} writes it"
-    try:
-        parsed = json.loads(line)
-        # Python's JSON reader accepts NaN and halves of surrogate pairs; refuse them.
-        json.dumps(parsed, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")
-    except (ValueError, RecursionError) as problem:
-        raise InputError(path, number, f"no JSON ({problem})", expected) from None
-    if not isinstance(parsed, dict) or not isinstance(parsed.get("values"), dict):
-        raise InputError(path, number, "no values", expected)
-    for name, kinds in _KINDS.items():
-        fields = parsed.get(name, {})
-        if not isinstance(fields, dict) or not all(isinstance(x, kinds) for x in fields.values()):
-            held = shown(line.encode("utf-8", "surrogateescape"))
-            raise InputError(path, number, f"odd {name} ({held})", expected)
-    for name in ("time", "name", "run_id", "signature"):
-        if not isinstance(parsed.get(name, ""), str):
-            raise InputError(path, number, f"a {name} that is no text", expected)
-    return parsed
+        text = text_of(source.whole(f"expected a part of {option('log')}"))
+    return records_of(path, objects_of(path, text, "skipped"))
 
 
 def _is_torn(line: str) -> bool:
@@ -151,14 +121,6 @@ def _is_torn(line: str) -> bool:
     except ValueError:
         return bool(line.strip())
     return False
-
-
-def _warn_of_torn_line(where: str, fate: str) -> None:
-    warnings.warn(
-        f"{where}: the last line is incomplete, left by a process that was killed; it is {fate}",
-        RagkpiWarning,
-        stacklevel=3,
-    )
 
 
 def _wait_for_lock(path: str, file: FileIO) -> None:

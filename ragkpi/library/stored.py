@@ -1,0 +1,241 @@
+"""Results that ragkpi stored, read again: the scores of runs, and what they rest on."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
+from ragkpi.evaluation import RunOrPath
+from ragkpi.files.json_text import text_of
+from ragkpi.files.opening import BYTE_ORDER_MARK, Source
+from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
+from ragkpi.measures.measure import Metric, MetricScores, Scores
+from ragkpi.measures.registry import metric_of
+from ragkpi.wording import octets, shown, visible
+
+_HEAD = 1 << 12
+_EXPECTED = (
+    "expected the JSON object of a run, as 'ragkpi eval -q -o FILE.json QRELS RUN' or --log writes "
+    "it"
+)
+
+# The types of the values in these fields of a record, and the fields that are texts.
+_KINDS: Mapping[str, Any] = {"values": int | float | str | None, "meta": str, "files": dict}
+_TEXTS = ("time", "name", "run_id", "signature")
+
+
+@dataclass(frozen=True)
+class StoredResult:
+    """A run that ``--format json``, jsonl or ``--log`` stored: its JSON object in a file."""
+
+    path: str
+    record: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the run, and that of the file."""
+        return f"{self.record.get('name')} of {self.path}"
+
+    @cached_property
+    def ground(self) -> Ground:
+        """What the values rest on; `InputError` if the result does not say it."""
+        ground = ground_of(self.record)
+        if not ground:
+            raise self._broken("does not say over which queries and qrels its values are")
+        return ground
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The scores by all comparable metrics; `InputError` if they are not those of the run."""
+        per_query = self.record.get("per_query")
+        if not per_query:
+            raise UsageError(f"{visible(self.name)}: without values per query; store it with -q")
+        try:
+            queries = sorted(map(octets, per_query))
+            count = self.record["queries"]
+            if ids_sha256(queries) != self.record["queries_sha256"] or count != len(queries):
+                raise self._broken(f"has values of {len(queries)} of {count} queries, or of others")
+            columns = [self._column(*item) for item in self.record["values"].items()]
+            made = [column for column in columns if column is not None]
+            return Scores(str(self.record["run_id"]).encode(), queries, made, len(queries))
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
+            raise self._broken(f"no stored result ({problem!r})") from None
+
+    def refuse_other_ground(
+        self, run: str, scores: Scores, signature: Signature, qrels: str
+    ) -> list[Metric]:
+        """Return the metrics by which a run is compared with this result.
+
+        `DataError` if its values are not comparable: with what differs, and the command that stores
+        them again.
+        """
+        metrics = [metric for metric in scores.metrics if metric.is_comparable]
+        queries = {"queries": scores.divisor, "queries_sha256": ids_sha256(scores.queries)}
+        here = ground_of({"signature": signature.long(), **queries})
+        apart = differences(self.ground, here, metrics)
+        stored = self.record["values"]
+        lacking = [metric.name for metric in metrics if metric.name not in stored]
+        if lacking:
+            apart["values"] = f"without {', '.join(lacking)}", "with"
+        if apart:
+            unlike = ", ".join(f"{n} is {was} there, {now} here" for n, (was, now) in apart.items())
+            settings = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
+            again = " ".join(["ragkpi eval -q", *settings, "-o", self.path, qrels])
+            raise DataError(
+                f"{visible(self.name)} is no baseline of {visible(run)}: {unlike}; evaluate it as "
+                f"{visible(run)}: {visible(again)} RUN"
+            )
+        return metrics
+
+    def _column(self, name: str, value: Any) -> MetricScores | None:
+        """Return the scores by a metric; None where a run cannot be better by it."""
+        metric = metric_of(name)
+        if metric is None or not metric.is_comparable:
+            return None
+        values, statistics = self.record["per_query"], self.record.get("statistics", {})
+        rows = [
+            statistics[query][name] if name in statistics.get(query, ()) else [values[query][name]]
+            for query in sorted(values, key=octets)
+        ]
+        numbers = np.array([[_number(name, number) for number in row] for row in rows])
+        column = MetricScores(replace(metric, name=name), numbers, len(rows))
+        summary = _number(name, value)
+        if not np.isclose(column.summary, summary, rtol=1e-9, atol=0, equal_nan=True):
+            raise self._broken(f"{name} is {summary:g}, and {column.summary:g} over its queries")
+        return column
+
+    def _broken(self, fault: str) -> InputError:
+        return InputError(self.path, None, fault, _EXPECTED)
+
+
+def _number(name: str, value: Any) -> float:
+    """Return a stored number; null is NA, and infinities are texts."""
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not (isinstance(value, int | float) or value in ("inf", "-inf")):
+        raise ValueError(f"{name} is {value}")
+    return float(value)
+
+
+def open_run(path: str) -> list[StoredResult] | RunOrPath:
+    """Open a run once, or the results that a file holds, whatever the order of its keys."""
+    if path != "-" and not os.path.exists(path):
+        return path  # refused where runs are read
+    source = Source(path)
+    try:
+        if source.peek(_HEAD).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"{":
+            source.keep_copy()
+            text = text_of(source.whole("expected a format of lines"))
+            objects = objects_of(path, text) if '"ragkpi"' in text else []
+            if objects and _is_stored(objects[0][1]):
+                with source:
+                    return [StoredResult(path, record) for record in records_of(path, objects)]
+            source.restart()
+    except BaseException:
+        source.close()
+        raise
+    if os.path.isfile(path) or os.path.isdir(path):
+        source.close()
+        return path
+    return source
+
+
+def _is_stored(value: Any) -> bool:
+    return isinstance(value, dict) and "ragkpi" in value and bool({"runs", "values"} & value.keys())
+
+
+def objects_of(
+    path: str, text: str, torn: Literal["refused", "skipped"] = "refused"
+) -> list[tuple[int, Any]]:
+    """Return the JSON objects of a file with their lines: one document, or one a line.
+
+    The last line of a log may be incomplete, and is skipped with a warning.
+    """
+    try:
+        return [(1, _loaded(text))]
+    except (ValueError, RecursionError) as problem:
+        fault = str(problem)
+    objects: list[tuple[int, Any]] = []
+    *lines, last = text.split("\n")
+    for number, line in enumerate([*lines, last], start=1):
+        try:
+            if line.strip():
+                objects.append((number, _loaded(line)))
+        except (ValueError, RecursionError) as problem:
+            if number <= len(lines) or torn == "refused":
+                fault = str(problem) if objects else fault  # of a document
+                raise InputError(
+                    path, number if objects else None, f"no stored result ({fault})", _EXPECTED
+                ) from None
+            warn_of_torn_line(f"{path}:{number}", "skipped")
+    return objects
+
+
+def _loaded(text: str) -> Any:
+    return json.loads(text, parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no JSON")
+    return number
+
+
+def warn_of_torn_line(where: str, fate: str) -> None:
+    """Warn of what a killed process left at the end of a log."""
+    warnings.warn(
+        f"{where}: the last line is incomplete, left by a process that was killed; it is {fate}",
+        RagkpiWarning,
+        stacklevel=3,
+    )
+
+
+def records_of(path: str, objects: Iterable[tuple[int, Any]]) -> list[dict[str, Any]]:
+    """Return the records of runs in a document or on lines, without those of slices.
+
+    Queries on lines of their own join the run above them.
+    """
+    records: list[dict[str, Any]] = []
+    for number, stored in objects:
+        if not isinstance(stored, dict):
+            raise InputError(path, number, "no stored result (no values)", _EXPECTED)
+        runs = stored["runs"] if isinstance(stored.get("runs"), list) else [stored]
+        if "slice" in stored:
+            continue
+        if stored.get("kind") == "query" and records:
+            for field, key in (("per_query", "values"), ("statistics", "statistics")):
+                of_run = records[-1].setdefault(field, {})
+                of_run[stored.get("query")] = stored.get(key, {})
+            continue
+        for run in runs:
+            _refuse_odd(path, number, run)
+            records.append({"ragkpi": stored.get("ragkpi"), **run} if run is not stored else run)
+    return records
+
+
+def _refuse_odd(path: str, number: int, record: Any) -> None:
+    """Raise `InputError` for what is no record of a run, or holds what cannot be written."""
+    if not isinstance(record, dict) or not isinstance(record.get("values"), dict):
+        raise InputError(path, number, "no stored result (no values)", _EXPECTED)
+    for name, kinds in _KINDS.items():
+        fields = record.get(name, {})
+        if not isinstance(fields, dict) or not all(isinstance(x, kinds) for x in fields.values()):
+            raise InputError(path, number, f"odd {name} ({shown(repr(fields))})", _EXPECTED)
+    for name in _TEXTS:
+        if not isinstance(record.get(name, ""), str):
+            raise InputError(path, number, f"a {name} that is no text", _EXPECTED)
+    texts = {name: fields for name, fields in record.items() if name != "per_query"}
+    try:  # Python's JSON reader accepts halves of surrogate pairs
+        json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    except ValueError as problem:
+        raise InputError(path, number, f"no JSON ({problem})", _EXPECTED) from None
