@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragkpi.errors import DataError
+from ragkpi.errors import DataError, InputError
 from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.writing import Ranking, Rankings
@@ -25,7 +25,7 @@ octets = st.one_of(
     ),
 )
 words = octets.filter(lambda text: text.split() == [text] and b"\0" not in text)
-scores = st.floats(allow_nan=False)
+scores = st.floats(allow_nan=False) | st.sampled_from([0.0, 1.0, 10.0])
 
 
 def converted(folder, text, kind, from_, to):
@@ -59,18 +59,34 @@ def trec_run(rankings):
     data=st.data(),
 )
 def test_runs_keep_their_bytes(rankings, data, tmp_path):
-    """From TREC through some other formats and back."""
+    """From TREC through some other formats and back.
+
+    Where names say nothing, scores like levels are refused until the format says what they are.
+    """
     text = trec_run(rankings)
     path = data.draw(st.lists(st.sampled_from([*TEXT_FORMATS, "arrow", "parquet"]), max_size=3))
     if {"arrow", "parquet"} & set(path):
         pytest.importorskip("pyarrow")
     there, before = text, "trec"
     for name in [*path, "trec"]:
+        if before == "json" and like_levels(rankings):
+            with pytest.raises(InputError, match="holds judgements of level"):
+                converted(tmp_path, there, "run", before, name)
+            before = "object"
         there, before = converted(tmp_path, there, "run", before, name), name
     if path and set(path) & {"json"}:  # which has no run id
         there = b"".join(line.rsplit(b" ", 1)[0] + b" me\n" for line in there.splitlines(True))
     # Signed zeros are one number, and tie.
     assert there.replace(b"-0.0 me", b"0.0 me") == text.replace(b"-0.0 me", b"0.0 me")
+
+
+def like_levels(rankings):
+    """Small whole numbers that documents of a query share, or 0 and 1 for several queries."""
+    lists = [list(documents.values()) for documents in rankings.values()]
+    numbers = {number for scores in lists for number in scores}
+    shared = any(len(set(scores)) < len(scores) for scores in lists)
+    binary = len(lists) > 1 and numbers <= {0, 1}
+    return numbers <= set(range(-2, 11)) and (shared or binary)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
