@@ -1,7 +1,7 @@
 """Every command line under every fault: what may come of it, and what must not.
 
     python -m tests.faults.harness               every n, until a command line does without
-    python -m tests.faults.harness --bounded     n = 1, 2, 5, 13 with two threads: `make test`
+    python -m tests.faults.harness --bounded     two of n = 1, 2, 5, 13, two threads: `make test`
     python -m tests.faults.harness thread write  these kinds alone
 
 Each command line runs in a process that is forked from this one, with its modules imported, so
@@ -12,6 +12,7 @@ an old file lost or a new one torn, a partial file, a process that is left, or o
 
 import functools
 import hashlib
+import importlib
 import itertools
 import os
 import random
@@ -200,16 +201,16 @@ def unharmed(line, count):
 
 
 def faults(kinds, numbers, commands=None, workers=(1, 2)):
-    """Yield what went wrong, and count the trials."""
-    for name, line in COMMANDS.items():
+    """Yield what went wrong when the n-th call of a kind failed, n from `numbers(turn)`."""
+    for place, (name, line) in enumerate(COMMANDS.items()):
         if commands is not None and name not in commands:
             continue
         for count in workers:
             clean = unharmed(line, count)
             if clean.status not in (0, 3):  # 3: check found something
                 yield f"{name}, {count} workers, no fault: {clean.err}"
-            for kind in kinds:
-                for number in numbers():
+            for turn, kind in enumerate(kinds, place):
+                for number in numbers(turn):
                     trial = Trial(line.split(), count, (kind, number))
                     for breach in breaches(trial, clean):
                         yield f"{name}, {count} workers, {kind} {number}: {breach}"
@@ -240,22 +241,23 @@ def main():
     from tests.faults.injection import KINDS
     from tests.processes import preload
 
-    preload()  # so that faults meet ragkpi and not the import of numpy
+    preload()  # so that faults meet ragkpi and not the import of numpy, nor that of others
+    for name in ("bokeh.settings", "scipy.sparse", "scipy.stats"):
+        importlib.import_module(name)
     np.random.default_rng(0)
     bounded = "--bounded" in sys.argv
     kinds = [word for word in sys.argv[1:] if not word.startswith("-")] or [*KINDS, "signals"]
-    numbers = (lambda: iter(BOUNDED)) if bounded else itertools.count
+    harmful = [kind for kind in kinds if kind != "signals"]
+    if bounded:
+        tried = faults(harmful, lambda turn: BOUNDED[turn % 2 :: 2], workers=(2,))
+    else:
+        tried = faults(harmful, lambda turn: itertools.count(1))
+    if harmful != kinds:
+        tried = itertools.chain(tried, signals(1 if bounded else 25))
     found = 0
-    for kind in kinds:
-        if kind == "signals":
-            tried = signals(1 if bounded else 25)
-        elif bounded:
-            tried = faults([kind], numbers, workers=(2,))
-        else:
-            tried = faults([kind], lambda: numbers(1))
-        for breach in tried:
-            found += 1
-            print(breach, flush=True)
+    for breach in tried:
+        found += 1
+        print(breach, flush=True)
     print(f"{found} breaches")
     return 1 if found else 0
 

@@ -43,7 +43,7 @@ def test_the_harness_finds_a_breach():
         "    with open(path, 'wb') as file: yield file\n"
         "files.replacing = careless\n"
         "from tests.faults import harness\n"
-        "for breach in harness.faults(['write'], lambda: iter((1,)), ['eval to a file'], (1,)):\n"
+        "for breach in harness.faults(['write'], lambda _: [1], ['eval to a file'], (1,)):\n"
         "    print(breach)\n"
     )
     done = subprocess.run(
