@@ -305,8 +305,11 @@ def ascending(block: QueryBlock) -> LineTally:
     The highest score ranks first, as for trec_eval, which turns such rankings upside down.
     Write -distance as the score.
     """
-    ranked = block.rank_numbers is None or block.rank_numbers[1].all()
-    order = block.order_by_rank if ranked else block.ordered(block.line)
+    order = block.order_by_rank
+    if block.rank_numbers is not None:
+        number, whole = block.rank_numbers
+        by_line = np.isin(block.query, block.query[~whole])
+        order = block.ordered(np.where(by_line, block.line, number))
     query, score = block.query[order], block.score[order]
     inside = query[1:] == query[:-1]
     queries = len(block.queries)

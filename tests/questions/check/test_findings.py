@@ -47,6 +47,15 @@ def check(ragkpi, folder, run, *options):
     return ragkpi("check", "qrels", "run", "--format", "json", *options, folder=folder)
 
 
+def test_a_rank_that_is_no_number_leaves_other_queries_their_ranks(ragkpi, tmp_path):
+    """By rank the scores of query 1 fall; those of 2 and 3, without a ranking, rise by line."""
+    falls = b"1 Q0 d1 2 1 me\n1 Q0 d2 1 2 me\n"
+    rise = b"".join(b"%d Q0 d1 x 1 me\n%d Q0 d2 2 3 me\n" % (query, query) for query in (2, 3))
+    findings = findings_of(check(ragkpi, tmp_path, falls + rise))["findings"]
+    (ascending,) = (finding for finding in findings if finding["name"] == "ascending")
+    assert ascending["count"] == 2
+
+
 @pytest.mark.parametrize(
     ("run", "name", "words"),
     [
