@@ -44,7 +44,7 @@ slow-test: $(READY)
 # fuzzers, and every fault. Hours on one core.
 TRIES ?= 20
 fuzz: $(READY)
-	RAGKPI_TRIES=$(TRIES) $(BIN)/python -m pytest -n auto --dist worksteal tests/questions
+	RAGKPI_TRIES=$(TRIES) $(BIN)/python -m pytest -n auto --dist worksteal $(shell grep -lrE --include='test_*.py' 'hypothesis|tests.tries' tests)
 	$(BIN)/python -m tests.fuzz.mutate
 	$(BIN)/python -m tests.fuzz.kernel
 	$(BIN)/python -m tests.fuzz.small_files 20000 0

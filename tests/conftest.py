@@ -7,8 +7,10 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
+from tests.tries import TRIES
+
 # A loaded machine is slow, and slow is not wrong.
-settings.register_profile("ragkpi", deadline=None)
+settings.register_profile("ragkpi", deadline=None, max_examples=50 * TRIES)
 settings.load_profile("ragkpi")
 
 # They need terminals, signals, shells and symbolic links as Linux and macOS have them.

@@ -1,6 +1,7 @@
 """The order of the rooms: each imports from those below it, and no modules form a circle."""
 
 import ast
+import functools
 from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -41,6 +42,7 @@ def name_of(path):
 PATHS = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
+@functools.cache
 def imported(name):
     """All modules of this package that a module imports: at its top, for types, in functions."""
     modules = set()
@@ -54,30 +56,27 @@ def imported(name):
     return modules - {name}
 
 
-IMPORTS = {name: imported(name) for name in PATHS}
-
-
 def room_of(name):
     return [*name.split("."), ""][1]
 
 
 @pytest.mark.parametrize("name", PATHS)
 def test_no_arrow_runs_upward(name):
-    for other in IMPORTS[name]:
+    for other in imported(name):
         if room_of(other) != room_of(name):
             assert FLOOR[room_of(other)] < FLOOR[room_of(name)], f"{name} imports {other}"
 
 
 def test_modules_import_in_no_circle():
-    known = {name: modules & PATHS.keys() for name, modules in IMPORTS.items()}
+    known = {name: imported(name) & PATHS.keys() for name in PATHS}
     list(TopologicalSorter(known).static_order())  # CycleError names the circle
 
 
 def test_a_question_is_opened_by_its_name_alone():
     """What one question holds is its own affair; the page alone shows what others answer."""
-    for name, modules in IMPORTS.items():
+    for name in PATHS:
         question = name.split(".")[2] if name.startswith("ragkpi.questions.") else None
-        for other in modules:
+        for other in imported(name):
             if room_of(other) == "questions" and other.count(".") > 1 and name != "ragkpi":
                 assert question in (other.split(".")[2], "report"), (name, other)
 

@@ -13,6 +13,7 @@ from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.writing import Ranking, Rankings
 from ragkpi.questions.convert.function import Conversion
 from tests.slow_reference import writing
+from tests.tries import TRIES
 
 TEXT_FORMATS = ["trec", "tsv", "csv", "json", "jsonl"]
 # What the first bytes of a file may not be, as an id.
@@ -48,7 +49,7 @@ def trec_run(rankings):
     )
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40 * TRIES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rankings=st.dictionaries(
         words.filter(lambda text: not text.startswith(MAGIC)),
@@ -89,7 +90,7 @@ def like_levels(rankings):
     return numbers <= set(range(-2, 11)) and (shared or binary)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40 * TRIES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rankings=st.dictionaries(
         octets.filter(lambda text: text.strip() and not text.startswith(MAGIC)),
@@ -147,7 +148,7 @@ def read(folder, text, name):
         ]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40 * TRIES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     qrels=st.dictionaries(
         words.filter(lambda text: not text.startswith(MAGIC)),
@@ -169,7 +170,7 @@ def test_qrels_keep_their_bytes(qrels, path, tmp_path):
     assert there == text
 
 
-@settings(max_examples=100)
+@settings(max_examples=50 * TRIES)
 @given(
     rankings=st.lists(
         st.tuples(

@@ -2,7 +2,9 @@
 
 import os
 
+TRIES = int(os.environ.get("RAGKPI_TRIES", "1"))
+
 
 def seeds(usual):
     """Return the seeds of cases: as many as usual, or a multiple of them."""
-    return range(usual * int(os.environ.get("RAGKPI_TRIES", "1")))
+    return range(usual * TRIES)

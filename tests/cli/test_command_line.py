@@ -17,6 +17,7 @@ from ragkpi.cli.typer_commands import values_by_typer
 from ragkpi.errors import UsageError
 from ragkpi.ranking.judged import Settings
 from tests.cli.commandline import FIXTURES
+from tests.tries import TRIES
 
 # Good and bad for whatever an option takes.
 TEXTS = ["1", "0", "7", "3.5", "-1", "-", "", "nan", "1e3", " 2", "1_0", "x", "qrels.txt", "0.2,1"]
@@ -57,7 +58,7 @@ def lines(draw):
     return name, words
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=150 * TRIES)
 @given(lines())
 def test_what_is_read_is_what_typer_reads(line):
     name, words = line
@@ -89,7 +90,7 @@ def usual_lines(draw):
     return name, [*words, *["file"] * (draw(st.integers(1, 4)) if many else single)]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=100 * TRIES)
 @given(usual_lines())
 def test_usual_lines_do_not_need_typer(line):
     name, words = line
@@ -108,39 +109,44 @@ def test_a_variable_stands_for_an_option(monkeypatch, size):
         assert (read is None) == (size == "five" and "-N" not in words)
 
 
-RUNS = ("qrels.txt", "runs/bm25.run", "runs/dense.run")
+RUNS = "qrels.txt runs/bm25.run runs/dense.run"
+
+
+HEAVY = [b"'numpy'", b"'datetime'"]
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("lines", "unused"),
     [
-        ["--help"],
-        ["eval", "-h"],
-        ["compare", "--help"],
-        ["--version"],
-        ["eval", "-qcm", "map", "-M", "5", "--level=2", "qrels.txt", "reranked.run"],
-        ["compare", "-m", "map", "--test", "sign", *RUNS],
-        ["holes", "-m", "P.5", *RUNS],
-        ["depth", "-N", "5k", *RUNS],
-        ["measures", "map"],
-        ["check", *RUNS],
-        ["convert", "reranked.run", "-", "--to", "csv"],
+        (["--help", "--version"], [*HEAVY, b"'inspect'", b"'dataclasses'", b"'textwrap'"]),
+        (["eval -h", "compare --help"], HEAVY),  # which know output formats: dataclasses
+        (
+            [
+                "eval -qcm map -M 5 --level=2 qrels.txt reranked.run",
+                f"compare -m map --test sign {RUNS}",
+                f"holes -m P.5 {RUNS}",
+                f"depth -N 5k {RUNS}",
+                "measures map",
+                f"check {RUNS}",
+                "convert reranked.run - --to csv",
+            ],
+            [],
+        ),
     ],
+    ids=["program", "command", "answer"],
 )
-def test_typer_is_not_imported(words):
-    code = "import sys; from ragkpi.cli.program import main; main(sys.argv[1:]);"
-    code += "print(sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words], cwd=FIXTURES, capture_output=True, check=True
+def test_typer_is_not_imported(lines, unused):
+    code = (
+        "import sys; from ragkpi.cli.program import main\n"
+        "for line in sys.argv[1:]: print(main(line.split()), line)\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
     )
-    assert done.stdout
-    for unused in (b"'typer'", b"'click'", b"'pydantic'"):
-        assert unused not in done.stderr
-    if len(words) <= 2 and words[0] != "measures":
-        # The page of a command knows the output formats, which are dataclasses.
-        of_program = (b"'inspect'", b"'dataclasses'", b"'textwrap'") if len(words) == 1 else ()
-        for heavy in (b"'numpy'", b"'datetime'", *of_program):
-            assert heavy not in done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", code, *lines], cwd=FIXTURES, capture_output=True, check=True
+    )
+    assert all(f"0 {line}\n".encode() in done.stdout for line in lines)
+    for module in (b"'typer'", b"'click'", b"'pydantic'", *unused):
+        assert module not in done.stderr
 
 
 @pytest.mark.parametrize(

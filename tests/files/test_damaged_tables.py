@@ -20,6 +20,7 @@ import pytest
 
 import ragkpi as library
 from ragkpi.errors import InputError, RagkpiError
+from tests.tries import seeds
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -132,7 +133,7 @@ def test_flips(tmp_path):
         except RagkpiError as problem:
             return one_line(problem)
 
-    flips = [(chance.randrange(len(octets)), chance.randrange(8)) for _ in range(24)]
+    flips = [(chance.randrange(len(octets)), chance.randrange(8)) for _ in seeds(10)]
     with ThreadPoolExecutor(4) as pool:
         outcomes = list(pool.map(lambda flip: outcome(*flip), flips))
     assert any(isinstance(found, str) for found in outcomes)
@@ -143,7 +144,7 @@ def test_streams_that_are_cut(tmp_path):
     octets, ends = as_stream()
     chance = random.Random(4)
     cuts = {*ends, *(end + 4 for end in ends), len(octets) - 1}
-    cuts |= {chance.randrange(1, len(octets)) for _ in range(12)}
+    cuts |= {chance.randrange(1, len(octets)) for _ in seeds(4)}
     for cut in sorted(cuts):
         (tmp_path / "run").write_bytes(octets[:cut])
         with pytest.raises(InputError) as refused:

@@ -17,6 +17,7 @@ from ragkpi.files.formats import read_any_qrels, run_format
 from ragkpi.files.lines import blocks
 from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
+from tests.tries import TRIES
 
 RANKED = [(b"1", b"d1", 2.5), (b"1", b"d2", 1.0), (b"2", b"d1", -3.0)]
 POSITIONS = [(b"1", b"d1", -1.0), (b"1", b"d2", -2.0), (b"2", b"d1", -1.0)]
@@ -286,7 +287,7 @@ def test_lists_without_scores_may_say_so(tmp_path, ragkpi):
     assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"]
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100 * TRIES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from("pq"), st.text('ab",\n', max_size=3), st.integers(0, 9)),

@@ -231,8 +231,8 @@ def check_target(text, chance):
     report = file and refused(inspect_file, file)
     if report is None:
         return
-    for name in REPORT_FORMATS:
-        rendered(check_answer([report]), name, Layout()).encode()
+    name = chance.choice(list(REPORT_FORMATS))
+    rendered(check_answer([report]), name, Layout()).encode()
     for range_ in report.ranges:
         assert range_.lowest <= range_.value + 1e-12, range_
         assert range_.value <= range_.highest + 1e-12, range_

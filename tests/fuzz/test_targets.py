@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.fuzz.mutate import SEEDS, target_of
 from tests.fuzz.mutator import PIECES, mutated
 from tests.fuzz.targets import TARGETS
+from tests.tries import TRIES
 
 words = st.sampled_from(
     [b"1", b"2", b"Q0", b"d1", b"d2", b"d\xff", b"1.5", b"-1e3", b"inf", b"nan", b"me", b"x" * 70]
@@ -25,7 +26,7 @@ def test_mutated_inputs(name):
 
 
 @pytest.mark.parametrize("name", TARGETS)
-@settings(max_examples=150)
+@settings(max_examples=100 * TRIES)
 @given(text=texts)
 def test_lines_of_words(name, text):
     TARGETS[name](text, random.Random(text))

@@ -12,6 +12,7 @@ from ragkpi.measures.registry import TREC_MEASURES, find_metrics
 from ragkpi.ranking.judged import Settings
 from tests.slow_reference.measures import MEASURES
 from tests.slow_reference.ranking import judged_of, topics
+from tests.tries import TRIES
 
 REQUESTS = find_metrics(
     [
@@ -74,7 +75,7 @@ def test_the_twin_has_every_measure():
     assert names == {metric.measure.name for metric in REQUESTS}
 
 
-@settings(max_examples=200)
+@settings(max_examples=100 * TRIES)
 @given(
     st.dictionaries(queries, judgements.filter(len), min_size=1),
     st.dictionaries(queries, scored),

@@ -11,10 +11,11 @@ from ragkpi.files.lines import Tokens
 from ragkpi.ranking import reading
 from ragkpi.ranking.reading import RunParts, read_run, read_runs
 from tests.ranking.cases import judged, judgements_of, lines_of, ranking, retrieved
+from tests.tries import TRIES
 
 pytestmark = pytest.mark.usefixtures("reader")
 in_files = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-few = settings(in_files, max_examples=25)
+few = settings(in_files, max_examples=25 * TRIES)
 
 
 def ranked(qrels, run):
