@@ -182,19 +182,6 @@ class Spellings:
         self._plain = {plain(id_): row for id_, row in rows.items()}
         self._heads = {head(id_): row for id_, row in rows.items()}
 
-    def any_meant(self, documents: Sequence[bytes]) -> bool:
-        """Check fast whether `meant` may find any of many documents."""
-        text = b"\n".join(documents)
-        if len(b"".join(text.split())) + len(documents) - 1 != len(text):  # white space in ids
-            return True
-        lowered = {id_.lstrip(b"0") for id_ in text.lower().split(b"\n")}
-        heads = {head(id_) for id_ in documents} if b"#" in text else set()
-        return not (
-            self._plain.keys().isdisjoint(lowered)
-            and self._heads.keys().isdisjoint(documents)
-            and self._rows.keys().isdisjoint(heads)
-        )
-
     def meant(self, document: bytes) -> int:
         """Return the number of the judged document; -1 without one, or if `document` is judged."""
         if document in self._rows:

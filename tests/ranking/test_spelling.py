@@ -59,11 +59,3 @@ def test_many_spellings_of_one_id():
     rows = {spellings.meant(b"d") for _ in range(20_000)}
     assert len(rows) == 1
     assert rows <= set(range(20_000))
-
-
-@given(st.lists(ids, max_size=6, unique=True), st.lists(ids, max_size=6))
-def test_many_documents_are_asked_about_at_once(judged, documents):
-    spellings = Spellings({id_: row for row, id_ in enumerate(judged)})
-    unjudged = [id_ for id_ in documents if id_ not in judged]
-    if any(spellings.meant(id_) >= 0 for id_ in unjudged):
-        assert spellings.any_meant(unjudged)

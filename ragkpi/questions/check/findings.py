@@ -422,10 +422,8 @@ def document_spelling(block: QueryBlock) -> LineTally:
         unjudged = rows[block.judgement[rows] < 0]
         documents = block.document.take(unjudged).tolist()
         spellings = block.request.qrels.spellings(int(block.judged_queries[query]))
-        if spellings.any_meant(documents):
-            judged = map(spellings.meant, documents)
-            pairs = zip(unjudged.tolist(), judged, strict=True)
-            meant |= {row: judgement for row, judgement in pairs if judgement >= 0}
+        pairs = zip(unjudged.tolist(), map(spellings.meant, documents), strict=True)
+        meant |= {row: judgement for row, judgement in pairs if judgement >= 0}
     judged_ids = block.request.qrels.document
     return block.tally(
         np.array(sorted(meant), dtype=np.int64),

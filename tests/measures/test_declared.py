@@ -1,0 +1,70 @@
+"""What every record of a measure declares, held against values of random rankings.
+
+Help, gates and intervals read the range of a measure from its docstring, and its rate from the
+record. `tests/questions/test_holes.py` holds the declared bounds alike, `test_tied.py` ties.
+"""
+
+import random
+
+import numpy as np
+import pytest
+
+from ragkpi.evaluation import Evaluator
+from ragkpi.measures.measure import score
+from ragkpi.measures.registry import all_measures, find_metrics
+from ragkpi.ranking.judged import Settings, parse_grade_map
+
+LINES = {  # of one judgement, by the format that a measure reads
+    "qrels": "{query} 0 {document} {level}\n",
+    "qrels_jg": "{query} {group} {document} {level}\n",
+    "prefs": "{query} {group} 0 {document} {level}\n",
+}
+NUMERIC = [name for name, measure in all_measures().items() if measure.numeric]
+SETTINGS = Settings(corpus_size=40, grade_map=parse_grade_map("0=1,1=2,2=3,3=4,4=5"))
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """Return judged runs by the format of the judgements, from few documents to many."""
+    folder, draw = tmp_path_factory.mktemp("declared"), random.Random(11)
+    metrics = {form: [] for form in LINES}
+    for name in NUMERIC:
+        form = all_measures()[name].reads
+        metrics["qrels" if form == "any" else form] += find_metrics([name])
+    by_format = {}
+    for form, line in LINES.items():
+        for case in range(25):
+            lines, run = [], []
+            for query in "abcd":
+                documents = [f"{query}{number}" for number in range(draw.choice([1, 3, 30]))]
+                levels = draw.choice([[0], [0, 1], [0, 0, 1, 2, 3, 4]])
+                for document in draw.sample(documents, draw.randint(1, len(documents))):
+                    for group in "xy"[: 2 if form != "qrels" else 1]:
+                        level = draw.choice(levels)
+                        given = {"query": query, "document": document, "group": group}
+                        lines.append(line.format(level=level, **given))
+                for document in draw.sample(documents, draw.randint(1, len(documents))):
+                    run.append(f"{query} Q0 {document} 0 {draw.randint(1, 9)} run\n")
+            (folder / f"{form}{case}").write_text("".join(lines))
+            (folder / f"{form}{case}.run").write_text("".join(run))
+            evaluator = Evaluator(str(folder / f"{form}{case}"), SETTINGS, form)
+            outcome = evaluator.evaluate(str(folder / f"{form}{case}.run"), metrics[form])
+            by_format.setdefault(form, []).append(outcome.judged)
+    return by_format
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+def test_values_are_within_the_declared_range(judged, name):
+    metrics = find_metrics([name])
+    form = all_measures()[name].reads
+    for run in judged["qrels" if form == "any" else form]:
+        for column in score(run, metrics).columns:
+            low, high = column.metric.measure.range
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = column.per_query if column.metric.is_printed("query") else np.empty(0)
+                every = np.append(values, column.summary).astype(float)
+            every = every[~np.isnan(every)]
+            assert (every >= low - 1e-12).all(), (column.name, every.min(), low)
+            assert (every <= high + 1e-12).all(), (column.name, every.max(), high)
+            if column.metric.is_rate:
+                assert set(values[~np.isnan(values)].tolist()) <= {0.0, 1.0}, column.name
