@@ -64,7 +64,7 @@ _PROGRAM = (
 
 
 class ArrowTable:
-    """A table that a child process reads until it is closed.
+    """A table, or a folder of parquet parts, that a child process reads until it is closed.
 
     Every method raises `InputError` if the table is damaged or pyarrow crashes, and
     `UsageError` if pyarrow is not installed.
@@ -75,8 +75,8 @@ class ArrowTable:
         self._read = 0  # rows
         self._child = _start(source)
         try:
-            # The columns, and whether any holds lists or objects.
-            self.names, self.nested = self._open()
+            # The columns of the first part, and whether any holds lists or objects.
+            self.names, self.nested = self._open_part(source)
         except BaseException:
             self.close()
             raise
@@ -101,7 +101,7 @@ class ArrowTable:
             yield columns
 
     def rows(self, names: Sequence[str], at_once: int) -> Iterator[list[dict[str, Any]]]:
-        """Yield the next rows as JSON objects of these columns."""
+        """Yield the next rows as JSON objects of these columns; a part may lack some."""
         for _, (size,) in self._batches({"rows": names, "at_once": at_once}):
             yield json.loads(self._buffer(size).tobytes())
 
@@ -119,20 +119,23 @@ class ArrowTable:
         self.close()
 
     def _batches(self, order: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[int]]]:
-        """Yield the message and the buffer sizes of every batch."""
+        """Yield the message and the buffer sizes of every batch in all parts."""
         self._send(order)
-        while "end" not in (message := self._answer()):
-            yield message, message["sizes"]
+        for path in [None, *self._source.parts[1:]]:
+            if path is not None:
+                with Source(path) as part:
+                    self._open_part(part)
+            while "end" not in (message := self._answer()):
+                yield message, message["sizes"]
 
-    def _open(self) -> tuple[list[str], bool]:
-        """Send the bytes of the file; return the columns' names, and whether any is nested."""
-        source = self._source
-        self._format = "parquet" if source.peek(4) == b"PAR1" else "Arrow"
+    def _open_part(self, part: Source) -> tuple[list[str], bool]:
+        """Send the bytes of a part; return its column names, and whether any column is nested."""
+        self._part, self._format = part, "parquet" if part.peek(4) == b"PAR1" else "Arrow"
         piece, total = memoryview(bytearray(_PIECE)), 0
-        while count := source.fill(piece):
+        while count := part.fill(piece):
             total += count
-            if source.size is None and total > MOST_HELD:
-                raise too_large(source.name, "expected a format of lines")
+            if part.size is None and total > MOST_HELD:
+                raise too_large(part.name, "expected a format of lines")
             self._send({}, piece[:count])
         self._send({"most": MOST_HELD // _COST})
         answer = self._answer()
@@ -159,13 +162,13 @@ class ArrowTable:
         if error == "package":
             raise no_pyarrow(message["reason"])
         if error == "bomb":
-            raise _bomb(self._source)
+            raise _bomb(self._part)
         if error == "null":
             found, expected = f"{message['name']} is null", "expected a value in every row"
             raise InputError(self._source.name, message["row"], found, expected)
         if error == "column":
             raise broken(self._source, f"column {message['reason']}")
-        raise broken(self._source, f"no table ({message['reason']})")
+        raise broken(self._part, f"no table ({message['reason']})")
 
     def _buffer(self, size: int) -> Any:
         """Read a buffer of the child, (size,) uint8."""
@@ -205,12 +208,12 @@ class ArrowTable:
         reader = f"the {self._format} reader"
         if -status in _KILLING:
             found = f"{reader} was killed (signal {-status}), perhaps short of memory"
-            return InputError(self._source.name, None, found, "expected a smaller table")
+            return InputError(self._part.name, None, found, "expected a smaller table")
         if 0 <= status <= 2:  # Python itself ends so
             found = f"{reader}, a process of {sys.executable}, ended with status {status}"
-            return InputError(self._source.name, None, found, "expected a Python that has ragkpi")
+            return InputError(self._part.name, None, found, "expected a Python that has ragkpi")
         how = f"signal {-status}" if status < 0 else f"status {status}"
-        return broken(self._source, f"{reader} crashed ({how}), so that the file is damaged")
+        return broken(self._part, f"{reader} crashed ({how}), so that the file is damaged")
 
 
 def _start(source: Source) -> Any:

@@ -2,10 +2,10 @@
 
 `ragkpi.files.arrow.ArrowTable` starts the child and never imports this module. They talk through
 the child's standard streams. A message is a line of JSON followed by buffers, whose lengths are
-its ``"sizes"``. The parent sends the table in messages with one buffer; a message without a buffer
-ends it. The child answers with ``"names"`` and ``"nested"``. Then the parent asks for ``"columns"``
-or ``"rows"``. The child answers with batches and an ``"end"``. Its last answer may be an
-``"error"``.
+its ``"sizes"``. The parent sends each part of the table in messages with one buffer; a message
+without a buffer ends the part. The child answers with ``"names"`` and ``"nested"``. After the first
+part, the parent asks for ``"columns"`` or ``"rows"``. The child answers with batches and an
+``"end"``. Its last answer may be an ``"error"``.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _receive(file: BinaryIO) -> tuple[dict[str, Any], list[bytes]]:
 
 
 def serve() -> None:
-    """Read one table for the parent process."""
+    """Read one table, part by part, for the parent process."""
     if resource is not None:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no core file
@@ -89,31 +89,35 @@ def serve() -> None:
 
 
 def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
-    octets = bytearray()
-    message, buffers = _receive(orders)
-    while buffers:
-        octets += buffers[0]
+    wanted: dict[str, Any] | None = None
+    above = 0  # rows of earlier parts
+    while True:
+        octets = bytearray()
         message, buffers = _receive(orders)
-    if _MISSING:
-        raise _Refused("package", reason=_MISSING)
-    tables = _tables(octets, message["most"])
-    schema = next(tables).schema
-    types = pyarrow.types
-    kinds = types.is_list, types.is_large_list, types.is_struct
-    nested = any(is_kind(field.type) for field in schema for is_kind in kinds)
-    _send(answers, {"names": schema.names, "nested": nested})
-    answers.flush()
-    order, _ = _receive(orders)
-    above = 0  # rows of earlier batches
-    for table in _gathered(tables, order["at_once"]):
-        if "rows" in order:
-            _send(answers, {}, _rows(table, order["rows"]))
-        else:
-            columns = [_column(table, name, kind, above) for name, kind in order["columns"]]
-            views = [view for type_, column in columns for view in _buffers(column, type_)]
-            _send(answers, {"types": [type_ for type_, _ in columns]}, *views)
-        above += len(table)
-    _send(answers, {"end": True})
+        while buffers:
+            octets += buffers[0]
+            message, buffers = _receive(orders)
+        if _MISSING:
+            raise _Refused("package", reason=_MISSING)
+        tables = _tables(octets, message["most"])
+        schema = next(tables).schema
+        types = pyarrow.types
+        kinds = types.is_list, types.is_large_list, types.is_struct
+        nested = any(is_kind(field.type) for field in schema for is_kind in kinds)
+        _send(answers, {"names": schema.names, "nested": nested})
+        answers.flush()
+        if wanted is None:
+            wanted, _ = _receive(orders)
+        for table in _gathered(tables, wanted["at_once"]):
+            if "rows" in wanted:
+                _send(answers, {}, _rows(table, wanted["rows"]))
+            else:
+                columns = [_column(table, name, kind, above) for name, kind in wanted["columns"]]
+                views = [view for type_, column in columns for view in _buffers(column, type_)]
+                _send(answers, {"types": [type_ for type_, _ in columns]}, *views)
+            above += len(table)
+        _send(answers, {"end": True})
+        answers.flush()
 
 
 def _tables(octets: bytearray, most: int) -> Iterator[Any]:
@@ -186,7 +190,7 @@ def _gathered(tables: Iterator[Any], rows: int) -> Iterator[Any]:
 
 def _rows(table: Any, names: Sequence[str]) -> bytes:
     """Return rows as a JSON array; values that JSON lacks become text."""
-    table = table.select(names)
+    table = table.select([name for name in names if name in table.column_names])
     for place, field in enumerate(table.schema):
         if pyarrow.types.is_temporal(field.type):
             table = table.set_column(place, field.name, table[place].cast("string"))
@@ -206,6 +210,8 @@ def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
         return "float64", _numbers_or_nan(table, name)
     if table.column_names.count(name) > 1:
         raise _Refused("column", reason=f"{name} twice")
+    if name not in table.column_names:  # only the first part has it
+        raise _Refused("null", name=name, row=above + 1)
     column = table[name]
     if column.null_count:
         row = next(row for row, value in enumerate(column, start=above + 1) if not value.is_valid)

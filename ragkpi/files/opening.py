@@ -72,6 +72,10 @@ class Inputs:
         if before is None and not os.path.exists(path):  # qrels by name
             return None
         digest = new_sha256()
+        if os.path.isdir(path):  # a folder of parquet files
+            parts = sorted(part for part in self._states if os.path.dirname(part) == path)
+            digest.update("\n".join(self.sha256(part) or "" for part in parts).encode())
+            return str(digest.hexdigest())
         with open(path, "rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
@@ -126,6 +130,17 @@ def noted_inputs() -> Iterator[Inputs]:
         yield _of_command
     finally:
         _of_command = before
+
+
+def parts_of(path: str) -> list[str]:
+    """Return the parquet files of a folder in order, hidden files left out; [] for a file."""
+    if path == "-" or not os.path.isdir(path):
+        return []
+    return [
+        os.path.join(path, name)
+        for name in sorted(os.listdir(path))
+        if name.endswith((".parquet", ".pq")) and not name.startswith((".", "_"))
+    ]
 
 
 class HashedPipe(io.RawIOBase):
@@ -249,11 +264,11 @@ def too_large(file: str, expected: str) -> InputError:
 
 
 class Source:
-    """An opened input: a file, a pipe or ``-``.
+    """An opened input: a file, a pipe, ``-`` or a folder of parquet files.
 
     A file is opened once, so a file that takes its name later is not read. If a file changes while
     it is read, closing the source raises an error. `size` is the length of a plain, uncompressed
-    file, `place` how far `fill` has read.
+    file, `place` how far `fill` has read. A folder's bytes are those of the first of its `parts`.
     """
 
     def __init__(self, path: str) -> None:
@@ -264,11 +279,13 @@ class Source:
         self._copied = False  # whether to read the copy of a pipe
         self.place = 0
         self._ahead = memoryview(b"")  # read by `peek` but not yet by `fill`
-        self._file = self._open(path)
+        self.parts = parts_of(path)
+        self._file = self._open(self.parts[0] if self.parts else path)
         self._before = self._state()
         self._pipe: HashedPipe | None = None
         try:
-            inputs().note(path, os.fstat(self._file.fileno()))
+            opened = self.parts[0] if self.parts else path
+            inputs().note(opened, os.fstat(self._file.fileno()))
             if self._before is None and inputs().hashed:
                 self._pipe = HashedPipe(self._file.detach())  # type: ignore[attr-defined]
                 self._file = cast(BinaryIO, io.BufferedReader(self._pipe))
@@ -285,7 +302,8 @@ class Source:
                     raise InputError("-", None, "standard input is closed", "expected it open")
                 return open(os.dup(sys.stdin.fileno()), "rb")
             if os.path.isdir(path):
-                raise InputError(path, None, "is a directory", "expected a file")
+                found, expected = "is a directory", "expected a file, or a folder of .parquet parts"
+                raise InputError(path, None, found, expected)
             return open(path, "rb")
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or str(problem)

@@ -193,7 +193,7 @@ _FORMATS = (
     ),
     FileFormat(
         "parquet",
-        "a table with named columns; needs pyarrow",
+        "a table with named columns, or a folder of its parts; needs pyarrow",
         (".parquet", ".pq"),
         {"run": arrow.stream_run, "qrels": arrow.read_qrels},
         {"run": arrow.write_parquet, "qrels": arrow.write_parquet_qrels},

@@ -29,9 +29,10 @@ def rows(path):
         ]
 
 
+@pytest.mark.parametrize("folder", [False, True])
 @pytest.mark.parametrize("lengths", [[100, 1, 60], [150_000, 1, 90_000, 5], [1] * 140_000])
-def test_pieces(lengths, tmp_path):
-    """Rankings shorter and longer than what is read at a time, over the ends of row groups."""
+def test_pieces(lengths, folder, tmp_path):
+    """Rankings shorter and longer than what is read at a time, over the ends of parts."""
     queries = np.repeat([f"q{number}" for number in range(len(lengths))], lengths).tolist()
     expected = [
         (query.encode(), b"d%d" % row, -row / 4, row + 1) for row, query in enumerate(queries)
@@ -44,8 +45,23 @@ def test_pieces(lengths, tmp_path):
         }
     )
     path = tmp_path / "run"
-    parquet.write_table(table, path, row_group_size=33_000)
+    if folder:
+        path.mkdir()
+        half = len(table) // 3
+        parquet.write_table(table.slice(0, half), path / "part-0.parquet", row_group_size=20_000)
+        later = table.slice(half).select(["score", "docid", "qid"])
+        parquet.write_table(later, path / "part-1.parquet")
+    else:
+        parquet.write_table(table, path, row_group_size=33_000)
     assert rows(path) == expected
+
+
+def test_a_part_without_a_column(tmp_path):
+    table = pyarrow.table({"qid": ["a"], "docid": ["d"], "score": [1.0]})
+    parquet.write_table(table, tmp_path / "0.parquet")
+    parquet.write_table(table.drop_columns(["score"]), tmp_path / "1.parquet")
+    with pytest.raises(InputError, match="score is null"):
+        rows(tmp_path)
 
 
 def test_lists_of_very_many_elements_are_refused(tmp_path):

@@ -376,13 +376,19 @@ def test_every_part_of_csv_may_be_quoted(tmp_path):
     assert rows(put(tmp_path, text)) == SCORED
 
 
-def test_tables_with_lists_and_other_names(tmp_path):
+def test_tables_with_lists_and_folders_of_parts(tmp_path):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     table = arrow.table({"qid": ["1", "2"], "retrieval_gt": [[["a"], ["b"]], [["c"]]]})
     parquet.write_table(table, tmp_path / "nested.parquet")
     assert judged(str(tmp_path / "nested.parquet")) == JUDGED
+    folder = tmp_path / "run.parquet"
+    folder.mkdir()
     flat = arrow.table({"qid": [1, 1, 2], "docno": ["a", "b", "c"], "score": [0.9, 0.5, 0.4]})
+    parquet.write_table(flat.slice(0, 1), folder / "part-0.parquet")
+    parquet.write_table(flat.slice(1, 2), folder / "part-1.parquet")
+    (folder / "_SUCCESS").write_text("")
+    assert rows(str(folder)) == SCORED
     named = flat.rename_columns(["frage", "dok", "wert"])
     parquet.write_table(named, tmp_path / "named.parquet")
     how = reading_for("run", map_="query=frage, doc=dok, score=wert")

@@ -54,8 +54,8 @@ class MemorySource(Source):
 
     def __init__(self, text, name="run"):
         self.name, self.size = name, len(text)
-        self._compression = self._spool = self._before = None
-        self._ahead, self._copied = memoryview(b""), False
+        self._compression = self._spool = self._before = self._plain = self._watched = None
+        self._ahead, self.parts, self._copied = memoryview(b""), [], False
         self._text, self.place = text, 0
         self._file = self._stream = io.BytesIO(text)
 
