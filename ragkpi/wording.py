@@ -148,6 +148,14 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {noun}"
 
 
+def percent(share: float) -> str:
+    """Write a share; what is not all, or not nothing, never looks like it."""
+    whole = round(share * 100)
+    if 0 < share < 1 and whole in (0, 100):
+        return f"{share * 100:.1f} %" if 0.0005 <= share < 0.9995 else f"nearly {whole} %"
+    return f"{whole} %"
+
+
 def short_p(p: float) -> str:
     """Write a p-value in a sentence.
 

@@ -172,16 +172,16 @@ def small_print(charts: Sequence[Chart]) -> list[str]:
 
 def _undrawn(chart: Chart) -> Iterator[str]:
     if isinstance(chart, IntervalChart):
-        unknown = [row.name for row in chart.rows if math.isnan(chart.x.position(row.value))]
-        if unknown:
-            yield f"{chart.title}: no finite value of {', '.join(unknown)}"
+        undrawable = [row.name for row in chart.rows if math.isnan(chart.x.position(row.value))]
+        if undrawable:
+            yield f"{chart.title}: no finite value of {', '.join(undrawable)}"
         return
     lacking: dict[str, list[str]] = {}
     for drawn in chart.drawn:
         points = zip(drawn.x, drawn.y, strict=True)
-        unknown_at = sum(math.isnan(chart.x.position(x) + chart.y.position(y)) for x, y in points)
-        if unknown_at:
-            lacking.setdefault(f"{unknown_at:,} of {len(drawn.x):,} points", []).append(drawn.name)
+        lacks = sum(math.isnan(chart.x.position(x) + chart.y.position(y)) for x, y in points)
+        if lacks:
+            lacking.setdefault(f"{lacks:,} of {len(drawn.x):,} points", []).append(drawn.name)
     for where, names in lacking.items():
         have = "has" if len(names) == 1 else "have"
         yield f"{chart.title}: {', '.join(names)} {have} no finite value at {where}"
@@ -193,10 +193,10 @@ def extent_of(chart: Chart, direction: Direction) -> Extent:
     The limits always differ. They are 0 and 1 if nothing can be drawn.
     """
     axis = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
-    wanted = [bound for bound in (axis.low, axis.high) if bound is not None]
-    positions = [axis.position(number) for number in (*_numbers(chart, direction), *wanted)]
-    known = [at for at in positions if not math.isnan(at)] or [0.0, 1.0]
-    low, high = min(known), max(known)
+    limits = [bound for bound in (axis.low, axis.high) if bound is not None]
+    positions = [axis.position(number) for number in (*_numbers(chart, direction), *limits)]
+    finite = [at for at in positions if not math.isnan(at)] or [0.0, 1.0]
+    low, high = min(finite), max(finite)
     return Extent(axis, low, high) if low < high else Extent(axis, low - 0.5, high + 0.5)
 
 
@@ -227,11 +227,11 @@ def with_markers(chart: PlaneChart, line: Line, number: int) -> list[int]:
     positions = [chart.x.position(x) for x in line.x]
     low, high = positions[0], positions[-1]
     shift = (number + 0.5) / max(len(chart.curves), 1)
-    chosen = set()
+    places = set()
     for step in range(_MARKERS_OF_A_CURVE):
-        wanted = low + (high - low) * (step + shift) / _MARKERS_OF_A_CURVE
-        chosen.add(min(range(len(positions)), key=lambda point: abs(positions[point] - wanted)))
-    return sorted(chosen)
+        target = low + (high - low) * (step + shift) / _MARKERS_OF_A_CURVE
+        places.add(min(range(len(positions)), key=lambda point: abs(positions[point] - target)))
+    return sorted(places)
 
 
 def chart_object(chart: Chart) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
+from ragkpi.wording import percent
 
 # Where judging is compared for a metric that looks at whole rankings: down to the longest one.
 _DEPTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
@@ -46,14 +47,6 @@ class Doubt:
         order = "; unjudged documents could reverse the order" if self.can_reverse else ""
         shares = f"{baseline} {percent(self.baseline)}, {run} {percent(self.run)}"
         return f"judged in the top {self.depth}: {shares}{order} (ragkpi holes)"
-
-
-def percent(share: float) -> str:
-    """Write a share; what is not all, or not nothing, never looks like it."""
-    whole = round(share * 100)
-    if 0 < share < 1 and whole in (0, 100):
-        return f"{share * 100:.1f} %" if 0.0005 <= share < 0.9995 else f"nearly {whole} %"
-    return f"{whole} %"
 
 
 @dataclass(frozen=True, eq=False)

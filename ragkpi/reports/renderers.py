@@ -251,7 +251,7 @@ def format_of_file(path: str) -> str | None:
     suffix = os.path.splitext(path)[1].lower()
     if suffix in ("", ".txt"):
         return None
-    by_suffix = {known.suffix: name for name, known in REPORT_FORMATS.items() if known.suffix}
+    by_suffix = {form.suffix: name for name, form in REPORT_FORMATS.items() if form.suffix}
     if suffix not in by_suffix:
         raise UsageError(
             f"-o {path}: no format has the suffix {suffix}; expected {', '.join(by_suffix)} or "

@@ -205,7 +205,7 @@ def _texts(table: Table, number: int, layout: Layout) -> list[str]:
 
 
 def _drawn(
-    shown: Table,
+    data: Table,
     cells: Mapping[int, Sequence[Sequence[str]]],
     heights: Sequence[int],
     layout: Layout,
@@ -215,7 +215,7 @@ def _drawn(
 
     drawing = table.Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number in cells:
-        column = shown.columns[number]
+        column = data.columns[number]
         drawing.add_column(
             text.Text(visible(column.name)),
             justify="right" if column.numeric else "left",
@@ -226,7 +226,7 @@ def _drawn(
             *(
                 text.Text("\n").join(
                     text.Text(line, "bold green" if row[number].best else _STYLES[row[number].tone])
-                    for row, lines, height in zip(shown.rows, column_lines, heights, strict=False)
+                    for row, lines, height in zip(data.rows, column_lines, heights, strict=False)
                     for line in [*lines, *[""] * (height - len(lines))]
                 )
                 for number, column_lines in cells.items()

@@ -201,7 +201,7 @@ def tau_b(reference: FloatArray, other: FloatArray) -> FloatArray:
     by_reference, by_other = _order(reference), _order(other)
     agreeing = (by_reference * by_other).sum(axis=(-2, -1))
     root = np.sqrt(np.abs(by_reference).sum(axis=(-2, -1)) * np.abs(by_other).sum(axis=(-2, -1)))
-    return _known(ratio(agreeing, root), reference, other)
+    return _where_ordered(ratio(agreeing, root), reference, other)
 
 
 def tau_ap(reference: FloatArray, other: FloatArray) -> FloatArray:
@@ -225,7 +225,7 @@ def tau_ap(reference: FloatArray, other: FloatArray) -> FloatArray:
     weight = (harmonic[first + size] - harmonic[first]) / size
     correct = np.where(above > 0, _order(reference), 0).sum(axis=-1)
     value = ratio((weight * correct).sum(axis=-1), np.full(first.shape[:-1], systems - 1.0))
-    return _known(value, reference, other)
+    return _where_ordered(value, reference, other)
 
 
 def spearman_of_orders(reference: FloatArray, other: FloatArray) -> FloatArray:
@@ -234,7 +234,7 @@ def spearman_of_orders(reference: FloatArray, other: FloatArray) -> FloatArray:
     Source: C. Spearman, American Journal of Psychology 15, 1904.
     """
     ranks = [_order(values).sum(axis=-1).astype(np.float64) for values in (reference, other)]
-    return _known(_product_moment(*ranks), reference, other)
+    return _where_ordered(_product_moment(*ranks), reference, other)
 
 
 def pearson_of_values(reference: FloatArray, other: FloatArray) -> FloatArray:
@@ -242,7 +242,7 @@ def pearson_of_values(reference: FloatArray, other: FloatArray) -> FloatArray:
 
     Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
     """
-    return _known(_product_moment(reference, other), reference, other)
+    return _where_ordered(_product_moment(reference, other), reference, other)
 
 
 def rank_biased_overlap(
@@ -262,7 +262,7 @@ def rank_biased_overlap(
     overlap = within.sum(axis=-2) / depth
     weights = (1.0 - persistence) * persistence ** (depth - 1.0)
     value = persistence**systems + (overlap * weights).sum(axis=-1)
-    return _known(np.asarray(value), reference, other)
+    return _where_ordered(np.asarray(value), reference, other)
 
 
 def _within(values: FloatArray, depth: npt.NDArray[np.int64]) -> FloatArray:
@@ -286,7 +286,7 @@ def _product_moment(x: FloatArray, y: FloatArray) -> FloatArray:
     return np.clip(ratio((x * y).sum(axis=-1), root), -1.0, 1.0)
 
 
-def _known(value: FloatArray, reference: FloatArray, other: FloatArray) -> FloatArray:
+def _where_ordered(value: FloatArray, reference: FloatArray, other: FloatArray) -> FloatArray:
     """Return a coefficient if both judgements order finite values, else NaN."""
     ordered = [
         np.isfinite(values).all(axis=-1) & (values.max(axis=-1) > values.min(axis=-1))

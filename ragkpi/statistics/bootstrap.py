@@ -118,7 +118,7 @@ def _bits(words: npt.NDArray[np.uint64], count: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class QuerySample:
-    """Scores of metrics known for the same n queries, which are resampled together.
+    """Scores of metrics with values for the same n queries, which are resampled together.
 
     `statistics`, (n, R, T), holds the statistics of every query and run, without NaN; `columns`
     holds each metric's columns among T. Queries of one `unit` are drawn, swapped and left out
@@ -227,7 +227,7 @@ class QuerySample:
 def query_samples(
     runs: Sequence[Scores], choose: Callable[[Metric], bool], clusters: Clusters | None = None
 ) -> list[QuerySample]:
-    """Group the metrics of runs by the queries for which they are known.
+    """Group the metrics of runs by the queries for which they have values.
 
     The runs have equal queries and equal metrics. If a query's value is NA in any run, the metric
     loses the query for all runs. `choose` chooses the metrics; it must reject texts.
@@ -235,23 +235,25 @@ def query_samples(
     groups: dict[bytes, tuple[BoolArray, list[Sequence[MetricScores]]]] = {}
     for of_runs in zip(*(run.columns for run in runs), strict=True):
         if choose(of_runs[0].metric):
-            known = np.all([column.has_value for column in of_runs], axis=0)
-            groups.setdefault(known.tobytes(), (known, []))[1].append(of_runs)
+            has_values = np.all([column.has_value for column in of_runs], axis=0)
+            groups.setdefault(has_values.tobytes(), (has_values, []))[1].append(of_runs)
     queries = runs[0].queries
     return [
-        _sample(alike, known, units_of(list(itertools.compress(queries, known)), clusters))
-        for known, alike in groups.values()
+        _sample(columns, has_values, units_of([*itertools.compress(queries, has_values)], clusters))
+        for has_values, columns in groups.values()
     ]
 
 
-def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray, unit: Unit) -> QuerySample:
+def _sample(
+    metrics: list[Sequence[MetricScores]], has_values: BoolArray, unit: Unit
+) -> QuerySample:
     ends = np.cumsum([0, *(of_runs[0].statistics.shape[1] for of_runs in metrics)]).tolist()
     return QuerySample(
         metrics=[of_runs[0].metric for of_runs in metrics],
         columns=[slice(start, end) for start, end in itertools.pairwise(ends)],
         statistics=np.stack(
             [
-                np.concatenate([column.statistics for column in of_run], axis=1)[known]
+                np.concatenate([column.statistics for column in of_run], axis=1)[has_values]
                 for of_run in zip(*metrics, strict=True)
             ],
             axis=1,

@@ -6,7 +6,14 @@ import re
 import pytest
 
 from ragkpi.reports.layout import Cell, Column, Layout, Table
-from ragkpi.reports.renderers import dump, write_csv, write_markdown, write_tsv
+from ragkpi.reports.renderers import (
+    REPORT_FORMATS,
+    dump,
+    rendered,
+    write_csv,
+    write_markdown,
+    write_tsv,
+)
 from ragkpi.wording import visible
 
 FORGED = "q\nmap                   \tall\t0.9999"
@@ -60,6 +67,27 @@ def test_notes_name_ids_visibly(ragkpi, tmp_path):
 def test_marks_of_direction_are_shown():
     assert visible("a\u202eb\u2028c\u2066d") == r"a\u202eb\u2028c\u2066d"
     assert visible("שלום 中 é") == "שלום 中 é"
+
+
+HIDDEN = "a\x1b[31mb\u202ec"
+FOR_PROGRAMS = {"json", "jsonl", "csv", "tsv"}  # which keep the characters of a file
+
+
+class HiddenEverywhere:
+    """A report with hidden characters in every text that it has."""
+
+    def table(self, layout):
+        column = Column(HIDDEN, legend=HIDDEN)
+        rows, texts = [[Cell(HIDDEN)]], [HIDDEN]
+        return Table([column], rows, texts, HIDDEN, (), texts, texts)
+
+
+@pytest.mark.parametrize("name", sorted(REPORT_FORMATS.keys() - FOR_PROGRAMS))
+@pytest.mark.parametrize("explanation", ["hidden", "shown"])
+def test_every_format_for_people_shows_what_is_hidden(name, explanation):
+    drawn = rendered(HiddenEverywhere(), name, Layout(explanation=explanation))
+    assert drawn.count("u202e") >= 4
+    assert not set(drawn) & {"\x1b", "\u202e"}
 
 
 @pytest.mark.parametrize(

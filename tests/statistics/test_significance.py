@@ -10,6 +10,7 @@ from scipy import stats
 from ragkpi.measures.measure import GEOMETRIC_MEAN
 from ragkpi.statistics.bootstrap import query_samples
 from ragkpi.statistics.decisions import TESTS
+from ragkpi.statistics.paired import Procedure, compare
 from ragkpi.statistics.significance import intervals_of_differences, p_values
 from tests.made_scores import BOR, MAP, SUCCESS, metric, scores
 
@@ -110,6 +111,22 @@ def test_zero_is_outside_the_interval_where_p_is_small(value, clusters, seed):
     for level in (0.5, 0.8, 0.9, 0.95, 0.99):
         ((interval,),) = intervals_of_differences(sample, level)
         assert (interval.low > 0 or interval.high < 0) == (p < 1 - level)
+
+
+@pytest.mark.parametrize(("test", "metric"), [("t", SUCCESS), *itertools.product(TESTS, [MAP])])
+@pytest.mark.parametrize("n", [7, 20])
+def test_no_p_is_below_the_least_and_some_p_reaches_it(test, metric, n):
+    """Of all rises by 1, nearly 1 or twice as much each time, on n queries; of successes by 1."""
+    rises = [np.ones(n), 1 - np.arange(n) / 1e6, 0.5 ** np.arange(n)]
+    found = []
+    for rise in rises if metric is MAP else rises[:1]:
+        runs = [scores([(metric, values)]) for values in (np.zeros(n), rise)]
+        (difference,) = compare(["low", "high"], runs, Procedure(test=test)).differences
+        found.append(difference.p)
+    assert difference.reach.differing == n
+    least = difference.reach.least_p(test)
+    assert np.nanmin(found) >= least * (1 - 1e-9)
+    assert np.nanmin(found) == pytest.approx(least, rel=0.2, abs=1e-9)
 
 
 @pytest.mark.parametrize("test", TESTS)

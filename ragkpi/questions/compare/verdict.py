@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from ragkpi.library.unjudged_doubt import Doubt, Judging, percent
+from ragkpi.library.unjudged_doubt import Doubt, Judging
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
 from ragkpi.statistics.paired import Claim, Comparison, Difference
-from ragkpi.wording import counted, joined, rounded, short_p
+from ragkpi.wording import counted, joined, percent, rounded, short_p
 
 LINES, COLUMNS = 3, 80  # of a verdict on a terminal
 _BESIDE_NAMES = 53  # columns of a terminal for a difference, its interval and p

@@ -28,7 +28,7 @@ from ragkpi.questions.depth.study import (
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.statistics.bootstrap import FEW, UNKNOWN
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
-from ragkpi.wording import counted
+from ragkpi.wording import counted, percent
 
 _FEW = 4  # most depths in a sentence
 _FEW_RUNS = 3  # most runs with a sentence of their own
@@ -56,7 +56,7 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
         of = "the queries" if stabilities[0].clusters is None else "clusters of the queries"
         explanation.append(
             f"resamples: the depth is chosen again in {stabilities[0].resamples:,} resamples of "
-            f"{of} that can succeed; it is decided if {_percent(DECIDED)} of them choose "
+            f"{of} that can succeed; it is decided if {percent(DECIDED)} of them choose "
             "between half and twice the depth"
         )
         fewest = min(stability.queries for stability in stabilities)
@@ -140,13 +140,13 @@ def _of_log(curve: Curve, depth: int) -> str:
     names = ("p_obs", "p_rand", "bor", "bor_max", "collapse")
     success, chance, bits, ceiling, share = (curve.column(name, depth).summary for name in names)
     events = counted(len(curve.column("bor", depth).statistics), "event")
-    at = f"At K = {depth:,} {_percent(success)} of {events} succeed"
+    at = f"At K = {depth:,} {percent(success)} of {events} succeed"
     if share >= 0.5 or ceiling < CEILING_LIMIT:
-        return f"{at}, and {_percent(chance)} of random draws: that says nothing; retrieve fewer."
+        return f"{at}, and {percent(chance)} of random draws: that says nothing; retrieve fewer."
     low, high = curve.interval("bor", depth) or UNKNOWN
     figures = f"{bits:.2f} [{low:.2f}, {high:.2f}] bits over random"
     if not low > 0:
-        return f"{at}, not shown to be more than the {_percent(chance)} of random draws: {figures}."
+        return f"{at}, not shown to be more than the {percent(chance)} of random draws: {figures}."
     return f"{at}: {figures}, {2**bits:.3g} times as often; a perfect system has {ceiling:.2f}."
 
 
@@ -229,7 +229,7 @@ def _allowed(limits: Limits) -> str:
 def _what(limits: Limits) -> str:
     """Name what makes a success."""
     if limits.recall:
-        return f"{_percent(limits.recall)} of the relevant passages"
+        return f"{percent(limits.recall)} of the relevant passages"
     return "a relevant passage" if limits.m == 1 else f"{limits.m} relevant passages"
 
 
@@ -299,13 +299,13 @@ def _undecided(stability: Stability, choice: Choice, limits: Limits) -> str:
         )
     (low, high), (first, last) = stability.ends, stability.success
     rest = "one query" if stability.between == 1 else f"{stability.between:,} queries"
-    only = f"; only K = {high:,} brings {_percent(last)}, and that rests on {rest}"
+    only = f"; only K = {high:,} brings {percent(last)}, and that rests on {rest}"
     if not stability.between:
         only = f", and K = {high:,} brings no more"
     at = f"K = {low:,} already" if low else f"K = {high:,}"
     return (
         f"Undecided between {_span(low, low)} and {high:,}: at {at} "
-        f"{_percent(first if low else last)} of the queries have {_what(limits)}"
+        f"{percent(first if low else last)} of the queries have {_what(limits)}"
         f"{only if low else ''} ({_shares(stability)})."
     )
 
@@ -321,21 +321,17 @@ def _too_few(stability: Stability) -> str:
 def _shares(stability: Stability) -> str:
     """Say which depths the resamples choose, and how often."""
     first, *others = (
-        f"{_span(low, high, ' or ' if high - low == 1 else ' to ')} in {_percent(share)}"
+        f"{_span(low, high, ' or ' if high - low == 1 else ' to ')} in {percent(share)}"
         for low, high, share in map(astuple, stability.groups)
         if share >= 0.01
     )
     return ", ".join([f"{first} of the resamples", *others])
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 def _saturated(saturation: Saturation, limits: Limits) -> str:
     """Say that success cannot choose, and which measures could."""
     everyone = saturation.success == 1
-    who = "every query has" if everyone else f"{_percent(saturation.success)} of the queries have"
+    who = "every query has" if everyone else f"{percent(saturation.success)} of the queries have"
     hints = []
     for name, final in saturation.final.items():
         least = min(math.floor(10 * final) / 10, _HINTS[name])

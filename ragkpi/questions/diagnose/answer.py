@@ -18,7 +18,7 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.diagnose.study import FEWEST, Blame, Diagnosis, Fault, blame
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.wording import counted, decoded, listed
+from ragkpi.wording import counted, decoded, listed, percent
 
 _CORNERS: tuple[Fault, ...] = ("retriever", "fine", "both", "reranker")
 _TONES: dict[Fault, Literal["plain", "good", "bad", "warning"]] = {
@@ -153,7 +153,7 @@ def _notes(diagnosis: Diagnosis, blamed: Blame | None, worst: int) -> Iterator[s
         if best is not None and blamed is not None:
             lost = "nothing would be lost"
             if best.lost > _ROUNDING:
-                share = _percent(best.missed_by_pool / best.lost)
+                share = percent(best.missed_by_pool / best.lost)
                 lost = f"{share} of the loss would not be in the pool"
             would = f"with all of them of the top grade, {lost}"
         documents = counted(diagnosis.retrieved, "document")
@@ -207,13 +207,13 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
     if blamed is None:
         return f"Nothing is lost: the top {cutoff} hold the best evidence there is."
     low, high = blamed.interval
-    share = _percent(blamed.share)
+    share = percent(blamed.share)
     if blamed.queries > 1:
         share += f" [{_points(low)}, {_points(high)}]"
     if blamed.decided and blamed.stage == "retrieval":
         return f"Fix retrieval first: {share} of the lost gain is not in the pool."
     if blamed.decided:
-        share = f"{_percent(1 - blamed.share)} [{_points(1 - high)}, {_points(1 - low)}]"
+        share = f"{percent(1 - blamed.share)} [{_points(1 - high)}, {_points(1 - low)}]"
         return (
             f"Fix the reranker first: {share} of the lost gain is in the pool, but not in the top "
             f"{cutoff}."
@@ -225,7 +225,7 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
             f"{counted(blamed.losing, blamed.unit, units)} lost gain, {share} of it not in the "
             "pool."
         )
-    retrieval, reranker = map(_percent, blamed.resampled.values())
+    retrieval, reranker = map(percent, blamed.resampled.values())
     return (
         f"Undecided between retrieval and the reranker: retrieval in {retrieval} of the resamples, "
         f"the reranker in {reranker} (share of the lost gain not in the pool: {share})."
@@ -235,10 +235,6 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
 def _points(share: float) -> str:
     """Write a share as a whole number of percents, from 0 to 100."""
     return f"{min(max(share, 0), 1) * 100:.0f}"
-
-
-def _percent(share: float) -> str:
-    return f"{_points(share)} %"
 
 
 def _findings(diagnosis: Diagnosis, blamed: Blame | None) -> dict[str, Any]:

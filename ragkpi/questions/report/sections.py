@@ -119,12 +119,12 @@ def _differences(
     if len(runs) < 2 or not compared:
         return {}
     names, scores = [run.name for run in runs], [only(run.scores, compared) for run in runs]
-    found: dict[str, dict[int, list[Difference]]] = {}
+    differences: dict[str, dict[int, list[Difference]]] = {}
     comparisons = compare_each(names, scores, procedure, baselines)
     for baseline, comparison in zip(baselines, comparisons, strict=True):
         for of_metric in comparison.by_metric:
-            found.setdefault(of_metric[0].metric.name, {})[baseline] = of_metric
-    return found
+            differences.setdefault(of_metric[0].metric.name, {})[baseline] = of_metric
+    return differences
 
 
 def _depth(run: ReportedRun, graded: bool) -> dict[str, Any]:
