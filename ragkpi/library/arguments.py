@@ -1,5 +1,6 @@
 """Arguments that the public functions share, and the checks that turn them into settings."""
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -13,6 +14,7 @@ from ragkpi.files.column_names import RETRIEVED, ScoreKind
 from ragkpi.files.formats import Match, Reading, reading_for, sieve_for
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.files.query_files import read_query_ids
+from ragkpi.interface import option
 from ragkpi.library.call import Call, MeasureNames, Names
 from ragkpi.ranking.judged import (
     GRADE_MAPS,
@@ -354,6 +356,29 @@ def whole(name: str, value: Any, least: int) -> int:
     if number < least:
         raise UsageError(f"{name}={value!r}: expected a number from {least}")
     return number
+
+
+def shares(name: str, values: Iterable[float] | str) -> list[float]:
+    """Return numbers from 0 to 1, which a text has between commas; `UsageError` for others."""
+    items = values.replace("_", "?").split(",") if isinstance(values, str) else values
+    try:
+        numbers = [float(item) for item in items]
+    except (TypeError, ValueError):
+        numbers = [math.nan]
+    if not all(0 <= share <= 1 for share in numbers):
+        raise UsageError(f"{option(name)} {values}: expected numbers from 0 to 1, between commas")
+    return numbers
+
+
+def counts(name: str, values: Iterable[int] | str) -> list[int]:
+    """Return whole numbers from 1, which a text has between commas; `UsageError` for others."""
+    if not isinstance(values, str):
+        return [whole(name, value, 1) for value in values]
+    items = values.split(",")
+    if not all(item.isdecimal() and int(item) for item in items):
+        expected = "expected whole numbers from 1, with commas between"
+        raise UsageError(f"{option(name)} {values}: {expected}")
+    return [int(item) for item in items]
 
 
 def one_of(name: str, value: Any, choices: Sequence[str]) -> Any:

@@ -137,7 +137,12 @@ def test_pictures(calibrate, tmp_path):
         ("hd-01 1\n", [QRELS, GIVEN[-1], GIVEN[-1]], 1, "expected lines QUERY RUN SCORE"),
         ("hd-01 other 1\n", [QRELS, GIVEN[-1]], 1, "has no scores of"),
         ("hd-01 high\n", [QRELS, GIVEN[-1]], 2, "score 'high'"),
-        ("hd-01 1\n", ["--alphas", "0.5,2", QRELS, GIVEN[-1]], 1, "'2'; expected numbers from 0"),
+        (
+            "hd-01 1\n",
+            ["--alphas", "0.5,2", QRELS, GIVEN[-1]],
+            1,
+            "--alphas 0.5,2: expected numbers from 0 to 1",
+        ),
         ("hd-01 1\n", ["-R", "prefs", "-m", "num_q", QRELS, GIVEN[-1]], 1, "No such option: -R;"),
     ],
 )

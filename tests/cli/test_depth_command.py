@@ -241,11 +241,11 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["-N", "58", "--relevant", "4", "--success", "0.5"], "1 rate and none at depths of --at"),
         (
             ["-N", "58", "--relevant", "4", "--success", "1.5", "--at", "5"],
-            "--success 1.5: expected a share from 0 to 1",
+            "--success 1.5: expected numbers from 0 to 1",
         ),
         (
             ["-N", "58", "--relevant", "4", "--success", "x", "--at", "5"],
-            "--success x: expected shares",
+            "--success x: expected numbers from 0 to 1",
         ),
         (["-N", "5000", "--success", "0.5", "--at", "5", QRELS, RUN], "in place of runs"),
     ],

@@ -9,7 +9,6 @@ from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
 from ragkpi.reports.names import run_names
-from ragkpi.reports.output_files import replacing
 
 # Runs are always compared over the queries that all judges share.
 agree_options = without_pool.without("complete", "common", "debug")
@@ -68,12 +67,10 @@ def agree(
         map_other=map_other,
         reference=reference,
         per_query=per_query,
+        differences=differences,
         **procedure,
         **evaluating | naming,
     )
-    if differences is not None:
-        with replacing(differences, "--differences") as file:
-            file.writelines(result.difference_lines())
     output.write(result.report, result.charts)
 
 

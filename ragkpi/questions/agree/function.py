@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.library.arguments import (
-    Estimating,
-    call_of,
-    in_one_order,
-    named_runs,
-)
+from ragkpi.library.arguments import Estimating, call_of, in_one_order, named_runs
 from ragkpi.library.call import Call, named_judges, qrels_of
 from ragkpi.library.procedure import procedure_of
 from ragkpi.library.result import Result
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
+from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.questions.agree.study import (
-    Panel,
     difference_lines,
     mapped,
     panel,
@@ -29,30 +24,13 @@ from ragkpi.questions.agree.study import (
     scales_differ,
     shared_queries,
 )
-from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.ranking.relevance import READERS, Qrels, Relevance
+from ragkpi.reports.output_files import replacing
 from ragkpi.statistics.decisions import CorrectionName, TestName
 from ragkpi.wording import counted
 
 MEASURES = ("ndcg_cut.10",)
 LevelMap = Mapping[int, int]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class AgreeResult(Result):
-    """The agreement of judges.
-
-    Attributes
-    ----------
-    panel
-        The judges' levels of every judged document, side by side.
-    """
-
-    panel: Panel | None = None
-
-    def difference_lines(self) -> Iterator[bytes]:
-        """Yield the lines of ``--differences``: documents with different levels from the judges."""
-        return difference_lines(self.panel) if self.panel is not None else iter(())
 
 
 def agree(
@@ -65,11 +43,12 @@ def agree(
     map_other: LevelMap | str | None = None,
     reference: str | None = None,
     per_query: bool = False,
+    differences: str | None = None,
     test: TestName = "t",
     correction: CorrectionName = "holm",
     trials: int = 10_000,
     **how: Unpack[Estimating],
-) -> AgreeResult:
+) -> Result:
     """Answer "may I trust these judgements?", as ``ragkpi agree``.
 
     Parameters
@@ -87,6 +66,8 @@ def agree(
         The name of `qrels`; None for their file, or ``"qrels"``.
     per_query
         Whether each query has a row, starting with the most disagreement.
+    differences
+        The path of a file to write, with a line for every document on whose level judges differ.
     test, correction, trials
         How to test differences of runs, as for `compare`, but over all pairs of runs and measures.
 
@@ -135,13 +116,11 @@ def agree(
         queries = counted(len(together.queries), "query", "queries")
         return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
 
-    return AgreeResult(
-        agree_answer(agreement),
-        charts,
-        tuple(call.notes.told),
-        call.signed(metrics, **files),
-        panel=together,
-    )
+    answer = agree_answer(agreement)
+    if differences is not None:
+        with replacing(differences, option("differences")) as file:
+            file.writelines(difference_lines(together))
+    return Result(answer, charts, tuple(call.notes.told), call.signed(metrics, **files))
 
 
 def _over_shared_queries(call: Call) -> Call:

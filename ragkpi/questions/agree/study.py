@@ -87,9 +87,9 @@ class Panel:
         unit = units_of(self.queries, clusters)
         return np.arange(len(self.queries)) if unit is None else unit
 
-    def levels(self, *judges: int) -> IntArray:
-        """Return the ascending levels that any of these judges gave."""
-        by_judge = self.by_judge[:, judges] if judges else self.by_judge
+    def levels(self, judge: int | slice = slice(None)) -> IntArray:
+        """Return the ascending levels that one judge gave, or any."""
+        by_judge = self.by_judge[:, judge]
         return np.unique(by_judge[by_judge >= 0])
 
 
@@ -137,8 +137,7 @@ def difference_lines(panel: Panel) -> Iterator[bytes]:
     """
     names = [visible(name).encode("utf-8", "backslashreplace") for name in panel.names]
     yield b"\t".join([b"query", b"document", *names]) + b"\n"
-    differing = np.flatnonzero((panel.by_judge != panel.by_judge[:, :1]).any(axis=1))
-    for row in differing.tolist():
+    for row in np.flatnonzero((panel.by_judge != panel.by_judge[:, :1]).any(axis=1)).tolist():
         levels = [b"" if level < 0 else b"%d" % level for level in panel.by_judge[row].tolist()]
         yield b"\t".join([panel.queries[panel.query[row]], panel.document[row], *levels]) + b"\n"
 
@@ -173,15 +172,15 @@ def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgeme
     """
     if not levels:
         return judge
-    present = np.unique(judge.level).tolist()
-    unknown = [level for level in present if level >= 0 and level not in levels]
-    if unknown:
-        raise UsageError(
-            f"{option}: {judge.file} has level {unknown[0]}, which the map lacks; expected every "
-            f"level of it ({', '.join(str(level) for level in present if level >= 0)})"
-        )
-    table = np.array([levels.get(level, level) for level in present], dtype=np.int64)
-    return replace(judge, level=table[np.searchsorted(present, judge.level)])
+    old, place = np.unique(judge.level, return_inverse=True)
+    for level in old[old >= 0].tolist():
+        if level not in levels:
+            raise UsageError(
+                f"{option}: {judge.file} has level {level}, which the map lacks; expected every "
+                f"level of it ({', '.join(map(str, old[old >= 0].tolist()))})"
+            )
+    new = np.array([levels.get(level, level) for level in old.tolist()], dtype=np.int64)
+    return replace(judge, level=new[place])
 
 
 def parse_level_map(text: str, option: str) -> Mapping[int, int]:
@@ -216,8 +215,8 @@ class Estimate:
 
 def estimate(value: float, replicates: FloatArray, tails: Tails) -> Estimate:
     """Attach the percentile interval of replicates, (B,); NaN without replicates."""
-    known = len(replicates) > 0 and np.isfinite(value)
-    return Estimate(float(value), order_statistics(replicates, tails) if known else UNKNOWN)
+    bounds = order_statistics(replicates, tails) if len(replicates) else UNKNOWN
+    return Estimate(float(value), bounds if np.isfinite(value) else UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -462,25 +461,25 @@ def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) 
     both = panel.both(first, second)
     reference, other = panel.by_judge[both, first], panel.by_judge[both, second]
     levels = np.unique(np.concatenate([reference, other]))
-    judged = np.unique(panel.query[both])
     units, unit = np.unique(panel.unit(bootstrap.clusters)[panel.query[both]], return_inverse=True)
     counts = confusion(unit, reference, other, len(units), levels)
-    estimated = _estimator(counts, levels, bootstrap)
+    estimate_of = _estimator(counts, levels, bootstrap)
     return PairAgreement(
         judges=(panel.names[first], panel.names[second]),
-        queries=len(judged),
+        queries=len(np.unique(panel.query[both])),
         documents=int(both.sum()),
         only_first=int(panel.alone(first, second).sum()),
         only_second=int(panel.alone(second, first).sum()),
         levels=levels.tolist(),
         counts=counts.sum(axis=0),
-        whole={name: estimated(statistic) for name, statistic in AGREEMENTS.items()},
+        whole={name: estimate_of(statistic) for name, statistic in AGREEMENTS.items()},
         p_chance=p_of_chance(counts, levels.astype(np.float64)),
         thresholds={
-            level: estimated(partial(kappa_from, threshold=level)) for level in levels.tolist()[1:]
+            level: estimate_of(partial(kappa_from, threshold=level))
+            for level in levels.tolist()[1:]
         },
         bias={
-            level: estimated(partial(bias_at, level=level))
+            level: estimate_of(partial(bias_at, level=level))
             for level in np.unique(reference).tolist()
         },
     )
@@ -491,8 +490,8 @@ def alpha_of_panel(panel: Panel, bootstrap: Bootstrap) -> Mapping[str, Estimate]
     levels = panel.levels()
     unit = panel.unit(bootstrap.clusters)[panel.query]
     counts = coincidences_of_panel(unit, panel.by_judge, len(panel.queries), levels)
-    estimated = _estimator(counts[counts.any(axis=(1, 2))], levels, bootstrap)
-    return {scale: estimated(partial(krippendorffs_alpha, scale=scale)) for scale in SCALES}
+    estimate_of = _estimator(counts[counts.any(axis=(1, 2))], levels, bootstrap)
+    return {scale: estimate_of(partial(krippendorffs_alpha, scale=scale)) for scale in SCALES}
 
 
 def _estimator(
@@ -506,13 +505,13 @@ def _estimator(
         weights = drawn(units, bootstrap.resamples, bootstrap.seed)
         resampled = sums(weights, counts.reshape(units, -1)).reshape(-1, size, size)
 
-    def estimated(statistic: AgreementStatistic) -> Estimate:
+    def estimate_of(statistic: AgreementStatistic) -> Estimate:
         replicates = statistic(resampled, numbers)
         # A resample without a level has no bias there, so leave it out.
-        known = replicates[~np.isnan(replicates)]
-        return estimate(float(statistic(total, numbers)), known, bootstrap.tails)
+        replicates = replicates[~np.isnan(replicates)]
+        return estimate(float(statistic(total, numbers)), replicates, bootstrap.tails)
 
-    return estimated
+    return estimate_of
 
 
 def agreement_by_query(panel: Panel, first: int, second: int) -> list[QueryAgreement]:

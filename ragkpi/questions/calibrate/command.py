@@ -7,7 +7,6 @@ from ragkpi.cli.evaluation_options import Arguments, of_qrels, resampling
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
-from ragkpi.errors import UsageError
 
 _GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
 
@@ -50,23 +49,10 @@ def calibrate(
         qrels,
         by_path(paths),
         quality,
-        alphas=_alphas(alphas),
+        alphas=alphas,
         alpha_by=alpha_by,
         folds=folds,
         **resampling,
         **evaluating,
     )
     output.write(result.report, result.charts)
-
-
-def _alphas(text: str) -> list[float]:
-    alphas = []
-    for item in text.split(","):
-        try:
-            alpha = float(item)
-        except ValueError:
-            alpha = -1.0
-        if not 0 <= alpha <= 1:
-            raise UsageError(f"--alphas {text}: '{item}'; expected numbers from 0 to 1")
-        alphas.append(alpha)
-    return sorted(set(alphas))

@@ -17,6 +17,7 @@ from ragkpi.library.arguments import (
     in_one_order,
     named_runs,
     one_of,
+    shares,
     whole,
 )
 from ragkpi.library.call import Evaluations
@@ -38,7 +39,7 @@ def calibrate(
     quality: Any,
     measures: str | Sequence[str] = (),
     *,
-    alphas: Sequence[float] | None = None,
+    alphas: Sequence[float] | str | None = None,
     alpha_by: str = "spearman",
     folds: int = 5,
     **how: Unpack[Estimating],
@@ -61,9 +62,8 @@ def calibrate(
         The number of parts of the queries, each of which is held out in turn.
     """
     call = call_of(measures, in_one_order(how), Estimating)
-    grid = [step / 20 for step in range(1, 20)] if alphas is None else sorted(set(alphas))
-    if not all(isinstance(alpha, int | float) and 0 <= alpha <= 1 for alpha in grid):
-        raise UsageError(f"alphas={list(alphas or ())!r}: expected numbers from 0 to 1")
+    usual = [step / 20 for step in range(1, 20)]
+    grid = usual if alphas is None else sorted(set(shares("alphas", alphas)))
     bootstrap = replace(bootstrap_of(how), clusters=call.clusters)
     parts, by = whole("folds", folds, 2), one_of("alpha_by", alpha_by, tuple(COEFFICIENTS))
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"

@@ -80,11 +80,11 @@ def correct(
     `human` and `other` are scores of the same runs and metrics, under people's judgements and the
     other judge's (`judges` has both names), each over all of its queries.
     """
-    number = {query: row for row, query in enumerate(other[0].queries)}
+    queries = other[0].queries
+    both = {*human[0].queries} & {*queries}
     # Both are in byte order, so the rows of one match the kept rows of the other.
-    kept = np.flatnonzero([query in number for query in human[0].queries])
-    judged = np.zeros(len(number), dtype=np.bool_)
-    judged[[number[human[0].queries[row]] for row in kept]] = True
+    kept = np.flatnonzero([query in both for query in human[0].queries])
+    judged = np.array([query in both for query in queries])
     if not len(kept):
         raise NothingInCommonError("people and the other judge share no query")
     if len(kept) < FEWEST:
@@ -92,9 +92,9 @@ def correct(
             f"people and the other judge share {counted(len(kept), 'query', 'queries')}; "
             f"expected at least {FEWEST}, below which no interval can be trusted"
         )
-    if len(kept) == len(number):
+    if len(kept) == len(queries):
         raise UsageError(
-            f"people judged all {len(number)} queries, so there is nothing to estimate; expected "
+            f"people judged all {len(queries)} queries, so there is nothing to estimate; expected "
             "judgements of more queries, or the people's file as QRELS"
         )
     people = [run.over(kept) for run in human]
@@ -119,7 +119,7 @@ def correct(
         corrected=metrics,
         refused=[(metric, reason) for metric, reason in refusals if reason],
         judged=len(kept),
-        queries=len(number),
+        queries=len(queries),
         left_out=len(human[0].queries) - len(kept),
         sampling=_sampling(means, other, judged, correction),
         level=level,

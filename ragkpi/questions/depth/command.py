@@ -107,17 +107,15 @@ def depth(
     result = ragkpi.depth(
         qrels,
         by_path(paths) or None,
-        at=None if at is None else _numbers("--at", at),
+        at=at,
         at_least=at_least,
         max_loss=max_loss,
         plateau=plateau,
         tokens_per_passage=tokens,
         target=target,
         max_tokens=max_tokens,
-        relevant=relevant
-        if relevant is None or "%" in relevant
-        else _numbers("--relevant", relevant),
-        success=None if success is None else _rates(success),
+        relevant=relevant,
+        success=success,
         quality=quality,
         log=log,
         map_log=map_log,
@@ -125,21 +123,3 @@ def depth(
         **evaluating | naming,
     )
     output.write(result.report, result.charts, first_chart="on terminals")
-
-
-def _rates(text: str) -> list[float]:
-    """Read shares between commas."""
-    try:
-        return [float(part) for part in text.replace("_", "?").split(",")]
-    except ValueError:
-        raise UsageError(
-            f"--success {text}: expected shares from 0 to 1, with commas between"
-        ) from None
-
-
-def _numbers(option: str, text: str) -> list[int]:
-    """Read whole numbers from 1 between commas."""
-    parts = text.split(",")
-    if not all(part.isdecimal() and int(part) for part in parts):
-        raise UsageError(f"{option} {text}: expected whole numbers from 1, with commas between")
-    return [int(part) for part in parts]

@@ -16,8 +16,10 @@ from ragkpi.library.arguments import (
     Estimating,
     bootstrap_of,
     call_of,
+    counts,
     in_one_order,
     named_runs,
+    shares,
     whole,
 )
 from ragkpi.library.call import Call
@@ -49,7 +51,7 @@ def depth(
     qrels: Any = None,
     runs: Any = None,
     *,
-    at: Sequence[int] | None = None,
+    at: Sequence[int] | str | None = None,
     at_least: int | str = 1,
     max_loss: float | None = None,
     plateau: float = 0.02,
@@ -57,7 +59,7 @@ def depth(
     target: str | None = None,
     max_tokens: float | None = None,
     relevant: Sequence[int] | str | None = None,
-    success: Sequence[float] | None = None,
+    success: Sequence[float] | str | None = None,
     quality: Any = None,
     log: Any = None,
     map_log: str | Mapping[str, str] | None = None,
@@ -116,6 +118,8 @@ def depth(
     for name, number in {**numbers, "max_tokens": max_tokens}.items():
         if number is not None and number != number:
             raise UsageError(f"{option(name)} {number}: expected a number")
+    if relevant is not None and not (isinstance(relevant, str) and "%" in relevant):
+        relevant = counts("relevant", relevant)
     needed = _needed(at_least)
     limits = Limits(
         needed.m,
@@ -125,8 +129,9 @@ def depth(
         _room(max_tokens, tokens_per_passage),
         needed.recall,
     )
-    published = {} if success is None else _published(success, at)
-    depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
+    places = None if at is None else counts("at", at)
+    published = {} if success is None else _published(success, places)
+    depths = None if places is None else sorted(set(places))
     answers = {} if quality is None else qualities(quality)
     resampling = replace(bootstrap_of(how, ci_method), clusters=call.clusters)
     if log is not None:
@@ -188,7 +193,7 @@ def _of_log(
     elif relevant is not None:
         if len(relevant) != 1:
             raise UsageError(f"{option('relevant')}: a log takes one number, for events without R")
-        defaults = defaults._replace(R=whole("relevant", relevant[0], 1))
+        defaults = defaults._replace(R=relevant[0])
     if relevant is not None:
         call.notes.note("R is assumed where events do not have it; bits are as good as that")
     path = os.fspath(log) if isinstance(log, str | os.PathLike) else log
@@ -221,18 +226,16 @@ def _needed(at_least: int | str) -> Needed:
     return Needed(recall=share)
 
 
-def _published(success: Sequence[float], at: Sequence[int] | None) -> dict[int, float]:
+def _published(success: Sequence[float] | str, at: Sequence[int] | None) -> dict[int, float]:
     """Return published rates by depth."""
-    if at is None or len(success) != len(at):
+    rates = shares("success", success)
+    if at is None or len(rates) != len(at):
         number = "none" if at is None else f"{len(at)} of them"
         raise UsageError(
-            f"{option('success')}: {counted(len(success), 'rate')} and {number} at depths of "
+            f"{option('success')}: {counted(len(rates), 'rate')} and {number} at depths of "
             f"{option('at')}; expected one depth for each"
         )
-    for rate in success:
-        if not 0 <= rate <= 1:
-            raise UsageError(f"{option('success')} {rate:g}: expected a share from 0 to 1")
-    return dict(zip(at, success, strict=True))
+    return dict(zip(at, rates, strict=True))
 
 
 def _room(max_tokens: float | None, tokens: float | None) -> int | None:
@@ -256,37 +259,33 @@ _OF_RUNS = ("unjudged", "max_retrieved", "draws", "grade_map")
 _OF_QRELS = ("relevance_level", "only_query", "corpus_sizes")
 
 
-def _refuse_idle(call: Call, limits: Limits, counts: Sequence[int] | None) -> None:
+def _refuse_idle(call: Call, limits: Limits, relevant: Sequence[int] | None) -> None:
     """Raise `UsageError` for settings without effect because there are no runs or no qrels."""
     settings, default = call.settings, Settings()
-    idle = _OF_RUNS if counts is None else (*_OF_QRELS, *_OF_RUNS)
-    choices = ["missing"] if call.missing_said else []
-    choices += [name for name in idle if getattr(settings, name) != getattr(default, name)]
+    idle = [option("missing", settings.missing)] if call.missing_said else []
+    for name in _OF_RUNS if relevant is None else (*_OF_QRELS, *_OF_RUNS):
+        if getattr(settings, name) != getattr(default, name):
+            idle.append(option(name, "removed" if name == "unjudged" else ""))
     if limits.plateau != Limits().plateau:
-        choices.append("plateau")
-    if choices:
-        alone = "qrels without a run" if counts is None else option("relevant")
-        what = option(choices[0], "removed" if choices[0] == "unjudged" else "")
-        if choices[0] == "missing":
-            zero, common, error = (option("missing", rule) for rule in ("zero", "common", "error"))
-            what = f"{zero}, {common} or {error}"
-        raise UsageError(f"{alone} with {what}: that is about runs; leave it out")
+        idle.append(option("plateau"))
+    if idle:
+        alone = "qrels without a run" if relevant is None else option("relevant")
+        raise UsageError(f"{alone} with {idle[0]}: that is about runs; leave it out")
 
 
 def _judged_without_run(
     call: Call, qrels: Any, relevant: Sequence[int] | None, limits: Limits
 ) -> Judged:
     """Judge an empty run, since chance needs only the numbers of relevant documents."""
-    counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
     settings = call.settings
-    _refuse_idle(call, limits, counts)
-    if counts is not None:
+    _refuse_idle(call, limits, relevant)
+    if relevant is not None:
         if settings.corpus_size is None:
             raise UsageError(
                 f"{option('relevant')}: the number to choose from is missing; give it with "
                 f"{option('corpus_size')}"
             )
-        return judged_from_counts(settings.corpus_size, counts, settings)
+        return judged_from_counts(settings.corpus_size, relevant, settings)
     if settings.corpus_size is None and not settings.corpus_sizes:
         raise UsageError(
             "qrels without a run: the number to choose from is missing; give it with "

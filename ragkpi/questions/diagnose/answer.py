@@ -21,22 +21,15 @@ from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.wording import counted, decoded, listed, percent
 
 _CORNERS: tuple[Fault, ...] = ("retriever", "fine", "both", "reranker")
-_TONES: dict[Fault, Literal["plain", "good", "bad", "warning"]] = {
-    "retriever": "warning",
-    "reranker": "warning",
-    "both": "bad",
-    "fine": "good",
-    "NA": "plain",
-}
 _BOOTSTRAP = Bootstrap()
 _ROUNDING = 1e-12
 _SEVERAL = {"query": "queries", "cluster": "clusters"}
-_MEANING: dict[Fault, str] = {
-    "retriever": "the pool lacks good evidence",
-    "reranker": "the pool has it, the selection leaves it behind",
-    "both": "the pool lacks it, and the selection leaves some behind",
-    "fine": "neither",
-    "NA": "no useful document is judged",
+_MEANING: dict[Fault, tuple[Literal["plain", "good", "bad", "warning"], str]] = {
+    "retriever": ("warning", "the pool lacks good evidence"),
+    "reranker": ("warning", "the pool has it, the selection leaves it behind"),
+    "both": ("bad", "the pool lacks it, and the selection leaves some behind"),
+    "fine": ("good", "neither"),
+    "NA": ("plain", "no useful document is judged"),
 }
 
 
@@ -91,7 +84,7 @@ def _rows(
     by_query = (diagnosis.proc, diagnosis.pct_proc, diagnosis.ra_nwg, *diagnosis.shares[:2])
     heads = [
         Cell(diagnosis.queries[query]),
-        Cell(verdict, tone=_TONES[verdict]),
+        Cell(verdict, tone=_MEANING[verdict][0]),
         *(Cell(float(values[query])) for values in by_query),
         Cell(len(of_query)),
     ]
@@ -168,7 +161,7 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
     counts = diagnosis.counts()
     for verdict, count in counts.items():
         if count:
-            yield f"{verdict}: {count} ({_MEANING[verdict]})"
+            yield f"{verdict}: {count} ({_MEANING[verdict][1]})"
     empty = int((diagnosis.proc == 0).sum())
     if empty:
         yield f"nothing useful in the pool: {empty} (PROC is 0, %PROC NA; no point in a chart)"
