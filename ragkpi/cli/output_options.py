@@ -38,6 +38,17 @@ class Output(NamedTuple):
             return format_of_file(self.path)
         return self.format
 
+    @property
+    def is_read(self) -> bool:
+        """Whether people read the report on standard output, with the gates below it."""
+        return self.path is None and self.written in ("table", "markdown")
+
+    @property
+    def written(self) -> str:
+        """The format of a report: a table on a terminal and in a file, plain rows in a pipe."""
+        to_pipe = self.path in (None, "-") and not (self.path is None and sys.stdout.isatty())
+        return self.chosen or ("tsv" if to_pipe else "table")
+
     def is_signed(self, form: "Signed") -> bool:
         """Return whether a result shows its signature, which requires hashing the files."""
         return form != "none" or self.chosen in ("json", "jsonl")
@@ -52,14 +63,11 @@ class Output(NamedTuple):
     ) -> None:
         """Write a report in the chosen format and draw its charts; `more` goes to its `Layout`.
 
-        The default format is a table on a terminal and in a file, and plain rows in a pipe. A
-        terminal shows the notes of the call below the table, and the first chart on request only,
+        A terminal shows the notes of the call below the table, and the first chart on request only,
         unless it is the answer.
         """
-        terminal = sys.stdout.isatty()
-        on_screen = self.path is None and terminal
-        to_pipe = self.path in (None, "-") and not terminal
-        format_ = self.chosen or ("tsv" if to_pipe else "table")
+        on_screen = self.path is None and sys.stdout.isatty()
+        format_ = self.written
         coloured = self.path is None and wants_colour(sys.stdout)
         width, height = terminal_size() if on_screen and not self.wide else (None, None)
         layout = Layout(

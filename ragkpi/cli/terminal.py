@@ -12,12 +12,17 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from shlex import quote
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ragkpi.cli.evaluation_options import evaluation
 from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
 from ragkpi.interface import Interface, Work, present, share
-from ragkpi.wording import visible
+from ragkpi.reports.layout import Layout
+from ragkpi.reports.terminal import drawn_table
+from ragkpi.wording import on_screen, visible
+
+if TYPE_CHECKING:  # few command lines have gates
+    from ragkpi.statistics.gates import Verdict
 
 # Seconds until the first drawing, and between drawings.
 _FIRST = 0.3
@@ -159,6 +164,20 @@ def tell(text: object) -> None:
             line = f"{_YELLOW}{line}{_PLAIN}"
     with nullcontext() if _BAR is None else _BAR.hidden():
         sys.stderr.write(f"{line}\n")  # at once: threads that read runs have notes, too
+
+
+def tell_gates(verdicts: "Sequence[Verdict]", elsewhere: bool) -> None:
+    """Say what gates decided: one in a sentence, several in a table if it is not `elsewhere`."""
+    if len(verdicts) == 1:
+        if verdicts[0].passed:
+            tell(f"note: {verdicts[0].told}")
+    elif verdicts and not elsewhere:
+        from ragkpi.library.evaluation_report import gates_table
+
+        width = terminal_size()[0] if sys.stderr.isatty() else None
+        with nullcontext() if _BAR is None else _BAR.hidden():
+            for text in drawn_table(gates_table(verdicts), Layout(width=width)):
+                sys.stderr.write(on_screen(text))
 
 
 _held: list[str] = []

@@ -15,7 +15,7 @@ from ragkpi.interface import option, with_progress
 from ragkpi.library.ground import Signature, ids_sha256
 from ragkpi.measures.measure import SUM, Metric, Scores
 from ragkpi.measures.registry import metric_named
-from ragkpi.reports.layout import ALL, Cell, Column, Layout, Report, Table, with_best_marked
+from ragkpi.reports.layout import ALL, Cell, Column, Layout, Report, Table, finite, with_best_marked
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
     Interval,
@@ -223,10 +223,13 @@ class EvaluationReport:
             rows += with_best_marked(columns, summaries) if same_queries else summaries
             notes += _query_counts(runs, names)
         notes += self.interval_notes()
-        notes += [verdict.told for run in runs for verdict in run.gates]
+        gates = [verdict for run in runs for verdict in run.gates]
+        notes += [verdict.told for verdict in gates] if len(gates) == 1 else []
         if by_query and self.worst is not None:
             notes.append(self.worst.note)
-        return self.signed(Table(columns, rows, notes, plain_rows=plain_rows), layout)
+        below = gates_table(gates) if len(gates) > 1 else None
+        table = Table(columns, rows, notes, plain_rows=plain_rows, below=below)
+        return self.signed(table, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return all runs as one JSON object."""
@@ -370,6 +373,36 @@ def run_object(
 
 def _plain(statistics: FloatArray) -> list[Any]:
     return [as_json(number, "decimal") for number in statistics.tolist()]
+
+
+_GATE_COLUMNS = [
+    *map(Column, ("run", "measure", "held against")),
+    Column("limit", "decimal"),
+    Column("value", "decimal"),
+    Column("difference", "decimal", signed=True, legend="value - limit, or - the baseline's value"),
+    Column("gate"),
+    Column("remark", role="prose"),
+]
+
+
+def gates_table(verdicts: Sequence[Verdict]) -> Table:
+    """Lay out a row per gate: what decided it, and what it could have missed."""
+    rows = []
+    for v in verdicts:
+        reference = v.limit if v.baseline_value is None else v.baseline_value
+        interval = finite(v.difference.interval) if v.difference else None
+        tone: Literal["good", "bad"] = "good" if v.passed else "bad"
+        rows.append(
+            [
+                *map(Cell, (v.run, v.name, v.baseline or "limit", v.limit, v.value)),
+                Cell(v.value - reference, interval),
+                Cell("passed" if v.passed else "missed", tone=tone),
+                Cell(v.remark or None),
+            ]
+        )
+    passed = sum(verdict.passed for verdict in verdicts)
+    number = f"{passed} of {counted(len(verdicts), 'gate')}"
+    return Table(list(_GATE_COLUMNS), rows, verdict=[f"{number} passed."])
 
 
 def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[str]:

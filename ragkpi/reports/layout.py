@@ -81,6 +81,7 @@ class Table:
     plain_rows: Iterable[Sequence[Any]] = ()  # unrounded, before `rows`, in CSV and TSV
     verdict: Sequence[str] = ()  # the answer, in one or two sentences above the table
     explanation: Sequence[str] = ()  # tests, corrections, seeds
+    below: Table | None = None  # of another kind, such as gates; for people
     use: Literal["read", "data"] = (
         "read"  # "data": the verdict says it all, so no terminal draws it
     )
@@ -273,6 +274,7 @@ class SlicedReport:
             chain.from_iterable(plain_rows),
             self.verdict,
             [*first.explanation, *_of_slices(explained)],
+            first.below,
         )
 
     def document(self, layout: Layout) -> dict[str, Any]:

@@ -140,7 +140,11 @@ _MARKDOWN = r"(?i)[\\|*`<\[&~]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|@(?=[
 
 def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
     """Draw a table with pipes between paragraphs: the verdict, then notes and explanation."""
-    table = report.table(layout)
+    yield from drawn_markdown(report.table(layout), layout)
+
+
+def drawn_markdown(table: Table, layout: Layout) -> Iterator[str]:
+    """Draw a table, and the one below it."""
     heads = [_markdown(visible(column.name)) for column in table.columns]
     rules = ["---:" if column.numeric else ":---" for column in table.columns]
     lines = [heads, rules]
@@ -159,6 +163,9 @@ def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
         texts += [*table.legends, *table.explanation]
     below = "".join(f"\n{_markdown(visible(text))}\n" for text in texts)
     yield above + "".join(f"| {' | '.join(line)} |\n" for line in lines) + below
+    if table.below is not None:
+        yield "\n"
+        yield from drawn_markdown(table.below, layout)
 
 
 def _markdown(text: str) -> str:

@@ -135,7 +135,11 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     The best values have a star, and on a terminal a colour. On a terminal, rows that would push the
     verdict off the screen are left out.
     """
-    table = report.table(layout)
+    yield from drawn_table(report.table(layout), layout)
+
+
+def drawn_table(table: Table, layout: Layout) -> Iterator[str]:
+    """Draw a table, and the one below it."""
     if table.use == "data" or (table.verdict and not table.rows):
         table = replace(table, columns=[], rows=[])
     above = [line for text in table.verdict for line in text_lines(visible(text), layout.width)]
@@ -171,6 +175,9 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
         lines = [*above, *([""] if above else []), *map(str.rstrip, drawn.splitlines())]
     lines += [line for note in hidden for line in text_lines(visible(note), layout.width)]
     yield "".join(f"{line}\n" for line in [*lines, *below])
+    if table.below is not None:
+        yield "\n"
+        yield from drawn_table(table.below, replace(layout, explanation="hidden", call_notes=()))
 
 
 def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:

@@ -13,7 +13,7 @@ from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, names_of
 from ragkpi.measures.registry import metric_named
-from ragkpi.statistics.bootstrap import Bootstrap, Interval
+from ragkpi.statistics.bootstrap import Interval
 from ragkpi.statistics.paired import Difference, Procedure, compare, refuse_other_grounds
 from ragkpi.statistics.units import rarest_seen
 from ragkpi.wording import as_json, counted, rounded
@@ -67,13 +67,8 @@ class BaselineGate:
 
     margin: Margin = Margin(0.0)
     decided_by: DecidedBy = "worse"
-    bootstrap: Bootstrap = field(default_factory=Bootstrap)
+    procedure: Procedure = field(default_factory=lambda: Procedure(family="all"))
     doubt: Callable[[Difference], str] = lambda _: ""
-
-    @property
-    def procedure(self) -> Procedure:
-        """The comparison behind the gate: every value decides."""
-        return Procedure(family="all", bootstrap=self.bootstrap)
 
     def passes(self, difference: Difference) -> bool:
         """Return whether a difference from the baseline is allowed, by its test and interval."""
@@ -85,7 +80,9 @@ class BaselineGate:
         at_best = sign * difference.difference if math.isnan(high) else high
         return difference.decision != "worse" or (allowed > 0 and at_best >= -allowed)
 
-    def in_words(self, difference: Difference, baseline: str, passed: bool, remark: str) -> str:
+    def in_words(
+        self, difference: Difference, baseline: str, passed: bool, remark: str, doubt: str
+    ) -> str:
         """Say what is shown of a difference, with the numbers that it rests on."""
         sign, change = difference.metric.measure.sign, difference.difference
         margin = self.margin.below(difference.baseline)
@@ -93,22 +90,26 @@ class BaselineGate:
         apart, low, high, end = _alike(
             change, change, *difference.interval, -sign * margin, signed=True
         )
+        is_shown = self.shows(passed)
         if self.decided_by == "worse":
-            is_shown, claim = not passed, f"more than {allowed} worse" if margin else "worse"
+            claim = f"more than {allowed} worse" if margin else "worse"
         else:
-            is_shown, claim = passed, f"at most {allowed} worse" if margin else "no worse"
-        limit = f"limit: {end if margin else 0} at {self.bootstrap.level * 100:g} %"
+            claim = f"at most {allowed} worse" if margin else "no worse"
+        limit = f"limit: {end if margin else 0} at {self.procedure.bootstrap.level * 100:g} %"
         if math.isnan(difference.interval.low):
             limit += "; no interval of the difference is valid: all queries differ by the same, or "
             limit += "they are too few"
         if remark:
-            limit += f"; {remark[0].lower()}{remark[1:-1]}"
-        doubt = self.doubt(difference) if is_shown else ""
+            limit += f"; {remark}"
         return (
             f"{value} is {'' if is_shown else 'not '}shown to be {claim} than {baseline}'s "
             f"{reference}{' as far as judged' if doubt else ''}: {apart} [{low}, {high}], "
             f"{difference.p_in_words} ({limit}){f'; {doubt}' if doubt else ''}"
         )
+
+    def shows(self, passed: bool) -> bool:
+        """Return whether a gate with this outcome claims something, and does not lack a proof."""
+        return passed == (self.decided_by == "noninferior")
 
     def unseen(self, difference: Difference) -> str:
         """Say what loss a passed gate could have missed; empty if the rankings are alike."""
@@ -118,8 +119,8 @@ class BaselineGate:
             return ""
         (text,) = _alike(difference.difference, amount)
         loss = f"a loss of {text}, or one" if amount > 0 else "a loss"
-        often = rarest_seen(difference.queries, self.bootstrap.level)
-        return f"; it could have missed {loss} that falls on fewer than 1 in {often} queries"
+        often = rarest_seen(difference.queries, self.procedure.bootstrap.level)
+        return f"{loss} that falls on fewer than 1 in {often} queries"
 
 
 @dataclass(frozen=True)
@@ -132,12 +133,14 @@ class Verdict:
         The number of queries behind the value.
     says
         What is seen of the value.
-    baseline
-        The value of the baseline; None for a limit that was given.
+    baseline, baseline_value
+        The name and the value of the baseline; "" and None for a limit that was given.
     difference
         The comparison with the baseline, where a test or an interval decided.
     unseen
         What a passed gate could have missed.
+    caution
+        What else bears on how far to believe the outcome: few queries that differ, holes.
     undecided
         Why nothing can be decided, and the gate is missed; else empty.
     """
@@ -149,28 +152,39 @@ class Verdict:
     passed: bool
     queries: int
     says: str
-    baseline: float | None = None
+    baseline: str = ""
+    baseline_value: float | None = None
     difference: Difference | None = None
     unseen: str = ""
+    caution: str = ""
     undecided: str = ""
+
+    @property
+    def remark(self) -> str:
+        """What a reader of the outcome alone has to know."""
+        unseen = f"could have missed {self.unseen}" if self.passed and self.unseen else ""
+        return "; ".join(filter(None, [unseen, self.caution, self.undecided]))
 
     @property
     def told(self) -> str:
         """What a reader of a report has to know."""
         over = counted(self.queries, "query", "queries")
-        end = self.unseen if self.passed else ""
+        end = f"; it could have missed {self.unseen}" if self.passed and self.unseen else ""
         return f"gate {'passed' if self.passed else 'missed'}: {self}, over {over}{end}"
 
     def document(self) -> dict[str, Any]:
         """Return the verdict for programs."""
         numbers = {"value": self.value, "limit": self.limit}
-        if self.baseline is not None:
-            numbers |= {"baseline_value": self.baseline, "difference": self.value - self.baseline}
-        plain: dict[str, Any] = {name: as_json(x, "decimal") for name, x in numbers.items()}
+        plain: dict[str, Any] = {}
+        if self.baseline_value is not None:
+            plain["baseline"], reference = self.baseline, self.baseline_value
+            numbers |= {"baseline_value": reference, "difference": self.value - reference}
+        plain |= {name: as_json(x, "decimal") for name, x in numbers.items()}
         if self.difference is not None:
             plain["interval"] = [as_json(bound, "decimal") for bound in self.difference.interval]
         outcome = {"queries": self.queries, "passed": self.passed, "says": str(self)}
-        return {"measure": self.name, **plain, **outcome}
+        unseen = {"could_have_missed": self.unseen} if self.passed and self.unseen else {}
+        return {"measure": self.name, **plain, **outcome, **unseen}
 
     def missed(self, why: str) -> Verdict:
         """Return the verdict, missed because nothing can be decided, if there is a reason."""
@@ -258,7 +272,8 @@ def baseline_verdicts(
         return _nothing_refused(verdicts, tested)
     compared = compare([name, of_run], [limits, tested], gate.procedure)
     too_few = compared.out_of_reach("all") if gate.decided_by == "worse" else ""
-    remark = compared.out_of_reach() if gate.decided_by == "worse" else ""
+    few = compared.out_of_reach() if gate.decided_by == "worse" else ""
+    few = few and f"{few[0].lower()}{few[1:-1]}"
     verdicts = []
     for difference in compared.differences:
         metric = difference.metric
@@ -268,24 +283,26 @@ def baseline_verdicts(
         if verdict.undecided or math.isnan(verdict.value):
             verdicts.append(verdict)
             continue
-        doubt = too_few
+        undecided = too_few
         if gate.decided_by == "worse" and difference.decision == "untested":
-            doubt = doubt or "no test of the difference is valid"
+            undecided = undecided or "no test of the difference is valid"
         if not np.array_equal(column.has_value, there.has_value):
-            doubt = "it is NA for other queries of the baseline"
+            undecided = "it is NA for other queries of the baseline"
         equal = difference.ties == difference.queries and not difference.difference
         if equal and (rankings == "equal" or (difference.queries > 1 and not metric.is_rate)):
             difference = replace(difference, interval=Interval(0.0, 0.0))
         passed = gate.passes(difference)
+        doubt = gate.doubt(difference) if gate.shows(passed) else ""
         verdict = replace(
             verdict,
             passed=passed,
             queries=difference.queries,
-            says=gate.in_words(difference, name, passed, remark),
+            says=gate.in_words(difference, name, passed, few, doubt),
             difference=difference,
             unseen=gate.unseen(difference),
+            caution="; ".join(filter(None, [few, doubt])),
         )
-        verdicts.append(verdict.missed(doubt))
+        verdicts.append(verdict.missed(undecided))
     return _nothing_refused(verdicts, tested)
 
 
@@ -302,13 +319,16 @@ def _value_verdict(
         doubt = f"no value is worse than {baseline}'s {rounded(reference, 'decimal')}"
     elif allowed and _is_worst(limit, measure):
         doubt = f"{option('margin')} allows every value"
-    return replace(_verdict(run, column, limit, against), baseline=reference).missed(doubt)
+    verdict = _verdict(run, column, limit, against)
+    return replace(verdict, baseline=baseline, baseline_value=reference).missed(doubt)
 
 
 def _nothing_refused(verdicts: Sequence[Verdict], run: Scores) -> list[Verdict]:
     """Fail the verdicts of a comparison in which neither run nor baseline has any success."""
     gains = [(v, m) for v in verdicts if (m := run[v.name].metric.measure).better == "higher"]
-    nothing = [v.value == v.baseline and (not v.value or _is_worst(v.value, m)) for v, m in gains]
+    nothing = [
+        v.value == v.baseline_value and (not v.value or _is_worst(v.value, m)) for v, m in gains
+    ]
     doubt = "no query of run or baseline has any success" if nothing and all(nothing) else ""
     return [verdict.missed(doubt) for verdict in verdicts]
 

@@ -108,8 +108,8 @@ def test_a_limit_is_missed_by_what_lies_between(evaluate, limit):
 def test_every_run_has_to_reach_every_limit(evaluate):
     gates = ("--fail-under", "map=0.99", "--fail-under", "P_5=0.99", "--fail-under", "P_10=0.01")
     found = evaluate("-m", "map", "-m", "P.5,10", *gates, "qrels.txt", BM25, FUSION)
-    said = [line.split(" is ")[0] for line in found.err.decode().splitlines()]
-    assert said == [
+    lines = found.err.decode().splitlines()
+    assert [line.split(" is ")[0] for line in lines if line.startswith("ragkpi: ")] == [
         f"ragkpi: {run}: {name}" for run in ("bm25", "fusion") for name in ("map", "P_5")
     ]
     assert found.status == 3
@@ -156,8 +156,8 @@ def test_a_stored_result_is_a_baseline(evaluate, tmp_path, store, how, run, stat
     copy.write_bytes((FIXTURES / FUSION).read_bytes())
     stored = evaluate(*asked, *how, "--fail-under-baseline", path, "qrels.txt", run)
     itself = evaluate(*asked, *how, "--fail-under-baseline", copy, "qrels.txt", run)
-    of_path = f"fusion of {path}".encode()
-    assert stored.err.replace(of_path, str(copy).encode()) == itself.err
+    says = stored.err.decode().replace(f"fusion of {path}", str(copy)).replace("─", "").split()
+    assert says == itself.err.decode().replace("─", "").split()
     assert stored.status == itself.status == status
 
 
@@ -215,7 +215,7 @@ def test_a_run_must_be_shown_to_be_worse_or_not_to_be(evaluate):
     assert evaluate("--gate-by", "noninferior", "--margin", "0.36", *asked).status == 0
     # The limit, and of the official measures num_rel_ret, five more, 11 points and 9 cutoffs.
     limits = ("--fail-under", "map=0.1", "--fail-under-baseline", BM25)
-    assert evaluate(*limits, "qrels.txt", FUSION).err.count(b"gate passed: fusion: ") == 27
+    assert evaluate(*limits, "qrels.txt", FUSION).err.count(b" passed") == 1 + 27
 
 
 def test_the_gate_says_what_compare_says(evaluate, ragkpi):
@@ -231,7 +231,8 @@ def test_the_gate_says_what_compare_says(evaluate, ragkpi):
         ).out
     )["comparison"]["differences"]
     assert [one["decision"] for one in compared] == ["worse", "worse"]
-    for line, one in zip(failed.err.decode().splitlines(), compared, strict=True):
+    lines = failed.err.decode().splitlines()[-2:]  # below the table
+    for line, one in zip(lines, compared, strict=True):
         low, high = one["interval"]
         assert line == (
             f"ragkpi: bm25: {one['measure']} {one['value']:.4f} is shown to be worse "

@@ -208,6 +208,27 @@ def test_what_passed_gates_say(evaluate):
     )
 
 
+def test_several_gates_are_one_table(evaluate):
+    """By hand: good is 0.75 in recip_rank and 0.5 in P_1, bad 0.375 and 0."""
+    gates = ("-m", "recip_rank,P.1", "--fail-under", "P_1=0.6", "--fail-under-baseline", "bad.run")
+    found = evaluate(*gates, "qrels", "good.run")
+    assert found.status == 3
+    title, _, head, _, *rows, said = found.err.decode().splitlines()
+    assert title == "2 of 3 gates passed."
+    names = ("run", "measure", "held against", "limit", "value", "difference", "gate", "remark")
+    assert head.split() == " ".join(names).split()
+    assert [row.split()[:7] for row in rows[:1]] == [
+        ["good", "P_1", "limit", "0.6000", "0.5000", "-0.1000", "missed"]
+    ]
+    cells = [row.split() for row in rows[1:]]
+    assert [row[:6] for row in cells] == [
+        ["good", "recip_rank", "bad.run", "0.3750", "0.7500", "+0.3750"],
+        ["good", "P_1", "bad.run", "0.0000", "0.5000", "+0.5000"],
+    ]
+    assert all("passed could have missed a loss" in " ".join(row) for row in cells)
+    assert said == "ragkpi: good: P_1 is 0.5, below 0.6 by 0.1"
+
+
 @pytest.mark.parametrize("run", ["good.run", "bad.run"])
 def test_reports_hold_the_gates(evaluate, tmp_path, run):
     passed, value = run == "good.run", 0.75 if run == "good.run" else 0.375
@@ -223,9 +244,13 @@ def test_reports_hold_the_gates(evaluate, tmp_path, run):
         found = evaluate(*gates, "--format", form, "qrels", run)
         assert found.status == (0 if passed else 3)
         if form == "markdown":
-            name = run.removesuffix(".run")
-            said = "passed" if passed else "missed"
-            assert found.out.decode().count(f"gate {said}: {name}: recip_rank") == 2
+            rows = [line.split("|") for line in found.out.decode().splitlines()]
+            gates_ = [[cell.strip() for cell in row[1:8]] for row in rows if len(row) == 10]
+            change, outcome = f"{value - 0.5:+.4f}", "passed" if passed else "missed"
+            assert gates_[2][:3] == ["good" if passed else "bad", "recip_rank", "limit"]
+            assert gates_[2][3:] == ["0.5000", f"{value:.4f}", change, outcome]
+            assert gates_[3][2:5] == ["like.run", "0.7500", f"{value:.4f}"]
+            assert gates_[3][6] == outcome
             continue
         document = (
             valid_document(found.out)["runs"][0] if form == "json" else valid_lines(found.out)[0]
@@ -237,8 +262,10 @@ def test_reports_hold_the_gates(evaluate, tmp_path, run):
         assert of_limit == {**known, "limit": 0.5}
         low, high = of_run.pop("interval")
         assert low <= value - 0.75 <= high
+        assert passed == bool(of_run.pop("could_have_missed", ""))
         assert of_run == {
             **known,
+            "baseline": "like.run",
             "limit": 0.75,
             "baseline_value": 0.75,
             "difference": value - 0.75,
@@ -249,8 +276,10 @@ def test_python_says_the_same(evaluate, tmp_path):
     good, bad = (str(tmp_path / name) for name in ("good.run", "bad.run"))
     qrels, stored = str(tmp_path / "qrels"), str(tmp_path / "base.json")
     found = ragkpi.evaluate(qrels, good, "recip_rank", fail_under={"recip_rank": 0.5})
-    (said,) = found.passed["good"]
-    assert said == "gate passed: good: recip_rank is 0.75, above 0.5 by 0.25, over 12 queries"
+    (verdict,) = found.verdicts
+    assert (
+        verdict.told == "gate passed: good: recip_rank is 0.75, above 0.5 by 0.25, over 12 queries"
+    )
     with pytest.raises(ragkpi.GateFailedError, match="is shown to be worse than good of"):
         ragkpi.evaluate(qrels, bad, "recip_rank", fail_under_baseline=stored)
     for number in (float("nan"), float("-inf"), float("inf")):

@@ -157,10 +157,10 @@ def test_the_gate_fails_exactly_where_compare_says_worse(level):
         of_runs = [
             scores([(MAP, run[0]), (metric("P_5"), run[1]), (HARM, run[2])]) for run in (old, new)
         ]
-        found = baseline_verdicts(
-            ("old", of_runs[0]), ("new", of_runs[1]), BaselineGate(bootstrap=Bootstrap(level=level))
-        )
         procedure = Procedure(family="all", bootstrap=Bootstrap(level=level))
+        found = baseline_verdicts(
+            ("old", of_runs[0]), ("new", of_runs[1]), BaselineGate(procedure=procedure)
+        )
         compared = compare(["old", "new"], of_runs, procedure).differences
         assert [v.passed for v in found] == [one.decision != "worse" for one in compared]
         assert [v.difference for v in found] == compared

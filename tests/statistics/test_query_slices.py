@@ -119,7 +119,7 @@ def test_documents_are_as_the_schema_has_them(ragkpi, labels):
 def test_a_stored_result_with_slices_is_a_baseline_for_all_queries(ragkpi, labels, tmp_path):
     for form in ("json", "jsonl"):
         stored = str(tmp_path / form)
-        options = ("eval", "-c", "--by", labels, "-m", "map", "--format", form, "-o", stored)
+        options = ("eval", "-cq", "--by", labels, "-m", "map", "--format", form, "-o", stored)
         assert ragkpi(*options, QRELS, DENSE).status == 0
         gate = ("--gate-by", "value", "--fail-under-baseline", stored)
         assert ragkpi("eval", "-c", "-m", "map", *gate, QRELS, DENSE).status == 0

@@ -11,7 +11,7 @@ from ragkpi.cli.evaluation_options import (
 )
 from ragkpi.cli.options import argument, command, option, option_group
 from ragkpi.cli.output_options import Output, Signed, naming, output, output_of_eval, signature
-from ragkpi.cli.terminal import by_path, exit_with, expect_files, tell
+from ragkpi.cli.terminal import by_path, exit_with, expect_files, tell, tell_gates
 from ragkpi.errors import UsageError
 from ragkpi.files.opening import inputs
 from ragkpi.reports.output_files import output_file
@@ -206,9 +206,7 @@ def eval(
         output.write(result.report, signature=signature, **lines)
     if record:
         result.log(**record, per_query="shown" if per_query else "hidden")
-    for told in result.passed.values():
-        for sentence in told:
-            tell(f"note: {sentence}")
+    tell_gates(result.verdicts, elsewhere=not as_lines and output.is_read)
     exit_with(result.problems)
 
 

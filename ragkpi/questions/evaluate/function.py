@@ -79,16 +79,6 @@ class EvaluationResult(Result):
         assert isinstance(report, EvaluationReport)
         return report
 
-    @property
-    def passed(self) -> dict[str, list[str]]:
-        """What was seen of each run that passes all its gates, a sentence per gate."""
-        missing = {verdict.run for verdict in self.verdicts if not verdict.passed}
-        told: dict[str, list[str]] = {}
-        for verdict in self.verdicts:
-            if verdict.run not in missing:
-                told.setdefault(verdict.run, []).append(verdict.told)
-        return told
-
     def plot(self) -> Any:
         """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
         from ragkpi.questions.evaluate.charts import evaluation_figure

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from ragkpi.errors import DataError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.call import Evaluations
+from ragkpi.library.gates import verdicts_on_run
 from ragkpi.library.ground import Signature
 from ragkpi.library.slices import QuerySlice, queries_of, slices_of
 from ragkpi.library.stored import StoredResult, open_run
-from ragkpi.library.unjudged_doubt import judging_of, names_needed
+from ragkpi.library.unjudged_doubt import names_needed
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
@@ -33,7 +34,7 @@ from ragkpi.statistics.gates import (
     parse_margin,
     refuse_idle,
 )
-from ragkpi.statistics.paired import Difference
+from ragkpi.statistics.paired import Procedure
 from ragkpi.wording import listed, visible
 
 _HEAD = 1 << 12
@@ -117,7 +118,9 @@ class Gates:
         queries = queries_of(scores[run] for run in names)
         slices = slices_of(evaluated.call.labels, queries)
         limited = [(gate, _slices_of(gate, slices, queries)) for gate in self.limits]
-        bootstrap = replace(self.against.bootstrap, clusters=evaluated.call.clusters)
+        how = self.against.procedure
+        how = replace(how, bootstrap=replace(how.bootstrap, clusters=evaluated.call.clusters))
+        gate = replace(self.against, procedure=how)
         every: list[Verdict] = []
         for run, name in names.items():
             for limit, parts in limited:
@@ -126,7 +129,6 @@ class Gates:
                 for part in parts or ():
                     verdict = limit_verdict(name, part.of(scores[run]), limit)
                     every.append(replace(verdict, name=f"{visible(part.name)}:{verdict.name}"))
-            gate = replace(self.against, bootstrap=bootstrap)
             if isinstance(stored := self.baseline, StoredResult):
                 assert signature is not None
                 qrels = evaluated.judgements.file
@@ -137,29 +139,9 @@ class Gates:
                 )
                 every += baseline_verdicts((stored.name, there), (name, here), gate)
             for other in scores.keys() - names:
-                alike = evaluated.by_name[run].ranks_like(evaluated.by_name[other])
-                rankings: Literal["differ", "equal"] = "equal" if alike else "differ"
-                gate = replace(gate, doubt=_doubt_of(evaluated, other, run, name))
-                baseline = other, scores[other]
-                every += baseline_verdicts(baseline, (name, scores[run]), gate, rankings)
+                pair = (other, scores[other]), (name, scores[run])
+                every += verdicts_on_run(evaluated, (other, run), *pair, gate)
         return every
-
-
-def _doubt_of(
-    evaluated: Evaluations, baseline: str, run: str, name: str
-) -> Callable[[Difference], str]:
-    """Return a function that says what unjudged documents leave open of a run, called `name`."""
-    names = dict(zip(evaluated.by_name, evaluated.names, strict=True))
-
-    def doubt(difference: Difference) -> str:
-        if difference.metric not in evaluated.metrics:  # a z-score
-            return ""
-        judging = judging_of(evaluated, difference.metric)
-        claims = {names[run]: difference.decision}
-        doubts = judging.doubts(names[baseline], claims) if judging else {}
-        return doubts[names[run]].in_words(baseline, name) if doubts else ""
-
-    return doubt
 
 
 def _slices_of(
@@ -210,7 +192,7 @@ def gates_of(
     against = BaselineGate(
         Margin(0.0) if margin is None else parse_margin(str(margin)),
         one_of("gate_by", gate_by or "worse", get_args(DecidedBy)),
-        Bootstrap(level=gate_confidence or 0.95),
+        Procedure(family="all", bootstrap=Bootstrap(level=gate_confidence or 0.95)),
     )
     if not isinstance(baseline, str | os.PathLike):
         return Gates(limits, run_of(baseline), against)
