@@ -7,7 +7,7 @@ Names are compared in snake case: ``queryId``, ``Query-ID`` and ``query id`` are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -18,13 +18,17 @@ ScoreKind = Literal["similarity", "distance"]
 """Whether large or small scores rank first."""
 
 
+# The parts of a map for a number of which is best what its name says, the largest, the smallest.
+SCORE_PARTS: Mapping[str, str] = {"named": "score", "higher": "similarity", "lower": "distance"}
+
+
 def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
 # The earliest name in a list wins: beside `qid`, `query` is the text of the query, and beside
 # `docno`, `docid` is an internal number (PyTerrier has all four).
-QUERY_ID = _words("qid query_id topic_id narrative_id question_id q_id request_id")
+QUERY_ID = _words("qid query_id topic_id narrative_id question_id q_id request_id query_ids qids")
 # Texts, or ids in some files.
 QUERY_TEXT = _words(
     "topic query question user_input search_query query_text question_text user_query "
@@ -33,7 +37,7 @@ QUERY_TEXT = _words(
 QUERY = (*QUERY_ID, *QUERY_TEXT[:2])
 DOCUMENT = _words(
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
-    "node_id wikipedia_id pid did doc document"
+    "node_id wikipedia_id pid did file_id doc document"
 )
 SCORE = _words(
     "score similarity relevance_score sim search_score similarity_score "

@@ -352,7 +352,7 @@ def _of_lists(
         known = last in names or cited or "list" in given or path == "@value"
         place = names.index(last) if last in names else len(names)
         for reading in _of_documents(path, some, records, columns, kind, given, known):
-            ordered = not reading.map.keys().isdisjoint(("score", "distance"))
+            ordered = not reading.map.keys().isdisjoint(fields.SCORE_PARTS.values())
             order = (len(reading.guesses), not ordered, path.count("."), place)
             readings.append((tuple(map(int, order)), reading))
     readings.sort(key=lambda one: one[0])
@@ -437,7 +437,7 @@ def _finished(
     guesses: Sequence[str],
     choice: str = "",
 ) -> Recognition:
-    ordered = {"score", "distance", "scores", "rank"} & set(given)
+    ordered = {*fields.SCORE_PARTS.values(), "scores", "rank"} & set(given)
     found = {**parts, **({} if ordered else numbers), **given}
     return Recognition(found, tuple(part for part in guesses if part not in given), choice)
 
@@ -628,7 +628,9 @@ def _varies(path: str, some: Lists) -> bool:
 def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recognition]:
     """Yield a guess with each order that its documents may have, the likeliest first."""
     score = reading.map.get("score", "")
-    if reading.is_settled or not reading.map.keys().isdisjoint(("distance", "scores", "rank")):
+    if reading.is_settled or not reading.map.keys().isdisjoint(
+        ("distance", "similarity", "scores", "rank")
+    ):
         yield reading
         return
     if not score:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ragkpi.errors import InputError, UnsettledError
-from ragkpi.files.column_names import meaning, plain_name
+from ragkpi.files.column_names import is_score, meaning, plain_name
 from ragkpi.files.opening import Kind
 from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, part_of, path_of, run_id_of
 from ragkpi.interface import option
@@ -94,15 +94,17 @@ class RunRole:
 
 
 def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
-    """Yield blocks; at the end `UnsettledError` if a score rises down every list, never falling.
+    """Yield blocks; at the end `UnsettledError` if the best of every list is its last document.
 
-    So do distances under the name of a score. A few short lists may rise by chance.
+    So do distances under the name of a score, and similarities under that of a distance, as
+    Milvus writes them. A few short lists may rise by chance.
     """
-    rises, lists, path, file = True, 0, "", ""
+    rises, lists, path, file, in_list = True, 0, "", "", False
     for block in blocks:
         yield block
-        path, file = path_of(block.origin.map), block.file
-        named = part_of(block.origin.map) == "score" and meaning(path) == "score"
+        path, file, part = path_of(block.origin.map), block.file, part_of(block.origin.map)
+        in_list = part == "scores"
+        named = meaning(path) == "distance" if in_list else part == "score" and is_score(path)
         rises = rises and named and block.by_rank is None
         if rises:
             above, below, group = block.score[:-1], block.score[1:], block.group()
@@ -111,9 +113,15 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
             rising = np.bincount(group[1:][inside & (below > above)], minlength=len(block.query))
             lists += int(((rising > 0) & (np.diff(block.starts) >= _SHORTEST_LIST)).sum())
     if rises and lists >= _LEAST_LISTS:
-        choices = [("distance", "small is better"), ("score", "large is better")]
-        maps = [(f"{part}={path}", choice) for part, choice in choices]
-        raise unsettled("run", file, f"its {path} rises down every list, as a distance does", maps)
+        small = f"distance={path}", "small is better"
+        if meaning(path) != "distance":
+            found = f"its {path} rises down every list, as a distance does"
+            raise unsettled("run", file, found, [small, (f"score={path}", "large is better")])
+        found = f"its {path} falls down every list, as a similarity does"
+        if in_list:
+            raise InputError(file, None, found, "expected a list with the name of scores")
+        large = f"similarity={path}", "large is better"
+        raise unsettled("run", file, found, [large, small])
 
 
 def refuse_twice(run: RunColumns, qrels: str, origin: Origin) -> None:

@@ -373,7 +373,7 @@ class ShapeReader:
 
         Beside a score these are in the same object, without any scores are looked for inside, too.
         """
-        scored = path_of(map_) if part_of(map_) in ("score", "distance") else None
+        scored = path_of(map_) if part_of(map_) in fields.SCORE_PARTS.values() else None
         keys = layout or chain.from_iterable(item for item in documents if isinstance(item, dict))
         names = tuple(islice(dict.fromkeys(keys), _MOST_KEYS)) if self._compares else ()
         may_order = fields.may_order(names, scored and scored.removeprefix(above))
@@ -619,7 +619,8 @@ def shape_for(
     shape = mapped(first.map, kind)._replace(name="recognised", required=())
     if user is None and not first.is_plain:
         warnings.warn(f"{file}: read as: {visible(first.text)}", RagkpiNote, stacklevel=2)
-    joined = "[]" in shape.list and first.map.keys().isdisjoint(("score", "distance", "scores"))
+    numbered = not first.map.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
+    joined = "[]" in shape.list and not numbered
     dropped = shape.list and (joined or (kind == "qrels" and shape.doc != "@key"))
     last = fields.plain_name(shape.list.rpartition(".")[2])
     graded = user is None and (not shape.list or last in fields.GRADED)

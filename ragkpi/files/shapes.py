@@ -58,7 +58,7 @@ class Shape(NamedTuple):
     required
         The parts that a map names: a record must have them all.
     better
-        Whether large scores rank first; the name of a distance says that itself.
+        Whether large scores rank first, or their name says so (`named`).
     """
 
     name: str
@@ -77,11 +77,11 @@ class Shape(NamedTuple):
     unlevelled: Literal["refused", "relevant"] = "refused"
     run_id: str = RUN
     required: tuple[str, ...] = ()
-    better: Literal["higher", "lower"] = "higher"
+    better: Literal["named", "higher", "lower"] = "named"
 
     def score_map(self, name: str) -> str:
         """Return the map that reads these scores as this shape does."""
-        return f"{'score' if self.better == 'higher' else 'distance'}={name}"
+        return f"{fields.SCORE_PARTS[self.better]}={name}"
 
     @property
     def says_order(self) -> bool:
@@ -92,8 +92,8 @@ class Shape(NamedTuple):
     def given(self) -> Mapping[str, str] | None:
         """Return a user's map to be completed; None if it names query and document."""
         parts = {part: str(getattr(self, part)) for part in self.required}
-        if parts.get("score") and self.better == "lower":
-            parts["distance"] = parts.pop("score")
+        if "score" in parts:
+            parts[fields.SCORE_PARTS[self.better]] = parts.pop("score")
         return None if self.name != "map" or {"query", "doc"} <= parts.keys() else parts
 
 
@@ -113,7 +113,7 @@ def rows_shape(kind: Kind, names: Sequence[str], user: Shape | None) -> Shape | 
         return user
     flat = SHAPES[kind]["flat"]
     named = (fields.find(names, fields.NAMES[path]) is not None for path in (flat.query, flat.doc))
-    if not given.keys() <= {"score", "distance", "rank", "level"} or not all(named):
+    if not given.keys() <= {*fields.SCORE_PARTS.values(), "rank", "level"} or not all(named):
         return None
     if user is not None:
         numbers: dict[str, Any] = {part: getattr(user, part) for part in ("score", "rank", "level")}
@@ -277,7 +277,7 @@ EXCLUSIONS = _shape(
 
 
 _PARTS = {
-    "run": ("records", "query", "list", "doc", "score", "distance", "scores", "rank"),
+    "run": ("records", "query", "list", "doc", *fields.SCORE_PARTS.values(), "scores", "rank"),
     "qrels": ("records", "query", "list", "doc", "level"),
 }
 
@@ -317,12 +317,14 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
         raise UsageError(
             f"a map has {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
         )
-    if "distance" in paths:
-        paths = {"score": paths["distance"], **paths}
-        base = base._replace(better="lower")
+    for better in ("higher", "lower"):
+        if fields.SCORE_PARTS[better] in paths:
+            paths = {"score": paths[fields.SCORE_PARTS[better]], **paths}
+            base = base._replace(better=better)
     # The map wins: a score in the file does not overrule a rank that the map names.
     if not {"score", "scores", "rank"}.isdisjoint(paths):
         base = base._replace(score="", rank="")
-    parts: dict[str, Any] = {part: path for part, path in paths.items() if part != "distance"}
+    words = {fields.SCORE_PARTS["higher"], fields.SCORE_PARTS["lower"]}
+    parts: dict[str, Any] = {part: path for part, path in paths.items() if part not in words}
     base = base._replace(name="map", repeated="refused", unlevelled="relevant")
     return base._replace(required=tuple(parts), **parts)

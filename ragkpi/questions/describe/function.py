@@ -67,7 +67,7 @@ Parts, between commas; a part left out is found by its name:
   score    its score; scores is a second list, beside the list of documents
   rank     its rank, where there is no score; without both the order of the list counts
   level    its judged level (qrels); without it each document has level 1
-  distance a score of which the smallest is best
+  distance a score of which the smallest is best, whatever its name; similarity: the largest
 
 A path is names between dots (hits.hits), or a key that has dots itself (node.id); name[] goes
 through a list (output[].provenance), and a number is a place in one, from 0 (doc=0, score=1).

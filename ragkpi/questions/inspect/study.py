@@ -123,7 +123,9 @@ def _run(file: str, source: Source, reader: FileReader) -> FileContents:
 
 def _falls(map_: str) -> bool:
     """Whether small numbers are better, so that their negatives are the scores."""
-    return part_of(map_) in ("rank", "distance") or meaning(path_of(map_)) == "distance"
+    part = part_of(map_)
+    by_name = meaning(path_of(map_)) == "distance" and part != "similarity"
+    return part in ("rank", "distance") or by_name
 
 
 def _direction(map_: str) -> str:

@@ -1,0 +1,87 @@
+"""Structures that packages of retrieval really write, small: read, or by the printed command."""
+
+import json
+import shlex
+
+import pytest
+
+GOLD = {"q1": ["a", "b"], "q2": ["c"]}
+RUN = {"q1": {"x": 0.9, "a": 0.8, "b": 0.1}, "q2": {"c": 0.7, "y": 0.6, "z": 0.5}}
+RUN |= {"q3": {"p": 0.6, "q": 0.5, "r": 0.4}}
+
+
+def lines(records):
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+def each(make):
+    """Make a list for each query from ids and scores, the best first."""
+    return {query: [make(*pair) for pair in scores.items()] for query, scores in RUN.items()}
+
+
+READ = {
+    "bm25s: lists of all queries side by side": json.dumps(
+        {
+            "query_ids": list(RUN),
+            "documents": [list(scores) for scores in RUN.values()],
+            "scores": [list(scores.values()) for scores in RUN.values()],
+        }
+    ),
+    "OpenAI's vector stores": lines(
+        {"query_id": query, "data": [{**hit, "filename": "a.md"} for hit in hits]}
+        for query, hits in each(lambda id_, score: {"file_id": id_, "score": score}).items()
+    ),
+    "OpenAI's responses": lines(
+        {
+            "id": "resp_1",
+            "metadata": {"query_id": query},
+            "output": [{"type": "file_search_call", "id": "fs_1", "results": hits}],
+        }
+        for query, hits in each(lambda id_, score: {"file_id": id_, "score": score}).items()
+    ),
+}
+BY_COMMAND = {
+    "Milvus: a cosine similarity is called distance": json.dumps(
+        each(lambda id_, score: {"id": id_, "distance": score, "entity": {"text": "a text"}})
+    ),
+}
+
+
+def values(ragkpi, folder, *words):
+    outcome = ragkpi("eval", "-q", "-m", "map", "-m", "ndcg", *words, folder=folder)
+    return outcome, outcome.out
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "gold").write_text(json.dumps(GOLD))
+    (tmp_path / "twin").write_text(json.dumps(RUN))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", READ)
+def test_read_as_the_twin(name, ragkpi, folder):
+    (folder / "dump").write_text(READ[name])
+    outcome, found = values(ragkpi, folder, "gold", "dump")
+    assert (outcome.status, found) == (0, values(ragkpi, folder, "gold", "twin")[1])
+
+
+@pytest.mark.parametrize("name", BY_COMMAND)
+def test_the_first_command_reads_as_the_twin(name, ragkpi, folder):
+    (folder / "dump").write_text(BY_COMMAND[name])
+    outcome, found = values(ragkpi, folder, "gold", "dump")
+    assert (outcome.status, found) == (2, b"")
+    command = shlex.split(outcome.err.decode().splitlines()[1], comments=True)
+    again = ragkpi(*command[1:], folder=folder)
+    assert again.out == values(ragkpi, folder, "gold", "twin")[1]
+
+
+def test_distances_beside_ids_that_fall_are_refused(ragkpi, folder):
+    records = [
+        {"qid": query, "ids": list(scores), "distances": list(scores.values())}
+        for query, scores in RUN.items()
+    ]
+    (folder / "dump").write_text(lines(records))
+    outcome, found = values(ragkpi, folder, "gold", "dump")
+    assert (outcome.status, found) == (2, b"")
+    assert b"distances falls down every list, as a similarity does" in outcome.err
