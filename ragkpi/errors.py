@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from typing import Any
 
 _SIGNALLED = 128  # plus the number of the signal
 
@@ -24,22 +23,21 @@ class InputError(RagkpiError):
     """A file is unreadable or its content invalid.
 
     The text is ``file:line: found; expected``, with the physical, 1-based line number;
-    ``line`` is left out if the error concerns the whole file.
+    ``line`` is left out if the error concerns the whole file. `args` stay as they were given, for
+    pickle, which calls the constructor with them.
     """
 
     exit_status = 2
 
     def __init__(self, file: str, line: int | None, found: str, expected: str) -> None:
-        place = file if line is None else f"{file}:{line}"
-        super().__init__(f"{place}: {found}; {expected}")
         self.file = file
         self.line = line
         self.found = found
         self.expected = expected
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[Any, ...]]:
-        # By default, pickle would call the constructor with the text alone.
-        return type(self), (self.file, self.line, self.found, self.expected)
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.found}; {self.expected}"
 
 
 class UnreadableError(InputError):
@@ -63,9 +61,6 @@ class UnsettledError(InputError):
         super().__init__(file, None, found, expected)
         self.argument = argument
         self.maps = maps
-
-    def __reduce__(self) -> tuple[type[InputError], tuple[Any, ...]]:
-        return type(self), (self.file, self.found, self.expected, self.argument, self.maps)
 
 
 class CommandError(InputError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import islice
@@ -129,6 +130,14 @@ def named(id_: bytes, longest: int = 80) -> str:
     text = visible(decoded(id_))
     text = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return text if text and " " not in text else f"'{text}'"
+
+
+def text_lines(text: str, width: int | None) -> list[str]:
+    """Wrap a text at spaces; ids and numbers stay whole."""
+    if width is None:
+        return [text]
+    lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
+    return lines or [""]
 
 
 def listed(ids: Iterable[bytes], most: int = 5) -> str:

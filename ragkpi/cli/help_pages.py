@@ -8,13 +8,14 @@ variable ``_RAGKPI_COMPLETE``.
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from shutil import get_terminal_size
 from typing import Literal
 
 from ragkpi.cli.commands import COMMANDS, TASKS, command_of
 from ragkpi.cli.options import REQUIRED, Declaration, command, option
-from ragkpi.cli.terminal import terminal_size, wrapped
 from ragkpi.kernel import READER
 from ragkpi.version import __version__
+from ragkpi.wording import text_lines
 
 HelpPage = Literal["common", "all"]
 Rows = list[tuple[str, str]]
@@ -158,17 +159,17 @@ def _facts(option: Declaration) -> str:
 
 
 def _lines(usage: str, paragraphs: Sequence[str], groups: dict[str, Rows]) -> Iterator[str]:
-    width = max(min(terminal_size()[0], _WIDEST) - 2, _NARROWEST)
+    width = max(min(get_terminal_size().columns, _WIDEST) - 2, _NARROWEST)
     yield f"{_bold('Usage:')} {usage}\n"
     for paragraph in paragraphs:
         yield "\n"
-        yield from (f"  {line}\n" for line in wrapped(paragraph, width - 2))
+        yield from (f"  {line}\n" for line in text_lines(" ".join(paragraph.split()), width - 2))
     for heading, rows in groups.items():
         if rows:
             yield f"\n{_bold(heading + ':')}\n"
         indent = min(max((len(names) for names, _ in rows), default=0), _NAMES) + 2
         for names, text in rows:
-            first, *others = wrapped(text, width - 2 - indent)
+            first, *others = text_lines(text, width - 2 - indent)
             if len(names) > _NAMES:
                 yield f"  {_bold(names)}\n  {'':{indent}}{first}\n"
             else:

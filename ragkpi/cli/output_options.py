@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Callable
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragkpi.cli.evaluation_options import Arguments
 from ragkpi.cli.options import option, option_group
-from ragkpi.cli.terminal import colour_warnings, held_notes, tell, terminal_size
+from ragkpi.cli.terminal import colour_warnings, held_notes, tell
 from ragkpi.errors import UsageError
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
@@ -69,7 +70,7 @@ class Output(NamedTuple):
         on_screen = self.path is None and sys.stdout.isatty()
         format_ = self.written
         coloured = self.path is None and wants_colour(sys.stdout)
-        width, height = terminal_size() if on_screen and not self.wide else (None, None)
+        width, height = get_terminal_size() if on_screen and not self.wide else (None, None)
         layout = Layout(
             digits=self.digits,
             colour=("always" if coloured else "never") if self.colour == "auto" else self.colour,
@@ -100,7 +101,7 @@ class Output(NamedTuple):
 
         every = charts()
         first = every if self.plot == "-" else every[:1]
-        write(["\n" + texts(first, terminal_size()[0])])
+        write(["\n" + texts(first, get_terminal_size().columns)])
         if len(first) < len(every):
             more = counted(len(every) - len(first), "more chart")
             write([f"{more}: --plot - or --plot FILE.png\n"])

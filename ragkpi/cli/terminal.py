@@ -19,7 +19,7 @@ from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
 from ragkpi.interface import Interface, Work, present, share
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.terminal import drawn_table
-from ragkpi.wording import on_screen, visible
+from ragkpi.wording import on_screen, text_lines, visible
 
 if TYPE_CHECKING:  # few command lines have gates
     from ragkpi.statistics.gates import Verdict
@@ -204,35 +204,7 @@ def _fitted(line: str) -> str:
         width = os.get_terminal_size(2).columns
     except (OSError, ValueError):
         return line
-    return line if not 0 < width < len(line) else "\n  ".join(wrapped(line, max(width - 2, 40)))
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """Wrap a text at spaces; importing textwrap would take six milliseconds."""
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
-
-
-def terminal_size() -> tuple[int, int]:
-    """Return the terminal's columns and lines.
-
-    shutil has this, but imports every compression module.
-    """
-    try:
-        size = os.get_terminal_size(1)
-    except OSError:
-        size = os.terminal_size((80, 24))
-    texts = (os.environ.get(name, "") for name in ("COLUMNS", "LINES"))
-    width, height = (
-        int(text) if text.isdecimal() and int(text) else measured or usual
-        for text, measured, usual in zip(texts, size, (80, 24), strict=True)
-    )
-    return width, height
+    return line if not 0 < width < len(line) else "\n  ".join(text_lines(line, max(width - 2, 40)))
 
 
 def expect_files(

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -15,7 +14,7 @@ from typing import TextIO
 
 from ragkpi.reports.layout import Column, Layout, Report, Table
 from ragkpi.reports.names import short_names
-from ragkpi.wording import counted, visible
+from ragkpi.wording import counted, text_lines, visible
 
 _GAP = 3
 _SHORTEST_ID = 12  # shorter ids would look alike
@@ -62,14 +61,6 @@ def cells_of(texts: Sequence[str], column: Column, width: int) -> list[list[str]
     distinct = list(dict.fromkeys(texts))
     short = dict(zip(distinct, short_names(distinct, width), strict=True))
     return [[short[text]] for text in texts]
-
-
-def text_lines(text: str, width: int | None) -> list[str]:
-    """Wrap a text at spaces; ids and numbers stay whole."""
-    if width is None:
-        return [text]
-    lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
-    return lines or [""]
 
 
 def on_terminal(text: str) -> str:

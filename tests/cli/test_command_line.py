@@ -118,7 +118,7 @@ HEAVY = [b"'numpy'", b"'datetime'"]
 @pytest.mark.parametrize(
     ("lines", "unused"),
     [
-        (["--help", "--version"], [*HEAVY, b"'inspect'", b"'dataclasses'", b"'textwrap'"]),
+        (["--help", "--version"], [*HEAVY, b"'inspect'", b"'dataclasses'"]),
         (["eval -h", "compare --help"], HEAVY),  # which know output formats: dataclasses
         (
             [
