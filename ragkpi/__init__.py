@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ragkpi.errors import RagkpiError as RagkpiError
     from ragkpi.errors import RagkpiWarning as RagkpiWarning
     from ragkpi.errors import UsageError as UsageError
+    from ragkpi.library.arguments import Comparing as Comparing
     from ragkpi.library.arguments import Estimating as Estimating
     from ragkpi.library.arguments import Evaluating as Evaluating
     from ragkpi.library.result import Result as Result

@@ -11,7 +11,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
-from ragkpi.files.formats import Reading
+from ragkpi.files.formats import RECOGNISED, Reading
 from ragkpi.files.opening import Source
 from ragkpi.interface import doing, option, with_progress
 from ragkpi.measures.measure import Metric, Need, Scores, score
@@ -80,9 +80,8 @@ class Evaluator:
     `score` computes values from them, as often as wanted.
 
     `qrels` is a path, ``-`` for standard input, or qrels in memory; `rel_info` is their format as
-    in -R. The `pool`, if any, is the first stage from which the runs were selected. File formats
-    are names (`ragkpi.files.formats`); None, and always for the pool, recognises each file's
-    format.
+    in -R. The `pool`, if any, is the first stage from which the runs were selected; its format is
+    recognised, whatever that of the runs.
 
     >>> from ragkpi.measures.registry import find_metrics
     >>> evaluator = Evaluator("fixtures/qrels.txt", Settings())
@@ -97,16 +96,16 @@ class Evaluator:
         settings: Settings,
         rel_info: str = "qrels",
         pool: RunOrPath | None = None,
-        qrels_format: Reading | str | None = None,
-        run_format: Reading | str | None = None,
+        qrels_format: Reading = RECOGNISED,
+        run_format: Reading = RECOGNISED,
     ) -> None:
         self.settings = settings
         self.rel_info = rel_info
         self.relevance = READERS[rel_info](qrels, qrels_format) if isinstance(qrels, str) else qrels
-        self.run_format = Reading(run_format) if isinstance(run_format, str) else run_format
+        self.run_format = run_format
         self.pool = pool
         # The pool has its own format, but its documents are treated like the run's.
-        self._pool_reading = None if self.run_format is None else self.run_format.of_pool()
+        self._pool_reading = run_format.of_pool()
         self._pool_hits = None if pool is None else self.read_pool(self.relevance.judgements)
 
     def over(self, queries: Collection[bytes]) -> tuple[Evaluator, Callable[[Hits], Hits]]:

@@ -228,6 +228,9 @@ class Reading(NamedTuple):
         return Reading(sieve=self.sieve)
 
 
+RECOGNISED = Reading()
+
+
 class FileReader(NamedTuple):
     """The reader of an opened file."""
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, get_args, get_origin
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.column_names import RETRIEVED, ScoreKind
-from ragkpi.files.formats import Match, Reading, reading_for, sieve_for
+from ragkpi.files.formats import RECOGNISED, Match, Reading, reading_for, sieve_for
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.files.query_files import read_query_ids
 from ragkpi.interface import option
@@ -32,6 +32,7 @@ from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import READERS
 from ragkpi.reports.names import run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
+from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.statistics.units import Clusters
 from ragkpi.wording import octets, parse_size
 
@@ -64,8 +65,8 @@ class HowRead(TypedDict, total=False):
         documents to leave out.
     """
 
-    qrels_format: str | Reading | None
-    run_format: str | Reading | None
+    qrels_format: str | None
+    run_format: str | None
     map_qrels: str | Mapping[str, str] | None
     map_run: str | Mapping[str, str] | None
     subset: str | None
@@ -171,7 +172,32 @@ class Estimating(Evaluating, Resampling, total=False):
     """How to evaluate runs and how to resample their queries: `Evaluating` and `Resampling`."""
 
 
-_LEAST = {"relevance_level": 0, "max_retrieved": 0, "pool_depth": 1, "resamples": 1, "seed": 0}
+class Comparing(Estimating, total=False):
+    """How to compare runs: `Estimating`, and tests.
+
+    Attributes
+    ----------
+    test, trials
+        The test behind p-values, ``"t"``, and its number of random trials, 10,000.
+    correction, family
+        The correction of p-values, ``"holm"``, and the measures that decide: the ``"first"``, over
+        all runs, while the others are described; or ``"all"``, over all runs and measures.
+    """
+
+    test: TestName
+    trials: int
+    correction: CorrectionName
+    family: Family
+
+
+_LEAST = {
+    "relevance_level": 0,
+    "max_retrieved": 0,
+    "pool_depth": 1,
+    "resamples": 1,
+    "seed": 0,
+    "trials": 1,
+}
 _SETTINGS = [one.name for one in fields(Settings)]
 
 
@@ -183,17 +209,17 @@ def refuse_unknown(arguments: Mapping[str, Any], group: type) -> None:
         raise TypeError(f"unexpected argument {unknown[0]!r}; expected {expected}")
 
 
-def _checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that are whole numbers or choices, or refuse them."""
-    checked: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     kind: Any
-    for name, kind in Estimating.__annotations__.items():
+    for name, kind in Comparing.__annotations__.items():
         if name in arguments and get_origin(kind) is Literal:
-            checked[name] = one_of(name, arguments[name], get_args(kind))
+            values[name] = one_of(name, arguments[name], get_args(kind))
         elif name in arguments and name in _LEAST:
             optional = arguments[name] is None and NoneType in get_args(kind)
-            checked[name] = None if optional else whole(name, arguments[name], _LEAST[name])
-    return checked
+            values[name] = None if optional else whole(name, arguments[name], _LEAST[name])
+    return values
 
 
 def call_of(
@@ -209,28 +235,26 @@ def call_of(
         from ragkpi.library.slices import groups_of
 
         groups = groups_of(by, cluster)._asdict()
-    checked = _checked(arguments)
+    values = checked(arguments)
     of_qrels, of_run = readings_of(arguments)
     pool = arguments.get("pool")
     return Call(
         [measures] if isinstance(measures, str) else list(measures),
         _settings(
-            arguments, of_qrels, {name: checked[name] for name in _SETTINGS if name in checked}
+            arguments, of_qrels, {name: values[name] for name in _SETTINGS if name in values}
         ),
         one_of("rel_info", arguments.get("rel_info", "qrels"), list(READERS)),
         None if pool is None else run_of(pool),
         of_qrels,
         of_run,
-        checked.get("names", "given"),
-        checked.get("measure_names", "trec"),
+        values.get("names", "given"),
+        values.get("measure_names", "trec"),
         "missing" in arguments,
         **groups,
     )
 
 
-def _settings(
-    arguments: Evaluating, of_qrels: Reading | None, checked: Mapping[str, Any]
-) -> Settings:
+def _settings(arguments: Evaluating, of_qrels: Reading, values: Mapping[str, Any]) -> Settings:
     only_query, gains = arguments.get("only_query"), arguments.get("gains")
     sizes = arguments.get("corpus_sizes") or {}
     if sizes or gains is not None:
@@ -246,7 +270,7 @@ def _settings(
         gains=gains,
         grade_map=_grade_map(arguments.get("grade_map", "umbrela")),
         only_query=None if only_query is None else octets(only_query),
-        **{"missing": alone, **checked},
+        **{"missing": alone, **values},
     )
 
 
@@ -259,14 +283,11 @@ def in_one_order(arguments: Evaluating) -> Evaluating:
     return arguments
 
 
-def readings_of(arguments: HowRead) -> tuple[Reading | None, Reading | None]:
-    """Return how to read qrels and runs; None where no argument concerns that."""
+def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
+    """Return how to read qrels and runs."""
     if not HowRead.__annotations__.keys() & arguments.keys():
-        return None, None
+        return RECOGNISED, RECOGNISED
 
-    of_qrels, of_run = arguments.get("qrels_format"), arguments.get("run_format")
-    if isinstance(of_qrels, Reading) or isinstance(of_run, Reading):  # from a command
-        return _reading_or_none(of_qrels), _reading_or_none(of_run)
     scores = one_of("scores", arguments.get("scores", "similarity"), get_args(ScoreKind))
     exclude, queries = arguments.get("exclude"), arguments.get("query_ids")
     match = one_of("match", arguments.get("match", "id"), get_args(Match))
@@ -277,17 +298,12 @@ def readings_of(arguments: HowRead) -> tuple[Reading | None, Reading | None]:
         match,
         None if queries is None else read_query_ids(os.fspath(queries)),
     )
-    map_qrels, map_run = arguments.get("map_qrels"), arguments.get("map_run")
+    of_qrels, of_run = arguments.get("qrels_format"), arguments.get("run_format")
+    maps, subset = [arguments.get("map_qrels"), arguments.get("map_run")], arguments.get("subset")
     return (
-        _reading_or_none(reading_for("qrels", of_qrels, map_qrels, sieve=sieve, match=match)),
-        _reading_or_none(
-            reading_for("run", of_run, map_run, scores, sieve, arguments.get("subset"), match)
-        ),
+        reading_for("qrels", of_qrels, maps[0], sieve=sieve, match=match),
+        reading_for("run", of_run, maps[1], scores, sieve, subset, match),
     )
-
-
-def _reading_or_none(how: Reading | str | None) -> Reading | None:
-    return how if isinstance(how, Reading) and how != Reading() else None
 
 
 def run_of(run: Any) -> RunOrPath:
@@ -413,12 +429,12 @@ def bootstrap_of(
     arguments: Resampling, method: Method | None = None, clusters: Clusters | None = None
 ) -> Bootstrap:
     """Return the choices of intervals, or refuse wrong arguments."""
-    confidence, checked = arguments.get("confidence", Bootstrap.level), _checked(arguments)
+    confidence, values = arguments.get("confidence", Bootstrap.level), checked(arguments)
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")
     return Bootstrap(
-        checked.get("resamples", Bootstrap.resamples),
-        checked.get("seed", Bootstrap.seed),
+        values.get("resamples", Bootstrap.resamples),
+        values.get("seed", Bootstrap.seed),
         confidence,
         one_of("method", method or Bootstrap.method, get_args(Method)),
         clusters,

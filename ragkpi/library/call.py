@@ -12,7 +12,7 @@ import numpy as np
 
 from ragkpi.errors import NothingInCommonError, RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath, refuse_unjudged_runs
-from ragkpi.files.formats import Reading
+from ragkpi.files.formats import RECOGNISED, Reading
 from ragkpi.files.opening import inputs
 from ragkpi.interface import interface, option
 from ragkpi.library.ground import Signature, signature_of
@@ -76,7 +76,7 @@ class Call:
     requests
         Names of measures; empty if the user named none.
     qrels_format, run_format
-        The formats of files; None recognises each file's format.
+        How to read files.
     run_names, measure_names
         The source of the names of runs and measures in a result.
     missing_said
@@ -94,8 +94,8 @@ class Call:
     settings: Settings
     rel_info: str = "qrels"
     pool: RunOrPath | None = None
-    qrels_format: Reading | None = None
-    run_format: Reading | None = None
+    qrels_format: Reading = RECOGNISED
+    run_format: Reading = RECOGNISED
     run_names: Names = "given"
     measure_names: MeasureNames = "trec"
     missing_said: bool = False
@@ -179,26 +179,26 @@ class Call:
     def signature(
         self,
         metrics: Sequence[Metric],
-        files: Hashes,
+        files: Mapping[str, Any],
         judgements: Judgements | None = None,
         seen: int | None = None,
     ) -> Signature:
-        """Return the signature of an evaluation: files and settings behind the numbers.
+        """Hash the files and return the signature of an evaluation: what is behind the numbers.
 
         Qrels that are no file, or of which a map says what to read, are hashed as `judgements`.
         """
-        digests = {role: digest for role, (_, digest) in files.items()}
-        mapped = self.qrels_format is not None and self.qrels_format.shape is not None
+        digests = {role: digest for role, (_, digest) in self.files(**files).items()}
+        mapped = self.qrels_format.shape is not None
         if judgements is not None and (mapped or not digests.get("qrels")):
             digests = {**digests, "qrels": judgements.sha256}
         if self.pool is not None:
             digests.setdefault("pool", None)
-        sieve = self.run_format.sieve if self.run_format else None
+        sieve = self.run_format.sieve
         return signature_of(self.settings, metrics, digests, seen, sieve.said if sieve else "")
 
-    def signed(self, metrics: Sequence[Metric], **inputs_by_role: Any) -> Signature | None:
-        """Hash the files and return the signature, if the user wants it."""
-        return self.signature(metrics, self.files(**inputs_by_role)) if inputs().hashed else None
+    def signed(self, metrics: Sequence[Metric], **files: Any) -> Signature | None:
+        """Return the `signature` if the user wants it."""
+        return self.signature(metrics, files) if inputs().hashed else None
 
     def small_print(self, qrels: Any, metrics: Sequence[Metric], judged: Judged) -> list[str]:
         """Return the small print of a picture: queries, N where it matters, the signature."""
@@ -210,8 +210,7 @@ class Call:
             size = f"N = {least:,}" if least == most else f"N = {least:,} to {most:,}"
             known = self.settings.corpus_size is not None or self.settings.corpus_sizes
             texts.append(size if known else f"{size} (documents seen)")
-        signature = self.signature(metrics, self.files(qrels=qrels))
-        return ["; ".join([*texts, signature.short()])]
+        return ["; ".join([*texts, self.signature(metrics, {"qrels": qrels}).short()])]
 
 
 @dataclass(frozen=True)
@@ -349,14 +348,14 @@ class Evaluations:
         """The notes and warnings of the call so far."""
         return tuple(self.call.notes.told)
 
-    def signature(self, **files: Any) -> Signature | None:
+    def signed(self, **files: Any) -> Signature | None:
         """Return the signature of qrels, other `files` by role, and settings, if it is wanted."""
         if not inputs().hashed:
             return None
         sizes = [getattr(run.judged, "corpus_size", None) for run in self]
         seen = max((int(size.max(initial=0)) for size in sizes if size is not None), default=None)
-        hashes = self.call.files(qrels=self.read.qrels, **files)
-        return self.call.signature(self.metrics, hashes, self.judgements, seen)
+        files = {"qrels": self.read.qrels, **files}
+        return self.call.signature(self.metrics, files, self.judgements, seen)
 
     def small_print(self) -> list[str]:
         """Return the small print of a picture."""
@@ -394,7 +393,7 @@ def _about(run: str, problem: RagkpiError) -> RagkpiError:
     return named
 
 
-def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) -> str | Relevance:
+def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading = RECOGNISED) -> str | Relevance:
     """Convert qrels to the form that an `Evaluator` takes: a path, or judgements in memory."""
     if isinstance(qrels, str | os.PathLike):
         return os.fspath(qrels)
@@ -405,8 +404,8 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
         raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
     from ragkpi.files.in_memory import qrels_columns
 
-    columns = qrels_columns(qrels, "gains", None if how is None else how.shape)
-    if how is not None and how.sieve:
+    columns = qrels_columns(qrels, "gains", how.shape)
+    if how.sieve:
         columns = how.sieve.qrels(columns)
     return Qrels(group_judgements(columns))
 

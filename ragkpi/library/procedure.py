@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
-from ragkpi.library.arguments import Resampling, bootstrap_of, one_of, whole
-from ragkpi.statistics.decisions import TESTS, CorrectionName, Family, TestName
+from ragkpi.library.arguments import Comparing, bootstrap_of, checked, one_of
+from ragkpi.statistics.decisions import TESTS
 from ragkpi.statistics.paired import Procedure
 from ragkpi.statistics.units import Clusters
 
 
-def procedure_of(
-    test: TestName,
-    correction: CorrectionName,
-    family: Family,
-    trials: int,
-    how: Resampling,
-    clusters: Clusters | None = None,
-) -> Procedure:
+def procedure_of(how: Comparing, clusters: Clusters | None = None) -> Procedure:
     """Return the procedure of a comparison, or refuse wrong arguments."""
-    return Procedure(
-        one_of("test", test, list(TESTS)),
-        one_of("correction", correction, get_args(CorrectionName)),
-        one_of("family", family, get_args(Family)),
-        whole("trials", trials, 1),
-        bootstrap_of(how, clusters=clusters),
-    )
+    test = one_of("test", how.get("test", Procedure.test), list(TESTS))
+    choices = {n: v for n, v in checked(how).items() if n in ("correction", "family", "trials")}
+    return Procedure(test, bootstrap=bootstrap_of(how, clusters=clusters), **choices)

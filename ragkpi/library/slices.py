@@ -136,14 +136,13 @@ def sizes_of(given: Any) -> Mapping[bytes, int]:
     return {octets(query): size for query, size in given.items()}
 
 
-def given_gains(given: Any, of_qrels: Reading | None) -> GivenGains:
+def given_gains(given: Any, of_qrels: Reading) -> GivenGains:
     """Read gains; folding and leaving out documents follow the qrels."""
     if isinstance(given, str | os.PathLike):
         columns = read_gains(os.fspath(given))
     else:
         columns = qrels_columns(given, "gains")._replace(file="gains=")
-    sieve = of_qrels.sieve if of_qrels else None
-    return GivenGains.of(sieve.qrels(columns) if sieve else columns)
+    return GivenGains.of(of_qrels.sieve.qrels(columns) if of_qrels.sieve else columns)
 
 
 MOST_SLICES = 1000

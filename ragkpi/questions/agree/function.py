@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.library.arguments import Estimating, call_of, in_one_order, named_runs
+from ragkpi.library.arguments import Comparing, call_of, in_one_order, named_runs
 from ragkpi.library.call import Call, named_judges, qrels_of
 from ragkpi.library.procedure import procedure_of
 from ragkpi.library.result import Result
@@ -26,7 +26,6 @@ from ragkpi.questions.agree.study import (
 )
 from ragkpi.ranking.relevance import READERS, Qrels, Relevance
 from ragkpi.reports.output_files import replacing
-from ragkpi.statistics.decisions import CorrectionName, TestName
 from ragkpi.wording import counted
 
 MEASURES = ("ndcg_cut.10",)
@@ -44,10 +43,7 @@ def agree(
     reference: str | None = None,
     per_query: bool = False,
     differences: str | None = None,
-    test: TestName = "t",
-    correction: CorrectionName = "holm",
-    trials: int = 10_000,
-    **how: Unpack[Estimating],
+    **how: Unpack[Comparing],
 ) -> Result:
     """Answer "may I trust these judgements?", as ``ragkpi agree``.
 
@@ -58,7 +54,8 @@ def agree(
         question a mapping by their names: ``{"umbrela": qrels, "mine": more}`` of paths or of what
         `ragkpi.read_qrels` returns.
     runs, measures, how
-        As `evaluate` takes them; without runs, documents alone are compared.
+        As `compare` takes them, but claims are always of all pairs of runs and measures; without
+        runs, documents alone are compared.
     map_levels, map_other
         The map from levels to a common scale, for the reference and for the others; a mapping, or
         a text such as ``"0=0,1=0,2=1,3=2"``.
@@ -68,8 +65,6 @@ def agree(
         Whether each query has a row, starting with the most disagreement.
     differences
         The path of a file to write, with a line for every document on whose level judges differ.
-    test, correction, trials
-        How to test differences of runs, as for `compare`, but over all pairs of runs and measures.
 
     Examples
     --------
@@ -80,8 +75,8 @@ def agree(
     >>> found.findings["pairs"][0]["confusion"]
     [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     """
-    call = call_of(measures, in_one_order(how), Estimating)
-    procedure = procedure_of(test, correction, "all", trials, how, clusters=call.clusters)
+    call = call_of(measures, in_one_order(how), Comparing)
+    procedure = procedure_of({**how, "family": "all"}, call.clusters)
     named = {} if runs is None else named_runs(runs)
     if len(named) == 1:
         raise UsageError("an order needs two runs; expected two or more, or none")
@@ -112,7 +107,7 @@ def agree(
     files = dict(zip(roles, judges.values(), strict=True))
 
     def charts() -> list[Chart]:
-        signature = call.signature(metrics, call.files(**files)).short()
+        signature = call.signature(metrics, files).short()
         queries = counted(len(together.queries), "query", "queries")
         return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
 

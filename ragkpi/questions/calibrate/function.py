@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
@@ -64,7 +63,7 @@ def calibrate(
     call = call_of(measures, in_one_order(how), Estimating)
     usual = [step / 20 for step in range(1, 20)]
     grid = usual if alphas is None else sorted(set(shares("alphas", alphas)))
-    bootstrap = replace(bootstrap_of(how), clusters=call.clusters)
+    bootstrap = bootstrap_of(how, clusters=call.clusters)
     parts, by = whole("folds", folds, 2), one_of("alpha_by", alpha_by, tuple(COEFFICIENTS))
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
     scores = read_quality(path) if isinstance(quality, str | os.PathLike) else _quality(quality)
@@ -77,7 +76,7 @@ def calibrate(
         return noted(calibration_charts(calibration), evaluated.small_print())
 
     answer = calibration_answer(calibration)
-    return Result(answer, charts, evaluated.notes, evaluated.signature())
+    return Result(answer, charts, evaluated.notes, evaluated.signed())
 
 
 def _scored(

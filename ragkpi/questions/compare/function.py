@@ -9,14 +9,7 @@ from typing import Any, Literal, Unpack, get_args
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.interface import interface, option
-from ragkpi.library.arguments import (
-    Estimating,
-    Evaluating,
-    Resampling,
-    call_of,
-    named_runs,
-    one_of,
-)
+from ragkpi.library.arguments import Comparing, call_of, named_runs, one_of
 from ragkpi.library.call import OnProblem
 from ragkpi.library.ground import Signature
 from ragkpi.library.procedure import procedure_of
@@ -36,7 +29,6 @@ from ragkpi.questions.compare.verdict import doubts_of_best
 from ragkpi.reports.layout import SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
-from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.statistics.paired import Procedure
 
 
@@ -114,22 +106,15 @@ def compare(
     *,
     baseline: str | None = None,
     pairs: Literal["baseline", "all"] = "baseline",
-    test: TestName = "t",
-    correction: CorrectionName = "holm",
-    family: Family = "first",
-    trials: int = 10_000,
-    seed: int = 7,
-    confidence: float = 0.95,
     by: Any = None,
-    cluster: Any = None,
     problems: OnProblem = "raised",
-    **how: Unpack[Evaluating],
+    **how: Unpack[Comparing],
 ) -> ComparisonResult:
     """Compare runs with a baseline, or each with each, query by query, as ``ragkpi compare``.
 
     Parameters
     ----------
-    qrels, measures, how
+    qrels, measures
         As `evaluate` takes them; the default measures are those reported most.
     runs
         Two or more: a mapping by their names, or a list. All are over all judged queries, or with
@@ -139,22 +124,14 @@ def compare(
     pairs
         ``"baseline"`` compares all runs with one; ``"all"`` compares every pair by a test
         of its own, step-down, which needs no correction, and runs get letters.
-    test, trials
-        The test behind p-values, and its number of trials.
-    correction, family
-        The correction of p-values, and the measures that decide: the ``"first"``, over all runs,
-        while the others are described; or ``"all"``, over all runs and measures.
-    seed
-        Of the test's random numbers.
-    confidence
-        Of the intervals of differences; a corrected p-value below 1 - confidence decides.
     by
         Labels of queries, as `evaluate` takes them: the same comparison in each slice. Claims of
         all queries and of slices are corrected together.
-    cluster
-        See `Resampling`.
     problems
         As `evaluate` takes it. Without its baseline, nothing is compared.
+    how
+        See `Comparing`: ``test``, ``correction``, ``family``, ``seed``, … A corrected p-value below
+        1 - ``confidence`` decides.
 
     Examples
     --------
@@ -165,10 +142,8 @@ def compare(
     [0.0035]
     """
     one_of("pairs", pairs, ("baseline", "all"))
-    resampling: Resampling = {"seed": seed, "confidence": confidence, "cluster": cluster}
-    arguments: Estimating = {**how, **resampling}
-    call = call_of(measures, arguments, Estimating, by)
-    procedure = procedure_of(test, correction, family, trials, resampling, call.clusters)
+    call = call_of(measures, how, Comparing, by)
+    procedure = procedure_of(how, call.clusters)
     one_of("problems", problems, get_args(OnProblem))
     named = named_runs(runs)
     if len(named) < 2:
@@ -184,7 +159,7 @@ def compare(
     lacking = pairs == "baseline" and next(iter(named)) not in scored
     if problems == "raised" or len(scored) < 2 or lacking:
         interface().refuse(evaluated.problems)
-    signature = evaluated.signature()
+    signature = evaluated.signed()
     judging = judging_of(evaluated)
     names = evaluated.names
     queries = queries_of(evaluated.scores)
@@ -199,7 +174,7 @@ def compare(
     report = with_slices(whole_report, call.labels, queries, lambda part: by_slice[part])
 
     def charts() -> list[Chart]:
-        whole_signature = signature or call.signature(metrics, call.files(qrels=qrels))
+        whole_signature = signature or call.signature(metrics, {"qrels": qrels})
         return noted(whole_report.charts(), [whole_signature.short()])
 
     return ComparisonResult(

@@ -133,7 +133,7 @@ def depth(
     published = {} if success is None else _published(success, places)
     depths = None if places is None else sorted(set(places))
     answers = {} if quality is None else qualities(quality)
-    resampling = replace(bootstrap_of(how, ci_method), clusters=call.clusters)
+    resampling = bootstrap_of(how, ci_method, call.clusters)
     if log is not None:
         others = {"at": at, "target": target, "success": success, "quality": quality}
         for name, value in {**others, "qrels": qrels, "runs": runs}.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any, Unpack
 
 from ragkpi.charts.chart import noted
@@ -63,7 +62,7 @@ def diagnose(
     most = None if worst is None else whole("worst", worst, 0)
     top = whole("cutoff", cutoff, 1)
     thresholds = Thresholds(good_proc, good_pct_proc)
-    bootstrap = replace(bootstrap_of(how), clusters=call.clusters)
+    bootstrap = bootstrap_of(how, clusters=call.clusters)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     documents = whole("missed", missed, 0)
     evaluated = call.evaluate(qrels, named, metrics_of(top), top)
@@ -84,5 +83,5 @@ def diagnose(
         with_slices(answer, call.labels, queries_of(evaluated.scores), of_slice),
         lambda: noted([chart], evaluated.small_print()),
         evaluated.notes,
-        evaluated.signature(),
+        evaluated.signed(),
     )

@@ -373,7 +373,7 @@ def evaluate(
         interface().refuse(problems_of_runs)
     scores = _scores(evaluated, zscores)
     names = dict(zip(of_runs, evaluated.call.names_of(of_runs), strict=True))
-    signature = evaluated.signature(zscores=zscores)
+    signature = evaluated.signed(zscores=zscores)
     verdicts = gates.verdicts(names, scores, evaluated, signature) if gates else []
     missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
     if missed and problems == "raised":

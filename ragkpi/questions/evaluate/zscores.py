@@ -177,7 +177,7 @@ def zscores(
     table = Table([Column("query"), Column("measure"), *numbers], rows)
     sentence = f"Means and deviations are over {len(evaluated.names)} runs."
     answer = Answer("zscores", table, [sentence], {})
-    return ZScores(answer, None, evaluated.notes, evaluated.signature(), lines)
+    return ZScores(answer, None, evaluated.notes, evaluated.signed(), lines)
 
 
 def standardized(path: str | os.PathLike[str], scored: Mapping[str, Scores]) -> dict[str, Scores]:

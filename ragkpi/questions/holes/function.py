@@ -107,6 +107,6 @@ def holes(
         with_slices(answer, call.labels, queries_of(evaluated.scores), of_slice),
         charts,
         evaluated.notes,
-        evaluated.signature(),
+        evaluated.signed(),
         to_judge,
     )

@@ -177,7 +177,10 @@ def report(
     named = named_runs(runs)
     call = call_of(measures, in_one_order(how), Estimating)
     metrics = call.metrics(default_measures(call.settings, call.pool))
-    procedure = procedure_of("t", "holm", family, trials, how, call.clusters)
+    procedure = procedure_of(
+        {**how, "test": "t", "correction": "holm", "family": family, "trials": trials},
+        call.clusters,
+    )
     evaluator = call.evaluator(qrels, metrics)
     lacking = evaluator.lacking_grade
     if lacking and not call.requests:
@@ -195,7 +198,7 @@ def report(
         evaluated,
         metrics,
         procedure,
-        call.signature(metrics, call.files(qrels=qrels)),
+        call.signature(metrics, {"qrels": qrels}),
         visible(title or titled),
         call.requests[0] if call.requests else "",
         (_texts(queries), _texts(corpus)),
