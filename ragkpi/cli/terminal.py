@@ -5,6 +5,7 @@ thread would make forking unsafe.
 """
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -17,8 +18,6 @@ from typing import TYPE_CHECKING, Literal
 from ragkpi.cli.evaluation_options import evaluation
 from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
 from ragkpi.interface import Interface, Work, present, share
-from ragkpi.reports.layout import Layout
-from ragkpi.reports.terminal import drawn_table
 from ragkpi.wording import on_screen, text_lines, visible
 
 if TYPE_CHECKING:  # few command lines have gates
@@ -173,8 +172,10 @@ def tell_gates(verdicts: "Sequence[Verdict]", elsewhere: bool) -> None:
             tell(f"note: {verdicts[0].told}")
     elif verdicts and not elsewhere:
         from ragkpi.library.evaluation_report import gates_table
+        from ragkpi.reports.layout import Layout
+        from ragkpi.reports.terminal import drawn_table
 
-        width = terminal_size()[0] if sys.stderr.isatty() else None
+        width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
         with nullcontext() if _BAR is None else _BAR.hidden():
             for text in drawn_table(gates_table(verdicts), Layout(width=width)):
                 sys.stderr.write(on_screen(text))
