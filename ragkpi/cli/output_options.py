@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragkpi.cli.evaluation_options import Arguments
 from ragkpi.cli.options import option, option_group
-from ragkpi.cli.terminal import colour_warnings, held_notes, tell
+from ragkpi.cli.terminal import colour_warnings, end_bar, held_notes, tell
 from ragkpi.errors import UsageError
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
 from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
-from ragkpi.reports.terminal import wants_colour
-from ragkpi.wording import counted
+from ragkpi.reports.terminal import drawn_table, wants_colour
+from ragkpi.wording import counted, on_screen
 
 if TYPE_CHECKING:  # importing it takes longer than printing a help text
     from collections.abc import Sequence
 
     from ragkpi.charts.chart import Chart, Charts
+    from ragkpi.statistics.gates import Verdict
 
 
 class Output(NamedTuple):
@@ -113,6 +114,20 @@ def _drawing(path: str) -> Callable[["Sequence[Chart]", str], None]:
 
     refuse_undrawable(path)
     return draw
+
+
+def tell_gates(verdicts: "Sequence[Verdict]", elsewhere: bool) -> None:
+    """Say what gates decided: one in a sentence, several in a table if it is not `elsewhere`."""
+    if len(verdicts) == 1:
+        if verdicts[0].passed:
+            tell(f"note: {verdicts[0].told}")
+    elif verdicts and not elsewhere:
+        from ragkpi.library.evaluation_report import gates_table
+
+        end_bar()
+        width = get_terminal_size().columns if sys.stderr.isatty() else None
+        for text in drawn_table(gates_table(verdicts), Layout(width=width)):
+            sys.stderr.write(on_screen(text))
 
 
 _HOW = "How to write, such as json, csv or latex."

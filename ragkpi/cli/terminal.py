@@ -5,7 +5,6 @@ thread would make forking unsafe.
 """
 
 import os
-import shutil
 import signal
 import sys
 import time
@@ -13,15 +12,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from shlex import quote
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ragkpi.cli.evaluation_options import evaluation
 from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
 from ragkpi.interface import Interface, Work, present, share
-from ragkpi.wording import on_screen, text_lines, visible
-
-if TYPE_CHECKING:  # few command lines have gates
-    from ragkpi.statistics.gates import Verdict
+from ragkpi.wording import text_lines, visible
 
 # Seconds until the first drawing, and between drawings.
 _FIRST = 0.3
@@ -163,22 +159,6 @@ def tell(text: object) -> None:
             line = f"{_YELLOW}{line}{_PLAIN}"
     with nullcontext() if _BAR is None else _BAR.hidden():
         sys.stderr.write(f"{line}\n")  # at once: threads that read runs have notes, too
-
-
-def tell_gates(verdicts: "Sequence[Verdict]", elsewhere: bool) -> None:
-    """Say what gates decided: one in a sentence, several in a table if it is not `elsewhere`."""
-    if len(verdicts) == 1:
-        if verdicts[0].passed:
-            tell(f"note: {verdicts[0].told}")
-    elif verdicts and not elsewhere:
-        from ragkpi.library.evaluation_report import gates_table
-        from ragkpi.reports.layout import Layout
-        from ragkpi.reports.terminal import drawn_table
-
-        width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
-        with nullcontext() if _BAR is None else _BAR.hidden():
-            for text in drawn_table(gates_table(verdicts), Layout(width=width)):
-                sys.stderr.write(on_screen(text))
 
 
 _held: list[str] = []

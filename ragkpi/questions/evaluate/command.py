@@ -10,8 +10,16 @@ from ragkpi.cli.evaluation_options import (
     intervals,
 )
 from ragkpi.cli.options import argument, command, option, option_group
-from ragkpi.cli.output_options import Output, Signed, naming, output, output_of_eval, signature
-from ragkpi.cli.terminal import by_path, exit_with, expect_files, tell, tell_gates
+from ragkpi.cli.output_options import (
+    Output,
+    Signed,
+    naming,
+    output,
+    output_of_eval,
+    signature,
+    tell_gates,
+)
+from ragkpi.cli.terminal import by_path, exit_with, expect_files, tell
 from ragkpi.errors import UsageError
 from ragkpi.files.opening import inputs
 from ragkpi.reports.output_files import output_file
