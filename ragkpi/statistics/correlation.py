@@ -32,9 +32,9 @@ class Cells:
 
     def __init__(self, variables: FloatArray, other: FloatArray) -> None:
         numbers = np.stack([_numbered(values) for values in (*variables, other)])
-        cells, cell_of = np.unique(numbers, axis=1, return_inverse=True)
+        cells, cell_of = _distinct(numbers)
         self.variables, self.other = cells[:-1], cells[-1]
-        self._groups = _groups(cell_of.reshape(-1))
+        self._groups = _groups(cell_of)
 
     def added(self, weights: FloatArray) -> FloatArray:
         """Add weights, (B, n), by cell, (C, B)."""
@@ -51,6 +51,16 @@ def _groups(group: IndexArray) -> Any:
 def _numbered(values: FloatArray) -> IndexArray:
     """Number distinct values from the least, so that infinities compare too."""
     return np.asarray(np.unique(values, return_inverse=True)[1].reshape(-1), dtype=np.intp)
+
+
+def _distinct(columns: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Return the distinct columns of whole numbers, (A, n), ascending, and each one's place."""
+    # Of few bits, which numpy sorts by digits: ten times as fast as np.unique with an axis.
+    order = np.lexsort(columns[::-1].astype(np.min_scalar_type(columns.max(initial=0))))
+    columns, place = columns[:, order], np.empty_like(order)
+    first = np.any(np.diff(columns, axis=1, prepend=-1), axis=0)
+    place[order] = np.cumsum(first) - 1
+    return columns[:, first], place
 
 
 def _from_mean(in_group: FloatArray, total: FloatArray) -> FloatArray:
@@ -139,8 +149,8 @@ def spearman(variables: FloatArray, y: FloatArray) -> UnderWeights:
     """
     cells = Cells(variables, y)
     of_y = _groups(cells.other)
-    values, alike = np.unique(cells.variables, axis=1, return_inverse=True)
-    of_values = _groups(alike.reshape(-1))
+    values, alike = _distinct(cells.variables)
+    of_values = _groups(alike)
     orders, which = np.unique(values, axis=0, return_inverse=True)
     groups_of_orders = [_groups(order) for order in orders]
 

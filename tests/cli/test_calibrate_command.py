@@ -151,3 +151,15 @@ def test_errors_are_one_line(calibrate, quality, arguments, status, says):
     assert outcome.status == status
     (line,) = outcome.complaints
     assert says in line.decode()
+
+
+def test_of_many_queries_fewer_resamples_are_the_default(ragkpi, tmp_path):
+    """Ten million draws of 2,500 queries are 4,000 resamples."""
+    queries = range(2500)
+    (tmp_path / "qrels").write_text("".join(f"{n} 0 a 1\n" for n in queries))
+    (tmp_path / "run").write_text("".join(f"{n} Q0 {'ab'[n % 2]} 1 1 r\n" for n in queries))
+    (tmp_path / "quality").write_text("".join(f"{n} {n % 3}\n" for n in queries))
+    command = ["calibrate", "-m", "P.1", "--quality", "quality", "qrels", "run", "--format", "json"]
+    for more, resamples in ([], 4000), (["--resamples", 4001], 4001):
+        found = json.loads(ragkpi(*command, *more, folder=tmp_path).out)["findings"]
+        assert found["resamples"] == resamples

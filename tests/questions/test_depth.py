@@ -20,6 +20,7 @@ from ragkpi.questions.depth.study import (
     run_values,
     study_counts,
     study_run,
+    values_of,
 )
 from ragkpi.ranking.judged import Settings, judged_from_counts
 from tests.measures.by_hand import population, summary
@@ -34,7 +35,9 @@ def p_rand(N, R, K):
 
 def curve(judged, depths, limits):
     return Curve(
-        "run", score(judged, run_values(depths, limits.needed)), study_run(judged, depths, limits)
+        "run",
+        values_of(score(judged, run_values(depths, limits.needed)).columns),
+        study_run(judged, depths, limits),
     )
 
 

@@ -8,7 +8,15 @@ import pytest
 from ragkpi.measures.measure import score
 from ragkpi.questions.depth.answer import depth_answer
 from ragkpi.questions.depth.resampling import decide_depth, depths_chosen
-from ragkpi.questions.depth.study import Curve, Curves, Limits, parse_target, run_values, study_run
+from ragkpi.questions.depth.study import (
+    Curve,
+    Curves,
+    Limits,
+    parse_target,
+    run_values,
+    study_run,
+    values_of,
+)
 from ragkpi.ranking.judged import Settings
 from ragkpi.statistics.bootstrap import Bootstrap
 from tests.measures.by_hand import population
@@ -71,7 +79,7 @@ def test_every_resample_chooses_what_a_study_of_it_chooses(limits, N, draws):
 def decided(judged, depths, limits=None):
     limits = limits or Limits()
     study = decide_depth(judged, depths, limits)
-    curve = Curve("run", score(judged, run_values(depths, limits.needed)), study)
+    curve = Curve("run", values_of(score(judged, run_values(depths, limits.needed)).columns), study)
     return study, depth_answer(Curves([curve], depths, limits)).verdict[0]
 
 
@@ -192,7 +200,9 @@ def test_few_clusters_decide_nothing():
     judged = population(10**6, [1] * 40, [[3]] * 40, num_ret=20)
     clusters = {query: str(number % 4) for number, query in enumerate(judged.queries)}
     study = decide_depth(judged, [1, 20], Limits(), Bootstrap(clusters=clusters))
-    curve = Curve("run", score(judged, run_values([1, 20], Limits().needed)), study)
+    curve = Curve(
+        "run", values_of(score(judged, run_values([1, 20], Limits().needed)).columns), study
+    )
     assert study.recommended is None
     assert depth_answer(Curves([curve], [1, 20], Limits())).verdict == [
         "Undecided: 4 clusters of queries cannot choose K; expected 14. All queries together would "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
@@ -29,6 +30,8 @@ from ragkpi.reports.names import run_names
 from ragkpi.statistics.correlation import COEFFICIENTS
 from ragkpi.wording import listed, octets
 
+_LEAST_RESAMPLES = 1000
+_WEIGHTS = 10_000_000  # draws of queries in all resamples together
 CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
 
 
@@ -49,7 +52,7 @@ def calibrate(
     ----------
     qrels, runs, measures, how
         As `evaluate` takes them. `resamples` is also the greatest number of permutations, and
-        `seed` also theirs.
+        `seed` also theirs; of more than 2,000 queries fewer are the default, 1,000 at least.
     quality
         A path; ``{query: score}``; or ``{run: {query: score}}`` for several runs.
     alphas
@@ -70,6 +73,9 @@ def calibrate(
     metrics = call.metrics(CALIBRATED)
     evaluated = call.evaluate(qrels, named_runs(runs), metrics)
     observed = observe(_scored(evaluated, scores, path), call.clusters)
+    if "resamples" not in how:  # intervals of many queries are narrow, and need fewer digits
+        most = max(_LEAST_RESAMPLES, _WEIGHTS // len(observed.queries))
+        bootstrap = replace(bootstrap, resamples=min(bootstrap.resamples, most))
     calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts, by)
 
     def charts() -> list[Chart]:

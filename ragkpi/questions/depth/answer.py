@@ -65,7 +65,7 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
                 f"With so few queries ({fewest}), resamples show too little of how far K could be "
                 "off."
             )
-    intervals = interval_notes(curves.bootstrap, [curve.scores for curve in curves.curves])
+    intervals = interval_notes(curves.bootstrap, curves.estimated)
     table = Table(
         *_depth_table(curves, tokens_per_passage),
         notes=[*notes, *intervals[1:]],
@@ -99,7 +99,7 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
         ends = depths if len(depths) <= _FEW_RUNS else (depths[0], depths[-1])
         return [_of_published(curve, depth) for depth in ends]
     if curves.success == "logged":
-        most = sorted(depths, key=lambda K: -len(curve.column("p_obs", K).statistics))
+        most = sorted(depths, key=lambda K: -curve.at["p_obs", K].queries)
         return [_of_log(curve, depth) for depth in sorted(most[:_FEW_RUNS])]
     if not curves.several:
         return [_sentence(curves, curve, tokens), *_of_quality(curves, curve)]
@@ -138,8 +138,8 @@ def _of_published(curve: Curve, depth: int) -> str:
 def _of_log(curve: Curve, depth: int) -> str:
     """Say what the events with a depth show."""
     names = ("p_obs", "p_rand", "bor", "bor_max", "collapse")
-    success, chance, bits, ceiling, share = (curve.column(name, depth).summary for name in names)
-    events = counted(len(curve.column("bor", depth).statistics), "event")
+    success, chance, bits, ceiling, share = (curve.at[name, depth].summary for name in names)
+    events = counted(curve.at["bor", depth].queries, "event")
     at = f"At K = {depth:,} {percent(success)} of {events} succeed"
     if share >= 0.5 or ceiling < CEILING_LIMIT:
         return f"{at}, and {percent(chance)} of random draws: that says nothing; retrieve fewer."

@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.evaluation import Evaluation, RunOrPath
+from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import option, with_progress
 from ragkpi.library.arguments import (
     Estimating,
@@ -25,7 +25,7 @@ from ragkpi.library.arguments import (
 from ragkpi.library.call import Call
 from ragkpi.library.result import Result
 from ragkpi.measures.chance import Needed, corpus_size
-from ragkpi.measures.measure import Metric, Scores, score
+from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts, named_depths
 from ragkpi.questions.depth.log import Defaults, curves_of_events, parse_fields, read_events
 from ragkpi.questions.depth.quality import Qualities, for_runs, qualities
@@ -35,11 +35,13 @@ from ragkpi.questions.depth.study import (
     Curve,
     Curves,
     Limits,
+    at_each,
     count_values,
     parse_target,
     published_values,
     run_values,
     study_counts,
+    values_of,
 )
 from ragkpi.ranking.judged import Judged, Settings, judged_from_counts
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits
@@ -169,7 +171,7 @@ def depth(
         curves, judged = _curves_of_runs(
             call, qrels, named_runs(runs), depths, limits, answers, resampling, ci
         )
-    metrics = curves.curves[0].scores.metrics
+    metrics = curves.curves[0].metrics
 
     def charts() -> list[Chart]:
         return noted(depth_charts(curves), call.small_print(qrels, metrics, judged))
@@ -313,14 +315,14 @@ def _curves_of_chance(
     usual = [*(depth for depth in DEPTHS if depth < size), size, *study.named_depths]
     depths = depths or sorted(set(usual))
     _refuse_above(size, depths)
-    chance = score(judged, count_values(depths, limits.needed))
-    published = published_values(judged, rates, limits.needed)
-    scores = replace(chance, columns=[*published, *chance.columns])
-    curve = Curve("", scores, study, quality=for_runs(answers, [""]).get("", {}))
+    chance = score(judged, count_values(depths, limits.needed)).columns
+    values = values_of([*published_values(judged, rates, limits.needed), *chance])
+    curve = Curve("", values, study, for_runs(answers, [""]).get("", {}))
     success: Literal["published", "observed"] = "published" if rates else "observed"
     return Curves([curve], depths, limits, corpus_size=size, success=success)
 
 
+_NOTED = ("bor", "recall")  # what notes and warnings rest on
 _ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
 
 
@@ -355,7 +357,7 @@ def _curves_of_runs(
         usual = [depth for depth in sorted({*DEPTHS, *answered}) if depth <= deepest]
     elif call.settings.corpus_size is not None and not call.settings.corpus_sizes:
         _refuse_above(call.settings.corpus_size, usual)  # before any note
-    evaluated = read.evaluate(values(usual))
+    evaluated = read.evaluate(at_each(_NOTED, usual, limits.needed))
     for result in evaluated:
         _refuse_above(int(corpus_size(result.plain).min()), usual)
     studies = []
@@ -370,22 +372,17 @@ def _curves_of_runs(
     if depths is None:  # the table has what the verdict names
         usual = sorted({*usual, *named_depths(studies)})
     quality = for_runs(answers, evaluated.names)
-    curves = []
+    curves, metrics, estimated = [], values(usual), []
     for name, result, study in zip(evaluated.names, evaluated, studies, strict=True):
-        scores = _completed(result, values(usual))
-        kept = [c for c in scores.columns if c.metric.measure.name in _ESTIMATED]
-        bounds = intervals(scores.only(kept), resampling) if ci else {}
-        curves.append(Curve(name, scores, study, bounds, quality.get(name, {})))
-    studied = Curves(curves, usual, limits, resampling if ci else None)
+        judged, divisor, bounds = result.plain, result.scores.divisor, {}
+        if ci:
+            of_both = [metric for metric in metrics if metric.measure.name in _ESTIMATED]
+            estimated.append(score(judged, of_both, divisor))
+            bounds = intervals(estimated[-1], resampling)
+        columns = (score(judged, [metric], divisor).columns[0] for metric in metrics)
+        curves.append(Curve(name, values_of(columns, bounds), study, quality.get(name, {})))
+    studied = Curves(curves, usual, limits, resampling if ci else None, estimated)
     return studied, next(iter(evaluated)).plain
-
-
-def _completed(run: Evaluation, metrics: Sequence[Metric]) -> Scores:
-    """Return the scores of metrics, of which the evaluation has most."""
-    present = {column.name: column for column in run.scores.columns}
-    lacking = score(run.plain, [metric for metric in metrics if metric.name not in present])
-    columns = present | {column.name: column for column in lacking.columns}
-    return replace(run.scores, columns=[columns[metric.name] for metric in metrics])
 
 
 def _refuse_above(size: int, depths: Sequence[int]) -> None:

@@ -16,9 +16,18 @@ from ragkpi.files.opening import Source
 from ragkpi.files.query_files import read_records
 from ragkpi.interface import option
 from ragkpi.measures.measure import MetricScores, Scores, score
-from ragkpi.questions.depth.study import Curve, Curves, Limits, Study, at_each, with_success
+from ragkpi.questions.depth.study import (
+    Curve,
+    Curves,
+    Limits,
+    Study,
+    Value,
+    at_each,
+    values_of,
+    with_success,
+)
 from ragkpi.ranking.judged import Settings, judged_from_counts
-from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
+from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.wording import shown
 
 FIELDS = {
@@ -128,8 +137,8 @@ def _whole(name: str, value: Any, least: int) -> int:
 
 def curves_of_events(events: Sequence[Event], limits: Limits, bootstrap: Bootstrap) -> Curves:
     """Set the success of events against chance, for each K; success was possible in all."""
-    columns: list[MetricScores] = []
-    bounds: dict[str, Interval] = {}
+    values: list[Value] = []
+    estimated: list[MetricScores] = []
     depths = sorted({event.K for event in events})
     for K in depths:
         some = [event for event in events if event.K == K]
@@ -141,8 +150,9 @@ def curves_of_events(events: Sequence[Event], limits: Limits, bootstrap: Bootstr
         )
         scores = score(judged, at_each(_MEASURES, [K], limits.needed))
         of_log = [with_success(column, hits) for column in scores.columns]
-        estimated = [column for column in of_log if column.metric.measure.name in _ESTIMATED]
-        bounds |= intervals(scores.only(estimated), bootstrap)
-        columns += of_log
-    curve = Curve("", Scores(b"", [], columns, 0), Study(), bounds)
-    return Curves([curve], depths, limits, bootstrap, success="logged")
+        of_depth = [column for column in of_log if column.metric.measure.name in _ESTIMATED]
+        values += values_of(of_log, intervals(scores.only(of_depth), bootstrap))
+        estimated += of_depth
+    every = [Scores(b"", [], estimated, 0)]
+    curve = Curve("", values, Study())
+    return Curves([curve], depths, limits, bootstrap, every, success="logged")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -402,59 +402,74 @@ def _evidence(queries: Queries, depth: int) -> float:
     return float(min(distribution[np.count_nonzero(queries.first <= depth) :].sum(), 1.0))
 
 
+class Value(NamedTuple):
+    """The value of a metric over all queries, and its interval, if one was computed."""
+
+    metric: Metric
+    summary: float
+    queries: int
+    interval: Interval | None = None
+
+
+def values_of(
+    columns: Iterable[MetricScores], bounds: Mapping[str, Interval] | None = None
+) -> list[Value]:
+    """Keep the values over all queries; with many queries, columns are large."""
+    return [
+        Value(c.metric, c.summary, len(c.statistics), (bounds or {}).get(c.name)) for c in columns
+    ]
+
+
 @dataclass(frozen=True)
 class Curve:
     """Values at every depth of a run or, without a name, of chance alone."""
 
     name: str  # the run's name; empty without a run
-    scores: Scores  # of metrics with one cutoff, or with two neighbouring ones
+    all_values: Sequence[Value]  # of metrics with one cutoff, or with two neighbouring ones
     study: Study  # the limits found for the run
-    intervals: Mapping[str, Interval] = field(default_factory=dict)  # by the names of metrics
     quality: Mapping[int, float] = field(default_factory=dict)  # of the answers, by depth
+
+    @property
+    def metrics(self) -> list[Metric]:
+        return [value.metric for value in self.all_values]
 
     @property
     def measures(self) -> list[Measure]:
         """Each measure once, in order."""
-        measures = [metric.measure for metric in self.scores.metrics]
-        return list({measure.name: measure for measure in measures}.values())
+        return list({metric.measure.name: metric.measure for metric in self.metrics}.values())
 
     def value(self, measure: str, depth: int) -> float | None:
         """Return the value at a depth; a metric of two neighbours belongs to the deeper one."""
-        column = self._columns.get((measure, depth))
-        return None if column is None else column.summary
+        value = self.at.get((measure, depth))
+        return None if value is None else value.summary
 
     def values(self, measure: str, depths: Sequence[int]) -> list[float]:
         """Return the values at depths; NaN where there is none."""
         values = [self.value(measure, depth) for depth in depths]
         return [math.nan if value is None else value for value in values]
 
-    def column(self, measure: str, depth: int) -> MetricScores:
-        return self._columns[measure, depth]
-
     def interval(self, measure: str, depth: int) -> Interval | None:
-        column = self._columns.get((measure, depth))
-        return None if column is None else self.intervals.get(column.name)
+        value = self.at.get((measure, depth))
+        return None if value is None else value.interval
 
     @cached_property
-    def _columns(self) -> dict[tuple[str, int], MetricScores]:
-        """The columns by measure and depth, the deeper of two neighbours."""
-        return {
-            (column.metric.measure.name, max(column.metric.cutoffs)): column
-            for column in self.scores.columns
-        }
+    def at(self) -> dict[tuple[str, int], Value]:
+        """The values by measure and depth, the deeper of two neighbours."""
+        return {(v.metric.measure.name, max(v.metric.cutoffs)): v for v in self.all_values}
 
 
 @dataclass(frozen=True)
 class Curves:
     """One curve per run over the same ascending depths, and the limits of the study.
 
-    `corpus_size` is set without runs, and `bootstrap` with intervals.
+    `corpus_size` is set without runs; `bootstrap` with intervals, of the scores `estimated`.
     """
 
     curves: Sequence[Curve]
     depths: Sequence[int]
     limits: Limits
     bootstrap: Bootstrap | None = None
+    estimated: Sequence[Scores] = ()
     corpus_size: int | None = None
     success: Literal["observed", "published", "logged"] = "observed"
 

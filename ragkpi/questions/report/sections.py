@@ -21,7 +21,7 @@ from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.resampling import decide_depth
-from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values
+from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, values_of
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Thresholds, diagnose
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
@@ -133,7 +133,8 @@ def _depth(run: ReportedRun, graded: bool) -> dict[str, Any]:
     study = decide_depth(run.judged, depths, limits)
     depths = sorted({*depths, *study.named_depths})
     metrics = [m for m in run_values(depths, limits.needed) if graded or not m.is_graded]
-    studied = Curves([Curve(run.label, score(run.judged, metrics), study)], depths, limits)
+    values = values_of(score(run.judged, metrics).columns)
+    studied = Curves([Curve(run.label, values, study)], depths, limits)
     by_depth = [_by_depth(studied, "recall", "recall")]
     if graded:
         by_depth.append(_by_depth(studied, "ra_nwg", "RA-nWG"))
