@@ -270,7 +270,7 @@ _RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
 def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
     """Read a run in blocks; its `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
-        of_columns = _of_columns(table, "run", shape)
+        of_columns = rows_shape("run", table.names, shape)
         if of_columns is None:
             yield from stream_listed(source.name, _listed(source, table, "run", shape))
         else:
@@ -303,7 +303,7 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; their `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
-        of_columns = _of_columns(table, "qrels", shape)
+        of_columns = rows_shape("qrels", table.names, shape)
         if of_columns is None or not of_columns.level:
             judged = _listed(source, table, "qrels", of_columns or shape)
             return collect_qrels(source.name, judged)
@@ -326,12 +326,6 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     refuse_empty(source.name, document, line, "document id")
     origin = Origin(names[1], f"level={names[-1]}")
     return plain_qrels(source.name, query, document, level, line, gain, origin)
-
-
-def _of_columns(table: ArrowTable, kind: Kind, shape: Shape | None) -> Shape | None:
-    """Return the shape of a table of ids and numbers; None if its rows are read as records."""
-    columns = rows_shape(kind, table.names, shape)
-    return None if columns is None or columns.list else columns
 
 
 def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) -> Iterator[Listed]:

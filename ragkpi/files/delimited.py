@@ -72,7 +72,7 @@ class _DelimitedFile:
             shape = SHAPES[kind]["flat"]._replace(query="1", doc="2", level="")
         of_columns = rows_shape(kind, self._header.names, shape)
         self._shape = of_columns or self._recognised(kind, shape)
-        for part in () if self._shape.list else self._shape.required:
+        for part in () if self._shape.by_record else self._shape.required:
             if getattr(self._shape, part) != "@number":
                 self._needed(part)
 
@@ -107,7 +107,7 @@ class _DelimitedFile:
         yield from ShapeReader(self._shape, self._source.name).read(records())
 
     def run(self) -> Iterator[RunColumns]:
-        if self._shape.list:
+        if self._shape.by_record:
             yield from stream_listed(self._source.name, self._listed())
             return
         names, line = self._header.names, self._header.line or None
@@ -129,7 +129,7 @@ class _DelimitedFile:
                 yield columns_of_lines(self._source.name, lines, layout)
 
     def qrels(self) -> QrelsColumns:
-        if self._shape.list:
+        if self._shape.by_record:
             return collect_qrels(self._source.name, self._listed())
         level = self._number("level")
         if level is None and self._shape.level:

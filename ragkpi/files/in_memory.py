@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
@@ -19,10 +19,9 @@ import numpy.typing as npt
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import UsageError
-from ragkpi.files import column_names as fields
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
-from ragkpi.files.recogniser import LOOKED_AT, recognise_object
+from ragkpi.files.recogniser import LOOKED_AT, recognise, recognise_object
 from ragkpi.files.roles import BARE
 from ragkpi.files.shape_reader import (
     Listed,
@@ -32,7 +31,7 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_listed,
 )
-from ragkpi.files.shapes import SHAPES, Shape, map_of
+from ragkpi.files.shapes import SHAPES, RowOrder, Shape, need_column, order_of, rows_shape
 from ragkpi.files.trec import (
     NONE,
     Numbers,
@@ -40,6 +39,7 @@ from ragkpi.files.trec import (
     QrelsColumns,
     RunColumns,
     judged_or_not,
+    part_of,
     plain_qrels,
 )
 from ragkpi.wording import decoded, named, octets
@@ -68,7 +68,7 @@ class GivenColumns(NamedTuple):
     starts: IntArray
     document: Tokens
     number: Sequence[Any]
-    map: str = "score=score"
+    map: str = "score=@value"
     others: Mapping[str, FloatArray] = NONE
 
     def scores(self) -> FloatArray:
@@ -106,6 +106,18 @@ class GivenColumns(NamedTuple):
         return UsageError(
             f"{what}: query {query}, document {document}: {number} {value!r}; expected {expected}"
         )
+
+
+def _empty(what: Kind) -> UsageError:
+    return UsageError(f"the {what} given is empty; expected at least one row")
+
+
+class _Table(NamedTuple):
+    """Rows by their columns, and as parsed JSON."""
+
+    names: list[str]
+    column: Callable[[str], Any]
+    records: Callable[[], list[Any]]
 
 
 def tokens_of(ids: Sequence[Any]) -> Tokens:
@@ -216,8 +228,9 @@ def qrels_columns(
     level), rows as in a file, or a data frame of pandas, polars or pyarrow. Ids are str, bytes or
     int. ``"gains"`` allows real numbers. A `shape` names columns.
     """
-    if (lists := _lists_of(data, "qrels")) is not None:
-        return collect_qrels("qrels", _listed(lists, "qrels", shape)).read_as(numbers)
+    data = data if isinstance(data, Mapping) else _table_of(data, "qrels", shape)
+    if (listed := _listed(data, "qrels", shape)) is not None:
+        return collect_qrels("qrels", listed).read_as(numbers)
     (columns,) = _given(data, "qrels", sys.maxsize, shape)
     level, gain = columns.levels(numbers)
     query = columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts)))
@@ -232,11 +245,12 @@ def run_blocks(data: Any, shape: Shape | None = None) -> list[RunColumns]:
 
     Documents in lists are best first. A retriever's objects are read by their attributes.
     """
-    if (lists := _lists_of(data, "run")) is not None:
-        return list(stream_listed("run", _listed(lists, "run", shape)))
+    data = data if isinstance(data, Mapping) else _table_of(data, "run", shape)
+    if (listed := _listed(data, "run", shape)) is not None:
+        return list(stream_listed("run", listed))
     parts = _given(data, "run", ROWS_OF_BLOCK, shape)
     before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
-    of_ranks = shape is not None and not shape.score
+    of_ranks = part_of(parts[0].map) == "rank"
     return [
         RunColumns(
             file="run",
@@ -264,14 +278,16 @@ def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
         return None
     if not any(of and isinstance(_first_value(of), lists) for of in data.values()):
         return None
-    number = "score" if what == "run" else "level"
+    return {decoded(octets(query)): _parsed(of, what) for query, of in data.items()}
 
-    def documents(of: Any) -> Any:
-        if isinstance(of, Mapping):
-            return {str(name): documents(value) for name, value in of.items()}
-        return [_document(one, number) for one in of] if isinstance(of, lists) else _plain(of)
 
-    return {decoded(octets(query)): documents(of) for query, of in data.items()}
+def _parsed(of: Any, what: Kind) -> Any:
+    """Return documents, or an object with lists of them, as parsed JSON."""
+    if isinstance(of, Mapping):
+        return {str(name): _parsed(value, what) for name, value in of.items()}
+    if isinstance(of, list | tuple | set | frozenset | np.ndarray):
+        return [_document(one, "score" if what == "run" else "level") for one in of]
+    return _plain(of)
 
 
 def _first_value(of: Any) -> Any:
@@ -297,37 +313,41 @@ def _plain(value: Any, depth: int = 0) -> Any:
     return {str(name): _plain(inner[name], depth + 1) for name in names if depth < _DEEPEST}
 
 
-def _listed(lists: dict[str, Any], what: Kind, shape: Shape | None) -> Iterator[Listed]:
-    """Read lists as a JSON file with the same content is read."""
-    recognised = partial(recognise_object, dict(islice(lists.items(), LOOKED_AT)), what)
-    shape = shape_for(what, what, shape, recognised, SHAPES[what]["id-lists"])
-    records = (
-        Record(number, number, documents, query)
-        for number, (query, documents) in enumerate(lists.items(), start=1)
-    )
-    yield from ShapeReader(shape, what).read(records)
-
-
-def _given(data: Any, what: Kind, most: int, shape: Shape | None = None) -> list[GivenColumns]:
-    """Split data into queries, documents and numbers, and a mapping into blocks of rows."""
-    if isinstance(data, Mapping) and shape is None:
-        parts = list(_of_mapping(data, what, most))
-    elif hasattr(data, "collect") and not hasattr(data, "__len__"):
-        raise UsageError(
-            f"the {what} given is a {type(data).__name__}, which holds no rows yet; "
-            "expected it collected, e.g. .collect()"
-        )
-    elif hasattr(data, "column_names") or hasattr(data, "columns"):
-        names = _names_of(data)
-        keys = _named(names, what, shape)
-        query, document = (tokens(data[name]) for name in keys[:2])
-        others = {name: numbers(data[name]) for name in _others(names, keys[2], what, shape)}
-        map_ = _map(keys[2], what, shape)
-        parts = [_grouped(query, document, numbers(data[keys[2]]), map_, others)]
+def _listed(
+    data: Mapping[Any, Any] | _Table, what: Kind, shape: Shape | None
+) -> Iterator[Listed] | None:
+    """Read lists, and rows with lists, as a JSON file with the same content; None for others."""
+    if isinstance(data, _Table):
+        if not data.names or rows_shape(what, data.names, shape) is not None:
+            return None
+        records = data.records()
+        recognised = partial(recognise, records[:LOOKED_AT], what)
+        keyed: Iterable[tuple[str | None, Any]] = ((None, record) for record in records)
+    elif (lists := _lists_of(data, what)) is None:
+        return None
     else:
-        parts = [_of_rows([] if isinstance(data, Mapping) else data, what, shape)]
+        recognised = partial(recognise_object, dict(islice(lists.items(), LOOKED_AT)), what)
+        keyed = lists.items()
+    fallback = SHAPES[what]["flat" if isinstance(data, _Table) else "id-lists"]
+    shape = shape_for(what, what, shape, recognised, fallback)
+    numbered = enumerate(keyed, start=1)
+    return ShapeReader(shape, what).read(
+        Record(number, number, value, key) for number, (key, value) in numbered
+    )
+
+
+def _given(
+    data: Mapping[Any, Any] | _Table, what: Kind, most: int, shape: Shape | None
+) -> list[GivenColumns]:
+    """Split data into queries, documents and numbers, and a mapping into blocks of rows."""
+    if isinstance(data, _Table):
+        parts = [_of_columns(data, what, shape)]
+    elif shape is None:
+        parts = list(_of_mapping(data, what, most))
+    else:
+        parts = [_of_columns(_Table([], data.get, list), what, shape)]
     if not any(len(part.document) for part in parts):
-        raise UsageError(f"the {what} given is empty; expected at least one row")
+        raise _empty(what)
     return parts
 
 
@@ -358,68 +378,67 @@ def _names_of(frame: Any) -> list[str]:
     return list(map(str, getattr(frame, "columns", ()) if names is None else names))
 
 
-def _of_rows(rows: Any, what: Kind, shape: Shape | None) -> GivenColumns:
-    if not isinstance(rows, Iterable) or isinstance(rows, bytes):
+def _table_of(data: Any, what: Kind, shape: Shape | None) -> _Table:
+    """Return a data frame or rows as columns; `UsageError` for anything else."""
+    if hasattr(data, "collect") and not hasattr(data, "__len__"):
         raise UsageError(
-            f"the {what} given is {type(rows).__name__}; expected a path, "
+            f"the {what} given is a {type(data).__name__}, which holds no rows yet; "
+            "expected it collected, e.g. .collect()"
+        )
+    if hasattr(data, "column_names") or hasattr(data, "columns"):
+        names = _names_of(data)
+
+        def column(name: str) -> Any:
+            if names.count(name) > 1:
+                times = f"{names.count(name)} columns named {name}"
+                raise UsageError(f"the {what} given has {times}; expected one")
+            return data[name]
+
+        def records() -> list[Any]:
+            cells = zip(*(_list(column(name)) for name in names), strict=True)
+            return [_parsed(dict(zip(names, row, strict=True)), what) for row in cells]
+
+        return _Table(names, column, records)
+    if not isinstance(data, Iterable) or isinstance(data, bytes):
+        raise UsageError(
+            f"the {what} given is {type(data).__name__}; expected a path, "
             "{query: {document: number}}, rows (query, document, number) or a data frame"
         )
-    rows = list(rows)
-    first: Any = rows[0] if rows else ()
-    keys = _keys(first, what, shape) if rows or shape else [0, 1, 2]
-    try:
-        query, document, number = (list(map(itemgetter(key), rows)) for key in keys)
-    except (LookupError, TypeError):
-        row = next(row for row in rows if not _has(row, keys))
-        raise UsageError(
-            f"the {what} given holds {_brief(row)}; expected rows like its first one"
-        ) from None
-    of_mapping = isinstance(first, Mapping)
-    names = list(first if of_mapping else getattr(first, "_fields", ()))
-    name = str(keys[2] if of_mapping else names[keys[2]] if names else "score")
-    others = {
-        other: [row.get(other) if of_mapping else getattr(row, other, None) for row in rows]
-        for other in _others(names, name, what, shape)
-    }
-    map_ = _map(name, what, shape)
-    return _grouped(tokens_of(query), tokens_of(document), number, map_, others)
+    return _table_of_rows(list(data), what, shape)
 
 
-def _map(name: str, what: Kind, shape: Shape | None) -> str:
-    shape = shape or SHAPES[what]["flat"]
-    return shape.score_map(name) if shape.score else f"rank={name}"
-
-
-def _others(names: Sequence[str], scored: str, what: Kind, shape: Shape | None) -> Sequence[str]:
-    """Return the names of the numbers beside the score that could order the documents."""
-    read = what == "qrels" or (shape is not None and shape.says_order)
-    return () if read else fields.may_order(tuple(map(str, names)), scored)
-
-
-def _keys(first: Any, what: Kind, shape: Shape | None) -> Sequence[Any]:
-    """Return the keys of query, document and number in rows like the first row."""
+def _table_of_rows(rows: list[Any], what: Kind, shape: Shape | None) -> _Table:
+    if not rows:
+        raise _empty(what)
+    first: Any = rows[0]
+    places: dict[str, Any]
     if isinstance(first, Mapping):
-        return _named(list(first), what, shape)
-    if hasattr(first, "_fields") or shape is not None:  # a named tuple; a map needs names
-        names = getattr(first, "_fields", ())
-        return [names.index(name) for name in _named(names, what, shape)]
-    if hasattr(first, "columns") or hasattr(first, "column_names"):
-        raise UsageError(f"the {what} given is a list of {type(first).__name__}; expected one")
-    places = _ROWS[what]
-    known = isinstance(first, Sequence) and not isinstance(first, str | bytes)
-    if not known or len(first) not in places:
-        raise UsageError(
-            f"the {what} given begins with {_brief(first)}; "
-            "expected a row (query, document, number)"
-        )
-    return places[len(first)]
+        places = {str(name): name for name in first}
+    elif hasattr(first, "_fields") or shape is not None:  # a map needs names
+        places = {name: place for place, name in enumerate(getattr(first, "_fields", ()))}
+    else:
+        if hasattr(first, "columns") or hasattr(first, "column_names"):
+            raise UsageError(f"the {what} given is a list of {type(first).__name__}; expected one")
+        width = len(first) if isinstance(first, list | tuple) else 0
+        if width not in _ROWS[what]:
+            raise UsageError(
+                f"the {what} given begins with {_brief(first)}; "
+                "expected a row (query, document, number)"
+            )
+        number = "score" if what == "run" else "level"
+        places = dict(zip(("query_id", "doc_id", number), _ROWS[what][width], strict=True))
 
+    def column(name: str) -> list[Any]:
+        try:
+            return list(map(itemgetter(places[name]), rows))
+        except (LookupError, TypeError):
+            width = max(places.values()) if isinstance(first, tuple | list) else 0
+            others = (row for row in rows if not hasattr(row, "__len__") or len(row) <= width)
+            row = next(others, None) or next(row for row in rows if name not in row)
+            found = f"the {what} given holds {_brief(row)}"
+            raise UsageError(f"{found}; expected rows like its first one") from None
 
-def _has(row: Any, keys: Sequence[Any]) -> bool:
-    try:
-        return len([row[key] for key in keys]) == len(keys)
-    except (LookupError, TypeError):
-        return False
+    return _Table(list(places), column, lambda: [_parsed(row, what) for row in rows])
 
 
 def _brief(value: Any) -> str:
@@ -427,40 +446,27 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _named(known: Sequence[str], what: Kind, shape: Shape | None) -> list[str]:
-    """Find the columns of query, document and number, by a map or by their names."""
-    found, of = [], shape or SHAPES[what]["flat"]
-    for path in (of.query, of.doc, of.score or of.rank or of.level):
-        wanted = fields.NAMES.get(path, (fields.plain_name(path),))
-        name = path if path in known else fields.find(known, wanted)
-        if name is None:
-            raise UsageError(
-                f"{f'the map names {path}, ' if shape else ''}the {what} given has "
-                f"{'columns ' if known else 'no columns'}{', '.join(map(str, known))}; expected "
-                f"one of {', '.join(wanted[: fields.MOST_NAMES])} among them"
-            )
-        found.append(name)
-    if what == "qrels" and shape is None and fields.plain_name(found[-1]) == "score":
-        other = fields.find(known, (*fields.RANK, *fields.RUN_ID))
-        if other is not None:
-            raise UsageError(
-                f"the qrels given hold a run ({found[-1]}, {other}); expected judgements"
-            )
-    for name in found:
-        if known.count(name) > 1:
-            raise UsageError(
-                f"the {what} given has {known.count(name)} columns named {name}; expected one"
-            )
-    return found
-
-
-def _grouped(
-    query: Tokens,
-    document: Tokens,
-    number: Sequence[Any],
-    map_: str,
-    others: Mapping[str, Sequence[Any]],
-) -> GivenColumns:
-    starts = query.changes()
-    read = {map_of(other): _numbers(values).astype(np.float64) for other, values in others.items()}
-    return GivenColumns(query.take(starts[:-1]), starts, document, number, map_, read)
+def _of_columns(table: _Table, what: Kind, shape: Shape | None) -> GivenColumns:
+    """Read the columns that a map, or their names, say to be of ids and numbers."""
+    of = rows_shape(what, table.names, shape) or shape or SHAPES[what]["flat"]
+    names, parts = table.names, ["query", "doc", *of.required]
+    query, document, *_ = (need_column(of, part, names, what, None) for part in parts)
+    number, map_, others = RowOrder(None, "level=@number", {})
+    if what == "run":
+        number, map_, others = order_of(of, names, what, None)
+    elif of.level:
+        number = need_column(of, "level", names, what, None)
+    queries, documents = tokens(table.column(query)), tokens(table.column(document))
+    ones: Sequence[int] = [1] * len(documents) if what == "qrels" else range(1, len(documents) + 1)
+    starts = queries.changes()
+    return GivenColumns(
+        query=queries.take(starts[:-1]),
+        starts=starts,
+        document=documents,
+        number=ones if number is None else numbers(table.column(number)),
+        map=map_,
+        others={
+            of: _numbers(numbers(table.column(name))).astype(np.float64)
+            for of, name in others.items()
+        },
+    )

@@ -89,6 +89,11 @@ class Shape(NamedTuple):
         return not {"score", "scores", "rank"}.isdisjoint(self.required)
 
     @property
+    def by_record(self) -> bool:
+        """Whether a row has a list, or an id of several columns."""
+        return bool(self.list) or "{" in self.doc
+
+    @property
     def given(self) -> Mapping[str, str] | None:
         """Return a user's map to be completed; None if it names query and document."""
         parts = {part: str(getattr(self, part)) for part in self.required}
@@ -108,9 +113,9 @@ def rows_shape(kind: Kind, names: Sequence[str], user: Shape | None) -> Shape | 
 
     None if the rows have to be looked at, too.
     """
-    given = {} if user is None else user.given
-    if given is None:
-        return user
+    if user is not None and user.given is None:
+        return None if user.by_record else user
+    given = (user and user.given) or {}
     flat = SHAPES[kind]["flat"]
     named = (fields.find(names, fields.NAMES[path]) is not None for path in (flat.query, flat.doc))
     if not given.keys() <= {*fields.SCORE_PARTS.values(), "rank", "level"} or not all(named):

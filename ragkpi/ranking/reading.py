@@ -22,7 +22,7 @@ from ragkpi.files import lines, opening
 from ragkpi.files.formats import FileReader, Reading, run_format
 from ragkpi.files.lines import BLOCK_SIZE, Tokens, WrongLine, wrong_columns
 from ragkpi.files.opening import Source
-from ragkpi.files.roles import RunRole
+from ragkpi.files.roles import RunRole, falling
 from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import (
     RunColumns,
@@ -219,7 +219,10 @@ class RunInMemory:
             if by_row or not run.mapping(self.given):
                 # Anything but a plain mapping is read row by row, and refused there.
                 run = run_for(judgements, parts, held, **treatment)
-                blocks = best_first(self._blocks_as(reading), reading.scores)
+                blocks = iter(self._blocks_as(reading))
+                if reading.shape is None and reading.scores == "similarity":
+                    blocks = falling(blocks)
+                blocks = best_first(blocks, reading.scores)
                 blocks = ranked(whole_queries(blocks, held=held))
                 for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
                     run.add(*part.for_kernel)

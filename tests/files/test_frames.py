@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from ragkpi.errors import UsageError
+from ragkpi.errors import InputError, UsageError
 from ragkpi.files.in_memory import qrels_columns, run_blocks
 from ragkpi.files.trec import regrouped
 
@@ -101,7 +101,7 @@ def test_several_frames_are_no_run(package):
     given = frame(package, columns(names=("query_id", "doc_id", "score")))
     with pytest.raises(UsageError, match=r"is a list of (DataFrame|Table); expected one"):
         run_blocks([given, given])
-    with pytest.raises(UsageError, match="has columns query_id, doc_id, relevance"):
+    with pytest.raises(InputError, match="holds judgements"):
         run_blocks(frame(package, columns()))
 
 

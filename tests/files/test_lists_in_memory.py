@@ -170,10 +170,16 @@ def test_scores_that_rise_down_the_lists_are_not_read_in_silence():
     """Distances, as some vector stores return them under the name of a score."""
     run = {query: [("a", 0.1), ("b", 0.2), ("c", 0.3)] for query in ("q1", "q2", "q3", "q4")}
     gold = {query: ["a"] for query in run}
-    with pytest.warns(RagkpiWarning, match="distances"):
-        ragkpi.evaluate(gold, run, "recip_rank")
-    read = ragkpi.evaluate(gold, run, "recip_rank", scores="distance")
+    rows = [(query, *pair) for query, pairs in run.items() for pair in pairs]
+    for given, name in ((run, "score"), (rows, "score")):
+        with pytest.raises(ragkpi.InputError, match=f"or map_run= ?.score={name}"):
+            ragkpi.evaluate(gold, given, "recip_rank")
+        read = ragkpi.evaluate(gold, given, "recip_rank", scores="distance")
+        assert read.mean == {"recip_rank": 1.0}
+    read = ragkpi.evaluate(gold, run, "recip_rank", map_run="distance=score")
     assert read.mean == {"recip_rank": 1.0}
+    with pytest.warns(RagkpiWarning, match="distances"):  # a mapping's order says nothing
+        ragkpi.evaluate(gold, {query: dict(pairs) for query, pairs in run.items()}, "recip_rank")
 
 
 def test_an_id_of_two_keys(ragkpi, tmp_path):
@@ -187,3 +193,59 @@ def test_an_id_of_two_keys(ragkpi, tmp_path):
     outcome = ragkpi(*line, "doc={metadata.source}#{metadata.line}", folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
     assert b"run:1: a document without an id" in outcome.err
+
+
+CHUNKS = [
+    {"query_id": "q1", "source": "a", "page": 2, "rank": 1},
+    {"query_id": "q1", "source": "a", "page": 1, "rank": 3},
+    {"query_id": "q1", "source": "b", "page": 1, "rank": 2},
+]
+
+
+@pytest.mark.parametrize("form", ["rows", "pandas", "polars", "pyarrow"])
+def test_ids_of_two_keys_in_rows_and_frames(form):
+    """Page 1 of b is relevant, and at rank 2."""
+    run: Any = CHUNKS
+    if form != "rows":
+        package = pytest.importorskip(form)
+        columns = {name: [row[name] for row in CHUNKS] for name in CHUNKS[0]}
+        run = package.table(columns) if form == "pyarrow" else package.DataFrame(columns)
+    how = {"map_run": "query=query_id, doc={source}#{page}, rank=rank"}
+    result = ragkpi.evaluate({"q1": ["b#1"]}, run, ["recip_rank", "num_ret"], **how)
+    assert result.mean == {"recip_rank": 0.5, "num_ret": 3}
+
+
+def test_rows_that_hold_lists_are_read_as_records_of_a_file():
+    rows = [
+        {"query_id": "q1", "hits": [{"id": "x", "score": 0.9}, {"id": "b", "score": 0.4}]},
+        {"query_id": "q2", "hits": [{"id": "a", "score": 0.9}]},
+    ]
+    assert ragkpi.evaluate(GOLD, rows, "recip_rank").mean == {"recip_rank": 0.75}
+
+
+@pytest.mark.parametrize("name", ["rank", "score", "distance"])
+def test_rows_are_ordered_by_what_names_say(name):
+    """b comes before x by each of the numbers."""
+    numbers = (0.9, 0.1) if name == "score" else (1, 2)
+    rows = [
+        {"qid": "q1", "docid": document, name: number}
+        for document, number in zip("bx", numbers, strict=True)
+    ]
+    assert ragkpi.evaluate({"q1": ["b"]}, rows[::-1], "recip_rank").mean == {"recip_rank": 1.0}
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("query", ["", "query=query_id, "])
+def test_ids_of_two_columns_of_a_file(form, query, ragkpi, tmp_path):
+    if form == "parquet":
+        arrow = pytest.importorskip("pyarrow")
+        table = arrow.table({name: [row[name] for row in CHUNKS] for name in CHUNKS[0]})
+        pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "run")
+    else:
+        lines = [CHUNKS[0].keys(), *(map(str, row.values()) for row in CHUNKS)]
+        separator = "," if form == "csv" else "\t"
+        (tmp_path / "run").write_text("".join(separator.join(line) + "\n" for line in lines))
+    (tmp_path / "gold").write_text("q1 0 b#1 1\n")
+    line = ("eval", "-m", "recip_rank", "gold", "run", "--map-run")
+    outcome = ragkpi(*line, f"{query}doc={{source}}#{{page}}, rank=rank", folder=tmp_path)
+    assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"]

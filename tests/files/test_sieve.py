@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ragkpi
 from ragkpi import evaluate
-from ragkpi.errors import RagkpiNote, UsageError
+from ragkpi.errors import InputError, RagkpiNote, UsageError
 from ragkpi.files.opening import Source
 from ragkpi.files.sieve import Sieve, parse_fold, read_excluded
 from ragkpi.files.trec import stream_run
@@ -124,7 +124,7 @@ def test_from_python(files):
         assert result.per_query["1"]["recip_rank"] == 0.5
         assert result.mean["recip_rank"] == 0.25
         assert result.per_query["1"]["num_rel"] == 2
-    with pytest.raises(UsageError, match="the map names frage"):
+    with pytest.raises(InputError, match="names no frage"):
         ragkpi.evaluate(str(files / "qrels"), [("1", "d", 1)], map_run=how)
     (files / "excluded").write_text("1 x#1\n")
     with pytest.warns(RagkpiNote):

@@ -294,7 +294,7 @@ def test_swapped_in_memory(put):
         ragkpi.evaluate(RUN, GOLD, "ndcg")
     frame = rows(RUN, "query_id", "doc_id", "score")
     ranked = [{**row, "rank": rank} for rank, row in enumerate(frame, 1)]
-    with pytest.raises(ragkpi.RagkpiError, match="hold a run"):
+    with pytest.raises(ragkpi.RagkpiError, match="holds a run"):
         ragkpi.evaluate(ranked, rows(GOLD, "query_id", "doc_id", "relevance"), "recip_rank")
     with pytest.raises(ragkpi.RagkpiError, match=r"score 0\.9, where a level is meant"):
         ragkpi.evaluate(put("run.json", json.dumps(RUN)), GOLD, "recip_rank")
