@@ -51,6 +51,8 @@ def values_by_typer(
         app(words, prog_name=program, standalone_mode=False)
     except typer.TyperException as problem:
         what = problem.format_message().rstrip(".")
+        if "--human" in what:
+            raise UsageError("--human: ask ragkpi correct PEOPLE QRELS RUN...") from None
         raise UsageError(f"{what}; '{program} --help' shows what there is") from None
     except SystemExit as stop:  # typer's reaction to a closed pipe
         raise (stop.__context__ or stop) from None

@@ -34,7 +34,7 @@ from ragkpi.statistics.agreement import (
     krippendorffs_alpha,
     p_of_chance,
 )
-from ragkpi.statistics.all_pairs import compare_all, corrected_pairs, pair_by_pair
+from ragkpi.statistics.all_pairs import corrected_pairs, pair_by_pair, step_down
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
     Bootstrap,
@@ -302,21 +302,21 @@ def order_agreement(
         tested = [matrix for part in parts for matrix in pair_by_pair(part, over_all)]
         p_of_judges.append(corrected_pairs(tested, over_all))
     p_values = zip(*p_of_judges, strict=True)
-    # The test of all pairs does not lose power to many runs, as corrected p-values of pairs do.
-    told_apart = {
-        pairs.metric.name: int((pairs.p < SIGNIFICANT).sum()) // 2
-        for pairs in compare_all(runs, reference, over_all).by_metric
-    }
     bootstrap, orders = procedure.bootstrap, {}
+    limit = SIGNIFICANT / len(p_of_judges[0])
     for sample in samples:
+        # The test of all pairs does not lose power to many runs, as corrected p-values of pairs do.
+        of_reference = replace(sample, statistics=sample.statistics[:, : len(runs)])
+        apart = step_down(of_reference, procedure.trials, bootstrap.seed)
         sums = np.empty((0, *sample.statistics.shape[1:]))  # of one query or cluster
         if sample.units > 1:
             sums = sample.resampled(sample.drawn(bootstrap))
-        of_metrics = zip(sample.metrics, sample.observed(), sample.summaries(sums), strict=True)
-        for metric, observed, resampled in of_metrics:
-            values = observed.reshape(2, -1), resampled.reshape(-1, 2, len(runs))
-            told, p = told_apart[metric.name], next(p_values)
-            orders[metric.name] = _order(runs, metric, sample.queries, *values, told, p, bootstrap)
+        values = zip(sample.observed(), sample.summaries(sums), strict=True)
+        for metric, (observed, resampled), p in zip(sample.metrics, values, apart, strict=True):
+            both = observed.reshape(2, -1), resampled.reshape(-1, 2, len(runs))
+            told, p_of_pairs = int((p < limit).sum()) // 2, next(p_values)
+            order = _order(runs, metric, sample.queries, *both, told, p_of_pairs, bootstrap)
+            orders[metric.name] = order
     return [orders[metric.name] for metric in reference[0].metrics if metric.name in orders]
 
 

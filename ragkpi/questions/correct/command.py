@@ -32,7 +32,8 @@ def correct(
     PEOPLE are judgements of a random sample of the queries, ten at least. The values of runs under
     the model's QRELS are corrected by what people say of the same queries (prediction-powered
     inference): the interval is narrower than that of people alone, and right whatever the model's
-    bias. Without -m: ndcg_cut at 10.
+    bias. Queries count as independent: where turns or paraphrases depend on each other, intervals
+    are too narrow. Without -m: ndcg_cut at 10.
     """
     expected = "people's qrels, a model's, and runs: ragkpi correct PEOPLE QRELS RUN..."
     people, qrels, *runs = expect_files(3, files, expected)
