@@ -161,11 +161,11 @@ class Call:
         read = self.read(qrels, evaluator, runs, evaluator.needs(metrics, depth))
         return read.evaluate(metrics, problems)
 
-    def names_of(self, runs: Mapping[str, Evaluation]) -> list[str]:
+    def names_of(self, runs: Mapping[str, Scores]) -> list[str]:
         """Give runs distinct names for a result."""
         if self.run_names == "given":
             return list(runs)
-        ids = [decoded(run.scores.run_id) for run in runs.values()]
+        ids = [decoded(scores.run_id) for scores in runs.values()]
         return list(run_names(list(runs), ids if self.run_names == "runid" else ()))
 
     def files(self, **inputs_by_role: Any) -> Hashes:
@@ -265,7 +265,8 @@ class RunsRead:
             from ragkpi.library.slices import queries_of, refuse_alone
 
             refuse_alone(queries_of(run.scores for run in by_name.values()), self.call.clusters)
-        return Evaluations(self, metrics, by_name, hits, self.call.names_of(by_name), problems)
+        names = self.call.names_of({name: run.scores for name, run in by_name.items()})
+        return Evaluations(self, metrics, by_name, hits, names, problems)
 
 
 @dataclass(frozen=True)

@@ -178,11 +178,19 @@ class EvaluationReport:
 
     @classmethod
     def of(
-        cls, names: Sequence[str], runs: Sequence[Scores], signature: Signature | None
+        cls,
+        names: Sequence[str],
+        runs: Sequence[Scores],
+        signature: Signature | None,
+        gates: Sequence[Verdict] = (),
     ) -> EvaluationReport:
         """Return the report on runs without intervals."""
-        pairs = zip(names, runs, strict=True)
-        return cls([EvaluatedRun(name, scores, signature=signature) for name, scores in pairs])
+        return cls(
+            [
+                EvaluatedRun(name, run, {}, signature, [one for one in gates if one.run == name])
+                for name, run in zip(names, runs, strict=True)
+            ]
+        )
 
     def interval_notes(self) -> list[str]:
         """Return the notes that a reader of the intervals needs, one per line."""

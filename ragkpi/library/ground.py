@@ -81,6 +81,11 @@ class Signature:
     fields: Mapping[str, str]
     defaults: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def read(cls, text: str) -> Signature:
+        """Read a signature that `long` wrote."""
+        return cls(dict(part.partition(":")[::2] for part in text.split("|")))
+
     def long(self) -> str:
         return "|".join(f"{name}:{text}" for name, text in self.fields.items())
 
@@ -95,6 +100,14 @@ class Signature:
             for name, text in self._chosen
             if name in _SETTINGS and _SETTINGS[name].argument and "seen" not in text
         ]
+
+    @property
+    def chosen(self) -> Ground:
+        """The files, and the settings that are not the default ones."""
+        left_out = ("ragkpi", *_IMPLIED)
+        return {
+            name: text for name, text in self._chosen if name not in left_out and "seen" not in text
+        }
 
     @property
     def _chosen(self) -> list[tuple[str, str]]:
@@ -141,7 +154,7 @@ def ground_of(stored: Mapping[str, Any]) -> Ground:
     Beside the fields of its signature these are the queries. Versions that agree in major and
     minor compute the same: a release that changes a number raises the second.
     """
-    fields = dict(part.partition(":")[::2] for part in str(stored.get("signature", "")).split("|"))
+    fields = dict(Signature.read(str(stored.get("signature", ""))).fields)
     if not ("qrels" in fields and isinstance(stored.get("queries_sha256"), str)):
         return {}
     queries = f"{stored.get('queries')}, sha256:{stored['queries_sha256']}"

@@ -6,23 +6,24 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.json_text import text_of
-from ragkpi.files.opening import BYTE_ORDER_MARK, Source
+from ragkpi.files.opening import Source, begins_like_result, inputs
+from ragkpi.library.call import Call, Evaluations
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
+from ragkpi.library.unjudged_doubt import names_needed
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of
 from ragkpi.wording import octets, shown, visible
 
-_HEAD = 1 << 12
 _EXPECTED = (
     "expected the JSON object of a run, as 'ragkpi eval -q -o FILE.json QRELS RUN' or --log writes "
     "it"
@@ -81,20 +82,23 @@ class StoredResult:
         metrics = [metric for metric in scores.metrics if metric.is_comparable]
         queries = {"queries": scores.divisor, "queries_sha256": ids_sha256(scores.queries)}
         here = ground_of({"signature": signature.long(), **queries})
-        apart = differences(self.ground, here, metrics)
-        stored = self.record["values"]
-        lacking = [metric.name for metric in metrics if metric.name not in stored]
-        if lacking:
-            apart["values"] = f"without {', '.join(lacking)}", "with"
-        if apart:
-            unlike = ", ".join(f"{n} is {was} there, {now} here" for n, (was, now) in apart.items())
+        unlike = self.unlike(here, metrics)
+        if unlike:
             settings = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
             again = " ".join(["ragkpi eval -q", *settings, "-o", self.path, qrels])
             raise DataError(
-                f"{visible(self.name)} is no baseline of {visible(run)}: {unlike}; evaluate it as "
-                f"{visible(run)}: {visible(again)} RUN"
+                f"{visible(self.name)} is not comparable with {visible(run)}: {unlike}; evaluate "
+                f"it as {visible(run)}: {visible(again)} RUN"
             )
         return metrics
+
+    def unlike(self, ground: Ground, metrics: Sequence[Metric]) -> str:
+        """Say in what values on another ground differ, or which are lacking; "" if in nothing."""
+        apart = differences(self.ground, ground, metrics)
+        stored = self.record["values"]
+        if lacking := [metric.name for metric in metrics if metric.name not in stored]:
+            apart["values"] = f"without {', '.join(lacking)}", "with"
+        return ", ".join(f"{name} is {was} there, {now} here" for name, (was, now) in apart.items())
 
     def _column(self, name: str, value: Any) -> MetricScores | None:
         """Return the scores by a metric; None where a run cannot be better by it."""
@@ -132,10 +136,9 @@ def open_run(path: str) -> list[StoredResult] | RunOrPath:
         return path  # refused where runs are read
     source = Source(path)
     try:
-        if source.peek(_HEAD).removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"{":
+        if begins_like_result(source):
             source.keep_copy()
-            text = text_of(source.whole("expected a format of lines"))
-            objects = objects_of(path, text) if '"ragkpi"' in text else []
+            objects = objects_of(path, text_of(source.whole("expected a format of lines")))
             if objects and _is_stored(objects[0][1]):
                 with source:
                     return [StoredResult(path, record) for record in records_of(path, objects)]
@@ -147,6 +150,105 @@ def open_run(path: str) -> list[StoredResult] | RunOrPath:
         source.close()
         return path
     return source
+
+
+def with_results(runs: Mapping[str, RunOrPath]) -> dict[str, RunOrPath | StoredResult]:
+    """Open the results among runs; each run of a result with several gets a name of its own."""
+    opened: dict[str, RunOrPath | StoredResult] = {}
+    for name, run in runs.items():
+        made = open_run(run) if isinstance(run, str) else run
+        if not isinstance(made, list):
+            opened[name] = made
+            continue
+        for result in made:
+            key = name if len(made) == 1 else f"{name}:{result.record.get('name')}"
+            if key in opened:
+                raise UsageError(f"{visible(key)}: two runs have this name; expected one")
+            opened[key] = result
+    return opened
+
+
+class ScoredRuns(NamedTuple):
+    """The scores of runs by their names in a call, whether evaluated there or stored before.
+
+    Attributes
+    ----------
+    names
+        Their names in a report.
+    evaluated
+        What was evaluated; None where all runs were stored.
+    """
+
+    scores: Mapping[str, Scores]
+    names: Sequence[str]
+    signature: Signature | None
+    evaluated: Evaluations | None = None
+
+
+def scored_runs(
+    call: Call,
+    qrels: Any,
+    runs: Mapping[str, RunOrPath | StoredResult],
+    default: Sequence[str] | None,
+) -> ScoredRuns:
+    """Evaluate runs, and take the scores of stored results over the same queries and settings.
+
+    Measures that nobody named are those that all results hold, or without results the `default`.
+    `DataError` names what differs between results, runs and qrels.
+    """
+    results = [run for run in runs.values() if isinstance(run, StoredResult)]
+    read = {name: run for name, run in runs.items() if not isinstance(run, StoredResult)}
+    metrics = call.metrics(default)
+    if results:
+        inputs().hashed = True
+        if not call.requests:
+            others = [result.scores for result in results[1:]]
+            stored = results[0].scores.metrics
+            metrics = [m for m in stored if all(m.name in scores for scores in others)]
+    scores: dict[str, Scores] = {}
+    evaluated, signature = None, None
+    if read:
+        if qrels is None:
+            raise UsageError(f"{visible(next(iter(read)))}: a run; expected qrels before it")
+        depth = 0 if results or call.rel_info != "qrels" else names_needed(metrics, call.settings)
+        evaluated = call.evaluate(qrels, read, metrics, depth, "kept").over_common_queries()
+        signature = evaluated.signed()
+        for name, run in evaluated.by_name.items():
+            scores[name] = run.scores
+            for result in results:
+                assert signature is not None
+                file = evaluated.judgements.file
+                result.refuse_other_ground(name, run.scores, signature, file)
+    else:
+        _refuse_apart(results, _chosen(call, qrels, metrics), metrics)
+        signature = Signature.read(results[0].record["signature"])
+    scores |= {name: run.scores for name, run in runs.items() if isinstance(run, StoredResult)}
+    if results:
+        names = [metric.name for metric in metrics if metric.is_comparable]
+        scores = {key: one.only(one[name] for name in names) for key, one in scores.items()}
+    ordered = {name: scores[name] for name in runs if name in scores}
+    return ScoredRuns(ordered, call.names_of(ordered), signature, evaluated)
+
+
+def _chosen(call: Call, qrels: Any, metrics: Sequence[Metric]) -> Ground:
+    """Return what a call says itself of the ground of its results: qrels, and settings."""
+    if qrels is None:
+        return call.signature(metrics, {}).chosen
+    judgements = call.evaluator(qrels, metrics).relevance.judgements
+    return call.signature(metrics, {"qrels": qrels}, judgements).chosen
+
+
+def _refuse_apart(results: Sequence[StoredResult], chosen: Ground, metrics: list[Metric]) -> None:
+    """Raise `DataError` for results whose grounds differ, or are not what a call chose."""
+    first = results[0]
+    for result in results:
+        unlike = result.unlike({**first.ground, **chosen}, metrics)
+        if unlike:
+            other = "what this call says" if result is first else visible(first.name)
+            raise DataError(
+                f"{visible(result.name)} is not comparable with {other}: {unlike}; evaluate all "
+                "runs with the same qrels, measures and settings"
+            )
 
 
 def _is_stored(value: Any) -> bool:

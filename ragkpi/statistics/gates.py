@@ -214,8 +214,9 @@ def parse_gate(text: str) -> Gate:
     return Gate(name, limit)
 
 
-def parse_margin(text: str) -> Margin:
-    """Read an amount such as ``0.01`` or a share such as ``2%``; else `UsageError`."""
+def margin_of(margin: float | str | None) -> Margin:
+    """Read an amount such as ``0.01`` or a share such as ``2%``; none is 0, else `UsageError`."""
+    text = "0" if margin is None else str(margin)
     amount = _finite(text.removesuffix("%"))
     if amount is None or amount < 0:
         expected = "expected a number from 0, or a percentage such as 2%"

@@ -200,3 +200,109 @@ def test_runs_over_other_queries_are_compared_on_request_alone(tmp_path):
     assert refused.value.exit_status == 4
     with pytest.warns(ragkpi.RagkpiWarning, match="5 queries that all runs have"):
         assert ragkpi.compare(qrels, runs, "recip_rank", missing="common").rows
+
+
+def stored(evaluate, *names, more=()):
+    for name in names:
+        options = ("-q", "-N", "1000", "-m", "recip_rank,bor.1", *more)
+        assert evaluate(*options, "-o", f"{name}.json", "qrels", f"{name}.run").status == 0
+    return [f"{name}.json" for name in names]
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_results_are_compared_as_their_runs_are(ragkpi, evaluate, tmp_path, form, mixed):
+    """By means and by a ratio of means, to the last digit."""
+    good, bad = stored(evaluate, "good", "bad")
+    how = ("--format", form, "--signature-long")
+    asked = ("-N", "1000", "-m", "recip_rank,bor.1")
+    runs = ragkpi("compare", *asked, *how, "qrels", "good.run", "bad.run", folder=tmp_path)
+    files = (*asked, "qrels", "good.run", bad) if mixed else (good, bad)
+    found = ragkpi("compare", *how, *files, folder=tmp_path)
+    assert (found.status, found.out) == (0, runs.out), found.err
+
+
+def test_a_log_and_a_file_of_several_runs_are_runs(ragkpi, evaluate, tmp_path):
+    evaluate("-q", "-m", "recip_rank", "-o", "two.jsonl", "qrels", "good.run", "bad.run")
+    evaluate("-q", "-m", "recip_rank", "--log", "log", "qrels", "like.run")
+    found = ragkpi("compare", "--format", "json", "two.jsonl", "log", folder=tmp_path)
+    rows = json.loads(found.out)["comparison"]["differences"]
+    # The mean reciprocal ranks are 0.75, 0.375 and 0.75.
+    assert [(row["baseline"], row["run"], row["difference"]) for row in rows] == [
+        ("two.jsonl:good", "two.jsonl:bad", -0.375),
+        ("two.jsonl:good", "log", 0.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("there", "field", "values"),
+    [
+        (("-M", "2"), "M", ("2", "all")),
+        (("-J",), "unjudged", ("removed", "kept")),
+        (("-N", "500"), "N", ("500", "1000")),
+        (("--common",), "queries", ("5, ", "12, ")),
+    ],
+)
+def test_results_on_other_grounds_are_not_compared(
+    ragkpi, evaluate, tmp_path, there, field, values
+):
+    (good,) = stored(evaluate, "good")
+    options = ("-q", "-N", "1000", "-m", "recip_rank,bor.1", *there)
+    run = "five.run" if "--common" in there else "bad.run"
+    assert evaluate(*options, "-o", "other.json", "qrels", run).status == 0
+    found = ragkpi("compare", good, "other.json", folder=tmp_path)
+    assert (found.status, found.out) == (4, b"")
+    assert f"not comparable with good of good.json: {field} is {values[0]}" in found.err.decode()
+    assert f" there, {values[1]}" in found.err.decode()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (("more.qrels", "good.json", "bad.json"), 4, "qrels is "),
+        (("-M", "3", "good.json", "bad.json"), 4, "M is all there, 3 here"),
+        (("-N", "7", "qrels", "good.json", "bad.json"), 4, "N is 1000 there, 7 here"),
+        (("-N", "1000", "qrels", "good.json", "five.run", "--common"), 4, "queries is 12, "),
+        (("-m", "map", "good.json", "bad.json"), 4, "values is without map there"),
+        (("good.json", "bad.run"), 1, "bad.run: a run; expected qrels before it"),
+        (("qrels", "good.json"), 1, "2 files; expected three or more"),
+        (("good.json", "brief.json"), 1, "without values per query; store it with -q"),
+        (("good.json", "nosuch.json"), 1, "nosuch.json: a run; expected qrels"),
+        (("qrels", "good.json", "nosuch.json"), 2, "nosuch.json: cannot be read"),
+        (("--all-pairs", "--fail-if", "worse", "good.json", "bad.json"), 1, "--fail-if"),
+        (("--margin", "0.1", "good.json", "bad.json"), 1, "give --fail-if with it"),
+    ],
+)
+def test_what_is_not_comparable_with_a_result(ragkpi, evaluate, tmp_path, arguments, status, says):
+    stored(evaluate, "good", "bad")
+    evaluate("-m", "recip_rank", "-o", "brief.json", "qrels", "good.run")
+    found = ragkpi("compare", *arguments, folder=tmp_path)
+    assert (found.status, found.out) == (status, b""), found.err
+    assert says in found.err.decode()
+
+
+@pytest.mark.parametrize("by", ["worse", "noninferior"])
+@pytest.mark.parametrize("margin", [(), ("--margin", "0.1"), ("--margin", "60%")])
+@pytest.mark.parametrize("run", ["bad", "like", "good"])
+@pytest.mark.parametrize("files", ["results", "runs"])
+def test_compare_fails_as_eval_does(ragkpi, evaluate, tmp_path, by, margin, run, files):
+    """The same verdicts on the same gates, of runs and of what was stored of them."""
+    (tmp_path / "base.run").write_text((tmp_path / "good.run").read_text())
+    base, other = stored(evaluate, "base", run)
+    asked = ("-N", "1000", "-m", "recip_rank,bor.1")
+    gate = ("--gate-by", by, *margin, "--fail-under-baseline")
+    path = base if files == "results" else "base.run"
+    of_eval = evaluate(*asked, *gate, path, "--format", "json", "qrels", f"{run}.run")
+    given = (base, other) if files == "results" else (*asked, "qrels", path, f"{run}.run")
+    how = ("--fail-if", by, *margin, "--format", "json")
+    of_compare = ragkpi("compare", *how, *given, folder=tmp_path)
+    assert of_compare.status == of_eval.status
+    if not margin:
+        assert (of_eval.status == 0) == (run == "good" or (by == "worse" and run == "like"))
+    kept = ("measure", "value", "limit", "difference", "interval", "passed", "queries")
+    verdicts = [
+        [{key: one[key] for key in kept} for one in json.loads(found.out)["runs"][-1]["gates"]]
+        for found in (of_eval, of_compare)
+    ]
+    assert verdicts[0] == verdicts[1]
+    assert len(verdicts[0]) == 2

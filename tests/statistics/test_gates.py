@@ -13,8 +13,8 @@ from ragkpi.statistics.gates import (
     Margin,
     baseline_verdicts,
     limit_verdict,
+    margin_of,
     parse_gate,
-    parse_margin,
 )
 from ragkpi.statistics.paired import Procedure, compare
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, SUCCESS, metric, scores
@@ -68,13 +68,13 @@ def test_parameters_may_hold_equals_signs():
     ("text", "margin"), [("0.01", Margin(0.01)), ("2%", Margin(0.02, True)), ("0", Margin(0.0))]
 )
 def test_margins(text, margin):
-    assert parse_margin(text) == margin
+    assert margin_of(text) == margin
 
 
 @pytest.mark.parametrize("text", ["-1", "x", "%", "inf", "nan%"])
 def test_bad_margins(text):
     with pytest.raises(UsageError, match="expected a number from 0"):
-        parse_margin(text)
+        margin_of(text)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_gates_of_a_baseline(margin, missed):
     """The map falls from .4 to .3, the harm rises from .25 to .5; num_q is no gate."""
     baseline = scores([(NUM_Q, [1, 1]), (MAP, [0.4, 0.4]), (HARM, [0.5, 0.0])])
     run = scores([(NUM_Q, [1, 1]), (MAP, [0.25, 0.35]), (HARM, [0.5, 0.5])])
-    gate = BaselineGate(parse_margin(margin), "value")
+    gate = BaselineGate(margin_of(margin), "value")
     found = baseline_verdicts(("old", baseline), ("new", run), gate)
     assert [verdict.name for verdict in found] == ["map", "harm_10"]
     assert [verdict.name for verdict in found if not verdict.passed] == missed

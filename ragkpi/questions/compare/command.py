@@ -1,6 +1,7 @@
 """The command `ragkpi compare`: runs against a baseline."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import ragkpi
 from ragkpi.cli.evaluation_options import (
@@ -10,10 +11,17 @@ from ragkpi.cli.evaluation_options import (
     evaluation,
 )
 from ragkpi.cli.options import argument, command, option
-from ragkpi.cli.output_options import Output, Signed, naming, output_and_plot, signature
+from ragkpi.cli.output_options import (
+    Output,
+    Signed,
+    naming,
+    output_and_plot,
+    signature,
+    tell_gates,
+)
 from ragkpi.cli.terminal import by_path, exit_with, expect_files
 from ragkpi.errors import UsageError
-from ragkpi.files.opening import inputs
+from ragkpi.files.opening import inputs, is_result
 
 testing = comparing.without("resamples")  # intervals are Student's
 
@@ -25,7 +33,11 @@ def compare(
     output: Output = output_and_plot,
     naming: Arguments = naming,
     signature: Signed = signature,
-    files: list[str] = argument("QRELS BASELINE RUN...", "Files; - is standard input."),
+    files: list[str] = argument(
+        "[QRELS] BASELINE RUN...",
+        "Files; - is standard input. Runs may be results that 'ragkpi eval -q -o FILE.json' "
+        "stored, of the same qrels and settings; if all are, QRELS may be left out.",
+    ),
     per_query: bool = option(
         "-q, --per-query",
         "Show the queries won and lost, the largest first, with both values.",
@@ -48,6 +60,14 @@ def compare(
         "With --paper: mark what differs from this run instead, by name or file; may be repeated.",
     ),
     by: str | None = BY,
+    fail_if: Literal["worse", "noninferior"] | None = option(
+        "--fail-if worse|noninferior",
+        "Exit with status 3 if any value of a run is shown to be worse than the baseline's, or "
+        "unless every value is shown to be no worse; as --fail-under-baseline of eval decides.",
+    ),
+    margin: str | None = option(
+        "--margin AMOUNT", "How much worse --fail-if allows, e.g. 0.01 or 2%."
+    ),
 ) -> None:
     """Compare runs with a baseline, query by query.
 
@@ -60,8 +80,12 @@ def compare(
     --plot draws the differences with their intervals, and those of the queries.
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
-    qrels, *paths = expect_files(3, files, expected, by, evaluating.get("gains"))
+    results = len(files) > 1 and is_result(files[0])
+    paths = expect_files(2 if results else 3, files, expected, by, evaluating.get("gains"))
+    qrels = None if results else paths[0]
     _refuse_together({"--all-pairs": all_pairs, "--paper": paper, "-q": per_query})
+    gated = fail_if is not None
+    _refuse_together({"--all-pairs": all_pairs, "--paper": paper, "--fail-if": gated})
     _refuse_together({"--by": by is not None, "--paper": paper})
     if against and not paper:
         raise UsageError(f"--against {against[0]}: only --paper marks runs; give it with it")
@@ -74,10 +98,12 @@ def compare(
     inputs().hashed = output.is_signed(signature)
     result = ragkpi.compare(
         qrels,
-        by_path(paths),
+        by_path(paths if results else paths[1:]),
         pairs="all" if all_pairs else "baseline",
         **procedure,
         by=by,
+        fail_if=fail_if,
+        margin=margin,
         problems="kept",
         **arguments,
     )
@@ -86,6 +112,7 @@ def compare(
     else:
         shown = "shown" if per_query else "hidden"
         output.write(result.report, result.charts, signature=signature, per_query=shown)
+    tell_gates(result.verdicts, elsewhere=output.is_read)
     exit_with(result.problems)
 
 

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, noted
-from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.errors import GateFailedError, RagkpiError, UsageError
 from ragkpi.interface import interface, option
 from ragkpi.library.arguments import Comparing, call_of, named_runs, one_of
 from ragkpi.library.call import OnProblem
+from ragkpi.library.gates import verdicts_on_run
 from ragkpi.library.ground import Signature
 from ragkpi.library.procedure import procedure_of
 from ragkpi.library.result import Result
 from ragkpi.library.slices import queries_of, slices_of, with_slices
-from ragkpi.library.unjudged_doubt import Judging, judging_of, names_needed
+from ragkpi.library.stored import scored_runs, with_results
+from ragkpi.library.unjudged_doubt import Judging, judging_of
 from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.evidence import evidence_notes
 from ragkpi.questions.compare.report import (
@@ -29,6 +31,7 @@ from ragkpi.questions.compare.verdict import doubts_of_best
 from ragkpi.reports.layout import SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
+from ragkpi.statistics.gates import BaselineGate, Verdict, baseline_verdicts, margin_of
 from ragkpi.statistics.paired import Procedure
 
 
@@ -39,7 +42,10 @@ class ComparisonResult(Result):
     Attributes
     ----------
     problems
-        The errors of runs that the report lacks; empty unless the call had ``problems="kept"``.
+        The errors of runs that the report lacks, and missed gates; empty unless the call had
+        ``problems="kept"``.
+    verdicts
+        The verdict of each gate on each run.
     names
         Each run's name in the report, by its name in the call.
     scores
@@ -49,6 +55,7 @@ class ComparisonResult(Result):
     """
 
     problems: Sequence[RagkpiError] = ()
+    verdicts: Sequence[Verdict] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, Scores] = field(default_factory=dict)
     procedure: paired.Procedure = field(default_factory=paired.Procedure)
@@ -107,6 +114,8 @@ def compare(
     baseline: str | None = None,
     pairs: Literal["baseline", "all"] = "baseline",
     by: Any = None,
+    fail_if: Literal["worse", "noninferior"] | None = None,
+    margin: float | str | None = None,
     problems: OnProblem = "raised",
     **how: Unpack[Comparing],
 ) -> ComparisonResult:
@@ -117,7 +126,8 @@ def compare(
     qrels, measures
         As `evaluate` takes them; the default measures are those reported most.
     runs
-        Two or more: a mapping by their names, or a list. All are over all judged queries, or with
+        Two or more: a mapping by their names, or a list; also paths of results that ``eval -q`` or
+        ``log`` stored, with `qrels` None if all are. All are over all judged queries, or with
         ``missing="common"`` over those that all runs have.
     baseline
         The name of the run to compare the others with; None is the first.
@@ -127,6 +137,9 @@ def compare(
     by
         Labels of queries, as `evaluate` takes them: the same comparison in each slice. Claims of
         all queries and of slices are corrected together.
+    fail_if, margin
+        What fails a run, as `gate_by` and `margin` of `evaluate` against a baseline: all measures
+        decide, corrected together for each run. It is a `GateFailedError`.
     problems
         As `evaluate` takes it. Without its baseline, nothing is compared.
     how
@@ -145,6 +158,14 @@ def compare(
     call = call_of(measures, how, Comparing, by)
     procedure = procedure_of(how, call.clusters)
     one_of("problems", problems, get_args(OnProblem))
+    gate = None
+    if fail_if is not None:
+        decided_by = one_of("fail_if", fail_if, ("worse", "noninferior"))
+        gate = BaselineGate(margin_of(margin), decided_by, replace(procedure, family="all"))
+        if pairs == "all":
+            raise UsageError(f"{option('fail_if', fail_if)}: it needs a baseline; expected one")
+    elif margin is not None:
+        raise UsageError(f"{option('margin')} {margin}: no gate; give {option('fail_if')} with it")
     named = named_runs(runs)
     if len(named) < 2:
         raise UsageError("one run is given; expected a baseline and others")
@@ -152,24 +173,37 @@ def compare(
         _refuse_idle(procedure, baseline)
     if baseline is not None:
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
-    metrics = call.metrics(REPORTED if call.rel_info == "qrels" else None)
-    depth = names_needed(metrics, call.settings) if call.rel_info == "qrels" else 0
-    evaluated = call.evaluate(qrels, named, metrics, depth, problems="kept").over_common_queries()
-    scored = dict(zip(evaluated.by_name, evaluated.scores, strict=True))
-    lacking = pairs == "baseline" and next(iter(named)) not in scored
-    if problems == "raised" or len(scored) < 2 or lacking:
-        interface().refuse(evaluated.problems)
-    signature = evaluated.signed()
-    judging = judging_of(evaluated)
-    names = evaluated.names
-    queries = queries_of(evaluated.scores)
+    runs_and_results = with_results(named)
+    default = REPORTED if call.rel_info == "qrels" else None
+    scored = scored_runs(call, qrels, runs_and_results, default)
+    evaluated, names, signature = scored.evaluated, scored.names, scored.signature
+    failed = evaluated.problems if evaluated else []
+    lacking = pairs == "baseline" and next(iter(runs_and_results)) not in scored.scores
+    if problems == "raised" or len(scored.scores) < 2 or lacking:
+        interface().refuse(failed)
+    every = list(scored.scores.values())
+    all_read = evaluated is not None and len(evaluated.by_name) == len(every)
+    judging = judging_of(evaluated) if evaluated and all_read else None
+    queries = queries_of(every)
     parts = slices_of(call.labels, queries)
-    groups = [evaluated.scores, *([part.of(run) for run in evaluated.scores] for part in parts)]
+    groups = [every, *([part.of(run) for run in every] for part in parts)]
     judgings = [judging, *(judging and judging.of(part) for part in parts)]
     whole_report, *of_slices = _compared(pairs, names, groups, procedure, signature, judgings)
-    metric = whole_report.compared.metrics[0]
-    cautions = tuple(evidence_notes(evaluated.scores, metric, call.clusters))
-    whole_report = replace(whole_report, notes=cautions)
+    metrics = whole_report.compared.metrics
+    cautions = tuple(evidence_notes(every, metrics[0], call.clusters))
+    verdicts: list[Verdict] = []
+    if gate is not None:
+        first, *others = zip(scored.scores, names, every, strict=True)
+        for other in others:
+            keys, pair = (first[0], other[0]), (first[1:], other[1:])
+            if evaluated and all_read:
+                verdicts += verdicts_on_run(evaluated, keys, *pair, gate)
+            else:
+                verdicts += baseline_verdicts(*pair, gate)
+    missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
+    if missed and problems == "raised":
+        raise GateFailedError("; ".join(map(str, missed)))
+    whole_report = replace(whole_report, notes=cautions, gates=verdicts)
     by_slice = dict(zip(parts, of_slices, strict=True))
     report = with_slices(whole_report, call.labels, queries, lambda part: by_slice[part])
 
@@ -180,11 +214,12 @@ def compare(
     return ComparisonResult(
         report,
         charts,
-        notes=evaluated.notes,
+        notes=tuple(call.notes.told),
         signature=signature,
-        problems=evaluated.problems,
-        names=dict(zip(scored, names, strict=True)),
-        scores=scored,
+        problems=[*failed, *missed],
+        verdicts=verdicts,
+        names=dict(zip(scored.scores, names, strict=True)),
+        scores=scored.scores,
         procedure=procedure,
     )
 

@@ -25,7 +25,7 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.library.evaluation_report import EvaluationReport
+from ragkpi.library.evaluation_report import EvaluationReport, gates_table
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
 from ragkpi.questions.compare.evidence import evidence_in_words
@@ -41,6 +41,7 @@ from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_ma
 from ragkpi.statistics.all_pairs import AllPairs
 from ragkpi.statistics.bootstrap import few_queries_note, intervals
 from ragkpi.statistics.decisions import CHANCE, TESTS, CorrectionName
+from ragkpi.statistics.gates import Verdict
 from ragkpi.statistics.paired import Claim, Comparison, Difference, Procedure
 from ragkpi.statistics.significance import TIED, corrected
 from ragkpi.version import __version__
@@ -204,6 +205,7 @@ class _ComparedReport(ABC, Generic[Compared]):
     signature: Signature | None = None
     doubts: Mapping[str, Doubt] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    gates: Sequence[Verdict] = ()
     name: ClassVar[str]  # in a JSON document
     kind: ClassVar[str]  # of its JSON lines
 
@@ -244,7 +246,8 @@ class _ComparedReport(ABC, Generic[Compared]):
         return evidence_in_words(compared.runs, compared.metrics[0], clusters)
 
     def _runs(self) -> EvaluationReport:
-        return EvaluationReport.of(self.compared.names, self.compared.runs, self.signature)
+        names, runs = self.compared.names, self.compared.runs
+        return EvaluationReport.of(names, runs, self.signature, self.gates)
 
     def _row_names(self, layout: Layout) -> Names:
         names = self.compared.names
@@ -257,7 +260,10 @@ class _ComparedReport(ABC, Generic[Compared]):
         """Add the verdict on runs by the names that the rows show, and the explanation."""
         verdict = fitted(short, self._sentences)
         notes = [*self.notes, *table.notes]
-        table = replace(table, verdict=verdict, explanation=self.explanation, notes=notes)
+        below = gates_table(self.gates) if self.gates else None
+        table = replace(
+            table, verdict=verdict, explanation=self.explanation, notes=notes, below=below
+        )
         return self._runs().signed(table, layout)
 
     def _findings(self) -> dict[str, Any]:

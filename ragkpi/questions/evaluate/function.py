@@ -368,7 +368,7 @@ def evaluate(
         metrics = find_metrics(OF_POSITIVES)
     evaluated = hits.evaluate(metrics, "kept").over_common_queries()
     problems_of_runs = list(evaluated.problems)
-    of_runs = {name: run for name, run in evaluated.by_name.items() if name in runs}
+    of_runs = {name: run.scores for name, run in evaluated.by_name.items() if name in runs}
     if problems == "raised" or not of_runs:
         interface().refuse(problems_of_runs)
     scores = _scores(evaluated, zscores)

@@ -26,12 +26,11 @@ from ragkpi.statistics.gates import (
     BaselineGate,
     DecidedBy,
     Gate,
-    Margin,
     Verdict,
     baseline_verdicts,
     limit_verdict,
+    margin_of,
     parse_gate,
-    parse_margin,
     refuse_idle,
 )
 from ragkpi.statistics.paired import Procedure
@@ -190,7 +189,7 @@ def gates_of(
             f"{option('gate_confidence')} {gate_confidence:g}: expected a share such as 0.95"
         )
     against = BaselineGate(
-        Margin(0.0) if margin is None else parse_margin(str(margin)),
+        margin_of(margin),
         one_of("gate_by", gate_by or "worse", get_args(DecidedBy)),
         Procedure(family="all", bootstrap=Bootstrap(level=gate_confidence or 0.95)),
     )
