@@ -385,32 +385,41 @@ def _plain(statistics: FloatArray) -> list[Any]:
 
 _GATE_COLUMNS = [
     *map(Column, ("run", "measure", "held against")),
-    Column("limit", "decimal"),
+    Column("limit", "decimal", role="detail"),
     Column("value", "decimal"),
-    Column("difference", "decimal", signed=True, legend="value - limit, or - the baseline's value"),
+    Column("difference", "decimal", signed=True),  # from the limit, or the baseline's value
     Column("gate"),
-    Column("remark", role="prose"),
+    Column("unseen", "decimal"),
 ]
 
 
 def gates_table(verdicts: Sequence[Verdict]) -> Table:
-    """Lay out a row per gate: what decided it, and what it could have missed."""
-    rows = []
+    """Lay out a row per gate: what decided it, and the loss that a passed one could have missed."""
+    rows, rarest, notes = [], 0, []
     for v in verdicts:
         reference = v.limit if v.baseline_value is None else v.baseline_value
         interval = finite(v.difference.interval) if v.difference else None
         tone: Literal["good", "bad"] = "good" if v.passed else "bad"
+        unseen = v.unseen if v.passed else None
+        rarest = max(rarest, unseen.queries if unseen else 0)
         rows.append(
             [
                 *map(Cell, (v.run, v.name, v.baseline or "limit", v.limit, v.value)),
                 Cell(v.value - reference, interval),
                 Cell("passed" if v.passed else "missed", tone=tone),
-                Cell(v.remark or None),
+                Cell(unseen and unseen.loss),
             ]
+        )
+        if v.passed and v.caution:
+            notes.append(f"{v.run}: {v.name}: {v.caution}")
+    if rarest:
+        notes.append(
+            "unseen: the loss that a passed gate could have missed, as any that falls on fewer "
+            f"than 1 in {rarest} queries"
         )
     passed = sum(verdict.passed for verdict in verdicts)
     number = f"{passed} of {counted(len(verdicts), 'gate')}"
-    return Table(list(_GATE_COLUMNS), rows, verdict=[f"{number} passed."])
+    return Table(list(_GATE_COLUMNS), rows, notes, verdict=[f"{number} passed."])
 
 
 def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -111,16 +111,27 @@ class BaselineGate:
         """Return whether a gate with this outcome claims something, and does not lack a proof."""
         return passed == (self.decided_by == "noninferior")
 
-    def unseen(self, difference: Difference) -> str:
-        """Say what loss a passed gate could have missed; empty if the rankings are alike."""
+    def unseen(self, difference: Difference) -> Unseen | None:
+        """Return what loss a passed gate could have missed; None if the rankings are alike."""
         sign = difference.metric.measure.sign
         amount = -min(sign * bound for bound in difference.interval)
         if amount == 0 == difference.difference or math.isnan(amount):
-            return ""
-        (text,) = _alike(difference.difference, amount)
-        loss = f"a loss of {text}, or one" if amount > 0 else "a loss"
+            return None
         often = rarest_seen(difference.queries, self.procedure.bootstrap.level)
-        return f"{loss} that falls on fewer than 1 in {often} queries"
+        return Unseen(max(amount, 0.0), often, difference.difference)
+
+
+class Unseen(NamedTuple):
+    """A loss in the value that a gate could have missed, or one on fewer than 1 in N queries."""
+
+    loss: float
+    queries: int
+    beside: float  # the difference, which decides how many digits are written
+
+    def __str__(self) -> str:
+        (text,) = _alike(self.beside, self.loss)
+        loss = f"a loss of {text}, or one" if self.loss else "a loss"
+        return f"{loss} that falls on fewer than 1 in {self.queries} queries"
 
 
 @dataclass(frozen=True)
@@ -155,15 +166,9 @@ class Verdict:
     baseline: str = ""
     baseline_value: float | None = None
     difference: Difference | None = None
-    unseen: str = ""
+    unseen: Unseen | None = None
     caution: str = ""
     undecided: str = ""
-
-    @property
-    def remark(self) -> str:
-        """What a reader of the outcome alone has to know."""
-        unseen = f"could have missed {self.unseen}" if self.passed and self.unseen else ""
-        return "; ".join(filter(None, [unseen, self.caution, self.undecided]))
 
     @property
     def told(self) -> str:
@@ -183,7 +188,7 @@ class Verdict:
         if self.difference is not None:
             plain["interval"] = [as_json(bound, "decimal") for bound in self.difference.interval]
         outcome = {"queries": self.queries, "passed": self.passed, "says": str(self)}
-        unseen = {"could_have_missed": self.unseen} if self.passed and self.unseen else {}
+        unseen = {"could_have_missed": str(self.unseen)} if self.passed and self.unseen else {}
         return {"measure": self.name, **plain, **outcome, **unseen}
 
     def missed(self, why: str) -> Verdict:
