@@ -105,11 +105,9 @@ class StoredResult:
         metric = metric_of(name)
         if metric is None or not metric.is_comparable:
             return None
-        values, statistics = self.record["per_query"], self.record.get("statistics", {})
-        rows = [
-            statistics[query][name] if name in statistics.get(query, ()) else [values[query][name]]
-            for query in sorted(values, key=octets)
-        ]
+        per_query = self.record["per_query" if metric.is_value else "statistics"]
+        stored = [per_query[query][name] for query in sorted(self.record["per_query"], key=octets)]
+        rows = [[value] for value in stored] if metric.is_value else stored
         numbers = np.array([[_number(name, number) for number in row] for row in rows])
         column = MetricScores(replace(metric, name=name), numbers, len(rows))
         summary = _number(name, value)
