@@ -17,7 +17,7 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.files.column_names import DOCUMENT, JUDGED, QUERY, QUERY_TEXT, find
-from ragkpi.files.json_text import listed_in, text_of
+from ragkpi.files.json_text import is_number, listed_in, text_of
 from ragkpi.files.lines import Block, LineColumns, Tokens, blocks, split_lines
 from ragkpi.files.opening import Kind, Source
 from ragkpi.files.recogniser import LOOKED_AT, recognise
@@ -68,7 +68,7 @@ class _DelimitedFile:
         self._blocks = blocks(source)
         self._kind = kind
         self._header = self._take_header(numbered=shape is not None and shape.query.isdigit())
-        if not self._header.line and shape is None:
+        if kind == "qrels" and len(self._header.names) == 2 and not self._header.line and not shape:
             shape = SHAPES[kind]["flat"]._replace(query="1", doc="2", level="")
         of_columns = rows_shape(kind, self._header.names, shape)
         self._shape = of_columns or self._recognised(kind, shape)
@@ -111,8 +111,8 @@ class _DelimitedFile:
             yield from stream_listed(self._source.name, self._listed())
             return
         names, line = self._header.names, self._header.line or None
-        order = order_of(self._shape, names, self._source.name, line)
         document = self._needed("doc")
+        order = order_of(self._shape, names, self._source.name, line)
         layout = ColumnOrder(
             self._scan,
             self._needed("query"),
@@ -177,8 +177,8 @@ class _DelimitedFile:
             numbers = [str(place) for place in range(1, len(words) + 1)]
             names = [text_of(word) or f"Unnamed: {place}" for place, word in enumerate(words)]
             begin = block.text.index(line)
-            nameless = self._kind == "qrels" and len(names) == 2 and find(names, _NAMES) is None
-            if numbered or nameless:
+            values = len(names) == 2 or any(map(is_number, names))
+            if numbered or (values and find(names, _NAMES) is None):
                 names, header = numbers, 0
             else:
                 begin, header = begin + len(line) + 1, number

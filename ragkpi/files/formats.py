@@ -117,11 +117,12 @@ def _recognise(
 
 
 def _delimited(lines: list[bytes]) -> str | None:
-    """Recognise a table by the same number of columns in two lines, below names without numbers."""
+    """Recognise a table by the same number of columns in two lines, often below their names."""
     for separator in (b",", b"\t", b";", b"|"):
         rows = [re.sub(rb'"[^"]*"', b"", line).split(separator) for line in lines]
         several = len(rows[0]) > 1 and len({len(row) for row in rows}) == 1
-        if not several or any(map(is_number, rows[0])) or len(lines[0].split()) == 6:
+        unnamed = separator == b"\t" and any(map(is_number, rows[0]))
+        if not several or unnamed or len(lines[0].split()) == 6:
             continue
         names = [fields.plain_name(word.decode("utf-8", "replace")) for word in rows[0]]
         known = {*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.RETRIEVED, "id"}

@@ -401,6 +401,8 @@ def _of_documents(
         )
         if not known and alike and len(records) > 1:
             return
+        if _are_places(flat) and not (known and query.settled):
+            return
         guesses += [] if known else ["list", "doc"]
         numbers = {} if kind == "qrels" else _beside(path, records)
         yield _finished({**base, "doc": given.get("doc", "@value")}, numbers, given, guesses)
@@ -446,7 +448,8 @@ def _of_rows(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Rec
     """Read a document a record, with its query repeated (structure 6)."""
     readings: list[Recognition] = []
     query = _query(columns, "", [], given, set(given.values()))
-    if query.path == "@number" and "query" not in given:
+    of_numbers = "0" in columns and all(map(is_number, chain(*columns.values())))
+    if "query" not in given and (query.path == "@number" or of_numbers):  # a list of places
         return []
     rest = {name: of for name, of in columns.items() if name != query.path}
     rows: dict[Any, list[Any]] = {}
@@ -713,6 +716,11 @@ def _may_name(lists: Sequence[Sequence[Any]]) -> bool:
     """Whether values may be ids of documents: they differ within a list, and lists differ."""
     several = len(lists) < 2 or any(one != lists[0] for one in lists)
     return several and all(len({*one}) == len(one) for one in lists)
+
+
+def _are_places(values: Sequence[Any]) -> bool:
+    """Whether whole numbers count from 0: places in another list, as citations are, and no ids."""
+    return any(str(value) == "0" for value in values) and all(map(is_number, values))
 
 
 def _is_machine(value: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError
+from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError, UnsettledError
 from ragkpi.files.column_names import (
     LEVEL,
     ORDER,
@@ -219,8 +219,11 @@ def columns_of_lines(file: str, lines: LineColumns, layout: ColumnOrder) -> RunC
     """Read the columns of some lines, at least one."""
     line, number, run_id = lines.line, None, run_id_of(file)
     if layout.number is not None:
-        parse = parse_ranks if part_of(layout.origin.map) == "rank" else parse_scores
-        number = parse(file, lines.column(layout.number), line)
+        text = lines.column(layout.number)
+        if part_of(layout.origin.map) == "rank":
+            number = parse_ranks(file, text, line, path_of(layout.origin.map))
+        else:
+            number = parse_scores(file, text, line)
     if layout.run_id is not None:
         run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
     ids = lines.column(layout.query), lines.column(layout.document)
@@ -305,12 +308,19 @@ def no_results(file: str) -> InputError:
 _DIGITS = 16  # of 2 ** 53
 
 
-def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
-    """Read ranks, whole numbers from 0; programs write a column with gaps as 1.0, 2.0."""
+def parse_ranks(file: str, text: Tokens, line: IntArray, path: str = "") -> FloatArray:
+    """Read ranks, whole numbers from 0; programs write a column with gaps as 1.0, 2.0.
+
+    `UnsettledError` if other numbers have the `path` of ranks: SQLite calls its scores ``rank``.
+    """
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
     expected = f"expected a whole number from 1, or {option('map_run')} 'score=…'"
+    if path and np.isfinite(rank).all() and 2 * whole.sum() < len(whole):
+        found = f"its {path} holds numbers that are no places, such as {rank[~whole][0]:g}"
+        maps = [(f"distance={path}", "small is better"), (f"score={path}", "large is better")]
+        raise UnsettledError(file, found, expected, "map_run", maps)
     refuse_invalid(file, line, text, whole, "rank", expected)
     return rank
 

@@ -60,7 +60,8 @@ def doubts(
         example = f" such as {named(seen.documents[0][1])}" if seen.documents else ""
         yield (
             f"{which} is judged: the run has ids{example}, the qrels such as "
-            f"{named(judgements.document[0])}; is it the same collection?"
+            f"{named(judgements.document[0])}; is it the same collection? 'ragkpi inspect' "
+            "compares their ids"
         )
     if seen.rising > seen.ordered / 2:
         yield (

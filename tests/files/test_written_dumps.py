@@ -47,6 +47,20 @@ BY_COMMAND = {
 }
 
 
+ROWS = [(query, id_, score) for query, scores in RUN.items() for id_, score in scores.items()]
+BY_COMMAND |= {
+    "values alone, between commas": "".join(f"{q},{d},{s}\n" for q, d, s in ROWS),
+    "values alone, between bars": "".join(f"{q}|{d}|{s}\n" for q, d, s in ROWS),
+    "ids alone, the best first": "".join(f"{q},{d}\n" for q, d, _ in ROWS),
+    "SQLite's rank is bm25": "query_id,doc_id,rank\n"
+    + "".join(f"{q},{d},{-s}\n" for q, d, s in ROWS),
+}
+PLACES = {
+    "FAISS": json.dumps({"D": [[0.9, 0.8], [0.7, 0.6]], "I": [[2, 0], [1, 3]]}),
+    "citations": lines({"qid": query, "answer": "Yes.", "cited": [0, 1, 2]} for query in RUN),
+}
+
+
 def values(ragkpi, folder, *words):
     outcome = ragkpi("eval", "-q", "-m", "map", "-m", "ndcg", *words, folder=folder)
     return outcome, outcome.out
@@ -74,6 +88,14 @@ def test_the_first_command_reads_as_the_twin(name, ragkpi, folder):
     command = shlex.split(outcome.err.decode().splitlines()[1], comments=True)
     again = ragkpi(*command[1:], folder=folder)
     assert again.out == values(ragkpi, folder, "gold", "twin")[1]
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_places_in_another_list_are_no_ids(name, ragkpi, folder):
+    (folder / "dump").write_text(PLACES[name])
+    outcome, found = values(ragkpi, folder, "gold", "dump")
+    assert (outcome.status, found) == (2, b"")
+    assert b"  ragkpi eval" not in outcome.err
 
 
 def test_distances_beside_ids_that_fall_are_refused(ragkpi, folder):
