@@ -339,3 +339,10 @@ def test_a_narrow_table_shows_values_before_counts():
     assert names[:3] == ["run", "map", "gm_map"]
     asked = on_a_terminal("eval", "-m", "num_ret,P.5", "qrels.txt", BM25, FUSION, NO_COLOR="1")
     assert "num_ret" in asked
+
+
+def test_numbers_of_levels_are_not_cut_where_the_screen_is_narrow():
+    text = on_a_terminal("inspect", "qrels.txt", "first_stage.run", "quality.tsv", NO_COLOR="1")
+    screen = " ".join(text.split())
+    for count in ("level 0: 395", "level 1: 16", "level 2: 44", "level 3: 16", "large first"):
+        assert count in screen

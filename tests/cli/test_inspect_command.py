@@ -52,6 +52,24 @@ def test_the_direction_of_scores(ragkpi, tmp_path, record, numbers):
     assert [line.split()[1] for line in file["records"]] == ["a", "b"]
 
 
+def test_a_file_that_may_be_both_is_shown_as_both(ragkpi, tmp_path):
+    """Lists of ids may be gold or rankings; beside a run they are gold, also if they come last."""
+    (tmp_path / "run.json").write_text('{"q": {"a": 0.5, "b": 0.25}}')
+    (tmp_path / "gold.json").write_text('{"q": ["a"]}')
+    found = inspected(ragkpi, tmp_path, "run.json", "gold.json")
+    kinds = [(file["file"], file["kind"]) for file in found["files"]]
+    assert kinds == [("run.json", "run"), ("gold.json", "run"), ("gold.json", "qrels")]
+    (shared,) = found["shared"]
+    assert (shared["run"], shared["qrels"], shared["documents"]) == ("run.json", "gold.json", 1)
+
+
+def test_one_file_is_compared_with_itself(ragkpi, tmp_path):
+    record = {"qid": "q", "retrieved_ids": ["a", "b"], "expected_ids": ["b", "c"]}
+    (tmp_path / "both.jsonl").write_text(json.dumps(record) + "\n")
+    (shared,) = inspected(ragkpi, tmp_path, "both.jsonl")["shared"]
+    assert (shared["documents"], shared["retrieved"]) == (1, 2)
+
+
 def test_how_a_file_was_recognised_is_said(ragkpi, tmp_path):
     hits = [{"metadata": {"source": "a.pdf"}, "score": 0.5}]
     (tmp_path / "run.jsonl").write_text(json.dumps({"question": "q", "docs": hits}) + "\n")

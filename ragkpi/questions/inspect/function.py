@@ -62,9 +62,14 @@ def inspect(
     names = [name for path in paths for name in _files_of(os.fspath(path))]
     if not names:
         raise UsageError("no file to inspect; expected paths of files, or of folders with files")
-    contents = [contents_of(name, readings) for name in names]
-    qrels = next((file for file in contents if file.kind == "qrels"), None)
-    pairs = [shared(qrels, file) for file in contents if qrels and file.kind == "run"]
+    contents = [one for name in names for one in contents_of(name, readings)]
+    runs = [file for file in contents if file.kind == "run"]
+    of_runs = {file.file for file in runs}
+    judged = [file for file in contents if file.kind == "qrels"]
+    # What may be a run, too, is the qrels only where nothing else is.
+    qrels = min(judged, key=lambda file: file.file in of_runs, default=None)
+    others = [run for run in runs if qrels and (run.file != qrels.file or len(names) == 1)]
+    pairs = [shared(qrels, run) for run in others if qrels]
     return InspectResult(_answer(contents, pairs), files=contents, shared=pairs)
 
 
@@ -78,19 +83,20 @@ def _files_of(path: str) -> list[str]:
 
 def _answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
     columns = [
-        *map(Column, ("file", "holds", "format")),
+        *map(Column, ("file", "holds")),
         Column("queries", "integer"),
         Column("documents"),
-        Column("numbers"),
+        Column("numbers", role="prose"),
+        Column("format"),
         Column("first records", role="prose"),
     ]
     rows = []
     for file in files:
         fewest, most = file.documents
         per_query = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-        texts = [per_query if file.kind else None, file.numbers, "; ".join(file.records)]
-        heads = [file.file, file.kind or "not read", file.format]
-        rows.append([*map(Cell, (*heads, file.queries if file.kind else None, *texts))])
+        counts = [file.queries, per_query] if file.kind else [None, None]
+        heads = [file.file, file.kind or "not read", *counts, file.numbers, file.format]
+        rows.append([*map(Cell, (*heads, "; ".join(file.records)))])
     notes = [
         note if note.startswith(f"{file.file}:") else f"{file.file}: {note}"  # a line is named
         for file in files

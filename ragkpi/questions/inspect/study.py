@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from ragkpi.errors import InputError, RagkpiError, UnreadableError
+from ragkpi.errors import InputError, RagkpiError, UnreadableError, UnsettledError
 from ragkpi.files.column_names import ORDER, meaning
 from ragkpi.files.formats import HEAD_LENGTH, FileReader, Reading, reader_of, recognise_kind
 from ragkpi.files.opening import Kind, Source
@@ -34,7 +34,8 @@ class FileContents:
     Attributes
     ----------
     file, kind, format
-        Its name; whether it holds a run or qrels; its format. Kind None: it cannot be read.
+        Its name; whether it is read as a run or as qrels, and a file that may be both has contents
+        for each; its format. Kind None: it cannot be read.
     queries, documents
         The number of queries; the fewest and the most documents of a query.
     numbers
@@ -68,8 +69,9 @@ class Shared:
     advice: str = ""
 
 
-def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> FileContents:
-    """Read a file as what it seems to be, or else as the other kind; keep what went wrong."""
+def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[FileContents]:
+    """Read a file in each role that it may have; without any, keep what went wrong."""
+    contents: list[FileContents] = []
     problems: list[RagkpiError] = []
     try:
         with Source(file) as source:
@@ -77,22 +79,24 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> FileConte
     except UnreadableError:
         raise
     except RagkpiError as problem:
-        return FileContents(file, notes=[str(problem)])
-    others: Mapping[Kind, Kind] = {"run": "qrels", "qrels": "run"}
-    for kind in (first, others[first]):
+        return [FileContents(file, notes=[str(problem)])]
+    for kind in sorted(readings, key=lambda kind: kind != first):
         with warnings.catch_warnings(record=True) as caught, Source(file) as source:
             warnings.simplefilter("always")
             try:
                 reader = reader_of(kind, source, readings[kind])
-                contents = (_run if kind == "run" else _qrels)(file, source, reader)
+                one = (_run if kind == "run" else _qrels)(file, source, reader)
             except UnreadableError:
                 raise
             except RagkpiError as problem:
                 problems.append(problem)
                 continue
-        texts = (str(one.message).removeprefix(f"{file}: ") for one in caught)
-        return replace(contents, notes=list(dict.fromkeys(texts)))
-    return FileContents(file, notes=[str(problems[0]).removeprefix(f"{file}: ")])
+        texts = (str(warning.message).removeprefix(f"{file}: ") for warning in caught)
+        contents.append(replace(one, notes=list(dict.fromkeys(texts))))
+    # Where no role is settled, the maps of both are told.
+    guesses = [problem for problem in problems if isinstance(problem, UnsettledError)]
+    notes = [str(problem).removeprefix(f"{file}: ") for problem in guesses or problems[:1]]
+    return contents or [FileContents(file, notes=notes)]
 
 
 def _run(file: str, source: Source, reader: FileReader) -> FileContents:
