@@ -427,7 +427,10 @@ class JsonText:
         return value
 
     def entries(self, keys: Sequence[str] = ()) -> Iterator[Element]:
-        """Yield the entries of the object or array at the cursor, or under its nested `keys`."""
+        """Yield the entries of the object or array at the cursor, or under its nested `keys`.
+
+        A key with ``[]`` goes through each element of its list.
+        """
         if not keys:
             for key in self._keys():
                 yield self.entry(key)
@@ -435,9 +438,10 @@ class JsonText:
         found, others = False, list[str]()
         line = self._line
         for key in self._keys():
-            if key == keys[0]:
+            if key == keys[0].removesuffix("[]"):
                 found = True
-                yield from self.entries(keys[1:])
+                for _ in self._keys() if keys[0].endswith("[]") else (key,):
+                    yield from self.entries(keys[1:])
             else:
                 if len(others) < _MOST_NAMED:
                     others.append(str(key))

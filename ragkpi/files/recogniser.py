@@ -229,6 +229,7 @@ def is_record(value: Mapping[str, Any]) -> bool:
     return False
 
 
+_BATCHES = ("resource_spans", "scope_spans")  # lists of records in lists, of OpenTelemetry
 _NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
 
 
@@ -256,6 +257,8 @@ def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
         below = f"{path}.{key}"
         if isinstance(child, list) and child and isinstance(child[0], dict | list):
             yield below, child[:LOOKED_AT], False
+            if plain_name(key) in _BATCHES:
+                yield from _ways(child[0], f"{below}[]", depth + 1)
         elif isinstance(child, dict):
             yield from _ways(child, below, depth + 1)
 

@@ -40,6 +40,26 @@ READ = {
         for query, hits in each(lambda id_, score: {"file_id": id_, "score": score}).items()
     ),
 }
+
+
+def exported(queries):
+    """Spans as the collector of OpenTelemetry writes them, a batch an object."""
+    spans = []
+    for query in queries:
+        attributes = [{"key": "query_id", "value": {"stringValue": query}}]
+        for place, (id_, score) in enumerate(RUN[query].items()):
+            name = f"retrieval.documents.{place}.document"
+            attributes.append({"key": f"{name}.id", "value": {"stringValue": id_}})
+            attributes.append({"key": f"{name}.score", "value": {"doubleValue": score}})
+        spans.append({"name": "retrieve", "spanId": "eb9aec7633434449", "attributes": attributes})
+    host = {"attributes": [{"key": "host.id", "value": {"stringValue": "eb9aec76"}}]}
+    return {"resourceSpans": [{"resource": host, "scopeSpans": [{"scope": {}, "spans": spans}]}]}
+
+
+READ |= {
+    "OpenTelemetry: one batch": json.dumps(exported(RUN)),
+    "OpenTelemetry: a batch a line": lines([exported(["q1", "q2"]), exported(["q3"])]),
+}
 BY_COMMAND = {
     "Milvus: a cosine similarity is called distance": json.dumps(
         each(lambda id_, score: {"id": id_, "distance": score, "entity": {"text": "a text"}})

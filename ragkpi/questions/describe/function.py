@@ -60,6 +60,7 @@ Parts, between commas; a part left out is found by its name:
   records  where the records are: nothing for a record a line or the elements of an array,
            $ for the values of one object, $.results for the value of that key; * is any
            key: each has another ranking of the queries, of which --subset reads one;
+           spans[] goes through a list;
            $.@table for the rows of a table: columns and data, or a list for each name
   query    the id of the query, from a record
   list     the list of documents, from a record; nothing if each record is one document
