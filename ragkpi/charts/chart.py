@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -70,7 +70,7 @@ class Line:
     x: Sequence[float]  # length n, ascending
     y: Sequence[float]
     band: Sequence[Span] = ()  # intervals at some or all of its points
-    role: Literal["curve", "ceiling"] = "curve"  # ceilings are dashed
+    role: Literal["curve", "ceiling", "others"] = "curve"  # of others only the band is drawn
     mark: Mark | None = None  # the point that answers the question; the legend names it
 
     @property
@@ -130,7 +130,8 @@ class PlaneChart:
     @property
     def needs_legend(self) -> bool:
         """Whether a mark or several curves or groups need names; the title names a single one."""
-        return len(self.drawn) > 1 or any(line.mark is not None for line in self.lines)
+        drawn = [one for one in self.drawn if len(one.x)]
+        return len(drawn) > 1 or any(line.mark is not None for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,31 @@ class IntervalChart:
     rows: Sequence[IntervalRow]
     rules: Sequence[Rule] = ()
     notes: Sequence[str] = ()
+
+
+_MOST_CURVES = 8  # that people tell apart
+
+
+def gathered(lines: Sequence[Line], leaders: Sequence[Line]) -> list[Line]:
+    """Keep the leaders of more than eight curves; of the others only the range is drawn."""
+    if len(lines) <= _MOST_CURVES:
+        return list(lines)
+    values: dict[float, list[float]] = {}
+    others = [line for line in lines if not any(line is leader for leader in leaders)]
+    for line in others:
+        for x, y in zip(line.x, line.y, strict=True):
+            if math.isfinite(y):
+                values.setdefault(x, []).append(y)
+    band = [Span(x, min(values[x]), max(values[x])) for x in sorted(values)]
+    middle = [(span.low + span.high) / 2 for span in band]
+    name = f"range of {len(others)} others"
+    leading = [line for line in lines if line not in others]
+    return [*leading, Line(name, sorted(values), middle, band, "others")]
+
+
+def best_first(rows: Iterable[IntervalRow], sign: float = 1) -> list[IntervalRow]:
+    """Sort rows by value, the greatest first or with a sign of -1 the least; NA comes last."""
+    return sorted(rows, key=lambda row: (math.isnan(row.value), -sign * row.value))
 
 
 Chart = PlaneChart | IntervalChart

@@ -10,10 +10,10 @@ import math
 import os
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import count
-from typing import Any
+from typing import Any, Literal
 
 from ragkpi.charts.chart import (
     Axis,
@@ -35,7 +35,12 @@ from ragkpi.reports.output_files import replacing
 from ragkpi.wording import visible
 
 MOST_PANELS = 60
-_PANEL = 5.2  # inches
+PlotSize = Literal["screen", "column", "page"]
+# Of the columns and pages of papers, in inches; a screen is as wide as its panels.
+_WIDTHS: Mapping[PlotSize, float] = {"column": 3.35, "page": 7.0}
+_PANEL = 5.2  # inches, on a screen
+_TALLEST = 1.2  # height of a page over its width, as long as panels have their least height
+_LEAST_PANEL, _BELOW = 2.2, 1.1  # inches: of a panel, and of legend and small print
 _DPI = 150
 _SMALL = 7  # points
 _NAME = 60  # characters per line of a legend
@@ -48,24 +53,27 @@ Entries = dict[str, Any]
 class Page:
     """A matplotlib figure with a panel per chart, in order, for as many charts as fit."""
 
-    def __init__(self, charts: Sequence[Chart]) -> None:
+    def __init__(self, charts: Sequence[Chart], size: PlotSize) -> None:
         matplotlib = _matplotlib()
         self.charts = list(charts[:MOST_PANELS])
         if len(charts) > MOST_PANELS:
             more = len(charts) - MOST_PANELS
             self.charts = noted(self.charts, [f"{more} more charts are not drawn; see the table"])
         count = len(self.charts)
-        self._columns = max(count, 1) if count <= 3 else 2 + count % 2
-        self._width = _PANEL * self._columns
+        self._columns = _columns(count, size)
+        self._width = _WIDTHS.get(size, _PANEL * self._columns)
+        self._panel = self._width / self._columns
         heights = [
-            max(2.2, 1.2 + 0.24 * len(chart.rows)) if isinstance(chart, IntervalChart) else 3.8
+            1.2 + 0.24 * len(chart.rows) if isinstance(chart, IntervalChart) else 0.73 * self._panel
             for chart in self.charts
         ]
+        rows = range(0, count, self._columns)
+        most = max(_LEAST_PANEL, (_TALLEST * self._width - _BELOW) / max(len(rows), 1))
         self._heights = [
-            max(heights[start : start + self._columns]) for start in range(0, count, self._columns)
+            min(max(_LEAST_PANEL, *heights[start : start + self._columns]), most) for start in rows
         ]
-        size = (self._width, sum(self._heights))
-        self.figure = matplotlib.figure.Figure(figsize=size, layout="constrained", dpi=_DPI)
+        inches = self._width, sum(self._heights)
+        self.figure = matplotlib.figure.Figure(figsize=inches, layout="constrained", dpi=_DPI)
         matplotlib.backends.backend_agg.FigureCanvasAgg(self.figure)  # which measures texts
         grid = self.figure.subplots(
             len(self._heights),
@@ -77,7 +85,16 @@ class Page:
         for empty in list(grid.flat)[count:]:
             empty.remove()
 
-    def finish(self, of_panels: Sequence[Entries]) -> None:
+    def draw(self) -> None:
+        """Draw every chart into its panel, then what stands below them."""
+        room = self._panel / _PANEL
+        entries = [
+            _panel(chart, axes, room, self._heights[place // self._columns])
+            for place, (chart, axes) in enumerate(zip(self.charts, self.panels, strict=True))
+        ]
+        self._finish(entries)
+
+    def _finish(self, of_panels: Sequence[Entries]) -> None:
         """Add legends and small print below the panels, and enlarge the page for them."""
         most = max(of_panels, key=len)
         alike = all(entries.keys() <= most.keys() for entries in of_panels)
@@ -109,7 +126,7 @@ class Page:
         extra = [0.0] * len(self._heights)
         for panel, (axes, entries) in enumerate(zip(self.panels, of_panels, strict=True)):
             if entries:
-                legend = self._legend(axes, entries, _PANEL)
+                legend = self._legend(axes, entries, self._panel)
                 legend.set_bbox_to_anchor((0.5, -0.16), axes.transAxes)
                 row = panel // self._columns
                 extra[row] = max(extra[row], _inches(legend)[1])
@@ -143,6 +160,16 @@ class Page:
         ]
 
 
+def _columns(count: int, size: PlotSize) -> int:
+    """Return the number of panels beside each other, so that a page is not too tall."""
+    if size != "screen":
+        return max(1, min(count, 2)) if size == "page" else 1
+    columns = max(count, 1) if count <= 3 else 2 + count % 2
+    while math.ceil(count / columns) * _LEAST_PANEL > _TALLEST * _PANEL * columns - _BELOW:
+        columns += 2
+    return columns
+
+
 def _inches(legend: Any) -> tuple[float, float]:
     box = legend.get_window_extent()
     return float(box.width) / _DPI, float(box.height) / _DPI
@@ -159,6 +186,7 @@ _NEAREST = 0.05  # of the length of an axis: the least distance of two ticks
 _LONGEST_TITLE = 60  # characters that fit into a panel
 _LONGEST_LABEL = 30  # characters that fit into half a panel
 _LONGEST_ROW = 32  # characters that leave room for intervals
+_NAME_HEIGHT = 0.13  # inches
 _STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -185,24 +213,22 @@ def refuse_undrawable(path: str) -> None:
         )
 
 
-def draw(charts: Sequence[Chart], path: str) -> None:
+def draw(charts: Sequence[Chart], path: str, size: PlotSize = "screen") -> None:
     """Draw charts side by side into one file, PNG, SVG or PDF by its suffix."""
     refuse_undrawable(path)
     matplotlib = _matplotlib()
     form = path.rpartition(".")[2].lower()
-    figure = figure_of(charts)
+    figure = figure_of(charts, size)
     with matplotlib.rc_context(_STYLE), replacing(path, "--plot") as file:
         figure.savefig(file, format=form, metadata=_UNDATED.get(form))
 
 
-def figure_of(charts: Sequence[Chart]) -> Any:
-    """Draw charts side by side as a matplotlib figure."""
+def figure_of(charts: Sequence[Chart], size: PlotSize = "screen") -> Any:
+    """Draw charts side by side as a matplotlib figure, for a screen, or a column or page."""
     matplotlib = _matplotlib()
     with matplotlib.rc_context(_STYLE):
-        page = Page(charts)
-        page.finish(
-            [_panel(chart, axes) for chart, axes in zip(page.charts, page.panels, strict=True)]
-        )
+        page = Page(charts, size)
+        page.draw()
     return page.figure
 
 
@@ -224,16 +250,18 @@ def _matplotlib() -> Any:
             os.close(before)
 
 
-def _panel(chart: Chart, axes: Any) -> Entries:
-    axes.set_title("\n".join(textwrap.wrap(visible(chart.title), _LONGEST_TITLE)))
+def _panel(chart: Chart, axes: Any, room: float, height: float) -> Entries:
+    """Draw a chart; `room` is the width of its panel over that on a screen."""
+    longest = int(_LONGEST_TITLE * room)
+    axes.set_title("\n".join(textwrap.wrap(visible(chart.title), longest)))
     _set_axis(chart, axes, "x")
     for rule in chart.rules:
         _rule(rule, axes)
     if isinstance(chart, IntervalChart):
-        _intervals(chart, axes)
+        _intervals(chart, axes, int(_LONGEST_ROW * room), (height - 1.0) / max(len(chart.rows), 1))
         return {}
     _set_axis(chart, axes, "y")
-    return _plane(chart, axes)
+    return _plane(chart, axes, int(_LONGEST_LABEL * room))
 
 
 def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
@@ -263,18 +291,22 @@ def _apart(axis: Axis, distance: float) -> list[float]:
     return kept
 
 
-def _plane(chart: PlaneChart, axes: Any) -> Entries:
+def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
     """Draw lines, points and corners; return the entries of the legend, if one is needed."""
     entries: Entries = {}
     curves = count()
     for line in chart.lines:
         if line.role == "ceiling":
             (drawn,) = axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1)
+        elif line.role == "others":
+            x, low, high = zip(*line.band, strict=True)
+            drawn = axes.fill_between(x, low, high, color=_GREY, alpha=0.25, linewidth=0)
         else:
             drawn = _curve(chart, line, next(curves), axes)
         entries[line.label] = drawn
     for number, group in enumerate(chart.points):
-        entries[group.name] = _points(group, number, axes)
+        if len(group.x):
+            entries[group.name] = _points(group, number, axes, longest)
     for corner, text in enumerate(chart.corners):
         right, lower = corner % 2, corner // 2
         axes.annotate(
@@ -321,7 +353,7 @@ def _curve(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
     return drawn
 
 
-def _points(group: Points, number: int, axes: Any) -> Any:
+def _points(group: Points, number: int, axes: Any, longest: int) -> Any:
     colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
     drawn = axes.scatter(
         group.x,
@@ -336,7 +368,7 @@ def _points(group: Points, number: int, axes: Any) -> Any:
     )
     beside = {"textcoords": "offset points", "fontsize": 7}
     points = list(zip(group.x, group.y, strict=True))
-    names = short_names([*map(visible, group.labels)], _LONGEST_LABEL)
+    names = short_names([*map(visible, group.labels)], longest)
     labels: dict[tuple[float, float], list[str]] = {}  # of points that may coincide
     for text, point in zip(names, points, strict=False):
         labels.setdefault(point, []).append(text)
@@ -356,22 +388,26 @@ def _points(group: Points, number: int, axes: Any) -> Any:
     return drawn
 
 
-def _intervals(chart: IntervalChart, axes: Any) -> None:
+def _intervals(chart: IntervalChart, axes: Any, longest: int, pitch: float) -> None:
+    """Draw rows that are some inches apart; as many names as there is room for."""
+    thick = min(3.0, 36 * pitch)
     left, right = axes.get_xlim()
     heights = range(len(chart.rows), 0, -1)
     for height, row in zip(heights, chart.rows, strict=True):
         if not (math.isnan(row.low) or math.isnan(row.high)):
             ends = [min(max(bound, left), right) for bound in (row.low, row.high)]
-            axes.plot(ends, [height] * 2, color=_GREY, linewidth=3, solid_capstyle="butt")
+            axes.plot(ends, [height] * 2, color=_GREY, linewidth=thick, solid_capstyle="butt")
         for bound, arrow in ((row.low, "<"), (row.high, ">")):
             if math.isinf(bound):  # the interval leaves the chart
                 edge = left if bound < 0 else right
                 axes.plot([edge], [height], marker=arrow, color=_GREY, clip_on=False)
         if math.isfinite(row.value):
-            axes.plot([row.value], [height], marker="o", markersize=4.5, color=_COLOURS[0])
-    axes.set_yticks(
-        list(heights), short_names([visible(row.name) for row in chart.rows], _LONGEST_ROW)
-    )
+            axes.plot([row.value], [height], marker="o", markersize=1.5 * thick, color=_COLOURS[0])
+    names = short_names([visible(row.name) for row in chart.rows], longest)
+    step = max(1, math.ceil(_NAME_HEIGHT / pitch))
+    axes.set_yticks(list(heights)[::step], names[::step])
+    if step > 1:
+        axes.set_ylabel(f"{len(names)} rows, every {step}. named")
     axes.set_ylim(0.4, len(chart.rows) + 0.6)
 
 

@@ -106,7 +106,8 @@ def _plane(chart: PlaneChart, width: int) -> list[str]:
         for cell in grid.cells([line.x[i] for i in points], [line.y[i] for i in points]):
             grid.set(*cell, marker)
     for line in chart.lines:
-        _connect(line, grid)
+        if line.role != "others":
+            _connect(line, grid)
     _write_corners(chart.corners, grid)
     _draw_rules(chart, grid)
     for line in chart.lines:
@@ -202,9 +203,10 @@ def _legend(chart: PlaneChart, width: int) -> list[str]:
     if not chart.needs_legend:
         return []
     named = [
-        *zip(cycle(_MARKERS), (group.name for group in chart.points), strict=False),
+        *((m, group.name) for m, group in zip(cycle(_MARKERS), chart.points) if len(group.x)),
         *zip(cycle(_MARKERS), (line.label for line in chart.curves), strict=False),
         *((_CEILING * 2, line.label) for line in chart.lines if line.role == "ceiling"),
+        *((_BAND * 2, line.label) for line in chart.lines if line.role == "others"),
     ]
     lines = [""]
     for marker, name in named:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # importing it takes longer than printing a help text
     from collections.abc import Sequence
 
     from ragkpi.charts.chart import Chart, Charts
+    from ragkpi.charts.picture import PlotSize
     from ragkpi.statistics.gates import Verdict
 
 
@@ -29,6 +30,7 @@ class Output(NamedTuple):
     path: str | None  # None for standard output
     digits: int | None
     plot: str | None  # "-" prints all charts as text
+    plot_size: "PlotSize | None"
     wide: bool
     explain: bool
     colour: Literal["auto", "always", "never"]
@@ -91,7 +93,7 @@ class Output(NamedTuple):
         if charts is None:
             return
         if self.plot not in (None, "-"):
-            _drawing(self.plot)(charts(), self.plot)
+            _drawing(self.plot)(charts(), self.plot, self.plot_size or "screen")
         elif self.plot == "-" or (
             first_chart == "on terminals" and on_screen and self.format in (None, "table")
         ):
@@ -108,7 +110,7 @@ class Output(NamedTuple):
             write([f"{more}: --plot - or --plot FILE.png\n"])
 
 
-def _drawing(path: str) -> Callable[["Sequence[Chart]", str], None]:
+def _drawing(path: str) -> Callable[["Sequence[Chart]", str, "PlotSize"], None]:
     """Return the function that draws charts into a file, once it is known that it can."""
     from ragkpi.charts.picture import draw, refuse_undrawable
 
@@ -162,6 +164,10 @@ def output_and_plot(
         "Draw a picture, FILE.png, .svg or .pdf; - draws one in plain text.",
         use="common",
     ),
+    plot_size: Literal["column", "page"] | None = option(
+        "--plot-size column|page",
+        "Draw the picture as wide as a column or page of a paper, with type of 7 pt at least.",
+    ),
     wide: bool = option("--wide", "All columns and rows, however small the terminal is."),
     explain: bool = option(
         "--explain",
@@ -182,13 +188,15 @@ def output_and_plot(
         )
     if plot is not None and plot != "-":
         _drawing(plot)
+    elif plot_size is not None:
+        raise UsageError(f"--plot-size {plot_size}: it is of a picture; give --plot FILE with it")
     colour_warnings(colour)
-    values = Output(format_, path, digits, plot, wide, explain, colour)
+    values = Output(format_, path, digits, plot, plot_size, wide, explain, colour)
     _ = values.chosen  # refuses an unknown suffix before any file is read
     return values
 
 
-output = output_and_plot.without("plot")
+output = output_and_plot.without("plot", "plot_size")
 output_of_texts = output.without("digits")  # tables of texts and counts
 output_of_eval = output.changed(
     "format_",

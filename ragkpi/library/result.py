@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from html import escape
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import one_of
@@ -125,13 +125,13 @@ class Result:
             return self.__dict__
         return {**self.__dict__, "charts": partial(list, self.charts())}
 
-    def plot(self) -> Any:
-        """Draw the charts of ``--plot`` as a matplotlib figure."""
+    def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
+        """Draw the charts of ``--plot`` as a matplotlib figure, ``--plot-size`` wide."""
         if self.charts is None:
             raise UsageError("this result has no picture; expected an answer that has one")
         from ragkpi.charts.picture import figure_of
 
-        return figure_of(self.charts())
+        return figure_of(self.charts(), size)
 
     def _columns(self) -> dict[str, list[Any]]:
         names = dict.fromkeys(name for row in self.rows for name in row)

@@ -21,6 +21,7 @@ from ragkpi.charts.chart import (
     Line,
     PlaneChart,
     Rule,
+    gathered,
     noted,
 )
 from ragkpi.errors import UsageError
@@ -147,13 +148,21 @@ def _over(differences: Sequence[Difference]) -> str:
     return "queries: " + ", ".join(f"{name} {number:,}" for name, number in numbers.items())
 
 
-def _sorted_differences(comparison: Comparison, d: Difference) -> Line:
-    """Return the differences of all queries, sorted; the name counts those won, equal and lost."""
-    known, baseline, value = _per_query(comparison, d)
-    with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
-        apart = np.where(value == baseline, 0.0, value - baseline)[known]
-    counts = f"{d.wins} won, {d.ties} equal, {d.losses} lost"
-    return Line(f"{d.run}: {counts}", range(1, len(apart) + 1), np.sort(apart)[::-1].tolist())
+def _lines_of_queries(comparison: Comparison, differences: Sequence[Difference]) -> list[Line]:
+    """Return the differences of all queries, by run, in one order: the first run's, sorted.
+
+    The names count the queries won, equal and lost.
+    """
+    lines: list[Line] = []
+    order = np.empty(0, dtype=np.intp)
+    for d in differences:
+        known, baseline, value = _per_query(comparison, d)
+        with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
+            apart = np.where(value == baseline, 0.0, value - baseline)[known]
+        order = order if lines else np.argsort(-apart, kind="stable")
+        counts = f"{d.wins} won, {d.ties} equal, {d.losses} lost"
+        lines.append(Line(f"{d.run}: {counts}", range(1, len(apart) + 1), apart[order].tolist()))
+    return lines
 
 
 REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default measures
@@ -317,6 +326,7 @@ class ComparisonReport(_ComparedReport[Comparison]):
         for differences in comparison.by_metric:
             metric = differences[0].metric
             title = metric.name + (" (less is better)" if metric.measure.better == "lower" else "")
+            differences = sorted(differences, key=goodness, reverse=True)
             rows = [
                 IntervalRow(d.run, d.interval.low, d.difference, d.interval.high)
                 for d in differences
@@ -325,14 +335,14 @@ class ComparisonReport(_ComparedReport[Comparison]):
             if not metric.is_printed("query"):
                 no_curve.append(metric.name)
                 continue
-            lines = [_sorted_differences(comparison, d) for d in differences]
+            lines = _lines_of_queries(comparison, differences)
             only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
             charts.append(
                 PlaneChart(
                     f"{title}, query by query{only}",
-                    Axis("queries, the largest difference first", low=1),
+                    Axis(f"queries, the largest difference of {differences[0].run} first", low=1),
                     Axis(from_baseline),
-                    lines,
+                    gathered(lines, lines[:1]),
                     rules=[Rule("y", 0.0)],
                 )
             )

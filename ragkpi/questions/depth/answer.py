@@ -10,7 +10,7 @@ from itertools import compress
 
 import numpy as np
 
-from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, noted
+from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, gathered, noted
 from ragkpi.interface import option
 from ragkpi.library.evaluation_report import interval_notes
 from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT, Needed
@@ -430,20 +430,29 @@ def depth_charts(curves: Curves) -> list[Chart]:
             "Bits over random, under the ceiling" if bits else "The most bits a system can have",
             depth,
             Axis("BoR (bits)" if bits else "BoR_max (bits)", low=0),
-            [*bits, *ceiling],
+            [*gathered(bits, _leaders(bits)), *ceiling],
             rules=rules,
         ),
         PlaneChart(
             "Success above chance" if success else "Chance of success",
             depth,
             Axis("share of queries", low=0, high=1),
-            [*success, *(quality if is_share else []), *chance],
+            [*gathered(success, _leaders(success)), *(quality if is_share else []), *chance],
             rules=rules,
         ),
     ]
     if not is_share:
         charts.append(PlaneChart("Answer quality", depth, Axis("quality"), quality, rules=rules))
     return noted(charts, notes)
+
+
+def _leaders(lines: Sequence[Line]) -> list[Line]:
+    """Return the first curve, and the highest one on average."""
+
+    def height(line: Line) -> float:
+        return sum(finite := [y for y in line.y if math.isfinite(y)]) / max(len(finite), 1)
+
+    return [*lines[:1], *([max(lines, key=height)] if lines else [])]
 
 
 def _line(curve: Curve, depths: Sequence[int], measure: str) -> Line:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,19 +14,14 @@ from ragkpi.charts.chart import (
     Line,
     PlaneChart,
     Rule,
+    best_first,
     noted,
 )
-from ragkpi.charts.picture import figure_of
 from ragkpi.errors import UsageError
-from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport, interval_notes
+from ragkpi.library.evaluation_report import EvaluatedRun, interval_notes
 from ragkpi.measures.measure import MetricScores
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.wording import counted
-
-
-def evaluation_figure(report: EvaluationReport) -> Any:
-    """Draw the charts of a report as a matplotlib figure."""
-    return figure_of(evaluation_charts(report.runs, report.bootstrap))
 
 
 def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None) -> list[Chart]:
@@ -48,14 +42,15 @@ def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None)
     bounds = [run.intervals or intervals(run.scores, bootstrap) for run in runs]
     notes = interval_notes(bootstrap, [run.scores for run in runs])
     charts: list[Chart] = []
-    for name in (column.name for column in columns):
+    for name, metric in ((column.name, column.metric) for column in columns):
         rows = [
             IntervalRow(
                 run.name, of_run[name].low, float(run.scores[name].summary), of_run[name].high
             )
             for run, of_run in zip(runs, bounds, strict=True)
         ]
-        charts.append(IntervalChart(name, Axis("value of each run"), rows))
+        sign = metric.measure.sign
+        charts.append(IntervalChart(name, Axis("value of each run"), best_first(rows, sign)))
     return noted(charts, [notes[0].replace("[low, high]", "bars"), over])
 
 

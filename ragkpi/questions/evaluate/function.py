@@ -79,11 +79,12 @@ class EvaluationResult(Result):
         assert isinstance(report, EvaluationReport)
         return report
 
-    def plot(self) -> Any:
+    def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
         """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
-        from ragkpi.questions.evaluate.charts import evaluation_figure
+        from ragkpi.charts.picture import figure_of
+        from ragkpi.questions.evaluate.charts import evaluation_charts
 
-        return evaluation_figure(self.evaluation)
+        return figure_of(evaluation_charts(self.evaluation.runs, self.evaluation.bootstrap), size)
 
     def log(
         self,

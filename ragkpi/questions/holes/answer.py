@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ragkpi.bounds.bounds import Bounded, HoleBounds, Swap, depth_needed
-from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, noted
+from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, best_first, noted
 from ragkpi.questions.holes.assessment import Candidate
 from ragkpi.reports.layout import ALL, Answer, Cell, Column, Table
 from ragkpi.wording import counted, decoded, listed, rounded
@@ -264,4 +264,6 @@ def _chart(title: str, rows: Sequence[tuple[str, Bounded]]) -> Chart:
     intervals = [
         IntervalRow(name, bounded.low, bounded.now, bounded.high) for name, bounded in rows
     ]
+    if len({bounded.metric.name for _, bounded in rows}) == 1:  # by run
+        intervals = best_first(intervals, rows[0][1].metric.measure.sign)
     return IntervalChart(title, Axis("value now, and what it could be"), intervals)
