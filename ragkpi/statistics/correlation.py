@@ -155,7 +155,8 @@ def spearman(variables: FloatArray, y: FloatArray) -> UnderWeights:
     groups_of_orders = [_groups(order) for order in orders]
 
     def under(weights: FloatArray) -> FloatArray:
-        in_cell, total = cells.added(weights), weights.sum(axis=1)
+        in_cell = cells.added(weights)
+        total = in_cell.sum(axis=0)
         in_y = of_y @ in_cell
         y_distance = _from_mean(in_y, total)
         y_squares = np.einsum("gb,gb,gb->b", in_y, y_distance, y_distance)
@@ -190,7 +191,8 @@ def kendall(x: FloatArray, y: FloatArray) -> UnderWeights:
     merges = [_Merge(fewer, more, level) for level in range(levels)]
 
     def under(weights: FloatArray) -> FloatArray:
-        in_cell, total = cells.added(weights), weights.sum(axis=1)
+        in_cell = cells.added(weights)
+        total = in_cell.sum(axis=0)
         # No count exceeds the square of the total, which fits single precision up to 4,096 draws.
         single = float(total.max(initial=0)) ** 2 <= _WHOLE_IN_SINGLE
         rows = in_cell.astype(np.float32) if single else in_cell
