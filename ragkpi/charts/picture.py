@@ -40,7 +40,7 @@ PlotSize = Literal["screen", "column", "page"]
 _WIDTHS: Mapping[PlotSize, float] = {"column": 3.35, "page": 7.0}
 _PANEL = 5.2  # inches, on a screen
 _TALLEST = 1.2  # height of a page over its width, as long as panels have their least height
-_LEAST_PANEL, _BELOW = 2.2, 1.1  # inches: of a panel, and of legend and small print
+_LEAST_PANEL, _BELOW = 2.2, 1.4  # inches: of a panel, and of legends and small print
 _DPI = 150
 _SMALL = 7  # points
 _NAME = 60  # characters per line of a legend
@@ -68,9 +68,10 @@ class Page:
             for chart in self.charts
         ]
         rows = range(0, count, self._columns)
-        most = max(_LEAST_PANEL, (_TALLEST * self._width - _BELOW) / max(len(rows), 1))
+        least = min(_LEAST_PANEL, 0.48 * self._panel)
+        most = max(least, (_TALLEST * self._width - _BELOW) / max(len(rows), 1))
         self._heights = [
-            min(max(_LEAST_PANEL, *heights[start : start + self._columns]), most) for start in rows
+            min(max(least, *heights[start : start + self._columns]), most) for start in rows
         ]
         inches = self._width, sum(self._heights)
         self.figure = matplotlib.figure.Figure(figsize=inches, layout="constrained", dpi=_DPI)
@@ -134,7 +135,7 @@ class Page:
         self.panels[0].get_gridspec().set_height_ratios(self._heights)
 
     def _legend(self, owner: Any, entries: Entries, width: float) -> Any:
-        texts = ["\n".join(textwrap.wrap(visible(name), _NAME)) for name in entries]
+        texts = [_wrapped(name, _NAME) for name in entries]
         for columns in range(min(len(entries), _MOST_COLUMNS), 0, -1):
             legend = owner.legend(
                 entries.values(),
@@ -184,6 +185,7 @@ _COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#
 _GREY = "#777777"
 _NEAREST = 0.05  # of the length of an axis: the least distance of two ticks
 _LONGEST_TITLE = 60  # characters that fit into a panel
+_LONGEST_AXIS = 45  # characters below an axis beside names of rows
 _LONGEST_LABEL = 30  # characters that fit into half a panel
 _LONGEST_ROW = 32  # characters that leave room for intervals
 _NAME_HEIGHT = 0.13  # inches
@@ -252,19 +254,22 @@ def _matplotlib() -> Any:
 
 def _panel(chart: Chart, axes: Any, room: float, height: float) -> Entries:
     """Draw a chart; `room` is the width of its panel over that on a screen."""
-    longest = int(_LONGEST_TITLE * room)
-    axes.set_title("\n".join(textwrap.wrap(visible(chart.title), longest)))
-    _set_axis(chart, axes, "x")
+    axes.set_title(_wrapped(chart.title, int(_LONGEST_TITLE * room)))
+    _set_axis(chart, axes, "x", int(_LONGEST_AXIS * room))
     for rule in chart.rules:
         _rule(rule, axes)
     if isinstance(chart, IntervalChart):
         _intervals(chart, axes, int(_LONGEST_ROW * room), (height - 1.0) / max(len(chart.rows), 1))
         return {}
-    _set_axis(chart, axes, "y")
+    _set_axis(chart, axes, "y", int(12 * height))
     return _plane(chart, axes, int(_LONGEST_LABEL * room))
 
 
-def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
+def _wrapped(text: str, longest: int) -> str:
+    return "\n".join(textwrap.wrap(visible(text), longest))
+
+
+def _set_axis(chart: Chart, axes: Any, direction: Direction, longest: int) -> None:
     axis, low, high = extent_of(chart, direction)
     # Texts in corners need room beside points.
     corners = not isinstance(chart, IntervalChart) and chart.corners
@@ -273,7 +278,7 @@ def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
     if axis.scale == "log":
         axes.set(**{f"{direction}scale": "log"})
         limits = (10 ** limits[0], 10 ** limits[1])
-    axes.set(**{f"{direction}lim": limits, f"{direction}label": visible(axis.label)})
+    axes.set(**{f"{direction}lim": limits, f"{direction}label": _wrapped(axis.label, longest)})
     if axis.ticks:
         side = axes.xaxis if direction == "x" else axes.yaxis
         ticker = _matplotlib().ticker
@@ -407,7 +412,7 @@ def _intervals(chart: IntervalChart, axes: Any, longest: int, pitch: float) -> N
     step = max(1, math.ceil(_NAME_HEIGHT / pitch))
     axes.set_yticks(list(heights)[::step], names[::step])
     if step > 1:
-        axes.set_ylabel(f"{len(names)} rows, every {step}. named")
+        axes.set_ylabel(f"{len(names)} rows, one in {step} named")
     axes.set_ylim(0.4, len(chart.rows) + 0.6)
 
 

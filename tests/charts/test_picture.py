@@ -1,4 +1,5 @@
 import importlib.util
+import itertools
 import math
 import re
 
@@ -14,9 +15,11 @@ from ragkpi.charts.chart import (
     Points,
     Rule,
     Span,
+    gathered,
     noted,
 )
 from ragkpi.charts.picture import draw, refuse_undrawable
+from ragkpi.charts.text_chart import text
 from ragkpi.errors import UsageError
 
 TEN = Mark(10, "ten")
@@ -142,6 +145,71 @@ def test_legends_never_vanish(names, charts):
     assert inside(figure, legend)
     for axes in figure.axes:
         assert axes.get_window_extent().width > 0.6 * 5.2 * figure.dpi
+
+
+def rows_of(number, title):
+    rows = [IntervalRow(f"a-rather-long-name-{i}", i / 9, i / 8, i / 7) for i in range(number)]
+    return IntervalChart(title, Axis("value of each run, with a label that is long"), rows)
+
+
+@needs_matplotlib
+@pytest.mark.parametrize(("size", "inches"), [("column", 3.35), ("page", 7.0)])
+def test_a_picture_for_a_paper_has_its_width_and_readable_type(size, inches):
+    from matplotlib.text import Text
+
+    from ragkpi.charts.picture import figure_of
+
+    figure = figure_of([*CHARTS, rows_of(100, "rows"), of_runs(LONG)], size)
+    figure.draw_without_rendering()
+    assert figure.get_size_inches()[0] == pytest.approx(inches)
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    assert min(text.get_fontsize() for text in texts) >= 7
+    labels = [axes.xaxis.label for axes in figure.axes] + [axes.yaxis.label for axes in figure.axes]
+    assert all(inside(figure, label) for label in labels)
+
+
+@needs_matplotlib
+@pytest.mark.parametrize("size", ["screen", "page"])
+def test_a_hundred_runs_are_no_taller_than_fits_a_screen(size):
+    """The names of rows that have no room are left out, and said to be."""
+    from ragkpi.charts.picture import figure_of
+
+    lines = [Line(f"run{i}", range(9), [i] * 9) for i in range(100)]
+    charts = []
+    for number in range(4):
+        queries = PlaneChart("queries", Axis("x"), Axis("y"), gathered(lines, lines[-1:]))
+        charts += [rows_of(100, f"measure {number}"), queries]
+    figure = figure_of(charts, size)
+    figure.draw_without_rendering()
+    width, height = figure.get_size_inches()
+    assert height <= 1.2 * width
+    names = [text for text in figure.axes[0].get_yticklabels() if text.get_text()]
+    boxes = [text.get_window_extent() for text in names]
+    assert all(low.y1 <= high.y0 + 1 for high, low in itertools.pairwise(boxes))
+    assert re.search("100 rows, one in .* named", " ".join(texts_of(figure)))
+
+
+def test_of_many_curves_the_leaders_are_kept_and_the_range_of_the_others():
+    lines = [Line(f"run{i}", [1, 2, 3], [i, -i, math.nan]) for i in range(9)]
+    assert gathered(lines[:8], lines[:1]) == lines[:8]
+    leader, others = gathered(lines, [lines[4]])
+    assert leader is lines[4]
+    assert (others.name, others.role) == ("range of 8 others", "others")
+    assert others.band == [Span(1, 0, 8), Span(2, -8, 0)]
+    drawn = text(PlaneChart("t", Axis("x"), Axis("y"), [leader, others]))
+    assert ":: range of 8 others" in drawn
+
+
+@needs_matplotlib
+def test_no_legend_names_an_empty_group():
+    from ragkpi.charts.picture import figure_of
+
+    points = [Points("some", [1], [1]), Points("none", [], []), Points("more", [2], [1])]
+    chart = PlaneChart("t", Axis("x"), Axis("y"), points=points)
+    figure = figure_of([chart])
+    (legend,) = figure.legends
+    assert [one.get_text() for one in legend.get_texts()] == ["some", "more"]
+    assert "none" not in text(chart)
 
 
 @needs_matplotlib

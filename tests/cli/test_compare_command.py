@@ -308,6 +308,8 @@ def test_a_picture_of_differences_and_queries(compare, tmp_path):
         (["--against", "dense"], "--against dense: only --paper marks runs"),
         (["--paper", "--against", "x"], "expected one of"),
         (["--plot", "x.gif"], "--plot x.gif"),
+        (["--plot-size", "column"], "give --plot FILE with it"),
+        (["--plot-size", "page", "--plot", "-"], "give --plot FILE with it"),
     ],
 )
 def test_options_that_do_nothing_are_refused(compare, arguments, words):

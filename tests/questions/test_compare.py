@@ -209,6 +209,14 @@ def test_a_picture_of_a_comparison_has_differences_and_queries():
     assert "no value per query, so no curve: bor_10" in alone.notes
 
 
+def test_charts_show_the_best_run_first_and_all_runs_in_its_order_of_queries():
+    made = [scores([(MAP, values)]) for values in ([0, 0, 0], [0.5, 0.25, 0], [0.25, 0.5, 0.75])]
+    means, queries = ComparisonReport(compare(["a", "b", "c"], made, Procedure())).charts()
+    assert [row.name for row in means.rows] == ["c", "b"]
+    assert [list(line.y) for line in queries.lines] == [[0.75, 0.5, 0.25], [0, 0.25, 0.5]]
+    assert queries.x.label == "queries, the largest difference of c first"
+
+
 SIX = [0.125 * i / 8 for i in range(6)]
 LOW = scores([(MAP, SIX)])
 HIGH = scores([(MAP, [value + 0.5 + i / 64 for i, value in enumerate(SIX)])])

@@ -402,6 +402,7 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
 
 
 _MOST_TICKS = 15
+_MOST_NOTES = 8
 _VISIBLE = 0.02  # least relative difference that a reader sees in a chart
 
 
@@ -411,13 +412,13 @@ def depth_charts(curves: Curves) -> list[Chart]:
     unit = "documents retrieved" if curves.corpus_size is None else "documents shown"
     depth = Axis(f"K, {unit}", "log", ticks=ticks)
     rules, notes = _collapse_rules(curves)
-    bits, success, quality = [], [], []
+    bits, success, quality, reasons = [], [], [], []
     for curve in curves.curves:
         if curve.name or curves.success == "published":
             bits.append(_line(curve, curves.depths, "bor"))
             success.append(_line(curve, curves.depths, "p_obs"))
         if curve.name and not curve.study.recommended:
-            notes.append(f"{curve.name}: {_short(curve).partition(':')[0].removesuffix('.')}")
+            reasons.append(f"{curve.name}: {_short(curve).partition(':')[0].removesuffix('.')}")
         if curve.quality:
             of = f"answer quality of {curve.name}" if curve.name else "answer quality"
             x = sorted(curve.quality)
@@ -443,7 +444,9 @@ def depth_charts(curves: Curves) -> list[Chart]:
     ]
     if not is_share:
         charts.append(PlaneChart("Answer quality", depth, Axis("quality"), quality, rules=rules))
-    return noted(charts, notes)
+    if len(reasons) > _MOST_NOTES:
+        reasons = [f"{len(reasons)} runs have no K to recommend; the table says why"]
+    return noted(charts, [*notes, *reasons])
 
 
 def _leaders(lines: Sequence[Line]) -> list[Line]:
