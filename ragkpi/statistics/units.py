@@ -29,8 +29,10 @@ def units_of(queries: Sequence[bytes], clusters: Clusters | None) -> Unit:
     >>> units_of([b"1_1", b"1_2", b"2"], {b"1_1": "1", b"1_2": "1"})
     array([0, 0, 1])
     """
+    if not clusters:
+        return None
     units: dict[str | bytes, int] = {}
-    of_query = (clusters or {}).get
+    of_query = clusters.get
     numbers = [units.setdefault(of_query(query, query), len(units)) for query in queries]
     return None if len(units) == len(queries) else np.array(numbers)
 

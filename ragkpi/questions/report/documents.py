@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -89,23 +89,28 @@ def query_details(
             outcomes = read_runs(list(paths), some, names, evaluator.run_format, watch)
         interface().refuse([run for run in outcomes if isinstance(run, RagkpiError)])
         hits = [run for run in outcomes if isinstance(run, Hits)]
-    rankings = [_rankings(of_run, judgements, settings, depth) for of_run in hits]
+    numbers = frozenset(some.index.values())
+    rankings = [_rankings(of_run, judgements, numbers, settings, depth) for of_run in hits]
     pool: _Rankings = {}
     if evaluator.pool is not None:
         of_pool = evaluator.read_pool(some, RunParts(depth=DEEPEST))
-        pool = _rankings(of_pool, judgements, Settings(), DEEPEST)
+        pool = _rankings(of_pool, judgements, numbers, Settings(), DEEPEST)
     details = [_detail(query, runs, rankings, pool, judgements) for query in queries]
     entries = np.cumsum([len(query.documents) + sum(map(len, query.rankings)) for query in details])
     return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
 
 
-def _rankings(hits: Hits, judgements: Judgements, settings: Settings, depth: int) -> _Rankings:
-    """Name the documents of each query; -J leaves out unjudged ones, -M cuts the ranking."""
+def _rankings(
+    hits: Hits, judgements: Judgements, queries: Set[int], settings: Settings, depth: int
+) -> _Rankings:
+    """Name the documents of queries; -J leaves out unjudged ones, -M cuts the ranking."""
     rankings = {}
     top, rows_of_hits = hits.top, hits.rows_of_top(judgements)
     judgement = np.full(len(top.document), -1)
     judgement[rows_of_hits[rows_of_hits >= 0]] = hits.judgement[rows_of_hits >= 0]
     for group, query in enumerate(top.query.tolist()):
+        if query not in queries:
+            continue
         rows = np.arange(top.starts[group], top.starts[group + 1])
         if settings.unjudged == "removed":
             rows = rows[(judgement[rows] >= 0) & (judgements.level[judgement[rows]] >= 0)]
