@@ -81,10 +81,9 @@ class EvaluationResult(Result):
 
     def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
         """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
-        from ragkpi.charts.picture import figure_of
-        from ragkpi.questions.evaluate.charts import evaluation_charts
+        from ragkpi.questions.evaluate.charts import evaluation_figure
 
-        return figure_of(evaluation_charts(self.evaluation.runs, self.evaluation.bootstrap), size)
+        return evaluation_figure(self.evaluation, size)
 
     def log(
         self,

@@ -444,13 +444,17 @@
       figure(`${name}-${place}`, { ...chart, queries });
     }));
     const several = found.length > 1;
-    const all = (part) => [...new Set(found.flatMap(({ answer }) => answer[part]))];
+    // What holds for all of the runs, then what does for each.
+    const lines = (part) => {
+      const common = found[0]?.answer[part].filter((line) => found.every(({ answer }) => answer[part].includes(line))) ?? [];
+      return [...common, ...found.flatMap(({ run, answer }) => answer[part].filter((line) => !common.includes(line)).map((line) => `${data.names[data.runs.indexOf(run)]}: ${line}`))];
+    };
     const rows = found.flatMap(({ run, answer }) => answer.rows.map((row) => (several ? { run, ...row } : row)));
     return [
       make("div", { class: "answer" }, found.map(({ run, answer }) => make("p", {}, several ? [runName(data.runs.indexOf(run)), ": "] : null, visible(answer.answer.join(" "))))),
       make("div", { class: "charts" }, charts),
-      make("div", { class: "notes" }, paragraphs([...new Set([...all("notes"), ...drawn.flatMap((chart) => chart.notes)])])),
-      make("details", {}, make("summary", {}, "How this was computed"), make("div", { class: "notes" }, paragraphs(all("explanation")))),
+      make("div", { class: "notes" }, paragraphs(lines("notes"))),
+      make("details", {}, make("summary", {}, "How this was computed"), make("div", { class: "notes" }, paragraphs(lines("explanation")))),
       make("details", {}, make("summary", {}, "The numbers"), make("div", { class: "scroll" }, rowsTable(name, rows, queryColumn))),
     ];
   }
@@ -616,7 +620,11 @@
     inView.observe(element);
   }
 
-  const heightOf = (chart) => (chart.kind === "intervals" ? Math.max(150, 100 + 26 * chart.rows.length) : HEIGHT);
+  function heightOf(chart) {
+    if (chart.kind === "intervals") return Math.max(150, 100 + 26 * chart.rows.length);
+    const named = chart.kind === "plane" ? chart.lines.length + chart.points.filter((group) => group.x.length).length : 1;
+    return HEIGHT + (named > 1 ? 22 * Math.ceil(named / 2) : 0); // the legend has two columns
+  }
 
   function drawFigure(element) {
     const found = figures.get(element);
@@ -642,7 +650,7 @@
   function emptyFigure(chart, options = {}) {
     const log = chart.x.scale === "log";
     const plot = Bokeh.Plotting.figure({
-      title: chart.title, height: HEIGHT, sizing_mode: "stretch_width", tools: "pan,box_zoom,reset,save",
+      title: chart.title, height: heightOf(chart), sizing_mode: "stretch_width", tools: "pan,box_zoom,reset,save",
       x_axis_type: log ? "log" : "linear", x_axis_label: chart.x.label, y_axis_label: chart.y?.label ?? "", ...options,
     });
     plot.toolbar.logo = null;
@@ -755,7 +763,7 @@
     const names = chart.rows.map((row) => visible(row.name)).reverse();
     const rows = [...chart.rows].reverse();
     const known = rows.flatMap((row) => [row.low, row.value, row.high]).filter((value) => typeof value === "number");
-    const plot = emptyFigure(chart, { y_range: new Bokeh.FactorRange({ factors: names }), x_range: extent(known), height: heightOf(chart) });
+    const plot = emptyFigure(chart, { y_range: new Bokeh.FactorRange({ factors: names }), x_range: extent(known) });
     const source = new Bokeh.ColumnDataSource({ data: {
       name: names, low: rows.map((row) => row.low ?? NaN), value: rows.map((row) => row.value ?? NaN), high: rows.map((row) => row.high ?? NaN),
     } });

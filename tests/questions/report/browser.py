@@ -1,6 +1,8 @@
 """A real browser without a screen, for pages opened from disk."""
 
+import os
 import shutil
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,6 +13,8 @@ FLAGS = (
 )
 CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
 MISSING = "" if CHROMIUM and DRIVER else "no chromium and chromedriver: pages are not tested"
+if MISSING and os.environ.get("CI") and sys.platform == "linux":
+    raise FileNotFoundError(f"{MISSING}, and CI is set")
 
 
 @contextmanager
