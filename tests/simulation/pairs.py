@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 from scipy import stats
 
+from ragkpi.questions.report.standings import decisions
 from tests.simulation.rates import Outcome, Rates, Study, Trial
 from tests.simulation.values import (
     Matrix,
@@ -13,6 +16,9 @@ from tests.simulation.values import (
     all_pairs,
     apart,
     families,
+    names_of,
+    scores_of,
+    seeded_procedure,
     shifted,
     variants,
 )
@@ -45,6 +51,20 @@ def equal(values: Values) -> Trial:
     return trial
 
 
+def on_the_page(values: Values) -> Trial:
+    """Runs of equal expectations: the page claims that its best run is better than another."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        made = values(rng)
+        scored = zip(names_of(made), scores_of(made), strict=True)
+        runs = [SimpleNamespace(name=name, label=name, scores=scores) for name, scores in scored]
+        found = decisions(runs, runs[0].scores.metrics, seeded_procedure(made), None)
+        (decision,) = found.values()
+        return {"any claim": "worse" in decision.claims.values()}
+
+    return trial
+
+
 def one_better(values: Values) -> Trial:
     """The last run is better than all others."""
 
@@ -68,6 +88,11 @@ normal, those of a run of its own with a spread of 0.18 a query (two such runs d
 those of near-duplicates with 0.02 more. The price of its care is power with few queries, where
 signs alone decide."""
 
+
+def one_odd(n: int, runs: int) -> Values:
+    return variants(n, runs, 1)
+
+
 RUNS = {
     **{f"{odd} of 10 odd": (10, odd) for odd in (1, 2, 5)},
     "1 of 20 odd": (20, 1),
@@ -88,6 +113,16 @@ STUDY = Study(
             | {f"10 runs, none like another, {n} queries": equal(alike(n, 10)) for n in (12, 50)},
             ["any pair", HOLM],
             {"any pair": 0.05},
+        ),
+        Rates(
+            "equal runs on the page of report",
+            {
+                f"{runs} runs, {kind}, 50 queries": on_the_page(values(50, runs))
+                for runs in (3, 8, 30)
+                for kind, values in (("none like another", alike), ("near-duplicates", one_odd))
+            },
+            ["any claim"],
+            {"any claim": 0.05},
         ),
         Rates(
             "one better run",

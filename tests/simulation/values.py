@@ -52,14 +52,19 @@ def any_claim(said: list[str]) -> bool:
     return "better" in said or "worse" in said
 
 
-def all_pairs(values: Matrix, **choices: Any) -> MetricPairs:
-    """Compare every run with every other.
+def seeded_procedure(values: Matrix, **choices: Any) -> Procedure:
+    """Return the procedure of a trial, with a seed of its own.
 
-    Each trial has a seed of its own: with one for all, a thousand signs that happen to be wide or
-    narrow would move a rate by more than its standard error.
+    With one for all, a thousand signs that happen to be wide or narrow would move a rate by more
+    than its standard error.
     """
     how = procedure(None, choices)
-    how = replace(how, bootstrap=replace(how.bootstrap, seed=zlib.crc32(values.tobytes())))
+    return replace(how, bootstrap=replace(how.bootstrap, seed=zlib.crc32(values.tobytes())))
+
+
+def all_pairs(values: Matrix, **choices: Any) -> MetricPairs:
+    """Compare every run with every other."""
+    how = seeded_procedure(values, **choices)
     return compare_all(names_of(values), scores_of(values), how).by_metric[0]
 
 

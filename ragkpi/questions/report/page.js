@@ -4,13 +4,13 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
+  const queryNumbers = new Map(data.queries.map((query, at) => [query, at]));
   const measures = new Map(data.measures.map((measure) => [measure.name, measure]));
   const MOST_ROWS = 400; // a longer table draws the rows that are in view
   const ROW_HEIGHT = 34; // pixels, as the style sheet has it
   const HEIGHT = 200; // of a chart, in pixels
   const FEW_CARDS = 20;
-  const FEW_MISSED = 10;
-  const FEW_COLUMNS = 10;
+  const FEW = 10; // missed documents, columns
   const { cutoff: CUTOFF, decimals: DECIMALS, significant: SIGNIFICANT } = data.display;
 
   // ---- state: what is shown, in the URL's fragment, so that a link shows the same ----
@@ -334,7 +334,7 @@
     const kept = searched ? rows.filter((row) => wordsOf(row.query).includes(searched)) : rows;
     const [low, high] = extent(values.flatMap((ofRun) => slice().queries.map((query) => asNumber(ofRun[query]))).filter(Number.isFinite));
     const style = styleOf(state.m);
-    const drawn = everyRun ? orderOf() : orderOf().filter((run, place) => place < FEW_COLUMNS || state.p.includes(run));
+    const drawn = everyRun ? orderOf() : orderOf().filter((run, place) => place < FEW || state.p.includes(run));
     byId("all-runs").hidden = drawn.length === data.runs.length;
     const columns = [
       { title: "Query", key: (row) => data.queries[row.query], cell: (row) => [queryLink(row.query), " ", queryWords(row.query)] },
@@ -438,9 +438,8 @@
   function answered(name, found, allCharts, queryColumn) {
     const drawn = allCharts.filter(varies);
     const charts = drawn.map((_, place) => make("figure", { id: `${name}-${place}` }));
-    const numbers = new Map(data.queries.map((query, at) => [query, at]));
     queueMicrotask(() => drawn.forEach((chart, place) => {
-      const queries = queryColumn ? chart.points.flatMap((group) => group.labels.map((label) => numbers.get(label))) : null;
+      const queries = queryColumn ? chart.points.flatMap((group) => group.labels.map((label) => queryNumbers.get(label))) : null;
       figure(`${name}-${place}`, { ...chart, queries });
     }));
     const several = found.length > 1;
@@ -461,14 +460,13 @@
 
   function rowsTable(name, rows, queryColumn) {
     const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((key) => !key.endsWith("_interval"));
-    const numbers = new Map(data.queries.map((query, at) => [query, at]));
     const columns = names.map((key) => {
       const numeric = rows.every((row) => typeof row[key] !== "string" || asNumber(row[key]) === asNumber(row[key]));
       return {
         title: key, numeric,
         key: (row) => (numeric ? asNumber(row[key]) : visible(String(row[key] ?? ""))),
         cell: (row) => {
-          if (key === queryColumn && numbers.has(row[key])) return queryLink(numbers.get(row[key]));
+          if (key === queryColumn && queryNumbers.has(row[key])) return queryLink(queryNumbers.get(row[key]));
           if (row[key] === undefined) return "";
           const integer = Number.isInteger(row[key]) && !String(row[key]).includes(".");
           const text = typeof row[key] === "number" && !integer ? number(row[key]) : row[key] === null ? "NA" : visible(String(row[key]));
@@ -597,16 +595,13 @@
     });
     return make("details", { open: true },
       make("summary", {}, `${plural(missed.length, "relevant document", "relevant documents")} missed by ${runs.length > 1 ? "A or B" : "the run"} in the first ${CUTOFF}`),
-      make("div", { class: "scroll" }, table("missed", columns, missed.slice(0, everyMissed ? undefined : FEW_MISSED))),
-      missed.length > FEW_MISSED && !everyMissed ? make("button", { type: "button", onclick: () => { everyMissed = true; drawQuery(); } }, `Show all ${missed.length}`) : null);
+      make("div", { class: "scroll" }, table("missed", columns, missed.slice(0, everyMissed ? undefined : FEW))),
+      missed.length > FEW && !everyMissed ? make("button", { type: "button", onclick: () => { everyMissed = true; drawQuery(); } }, `Show all ${missed.length}`) : null);
   }
 
-  // ---- charts, by Bokeh; drawn when they come into view, and again when the colours change ----
+  // ---- charts, by Bokeh; drawn one by one, and again when the colours change ----
 
   const figures = new Map();
-  const inView = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) drawFigure(entry.target);
-  }, { rootMargin: "300px" });
 
   function figure(name, chart, caption = "") {
     const element = byId(name);
@@ -616,15 +611,11 @@
     element.replaceChildren(canvas, ...(caption ? [make("figcaption", {}, caption)] : []));
     figures.set(element, { canvas, chart, drawn: false });
     whenIdle(drawOneMore);
-    inView.unobserve(element);
-    inView.observe(element);
   }
 
-  function heightOf(chart) {
-    if (chart.kind === "intervals") return Math.max(150, 100 + 26 * chart.rows.length);
-    const named = chart.kind === "plane" ? chart.lines.length + chart.points.filter((group) => group.x.length).length : 1;
-    return HEIGHT + (named > 1 ? 22 * Math.ceil(named / 2) : 0); // the legend has two columns
-  }
+  const heightOf = ({ kind, rows, lines = [], points = [] }) => (kind === "intervals"
+    ? Math.max(150, 100 + 26 * rows.length)
+    : HEIGHT + 22 * Math.ceil((lines.length + points.length) / 2)); // the legend has two columns
 
   function drawFigure(element) {
     const found = figures.get(element);
@@ -786,8 +777,7 @@
   function recolour() {
     for (const [element, found] of figures) {
       found.drawn = false;
-      if (element.isConnected) { inView.unobserve(element); inView.observe(element); }
-      else figures.delete(element);
+      if (!element.isConnected) figures.delete(element);
     }
     whenIdle(drawOneMore);
   }
@@ -808,6 +798,7 @@
     byId("query").hidden = !inQuery;
     if (!inQuery || !shownOrder.length) drawOverview();
     if (inQuery) drawQuery();
+    whenIdle(drawOneMore);
   }
 
   let drawnFor = "";
