@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/.ready
 PEERS := .venv-peers
+FOREIGN := .venv-foreign
 DEMO := .venv-demo
 DOCS := .venv-docs
 BUILD := .venv-build
@@ -13,7 +14,7 @@ BUILT := pyproject.toml setup.py ragkpi/_kernel.c
 # Tests start a thousand processes, and each would compile all modules again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick-test slow-test fuzz lint sanitize bench simulate pictures docs package clean
+.PHONY: demo test quick-test slow-test fuzz lint sanitize bench simulate foreign pictures docs package clean
 
 demo: $(DEMO)/.ready
 	$(DEMO)/bin/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
@@ -31,6 +32,8 @@ test: $(READY)
 	$(MAKE) -k -j2 quick-test slow-test
 
 # Each of these waits for whole processes, one after the other.
+OTHERS := tests/library/test_evaluation_packages.py tests/library/test_pytrec_eval.py \
+  tests/library/test_ir_measures.py
 SLOW := tests/faults tests/test_building.py tests/test_contributing.py
 
 quick-test: $(READY)
@@ -72,6 +75,15 @@ bench: $(READY) $(PEERS)/.ready
 TRIALS ?= 800
 simulate: $(READY)
 	$(BIN)/python -m tests.simulation --trials $(TRIALS) --write docs/decisions.md
+
+# Other packages' own code over ragkpi's stand-ins. What cannot be installed is skipped, and said.
+HOSTS := pytrec-eval-terrier ir-measures beir mteb python-terrier sentence-transformers
+foreign:
+	$(PYTHON) -m venv $(FOREIGN)
+	$(FOREIGN)/bin/pip install -q -e '.[dev]'
+	-for host in $(HOSTS); do $(FOREIGN)/bin/pip install -q $$host || echo "no $$host here"; done
+	$(FOREIGN)/bin/pip list 2> /dev/null | grep -E "$$(echo $(HOSTS) | tr ' ' '|')"
+	$(FOREIGN)/bin/python -m pytest -v -rs -p no:cacheprovider $(OTHERS)
 
 $(PEERS)/.ready:
 	$(PYTHON) -m venv $(PEERS)

@@ -1,44 +1,97 @@
 """The Makefile that users copy does what it says."""
 
+import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "fixtures" / "examples"
+SYSTEMS = ("bm25", "dense", "fusion")
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 
 
-def make(out, *arguments):
-    return subprocess.run(
-        ["make", f"RAGKPI={sys.executable} -m ragkpi", f"OUT={out}", *arguments],
-        cwd=ROOT / "fixtures" / "examples",
+@pytest.fixture
+def project(tmp_path):
+    """A repository with the files of the example, whose runs may be touched."""
+    shutil.copytree(ROOT / "fixtures" / "runs", tmp_path / "runs")
+    shutil.copy(ROOT / "fixtures" / "qrels.txt", tmp_path)
+    shutil.copytree(EXAMPLE, tmp_path / "examples")
+    return tmp_path / "examples"
+
+
+def started(project, *arguments):
+    return subprocess.Popen(
+        ["make", f"RAGKPI={sys.executable} -m ragkpi", *arguments],
+        cwd=project,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
 
 
-def test_evaluates_compares_and_passes_the_gate(tmp_path):
-    out = tmp_path / "results"
-    assert make(out).returncode == 0
-    made = {path.name: path.read_text() for path in out.iterdir()}
-    assert set(made) == {"table.md", "results.json", "comparison.md", "experiments.jsonl"}
-    for name in ("bm25", "dense", "fusion"):
-        assert all(name in text for text in made.values())
-    history = make(out, "history")
-    assert history.stdout.index("fusion") < history.stdout.index("bm25")
-    make(out, "clean")
-    assert not out.exists()
+def make(project, *arguments):
+    process = started(project, *arguments)
+    out, err = process.communicate()
+    return process.returncode, out, err
 
 
-def test_the_gate_closes(tmp_path):
-    closed = make(tmp_path, "gate", "LIMITS=--fail-under bor_10=6")
-    assert closed.returncode == 2, "make's own status for a command that failed"
-    found, by = re.search(r"dense: bor_10 is (\S+), below 6 by (\S+)\n", closed.stderr).groups()
-    assert float(found) + float(by) == pytest.approx(6, abs=1e-5)
-    assert "Error 3" in closed.stderr
+def evaluated(out):
+    """The runs that make evaluated."""
+    return sorted(re.findall(r"-q -o \S+/(\w+)\.json", out))
+
+
+def test_runs_become_results_a_comparison_and_a_table(project):
+    status, out, err = make(project, "-j2")
+    assert status == 0, err
+    assert evaluated(out) == sorted(SYSTEMS)
+    results = project / "results"
+    for made in ("comparison.md", "table.tex", "experiments.jsonl"):
+        assert all(name in (results / made).read_text() for name in SYSTEMS)
+    _, history, _ = make(project, "history")
+    assert history.index("fusion") < history.index("bm25")
+    make(project, "clean")
+    assert not results.exists()
+
+
+def test_only_what_changed_is_made_again(project):
+    make(project, "-j2")
+    made = {path.name: path.stat().st_mtime_ns for path in (project / "results").iterdir()}
+    assert evaluated(make(project, "-j2")[1]) == []
+    later = time.time() + 5
+    os.utime(project.parent / "runs" / "dense.run", (later, later))
+    assert evaluated(make(project, "-j2")[1]) == ["dense"]
+    again = {path.name: path.stat().st_mtime_ns for path in (project / "results").iterdir()}
+    same = {name for name in made if made[name] == again[name]}
+    assert same == {"bm25.json", "fusion.json"}
+
+
+def test_an_interrupt_leaves_whole_targets(project):
+    process = started(project, "-j2")
+    results = project / "results"
+    while not list(results.glob("*.json")) and process.poll() is None:
+        time.sleep(0.001)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate()
+    assert process.returncode != 0
+    left = list(results.glob("*.json"))
+    assert all(len(json.loads(path.read_text())["per_query"]) == 12 for path in left)
+    assert make(project, "-j2")[0] == 0
+    assert len(list(results.glob("*.json"))) == len(SYSTEMS)
+
+
+def test_the_gate_closes(project):
+    status, _, err = make(project, "gate", "LIMITS=--fail-under bor_10=6")
+    assert status == 2, "make's own status for a command that failed"
+    value, distance = re.search(r"dense: bor_10 is (\S+), below 6 by (\S+)\n", err).groups()
+    assert float(value) + float(distance) == pytest.approx(6, abs=1e-5)
+    assert "Error 3" in err

@@ -1,7 +1,7 @@
-"""BEIR's and MTEB's own evaluation code gives the same numbers with ragkpi in pytrec_eval's place.
+"""The evaluation code of other packages gives the same numbers with ragkpi in their place.
 
-Both are heavy (torch, datasets), so they are no part of the extra `dev`: ``pip install beir mteb``
-into an environment with ragkpi, and these tests run.
+They are heavy (torch, datasets, Java), so they are no part of the extra `dev`: `make foreign`
+installs them beside ragkpi, and these tests run.
 """
 
 import json
@@ -28,6 +28,8 @@ for n in range(30):
     qrels[f"q{n}"] = {d: chance.choice([0, 1, 1, 2]) for d in chance.sample(documents, 12)}
     results[f"q{n}"] = {d: round(chance.random(), 3) for d in chance.sample(documents, 150)}
 del results["q7"]
+def without_ties(results):  # which packages order in other ways
+    return {q: {d: s + n / 1e6 for n, (d, s) in enumerate(r.items())} for q, r in results.items()}
 try:
     %s
 except ImportError as problem:
@@ -53,6 +55,53 @@ MTEB = (
 """.strip()
 )
 
+PYTERRIER = (
+    BEGIN
+    % """
+    import ir_measures, pandas, pyterrier
+    from ir_measures import AP, P, R, RR, nDCG
+    if sys.argv[1] == "ragkpi":
+        import ragkpi.ir_measures
+        providers = ir_measures.DefaultPipeline.providers
+        providers.sort(key=lambda provider: provider.NAME != "ragkpi")
+    rows = lambda ids: [(q, d, n) for q, of in ids.items() for d, n in of.items()]
+    run = pandas.DataFrame(rows(without_ties(results)), columns=["qid", "docno", "score"])
+    run["rank"] = run.groupby("qid").score.rank(ascending=False, method="first").astype(int) - 1
+    answer = pyterrier.Experiment(
+        [run],
+        pandas.DataFrame({"qid": list(qrels), "query": list(qrels)}),
+        pandas.DataFrame(rows(qrels), columns=["qid", "docno", "label"]),
+        [nDCG @ 10, AP, AP(rel=2), RR @ 10, P @ 5, R @ 100],
+        names=["run"],
+    ).to_dict("list")
+""".strip()
+)
+SENTENCE_TRANSFORMERS = (
+    BEGIN
+    % """
+    from sentence_transformers.evaluation import InformationRetrievalEvaluator
+    gold = {query: {d: 1 for d, level in of.items() if level} for query, of in qrels.items()}
+    results = without_ties(results)
+    cutoffs = [1, 3, 5, 10]
+    measures = {"accuracy": "success", "precision": "P", "recall": "recall", "mrr": "recip_rank",
+                "ndcg": "ndcg_cut", "map": "map_min"}
+    if sys.argv[1] == "ragkpi":
+        import ragkpi
+        requests = [f"{measure}.{k}" for measure in measures.values() for k in cutoffs]
+        mean = ragkpi.evaluate(gold, results, requests).mean
+        answer = {name: [mean[f"{ours}_{k}"] for k in cutoffs] for name, ours in measures.items()}
+    else:
+        at = ("mrr", "ndcg", "accuracy", "precision_recall", "map")
+        evaluator = InformationRetrievalEvaluator(
+            dict.fromkeys(gold, ""), dict.fromkeys(documents, ""), gold,
+            **{f"{name}_at_k": cutoffs for name in at})
+        listed = [[{"corpus_id": d, "score": s} for d, s in results.get(query, {}).items()]
+                  for query in evaluator.queries_ids]
+        made = evaluator.compute_metrics(listed)
+        answer = {name: [made[f"{name}@k"][k] for k in cutoffs] for name in measures}
+""".strip()
+)
+
 
 def answer(script, package):
     done = subprocess.run(
@@ -71,3 +120,12 @@ def answer(script, package):
 def test_scores_are_those_with_pytrec_eval(script):
     pytest.importorskip("pytrec_eval")
     assert answer(script, "ragkpi") == answer(script, "pytrec_eval")
+
+
+@pytest.mark.parametrize(
+    "script", [PYTERRIER, SENTENCE_TRANSFORMERS], ids=["pyterrier", "sentence-transformers"]
+)
+def test_values_are_the_same(script):
+    theirs, ours = (answer(script, name) for name in ("pytrec_eval", "ragkpi"))
+    assert theirs.pop("name", ["run"]) == ours.pop("name", ["run"])
+    assert ours == {name: pytest.approx(values, rel=1e-12) for name, values in theirs.items()}
