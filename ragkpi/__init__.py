@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ragkpi.questions.holes.function import holes as holes
     from ragkpi.questions.inspect.function import inspect as inspect
     from ragkpi.questions.report.function import report as report
+    from ragkpi.questions.verify.function import verify as verify
 
 _LINES = [line.split() for line in (_SOURCE or "").splitlines() if line.startswith("    from ")]
 _MODULES = {name: module for _, module, _, name, *_ in _LINES}

@@ -174,6 +174,15 @@ COMMANDS: Mapping[str, Entry] = {
         ),
         "evaluate",
     ),
+    "verify": Entry(
+        "prepare",
+        "Check that a result that eval stored follows from the files that it names.",
+        (
+            "ragkpi verify main.json",
+            "ragkpi verify record.jsonl",
+            "ragkpi verify --format json main.json",
+        ),
+    ),
     "demo": Entry(
         "prepare",
         "Write the files of these examples into a folder, to try them.",

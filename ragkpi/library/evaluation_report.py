@@ -31,6 +31,9 @@ if TYPE_CHECKING:  # few evaluations have gates or slices
     from ragkpi.files.query_files import QueryLabels
     from ragkpi.statistics.gates import Verdict
 
+Hashes = Mapping[str, "tuple[str, str | None]"]
+"""The path and SHA-256 of each file by role (``"qrels"``, ``"pool"``); None if not known."""
+
 QUERIES_AT_ONCE = 1000  # a run may have millions of queries
 MOST_CELLS = 100_000  # people cannot read larger tables
 
@@ -148,7 +151,7 @@ def worst_queries(
 class EvaluatedRun:
     """A run's name for people and its scores, with intervals by the names of metrics.
 
-    `gates` are the verdicts on what it was held against.
+    `gates` are the verdicts on what it was held against, `files` those behind it, if wanted.
     """
 
     name: str
@@ -156,6 +159,7 @@ class EvaluatedRun:
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     signature: Signature | None = None
     gates: Sequence[Verdict] = ()
+    files: Hashes = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -362,6 +366,11 @@ def run_object(
         document["intervals"] = {
             name: [as_json(bound, styles[name], digits) for bound in interval]
             for name, interval in run.intervals.items()
+        }
+    if run.files:
+        document["files"] = {
+            role: {"path": path, **({"sha256": digest} if digest else {})}
+            for role, (path, digest) in run.files.items()
         }
     if run.gates:
         document["gates"] = [verdict.document() for verdict in run.gates]

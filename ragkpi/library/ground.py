@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from ragkpi.files.opening import new_sha256
 from ragkpi.interface import option
@@ -100,6 +100,22 @@ class Signature:
             for name, text in self._chosen
             if name in _SETTINGS and _SETTINGS[name].argument and "seen" not in text
         ]
+
+    def arguments(self) -> tuple[dict[str, Any], list[str]]:
+        """Return the arguments that set these fields, and the fields that no argument restores."""
+        arguments: dict[str, Any] = {}
+        lost = []
+        for name, text in self.fields.items():
+            if name == "query":
+                arguments |= {} if text == "all" else {"only_query": unquote(text)}
+            elif name in ("missing", "pool_union"):
+                arguments[name] = text
+            elif name in _SETTINGS and name != "gains" and "sha256:" not in text:
+                number = int(text) if text.isdecimal() else None if text == "all" else text
+                arguments |= {} if "seen" in text else {_SETTINGS[name].argument: number}
+            elif name in (*_SETTINGS, "sieve"):
+                lost.append(name)
+        return arguments, lost
 
     @property
     def chosen(self) -> Ground:

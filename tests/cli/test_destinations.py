@@ -102,6 +102,7 @@ WITH_OUTPUT = {
     "measures": ("map",),
     "inspect": ("qrels.txt",),
     "log": ("absent",),
+    "verify": ("absent",),
 }
 
 
@@ -321,8 +322,8 @@ def test_colour_may_be_asked_for(ragkpi):
     assert b"\x1b[" not in ragkpi("eval", *files, folder=FIXTURES).out
 
 
-# The record of a log is made first; JSON has lines of its own; the demo writes where it runs.
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"log", "schema", "demo"}))
+# A record or a result is made first; JSON has lines of its own; the demo writes where it runs.
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"log", "verify", "schema", "demo"}))
 def test_no_command_is_wider_than_its_terminal(name, tmp_path):
     words = shlex.split(COMMANDS[name].examples[0])[1:]
     if "-o" in words:

@@ -16,6 +16,7 @@ def folder(tmp_path, ragkpi):
         (tmp_path / path.name).symlink_to(path)
     files = ("-m", "official", "qrels.txt", "reranked.run")
     assert ragkpi("eval", *files, "--log", "record.jsonl", folder=tmp_path).status == 0
+    assert ragkpi("eval", *files, "-o", "main.json", folder=tmp_path).status == 0
     return tmp_path
 
 

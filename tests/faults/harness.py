@@ -63,6 +63,7 @@ COMMANDS = {
     "formats": "formats mteb",
     "inspect": "inspect qrels bm25.run",
     "log": "log old.log",
+    "verify": "verify old.log",
     "schema": "schema",
 }
 STATUSES_OF_SIGNALS = {128 + signal.SIGHUP, 128 + signal.SIGTERM, -signal.SIGKILL}

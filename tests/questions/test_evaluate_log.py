@@ -22,9 +22,9 @@ UNKNOWN = metric("unknown_10")
 def recorded(name, map_, other=0.5, meta=(), level="1"):
     made = scores([(RUNID, [b"7"]), (MAP, [map_]), (UNKNOWN, [other])])
     signature = Signature({"ragkpi": "9", "qrels": "q", "l": level}, {})
-    run = EvaluatedRun(name, made, {}, signature)
     files = {"qrels": ("qrels.txt", "0" * 64), "run": ("-", None)}
-    return record(run, None, files, dict(meta), MOMENT)
+    run = EvaluatedRun(name, made, {}, signature, files=files)
+    return record(run, None, dict(meta), MOMENT)
 
 
 def test_what_a_record_holds():

@@ -1,6 +1,7 @@
 """All that is written as JSON is valid under the published schema."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 from typing import get_args
@@ -47,7 +48,7 @@ REPORTS = {
     "comparison": ComparisonReport(
         compare(["a", "b", "c"], [ONE.scores, NOTHING.scores, ONE.scores], Procedure())
     ),
-    "history": History([record(ONE, BOOTSTRAP, SHA, {"index": "v3"}, MOMENT)]),
+    "history": History([record(replace(ONE, files=SHA), BOOTSTRAP, {"index": "v3"}, MOMENT)]),
 }
 
 

@@ -211,6 +211,8 @@ def eval(
         for note in result.evaluation.interval_notes():
             tell(f"note: {note}")
     else:
+        if output.chosen in ("json", "jsonl"):
+            result = result.with_files()
         output.write(result.report, signature=signature, **lines)
     if record:
         result.log(**record, per_query="shown" if per_query else "hidden")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import RunOrPath
@@ -30,7 +30,7 @@ from ragkpi.library.result import Result
 from ragkpi.measures.measure import Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.reading import Hits
-from ragkpi.reports.layout import Layout
+from ragkpi.reports.layout import Layout, SlicedReport
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
     Interval,
@@ -112,14 +112,25 @@ class EvaluationResult(Result):
         from ragkpi.questions.evaluate.record import append, record
 
         self.inputs.refuse_replacing(path, option("log"))
-        records = []
-        for run, of_run in zip(self.evaluation.runs, self.paths, strict=True):
-            own = {} if of_run is None else {"run": (of_run, self.inputs.sha256(of_run))}
-            files = {**self.files, **own}
-            layout = Layout(per_query=per_query)
-            bootstrap = self.evaluation.bootstrap
-            records.append(record(run, bootstrap, files, meta or {}, layout=layout))
-        append(path, records)
+        report = self.with_files().evaluation
+        layout = Layout(per_query=per_query)
+        append(
+            path, [record(run, report.bootstrap, meta or {}, layout=layout) for run in report.runs]
+        )
+
+    def with_files(self) -> Self:
+        """Return the result with the paths and hashes of all its files, as JSON and logs name them.
+
+        `InputError` if a run's file has changed since it was evaluated.
+        """
+        runs = []
+        for run, path in zip(self.evaluation.runs, self.paths, strict=True):
+            own = {} if path is None else {"run": (path, self.inputs.sha256(path))}
+            runs.append(replace(run, files={**self.files, **own}))
+        whole = replace(self.evaluation, runs=runs)
+        if isinstance(self.report, SlicedReport):
+            return replace(self, report=replace(self.report, whole=whole))
+        return replace(self, report=whole)
 
 
 class RunResult(EvaluationResult):

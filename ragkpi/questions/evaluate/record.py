@@ -44,14 +44,13 @@ _RETRY = 0.1
 def record(
     run: EvaluatedRun,
     bootstrap: Bootstrap | None,
-    files: Mapping[str, tuple[str, str | None]],
     meta: Mapping[str, str],
     time: datetime | None = None,
     layout: Layout | None = None,
 ) -> dict[str, Any]:
     """Describe one evaluation as a JSON object, valid under ``schema.json#/$defs/line``.
 
-    `files` has path and SHA-256 by role, `meta` the user's notes; `time` defaults to now.
+    `meta` has the user's notes; `time` defaults to now.
     """
     stamp = (time or datetime.now(UTC)).astimezone(UTC)
     return {
@@ -59,10 +58,6 @@ def record(
         "kind": "run",
         "time": stamp.strftime("%Y-%m-%dT%H:%M:%SZ"),
         **run_object(run, bootstrap, layout or Layout()),
-        "files": {
-            role: {"path": path, **({"sha256": digest} if digest else {})}
-            for role, (path, digest) in files.items()
-        },
         "meta": dict(meta),
     }
 

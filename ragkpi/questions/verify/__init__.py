@@ -1,0 +1,1 @@
+"""Whether a stored result follows from the files that it names."""

@@ -1,0 +1,174 @@
+"""The public function `verify`: hash the files of a stored result, and compute its values again."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+from ragkpi.errors import DataError, RagkpiError, UsageError
+from ragkpi.files.opening import inputs
+from ragkpi.library.arguments import Evaluating, call_of
+from ragkpi.library.evaluation_report import EvaluatedRun, run_object
+from ragkpi.library.ground import Signature, cut
+from ragkpi.library.result import Result
+from ragkpi.library.stored import StoredResult, open_run
+from ragkpi.measures.registry import metric_of
+from ragkpi.reports.layout import Answer, Cell, Column, Layout, Table
+from ragkpi.version import __version__
+from ragkpi.wording import counted, visible
+
+
+class Discrepancy(NamedTuple):
+    """What a stored result says, and what is so now."""
+
+    run: str
+    what: str
+    stored: Any
+    now: Any
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verification(Result):
+    """Whether the values of a stored result follow from the files that it names.
+
+    Attributes
+    ----------
+    problems
+        A `DataError` if anything differs; empty otherwise.
+    """
+
+    problems: Sequence[RagkpiError] = ()
+
+
+def verify(path: str | os.PathLike[str]) -> Verification:
+    """Hash the files that a stored result names, and compute its values again.
+
+    Parameters
+    ----------
+    path
+        What ``ragkpi eval -o FILE.json``, ``.jsonl`` or ``--log`` stored. Its files are looked for
+        where it says, and else beside it.
+
+    Returns
+    -------
+    Verification
+        A row for each hash, number of queries and value that differs. Values are only computed from
+        files with the same hashes.
+
+    Raises
+    ------
+    UsageError
+        If a result does not name its files, or has settings that it does not hold whole.
+    InputError
+        If it is no stored result, or a file cannot be read.
+    """
+    path = os.fspath(path)
+    inputs().hashed = True
+    results = open_run(path)
+    if not isinstance(results, list):
+        raise UsageError(
+            f"{path}: no stored result; expected what 'ragkpi eval -o FILE.json' wrote"
+        )
+    rows: list[Discrepancy] = []
+    files = values = 0
+    for result in results:
+        named = _named_files(result)
+        apart = list(_other_files(result, named))
+        files += len(named)
+        if not apart:
+            again = _computed(result, named)
+            values += len(result.record["values"])
+            apart = list(_other_values(str(result.record["name"]), result.record, again))
+        rows += apart
+    number = counted(len(results), "run")
+    sentence = (
+        f"{path}: {number}, {counted(files, 'file')} and {counted(values, 'value')} are as stored, "
+        "for every query."
+    )
+    problems: list[RagkpiError] = []
+    if rows:
+        differ = counted(len(rows), "thing differs", "things differ")
+        sentence = f"{path}: {differ} from what was stored of {number}."
+        problems.append(DataError(f"{path}: it does not follow from its files"))
+    versions = {str(result.record.get("ragkpi")) for result in results} - {__version__}
+    notes = [f"stored by ragkpi {', '.join(sorted(versions))}; this is {__version__}"]
+    columns = [*map(Column, ("run", "what", "stored", "now"))]
+    cells = [[Cell(row.run), Cell(row.what), Cell(row.stored), Cell(row.now)] for row in rows]
+    table = Table(columns, cells, notes if versions else [])
+    findings = {"runs": len(results), "files": files, "values": values, "differences": len(rows)}
+    answer = Answer("verify", table, [visible(sentence)], findings)
+    return Verification(answer, problems=problems)
+
+
+def _named_files(result: StoredResult) -> Mapping[str, tuple[str, str]]:
+    """Return the path and hash of each file by role, or refuse a result that lacks some."""
+    files = result.record.get("files", {})
+    named = {role: (str(file.get("path")), file.get("sha256")) for role, file in files.items()}
+    lacking = [role for role in ("qrels", "run") if not named.get(role, ("", ""))[1]]
+    if lacking:
+        raise UsageError(
+            f"{visible(result.name)}: it does not name its {' and '.join(lacking)} with a hash; "
+            "store it from files with 'ragkpi eval -q -o FILE.json'"
+        )
+    beside = os.path.dirname(result.path)
+    return {
+        role: (path if os.path.exists(path) else os.path.join(beside, path), digest)
+        for role, (path, digest) in named.items()
+    }
+
+
+def _other_files(
+    result: StoredResult, files: Mapping[str, tuple[str, str]]
+) -> Iterator[Discrepancy]:
+    for role, (path, digest) in files.items():
+        now = inputs().sha256(path)
+        if now != digest:
+            what = f"hash of {role} {path}"
+            hashes = (cut(f"sha256:{one}") if one else None for one in (digest, now))
+            yield Discrepancy(str(result.record["name"]), what, *hashes)
+
+
+def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """Evaluate the run of a result again, with its measures and settings."""
+    settings, lost = Signature.read(str(result.record.get("signature"))).arguments()
+    known = {role: path for role, (path, _) in files.items() if role in ("qrels", "run", "pool")}
+    lost += sorted(files.keys() - known.keys() - {"by", "cluster"})
+    metrics = {name: metric_of(name) for name in result.record["values"]}
+    lost += [name for name, metric in metrics.items() if metric is None]
+    if lost:
+        raise UsageError(
+            f"{visible(result.name)}: it does not hold all of {', '.join(lost)}, so that it cannot "
+            "be computed again"
+        )
+    pool = {"pool": known["pool"]} if "pool" in known else {}
+    call = call_of(list(metrics), cast("Evaluating", {**settings, **pool}))
+    as_stored = [replace(metric, name=name) for name, metric in metrics.items() if metric]
+    evaluated = call.evaluate(known["qrels"], {"run": known["run"]}, as_stored)
+    (scores,) = evaluated.scores
+    run = EvaluatedRun("run", scores, signature=evaluated.signed())
+    return run_object(run, None, Layout(per_query="shown"))
+
+
+def _other_values(
+    run: str, stored: Mapping[str, Any], now: Mapping[str, Any]
+) -> Iterator[Discrepancy]:
+    if stored.get("queries_sha256") != now["queries_sha256"]:
+        yield Discrepancy(run, "queries", stored.get("queries"), now["queries"])
+    for name, value in stored["values"].items():
+        if not _same(value, now["values"].get(name)):
+            yield Discrepancy(run, name, value, now["values"].get(name))
+    of_queries = dict(now["per_query"].items())
+    for query, values in (stored.get("per_query") or {}).items():
+        for name, value in values.items():
+            computed = of_queries.get(query, {}).get(name)
+            if not _same(value, computed):
+                yield Discrepancy(run, f"{name} of {query}", value, computed)
+
+
+def _same(stored: Any, now: Any) -> bool:
+    """Whether two values of JSON are equal, numbers to nine digits."""
+    numbers = isinstance(stored, int | float) and isinstance(now, int | float)
+    return math.isclose(stored, now, rel_tol=1e-9) if numbers else stored == now

@@ -1,0 +1,114 @@
+"""A result follows from the files that it names, or what differs is said."""
+
+import json
+
+import pytest
+
+import ragkpi
+from tests.rules.made import edit, write_files
+
+ASKED = ("-m", "recip_rank,bor.1,num_ret,runid", "-N", "1000", "-M", "3", "-l", "1")
+
+
+@pytest.fixture
+def folder(ragkpi, tmp_path):
+    write_files(tmp_path)
+    words = ("eval", "-q", *ASKED, "-o", "main.json", "qrels", "good.run")
+    assert ragkpi(*words, folder=tmp_path).status == 0
+    return tmp_path
+
+
+def verify(ragkpi, folder, name="main.json"):
+    return ragkpi("verify", "--format", "json", name, folder=folder)
+
+
+@pytest.mark.parametrize(
+    "store", [("-o", "r.json"), ("-q", "-o", "r.jsonl"), ("--log", "r.log"), ("-J", "-o", "r.json")]
+)
+@pytest.mark.parametrize("runs", [("good.run",), ("good.run", "bad.run")])
+def test_what_was_stored_is_verified(ragkpi, folder, store, runs):
+    assert ragkpi("eval", *ASKED, *store, "qrels", *runs, folder=folder).status == 0
+    found = verify(ragkpi, folder, store[-1])
+    assert found.status == 0, found.err
+    number = len(runs)
+    findings = {"runs": number, "files": 2 * number, "values": 4 * number, "differences": 0}
+    assert json.loads(found.out)["findings"] == findings
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda run: run["values"].update(recip_rank=0.76), [("recip_rank", 0.76, 0.75)]),
+        # As a gate cannot know: a query and the mean that follows from it.
+        (
+            lambda run: (
+                run["values"].update(recip_rank=0.7083333333333333),
+                run["per_query"]["q00"].update(recip_rank=0.5),
+            ),
+            [("recip_rank", 0.7083333333333333, 0.75), ("recip_rank of q00", 0.5, 1.0)],
+        ),
+        (lambda run: run["values"].update(runid="other"), [("runid", "other", "t")]),
+        (lambda run: run["values"].update(bor_1=None), [("bor_1", None, None)]),
+    ],
+)
+def test_what_was_edited_is_said(ragkpi, folder, change, what):
+    edit(folder / "main.json", lambda run, _: change(run))
+    found = verify(ragkpi, folder)
+    assert found.status == 4
+    rows = json.loads(found.out)["rows"]
+    assert [row["what"] for row in rows] == [name for name, *_ in what]
+    if what[0][1] is not None:
+        assert [(row["stored"], row["now"]) for row in rows] == [(a, b) for _, a, b in what]
+
+
+@pytest.mark.parametrize("name", ["qrels", "good.run"])
+@pytest.mark.parametrize("gone", [False, True])
+def test_files_come_first(ragkpi, folder, name, gone):
+    """Values are not computed from other files."""
+    if gone:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_text((folder / name).read_text().replace("rel", "lost"))
+    found = verify(ragkpi, folder)
+    assert found.status == 4
+    (row,) = json.loads(found.out)["rows"]
+    assert name in row["what"]
+    assert ("now" in row) == (not gone)
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "says"),
+    [
+        (lambda run: run.pop("files"), 1, "does not name its qrels and run"),
+        (lambda run: run["files"].pop("run"), 1, "does not name its run"),
+        (lambda run: run["files"]["qrels"].pop("sha256"), 1, "does not name its qrels"),
+        (lambda run: run["values"].update(mine=1), 1, "does not hold all of mine"),
+        (
+            lambda run: run.update(signature=run["signature"] + "|sieve:max_passage"),
+            1,
+            "does not hold all of sieve",
+        ),
+        (lambda run: run.update(values=3), 2, "no stored result"),
+    ],
+)
+def test_what_cannot_be_verified(ragkpi, folder, change, status, says):
+    edit(folder / "main.json", lambda run, _: change(run))
+    found = verify(ragkpi, folder)
+    assert (found.status, found.out) == (status, b"")
+    assert says in found.err.decode()
+
+
+def test_runs_and_missing_files_are_no_results(ragkpi, folder):
+    assert verify(ragkpi, folder, "good.run").status == 1
+    assert verify(ragkpi, folder, "nosuch").status in (1, 2)
+
+
+def test_python_says_the_same(ragkpi, folder, monkeypatch):
+    """Files are looked for beside the result, too."""
+    monkeypatch.chdir(folder.parent)
+    found = ragkpi_verify(folder / "main.json")
+    assert found.rows == []
+    assert not found.problems
+
+
+ragkpi_verify = ragkpi.verify
