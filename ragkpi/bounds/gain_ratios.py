@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.bounds.open_run import OpenRun, level_table, running_sums
-from ragkpi.bounds.tally import HoleTally
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.bounds.open_run import OpenRun, running_sums
+from ragkpi.bounds.tally import Assignments
 from ragkpi.measures.measure import GainRatio
 from ragkpi.ranking.judged import quotient
 
@@ -26,30 +26,35 @@ class OpenRatio:
     run: OpenRun
     scale: Sequence[int]
 
-    def values(self, tally: HoleTally) -> FloatArray:
-        """Return the value of each assignment of a tally, (V,)."""
-        measure, run, some = self.measure, self.run, tally.assignments
-        bottom, top = measure.gain(np.array([tally.bottom, tally.top])).tolist()
-        holes, query, weights = run.holes, some.query, self._weights
+    def values(self, some: Assignments) -> FloatArray:
+        """Return the value of each assignment, (V,)."""
+        holes, query, weights = self.run.holes, some.query, self._weights
         above, down_to_cut, all_ = (
             holes.sums(weights, query, count)
             for count in (
                 holes.count(query, some.cut - 1),
                 holes.count(query, some.cut),
-                run.num_own[query],
+                self.run.num_own[query],
             )
         )
         raised = np.where(some.above, above, 0.0) + np.where(some.below, all_ - down_to_cut, 0.0)
         raised += np.where(some.at, down_to_cut - above, 0.0)
-        total: FloatArray = self._worthless[query] + (top - bottom) * raised
-        if not measure.normalised:
+        return self._values(query, raised, some.own + some.other)
+
+    def values_of(self, query: IntArray, own: BoolArray, other: IntArray) -> FloatArray:
+        """Return the values with some own holes of queries, (V, U), and of others at the top."""
+        weights = np.where(self.run.own_rank > 0, self._own_weights, 0.0)[query]
+        raised = np.einsum("vu,vu->v", weights, own)
+        return self._values(query, raised, own.sum(axis=1) + other)
+
+    def _values(self, query: IntArray, raised: FloatArray, num_top: IntArray) -> FloatArray:
+        """Return values, (V,), from the weights and the number of the holes at the top."""
+        total: FloatArray = self._worthless[query] + (self._gains[-1] - self._gains[0]) * raised
+        if not self.measure.normalised:
             return total
-        gains, counts = measure.gain(tally.levels), tally.counts
-        filled = self._filled(int(counts.sum(axis=1).max(initial=0)))
-        ideal, lower = np.zeros(len(query)), 0.0
-        for gain in np.unique(gains[gains > 0]).tolist():
-            ideal += (gain - lower) * filled[counts[:, gains >= gain].sum(axis=1)]
-            lower = gain
+        ideal = self._gains[0] * self._filled[self._reaching[0][query]]
+        for step, reaching in zip(np.diff(self._gains), self._reaching[1:], strict=True):
+            ideal += step * self._filled[reaching[query] + num_top]
         return quotient(total, ideal)
 
     def best_thresholds(self) -> IntArray:
@@ -60,46 +65,36 @@ class OpenRatio:
         N - v D, where v is the value so far, has a greater value, until v is the greatest. For a
         fixed v the steps of the scale are independent.
         """
-        run, ranks = self.run, self.run.own_rank
-        thresholds = np.zeros((len(ranks), len(self.scale) - 1), dtype=np.int64)
-        number = np.arange(ranks.shape[1] + 1)
-        for rows in np.array_split(np.arange(len(ranks)), 1 + ranks.size // _CELLS):
-            weights = self.measure.weight(np.maximum(ranks[rows], 1).ravel())
+        num_own, width = self.run.num_own, self.run.own_rank.shape[1]
+        thresholds = np.zeros((len(num_own), len(self.scale) - 1), dtype=np.int64)
+        number = np.arange(width + 1)
+        for rows in np.array_split(np.arange(len(num_own)), 1 + len(num_own) * width // _CELLS):
             raised = np.zeros((len(rows), len(number)))
-            raised[:, 1:] = weights.reshape(len(rows), -1).cumsum(axis=1)
-            raised[number > run.num_own[rows, np.newaxis]] = -np.inf
+            raised[:, 1:] = self._own_weights[rows].cumsum(axis=1)
+            raised[number > num_own[rows, np.newaxis]] = -np.inf
             thresholds[rows] = self._climb(rows, raised)
         return thresholds
 
     def _climb(self, rows: IntArray, raised: FloatArray) -> IntArray:
         """Iterate to the best thresholds of some queries; `raised` sums weights of first holes."""
-        measure, run, scale = self.measure, self.run, self.scale
-        gains = measure.gain(np.asarray(scale, dtype=np.int64))
-        levels, counts = level_table(run.judged, rows, scale)
-        counts[:, np.searchsorted(levels, scale[0])] += (run.num_other + run.num_own)[rows]
-        worth = measure.gain(levels)
-        filled = self._filled(int(counts.sum(axis=1).max(initial=0)) + raised.shape[1])
-        steps = range(len(scale) - 1)
-        gain_steps = np.diff(gains)
-        at_least = [counts[:, worth >= gain].sum(axis=1) for gain in gains]
+        gain_steps, number = np.diff(self._gains), np.arange(raised.shape[1])
         ideals = [
-            filled[count[:, np.newaxis] + np.arange(raised.shape[1])] for count in at_least[1:]
+            self._filled[reaching[rows, np.newaxis] + number] for reaching in self._reaching[1:]
         ]
-        least = gains[0] * filled[at_least[0]]
+        least = self._gains[0] * self._filled[self._reaching[0][rows]]
         value = np.zeros(len(rows))
-        chosen = np.zeros((len(rows), len(steps)), dtype=np.int64)
+        chosen = np.zeros((len(rows), len(gain_steps)), dtype=np.int64)
         every = np.arange(len(rows))
         for _ in range(_STEPS):
             total, ideal = self._worthless[rows], least.copy()
             best = np.zeros_like(chosen)
-            for step in steps:
-                rest = value[:, np.newaxis] * gain_steps[step] * ideals[step]
-                best[:, step] = (gain_steps[step] * raised - rest).argmax(axis=1)
+            for step, (gain, ideal_sums) in enumerate(zip(gain_steps, ideals, strict=True)):
+                rest = value[:, np.newaxis] * gain * ideal_sums
+                best[:, step] = (gain * raised - rest).argmax(axis=1)
             np.minimum.accumulate(best, axis=1, out=best)
-            for step in steps:
-                count = best[:, step]
-                total += gain_steps[step] * raised[every, count]
-                ideal += gain_steps[step] * ideals[step][every, count]
+            for gain, ideal_sums, count in zip(gain_steps, ideals, best.T, strict=True):
+                total += gain * raised[every, count]
+                ideal += gain * ideal_sums[every, count]
             reached = quotient(total, ideal)
             better = reached > value
             if not better.any():
@@ -108,19 +103,41 @@ class OpenRatio:
         return chosen
 
     @cached_property
+    def _gains(self) -> FloatArray:
+        return self.measure.gain(np.asarray(self.scale, dtype=np.int64))
+
+    @cached_property
     def _weights(self) -> FloatArray:
         """Running sums of the weights of own holes."""
         return running_sums(self.measure.weight(self.run.holes.rank))
 
     @cached_property
+    def _own_weights(self) -> FloatArray:
+        """The weights of own holes, (Q, U); that of rank 1 for none."""
+        ranks = np.maximum(self.run.own_rank, 1)
+        return self.measure.weight(ranks.ravel()).reshape(ranks.shape)
+
+    @cached_property
     def _worthless(self) -> FloatArray:
         """Sums of weighted gains if own holes have the least gain, (Q,)."""
-        judged, levels = self.run.judged, np.array(self.scale[:1])
-        gain = np.where(
-            self.run.place >= 0, self.measure.gain(levels), self.measure.gain(judged.level)
-        )
+        judged = self.run.judged
+        gain = np.where(self.run.place >= 0, self._gains[0], self.measure.gain(judged.level))
         return judged.per_query(gain * self.measure.weight(judged.rank))
 
-    def _filled(self, most: int) -> FloatArray:
-        """Return the sum of ideal weights of 0 to `most` documents of equal gain, (most + 1,)."""
+    @cached_property
+    def _reaching(self) -> list[IntArray]:
+        """How many documents reach each gain of the scale if holes are worthless, (Q,) each."""
+        judged, holes = self.run.judged, self.run.num_own + self.run.num_other
+        gain, counts = self.measure.gain(judged.levels), []
+        for least in self._gains:
+            weights = np.where(gain >= least, judged.level_counts, 0)
+            counts.append(np.bincount(judged.level_query, weights, len(holes)).astype(np.int64))
+        counts[0] += holes
+        return counts
+
+    @cached_property
+    def _filled(self) -> FloatArray:
+        """The ideal sums of 0 to n documents of equal gain, (n + 1,)."""
+        holes = self.run.num_own + self.run.num_other
+        most = int((self._reaching[0] + holes).max(initial=0))
         return running_sums(self.measure.weight(np.arange(1, most + 1)))

@@ -89,11 +89,20 @@ class Trials:
         measure = self.metric.measure
         if self.is_level or (measure.bounds.values == "judged" and self.ratio is None):
             return self.judged(assignments)
-        tally = HoleTally.of(self.run, assignments, self.scale[0], self.scale[-1])
         if self.ratio is not None:
-            return self.ratio.values(tally)[:, np.newaxis]
+            return self.ratio.values(assignments)[:, np.newaxis]
+        tally = HoleTally(self.run, assignments)
         statistics = np.asarray(measure.function(tally, **self.metric.arguments), dtype=np.float64)
         return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]
+
+    def values_of(self, query: IntArray, own: BoolArray, other: IntArray) -> FloatArray:
+        """Return the statistics with some own holes, (V, U), and of others at the top, (V, S)."""
+        bounds = self.metric.measure.bounds
+        if self.ratio is not None and not self.is_level:
+            return self.ratio.values_of(query, own, other)[:, np.newaxis]
+        if bounds.values == "tallied" and bounds.order == "ignored":
+            return self.values(Assignments.first(self.run, query, own.sum(axis=1), other))
+        return self.of_steps(query, np.where(own, self.top, 0), self.others(query, other))
 
     def judged(self, assignments: Assignments) -> FloatArray:
         """Return the statistics of assignments, (V, S), by judging each ranking."""
@@ -355,9 +364,8 @@ def _beside(trials: Trials, rivals: Sequence[OpenRun], is_worse: BoolArray) -> F
     of_rival = np.stack([rival.num_own for rival in rivals]) - shared.sum(axis=2)
     at_top = np.where(is_worse[:, np.newaxis], 0, of_rival)
     query = np.tile(trials.every, 2 * len(rivals))
-    steps = np.where(own, trials.top, 0).reshape(len(query), -1 if own.size else 0)
-    others = trials.others(query, np.repeat(at_top, 2, axis=0).ravel())
-    rows = trials.of_steps(query, steps, others)
+    masks = own.reshape(len(query), run.number.shape[1])
+    rows = trials.values_of(query, masks, np.repeat(at_top, 2, axis=0).ravel())
     return rows.reshape(len(rivals), 2, len(trials.every), -1)
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.bounds.open_run import ChosenRanks, OpenRun, level_table
+from ragkpi.bounds.open_run import ChosenRanks, OpenRun
 from ragkpi.ranking.judged import Settings
 
 
@@ -73,20 +73,6 @@ class HoleTally:
 
     run: OpenRun
     assignments: Assignments
-    bottom: int  # the level of worthless holes
-    top: int
-    levels: IntArray  # (L,)
-    counts: IntArray  # (V, L): judged documents of each level, holes among them
-
-    @classmethod
-    def of(cls, run: OpenRun, assignments: Assignments, bottom: int, top: int) -> HoleTally:
-        """Count the judged documents of each level."""
-        query, raised = assignments.query, assignments.own + assignments.other
-        levels, counts = level_table(run.judged, query, (bottom, top))
-        low, high = np.searchsorted(levels, [bottom, top])
-        counts[:, high] += raised
-        counts[:, low] += (run.num_own + run.num_other)[query] - raised
-        return cls(run, assignments, bottom, top, levels, counts)
 
     @property
     def settings(self) -> Settings:
@@ -111,12 +97,13 @@ class HoleTally:
 
     @cached_property
     def num_judged(self) -> IntArray:
-        return np.asarray(self.counts.sum(axis=1))
+        holes = self.run.num_own + self.run.num_other
+        return (self.run.judged.num_judged + holes)[self.assignments.query]
 
     @cached_property
     def num_rel(self) -> IntArray:
-        relevant = self.levels >= self.settings.relevance_level
-        return np.asarray(self.counts[:, relevant].sum(axis=1))
+        relevant = self.run.judged.num_rel[self.assignments.query]
+        return relevant + self.assignments.own + self.assignments.other
 
     @cached_property
     def num_judged_ret(self) -> IntArray:
@@ -127,7 +114,7 @@ class HoleTally:
         return self.found_within(self.num_ret)
 
     def found_at(self, cutoff: int) -> IntArray:
-        return self.found_within(np.full(len(self.queries), cutoff))
+        return self.found_within(np.full(len(self.assignments.query), cutoff))
 
     def found_within(self, depth: FloatArray | IntArray) -> IntArray:
         """Relevant documents among the first `depth` retrieved, a depth each, (V,)."""

@@ -288,7 +288,8 @@ def _needs_a_number(arguments: Mapping[str, Any]) -> bool:
     return not arguments["recall"]
 
 
-_OF_COUNTS = STAIRCASE_TALLIED._replace(accepts=_needs_a_number)
+_OF_COUNTS = STAIRCASE_TALLIED._replace(order="ignored")
+_OF_SUCCESS = _OF_COUNTS._replace(accepts=_needs_a_number)
 
 _chance = partial(
     record,
@@ -303,12 +304,12 @@ _chance = partial(
     expected="unchanged",
 )
 _of_success = partial(_chance, parameters=Cutoffs(_DEPTHS, _SUCCESS))
-_over_chance = partial(_of_success, better="higher", bounds=_OF_COUNTS, expected=None)
+_over_chance = partial(_of_success, better="higher", bounds=_OF_SUCCESS, expected=None)
 # Recall does not saturate as success does.
 _recall = partial(
     _chance,
     better="higher",
-    bounds=STAIRCASE_TALLIED,
+    bounds=_OF_COUNTS,
     expected=None,
     cautions=(deeper_than_corpus,),
 )

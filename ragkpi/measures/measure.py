@@ -229,7 +229,7 @@ COSTLY = Bounds("none", reason="each ranking would be judged thousands of times"
 
 CORNERS = Bounds("corners")
 CORNERS_OF_COUNTS = CORNERS._replace(order="ignored")
-CORNERS_TALLIED = CORNERS._replace(values="tallied")
+CORNERS_TALLIED = CORNERS_OF_COUNTS._replace(values="tallied")
 STAIRCASE = Bounds("staircase")
 STAIRCASE_TALLIED = STAIRCASE._replace(values="tallied")
 STAIRCASE_ALONE = STAIRCASE_TALLIED._replace(other_runs="refused")

@@ -150,7 +150,7 @@ def _mean_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
 
 @_early(
     parameters=Cutoffs(default=()),
-    bounds=CORNERS_TALLIED,
+    bounds=CORNERS_TALLIED._replace(order="matters"),
     ties="monotone",
     expected=_expected_recip_rank,
     known_as=("RR", "MRR", "reciprocal_rank"),

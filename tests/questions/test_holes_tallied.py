@@ -216,8 +216,8 @@ def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
         shares.append((progress.present()[0].label, progress.share(progress.present())))
         return count(*given)
 
-    count = search.HoleTally.of
-    monkeypatch.setattr(search.HoleTally, "of", watched)
+    count = search.HoleTally
+    monkeypatch.setattr(search, "HoleTally", watched)
     monkeypatch.setattr(search, "CELLS_AT_ONCE", 40)
     answers(tmp_path, judged, ranked, find_metrics(["map"]), "retrieved")
     for phase in ("bounds", "documents to judge"):
