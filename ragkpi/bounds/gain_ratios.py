@@ -41,20 +41,19 @@ class OpenRatio:
         raised += np.where(some.at, down_to_cut - above, 0.0)
         return self._values(query, raised, some.own + some.other)
 
-    def values_of(self, query: IntArray, own: BoolArray, other: IntArray) -> FloatArray:
-        """Return the values with some own holes of queries, (V, U), and of others at the top."""
-        weights = np.where(self.run.own_rank > 0, self._own_weights, 0.0)[query]
-        raised = np.einsum("vu,vu->v", weights, own)
-        return self._values(query, raised, own.sum(axis=1) + other)
+    def values_of(self, own: BoolArray, other: IntArray) -> FloatArray:
+        """Return the values of all queries, (K, Q), with own, (K, Q, U), and others at the top."""
+        raised = np.einsum("kqu,qu->kq", own, self._own_weights)
+        return self._values(np.arange(len(raised.T)), raised, own.sum(axis=2) + other)
 
     def _values(self, query: IntArray, raised: FloatArray, num_top: IntArray) -> FloatArray:
-        """Return values, (V,), from the weights and the number of the holes at the top."""
+        """Return values, (..., V), from the weights and the number of the holes at the top."""
         total: FloatArray = self._worthless[query] + (self._gains[-1] - self._gains[0]) * raised
         if not self.measure.normalised:
             return total
         ideal = self._gains[0] * self._filled[self._reaching[0][query]]
         for step, reaching in zip(np.diff(self._gains), self._reaching[1:], strict=True):
-            ideal += step * self._filled[reaching[query] + num_top]
+            ideal = ideal + step * self._filled[reaching[query] + num_top]
         return quotient(total, ideal)
 
     def best_thresholds(self) -> IntArray:

@@ -22,7 +22,7 @@ from ragkpi.bounds.tally import Assignments, HoleTally
 from ragkpi.files.lines import spans
 from ragkpi.interface import with_progress
 from ragkpi.measures.gain import gain_of_levels
-from ragkpi.measures.measure import Metric, MetricScores, Scores, score
+from ragkpi.measures.measure import Metric, MetricScores, score
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
 
@@ -95,14 +95,22 @@ class Trials:
         statistics = np.asarray(measure.function(tally, **self.metric.arguments), dtype=np.float64)
         return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]
 
-    def values_of(self, query: IntArray, own: BoolArray, other: IntArray) -> FloatArray:
-        """Return the statistics with some own holes, (V, U), and of others at the top, (V, S)."""
+    def values_of(self, own: BoolArray, other: IntArray) -> FloatArray:
+        """Return the statistics of every query under K assignments, (K, Q, S).
+
+        Own holes at the top are (K, Q, U), the number of others (K, Q).
+        """
         bounds = self.metric.measure.bounds
         if self.ratio is not None and not self.is_level:
-            return self.ratio.values_of(query, own, other)[:, np.newaxis]
+            return self.ratio.values_of(own, other)[:, :, np.newaxis]
+        query = np.broadcast_to(self.every, other.shape).ravel()
         if bounds.values == "tallied" and bounds.order == "ignored":
-            return self.values(Assignments.first(self.run, query, own.sum(axis=1), other))
-        return self.of_steps(query, np.where(own, self.top, 0), self.others(query, other))
+            first = Assignments.first(self.run, query, own.sum(axis=2).ravel(), other.ravel())
+            statistics = self.values(first)
+        else:
+            steps = np.where(own, self.top, 0).reshape(len(query), own.shape[2])
+            statistics = self.of_steps(query, steps, self.others(query, other.ravel()))
+        return statistics.reshape(*other.shape, statistics.shape[1])
 
     def judged(self, assignments: Assignments) -> FloatArray:
         """Return the statistics of assignments, (V, S), by judging each ranking."""
@@ -218,8 +226,7 @@ def _staircase(trials: Trials) -> FloatArray:
     tables = [table for of_side in of_sides for table in of_side]
     if tables[0].shape[2] > 1 or any(np.isnan(table).any() for table in tables):
         # The extremes of ratios of means, and with NA, depend on all queries.
-        width = max(table.shape[1] for table in tables)
-        return np.concatenate([_widened(of_side, width) for of_side in of_sides], axis=1)
+        return np.concatenate([stacked(of_side) for of_side in of_sides], axis=1)
     for side, of_side in zip(sides, of_sides, strict=True):
         for choice in (np.argmin, np.argmax):
             count = np.concatenate([choice(table[:, :, 0], axis=1) for table in of_side])
@@ -238,8 +245,9 @@ def _along(trials: Trials, side: Side) -> Iterator[FloatArray]:
         yield _padded(trials.values(side(trials.run, query, count)), sizes[first:last])
 
 
-def _widened(tables: Sequence[FloatArray], width: int) -> FloatArray:
-    columns = np.arange(width)
+def stacked(tables: Sequence[FloatArray]) -> FloatArray:
+    """Put tables of candidates, (q, C, S), below each other, padded with the last of each."""
+    columns = np.arange(max(table.shape[1] for table in tables))
     return np.concatenate([table[:, columns.clip(max=table.shape[1] - 1)] for table in tables])
 
 
@@ -318,38 +326,57 @@ def spread_if_judged(
     return np.asarray((by_end[0] + by_end[1]) / 2)
 
 
-def can_reverse(
-    pairs: Sequence[tuple[int, int]], trials: Mapping[int, Trials], scores: Sequence[Scores]
-) -> list[bool]:
-    """Return for pairs of a better and a worse run whether the worse one can win.
+def worse_at_its_best(
+    pairs: Sequence[tuple[int, int]], trials: Mapping[int, Trials]
+) -> tuple[FloatArray, IntArray]:
+    """Sum the statistics of pairs of a better and a worse run where the worse one is helped most.
 
-    It does so under the levels that help it most: holes that only it retrieves get the top level,
-    holes of only the better run are worthless, and each query's shared holes get the level that
-    helps more of these two.
+    Holes that only it retrieves get the top level, holes of only the better run are worthless, and
+    each query's shared holes get the level that helps more of these two. Returned are the sums of
+    the worse and of the better run, (2, P, S), and the numbers of their values, (2, P).
     """
-    certain: list[bool] = []
-    cells = 2 * max((of_run.run.number.size for of_run in trials.values()), default=0)
-    at_once = max(1, CELLS_AT_ONCE // max(1, cells))
-    for start in range(0, len(pairs), at_once):
-        some = pairs[start : start + at_once]
-        values: dict[tuple[int, int], FloatArray] = {}  # by pair and run
-        for run in {*chain(*some)}:
-            numbers = [number for number, pair in enumerate(some) if run in pair]
-            rivals = [trials[sum(some[number]) - run].run for number in numbers]
-            is_worse = np.array([some[number][1] == run for number in numbers])
-            of_pairs = _beside(trials[run], rivals, is_worse)
-            values |= {(number, run): rows for number, rows in zip(numbers, of_pairs, strict=True)}
-        for number, (better, worse) in enumerate(some):
-            metric, sides = trials[worse].metric, (values[number, worse], values[number, better])
-            sign = metric.measure.sign
-            first, second = sign * (sides[0] - sides[1])[:, :, 0]
-            chosen = [np.where((second > first)[:, np.newaxis], rows[1], rows[0]) for rows in sides]
-            won, lost = (
-                float(MetricScores(metric, rows, scores[run].divisor).summary)
-                for rows, run in zip(chosen, (worse, better), strict=True)
-            )
-            certain.append(sign * (won - lost) > _TOLERANCE)
+    sides: list[list[FloatArray]] = [[np.empty(0)] * len(pairs), [np.empty(0)] * len(pairs)]
+    for run in {*chain(*pairs)}:
+        numbers = [number for number, pair in enumerate(pairs) if run in pair]
+        rivals = [trials[sum(pairs[number]) - run].run for number in numbers]
+        is_worse = np.array([pairs[number][1] == run for number in numbers])
+        of_pairs = _beside(trials[run], rivals, is_worse)
+        for number, worse, rows in zip(numbers, is_worse, of_pairs, strict=True):
+            sides[0 if worse else 1][number] = rows
+    worse, better = map(np.stack, sides)  # (P, 2, Q, S)
+    sign = next(iter(trials.values())).metric.measure.sign
+    first, second = sign * np.moveaxis(worse - better, 1, 0)[..., 0]
+    raised = (second > first)[:, :, np.newaxis]
+    chosen = np.stack([np.where(raised, rows[:, 1], rows[:, 0]) for rows in (worse, better)])
+    has_value = ~np.isnan(chosen).any(axis=3)
+    return np.where(has_value[..., np.newaxis], chosen, 0.0).sum(axis=2), has_value.sum(axis=2)
+
+
+def can_reverse(
+    pairs: Sequence[tuple[int, int]],
+    sums: FloatArray,
+    counts: IntArray,
+    columns: Sequence[MetricScores],
+) -> set[tuple[int, int]]:
+    """Return the pairs in which the worse run wins: by `worse_at_its_best` over all queries.
+
+    `columns` are the scores of each run.
+    """
+    certain = set()
+    for pair, of_runs, count in zip(pairs, sums.swapaxes(0, 1), counts.T, strict=True):
+        runs = zip(reversed(pair), of_runs, count, strict=True)
+        won, lost = (float(_summary(columns[run], *of_run)) for run, *of_run in runs)
+        if columns[0].metric.measure.sign * (won - lost) > _TOLERANCE:
+            certain.add(pair)
     return certain
+
+
+def _summary(column: MetricScores, sums: FloatArray, count: IntArray) -> FloatArray:
+    """Return the summary from sums and numbers of the values of the evaluated queries."""
+    aggregate, absent = column.metric.measure.aggregate, column.divisor - len(column.statistics)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        valid = np.asarray(count + absent, dtype=np.float64)
+        return aggregate.summary(sums + absent * aggregate.absent, valid)
 
 
 def _beside(trials: Trials, rivals: Sequence[OpenRun], is_worse: BoolArray) -> FloatArray:
@@ -359,14 +386,12 @@ def _beside(trials: Trials, rivals: Sequence[OpenRun], is_worse: BoolArray) -> F
     """
     run = trials.run
     shared = np.stack([rival.is_own[run.number] for rival in rivals])  # (m, Q, U)
-    alone = is_worse[:, np.newaxis, np.newaxis] & ~shared
+    alone = is_worse[:, np.newaxis, np.newaxis] & ~shared & (run.number >= 0)
     own = np.stack([alone, alone | shared], axis=1)
     of_rival = np.stack([rival.num_own for rival in rivals]) - shared.sum(axis=2)
-    at_top = np.where(is_worse[:, np.newaxis], 0, of_rival)
-    query = np.tile(trials.every, 2 * len(rivals))
-    masks = own.reshape(len(query), run.number.shape[1])
-    rows = trials.values_of(query, masks, np.repeat(at_top, 2, axis=0).ravel())
-    return rows.reshape(len(rivals), 2, len(trials.every), -1)
+    at_top = np.repeat(np.where(is_worse[:, np.newaxis], 0, of_rival), 2, axis=0)
+    rows = trials.values_of(own.reshape(2 * len(rivals), *run.number.shape), at_top)
+    return rows.reshape(len(rivals), 2, *rows.shape[1:])
 
 
 _STEPS = 100
@@ -380,21 +405,18 @@ def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> 
     change queries as long as that improves the ratio. The result is the extreme: at its value v no
     query has a better numerator - v denominator, and these add up.
     """
-    aggregate = column.metric.measure.aggregate
     has_value: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))
     rows = np.where(has_value[:, :, np.newaxis], candidates, 0.0)
-    absent = column.divisor - len(column.statistics)
     every = np.arange(len(rows))
     chosen = np.argmax(has_value, axis=1)
     current = np.asarray(-np.inf)
     for _ in range(_STEPS):
-        sums = rows[every, chosen].sum(axis=0) + absent * aggregate.absent
-        count = int(has_value[every, chosen].sum()) + absent
+        sums = rows[every, chosen].sum(axis=0)
+        count = has_value[every, chosen].sum()
         others = sums - rows[every, chosen][:, np.newaxis] + rows
         counts = count - has_value[every, chosen][:, np.newaxis] + has_value
-        with np.errstate(divide="ignore", invalid="ignore"):
-            current = _na_last(sign * aggregate.summary(sums, count))
-            tried = _na_last(sign * aggregate.summary(others, counts))
+        current = _na_last(sign * _summary(column, sums, count))
+        tried = _na_last(sign * _summary(column, others, counts))
         best = tried.argmax(axis=1)
         margin = _TOLERANCE * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
         better = tried[every, best] > current + margin

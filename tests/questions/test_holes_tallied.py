@@ -13,7 +13,7 @@ from ragkpi.evaluation import Evaluator
 from ragkpi.measures.measure import CORNERS, STAIRCASE
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.questions.holes import assessment
-from ragkpi.questions.holes.assessment import candidates, removed_together
+from ragkpi.questions.holes.assessment import candidates
 from ragkpi.ranking.judged import Settings
 from tests.questions.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
 from tests.slow_reference import assignments as slow
@@ -57,8 +57,8 @@ def answers(folder, judged, ranked, metrics, within, **chosen):
     hits = evaluator.read(paths, evaluator.needs(metrics, depth_needed(metrics, within) or 10**6))
     results = evaluator.score(hits, metrics)
     bounds = find_bounds(evaluator.relevance.judgements, hits, results, settings, within)
-    listed = list(candidates(bounds))
-    return bounds, listed, removed_together(bounds, listed[:3])
+    to_judge, together = candidates(bounds, 3)
+    return bounds, list(to_judge), together
 
 
 def numbers(bounds):
@@ -108,18 +108,25 @@ def test_what_is_not_tallied_is_bounded_by_judging(tmp_path, request_):
 
     Without its ratio, ndcg only says that it separates relevant documents from others.
     """
-    judged, ranked = made(3, 2)
-    if request_.startswith("ndcg"):
-        judged = {pair: min(level, 1) for pair, level in judged.items()}
-    metrics = find_metrics([request_])
-    tallied = answers(tmp_path, judged, ranked, metrics, "retrieved")
-    judging = answers(tmp_path, judged, ranked, [*map(untallied, metrics)], "retrieved")
+    for seed in range(3):
+        judged, ranked = made(seed, 3)
+        if request_.startswith("ndcg"):
+            judged = {pair: min(level, 1) for pair, level in judged.items()}
+        metrics = find_metrics([request_])
+        tallied = answers(tmp_path, judged, ranked, metrics, "retrieved")
+        judging = answers(tmp_path, judged, ranked, [*map(untallied, metrics)], "retrieved")
+        assert_alike(tallied, judging)
+
+
+def assert_alike(tallied, judging):
     assert [row[:2] for row in numbers(tallied[0])] == [row[:2] for row in numbers(judging[0])]
     for fast, true in zip(numbers(tallied[0]), numbers(judging[0]), strict=True):
         np.testing.assert_allclose(fast[2:], true[2:], rtol=1e-12, atol=1e-12)
     assert [(c.query, c.document) for c in tallied[1]] == [
         (c.query, c.document) for c in judging[1]
     ]
+    swaps = ([(s.better, s.worse, s.certain) for s in one.swaps] for one, *_ in (tallied, judging))
+    assert next(swaps) == next(swaps)
 
 
 def test_what_is_tallied_takes_counts():
@@ -154,7 +161,7 @@ def test_the_first_candidates_are_the_first_of_all(tmp_path):
         hits = evaluator.read(paths, evaluator.needs(metrics, 10**6))
         results = evaluator.score(hits, metrics)
         bounds = find_bounds(evaluator.relevance.judgements, hits, results, settings)
-        lazy = candidates(bounds)
+        lazy, _ = candidates(bounds, 0)
         assert len(lazy) == len(listed)
         for count in (0, 1, 2, 7, len(listed)):
             assert lazy[:count] == listed[:count]
@@ -204,7 +211,8 @@ def test_all_candidates_are_ordered_once(tmp_path, monkeypatch):
     documents = unjudged.Holes.documents
     monkeypatch.setattr(unjudged.Holes, "documents", watched)
     _, listed, _ = answers(tmp_path, judged, ranked, find_metrics(["recall.5"]), "retrieved")
-    assert calls == [len(listed)] * 2  # once for their order, and once for their names
+    assert calls[-2:] == [len(listed)] * 2  # once for their order, and once for their names
+    assert sum(calls[:-2]) < len(listed)  # the first three
 
 
 def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
@@ -224,3 +232,40 @@ def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
         of_phase = [share for label, share in shares if label == phase and share is not None]
         assert len(set(of_phase)) > 3
         assert of_phase == sorted(of_phase)
+
+
+@pytest.mark.parametrize(
+    "request_", ["P.5", "map", "ndcg_cut.10", "bor.9,m=2", "n_recall4.3", "gm_map"]
+)
+@pytest.mark.parametrize("missing", ["zero", "intersection"])
+def test_queries_are_opened_some_at_a_time(tmp_path, monkeypatch, request_, missing):
+    """A hundred thousand queries are; some of these five are in one run alone, or in none."""
+    for seed in seeds(2):
+        judged, ranked = made(seed, 3)
+        del ranked[0]["e"], ranked[1]["e"], ranked[2]["e"], ranked[1]["b"]
+        metrics = find_metrics([request_])
+        whole = answers(tmp_path, judged, ranked, metrics, "retrieved", missing=missing)
+        with monkeypatch.context() as instead:
+            instead.setattr(bounds, "CELLS_AT_ONCE", 1)
+            parts = answers(tmp_path, judged, ranked, metrics, "retrieved", missing=missing)
+        for part, of_whole in zip(numbers(parts[0]), numbers(whole[0]), strict=True):
+            assert part[1:] == pytest.approx(of_whole[1:], nan_ok=True)
+        assert parts[0].swaps == whole[0].swaps
+        assert [c.hole for c in parts[1]] == [c.hole for c in whole[1]]
+        shares = [[c.share for c in listed] for _, listed, _ in (parts, whole)]
+        assert shares[0] == pytest.approx(shares[1])
+        assert parts[2] == pytest.approx(whole[2])
+        for found in (parts[0], whole[0]):  # of one document it is the document's own share
+            to_judge, together = candidates(found, 1)
+            assert together == pytest.approx(to_judge[0].share)
+
+
+def test_a_run_wins_by_holes_of_its_own_queries_alone(tmp_path):
+    """Both have the holes of b, and the better one is ahead by what is judged in a."""
+    judged = {("a", "good"): 1, ("a", "bad"): 0, ("b", "fine"): 1}
+    ranked = [
+        {"a": ["good", "bad"], "b": ["fine", "one", "two"]},
+        {"a": ["bad"], "b": ["fine", "one", "two"]},
+    ]
+    (swap,) = answers(tmp_path, judged, ranked, find_metrics(["P.5"]), "retrieved")[0].swaps
+    assert (swap.better, swap.worse, swap.certain) == (0, 1, False)

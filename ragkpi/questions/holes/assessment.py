@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.bounds.bounds import HoleBounds
+from ragkpi.bounds.bounds import HoleBounds, RunsWithHoles
 from ragkpi.bounds.search import Trials, spread_if_judged, spread_if_known, spreads
 from ragkpi.bounds.unjudged import UNRETRIEVED, Holes, SmallInts
 from ragkpi.interface import with_progress
@@ -95,8 +95,10 @@ class Candidates(Sequence[Candidate]):
         )
 
 
-def candidates(bounds: HoleBounds) -> Candidates:
+def candidates(bounds: HoleBounds, first: int) -> tuple[Candidates, float]:
     """Return the holes that matter, in the order in which to judge them.
+
+    The second value is the share of all uncertainty that judging the `first` ones removes.
 
     The best ranks come first: one document alone may promise more, but many of a query promise
     the same twice, and most of them turn out worthless. Among equal ranks, those that remove most
@@ -108,13 +110,14 @@ def candidates(bounds: HoleBounds) -> Candidates:
     spread of its numerator, success.) It is added up over runs and queries.
     """
     holes, runs, metrics = bounds.holes, bounds.runs, bounds.metrics
-    total = np.zeros(len(holes))
+    total, uncertainty = np.zeros(len(holes)), {}
     for metric in with_progress(metrics, "documents to judge", len(metrics)):
         removed, whole = np.zeros(len(holes)), 0.0
         of_others = np.zeros(len(holes.judgements.queries))
-        numbers = range(len(runs.evaluations))
-        for run in with_progress(numbers, metric.name, len(numbers)):
-            whole += _remove(runs.trials(run, metric), removed, of_others)
+        for run in with_progress(runs.judged, metric.name, len(runs.judged)):
+            for start, trials in runs.opened(run, metric):
+                whole += _remove(trials, removed[start:], of_others)
+        uncertainty[metric.name] = whole
         if whole > 0:
             removed += np.where(runs.varies(metric.depth), of_others[holes.query], 0.0)
             total += removed / whole / len(metrics)
@@ -122,37 +125,44 @@ def candidates(bounds: HoleBounds) -> Candidates:
     keys: list[FloatArray | SmallInts] = [holes.best_rank]
     if searches in ({"counts"}, {"corners"}):
         keys.insert(1 if searches == {"counts"} else 0, -np.round(total, 12))
-    return Candidates(holes, total, keys)
+    to_judge = Candidates(holes, total, keys)
+    return to_judge, _removed_together(bounds, to_judge[:first], uncertainty)
 
 
-def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
-    """Return the share of all uncertainty that judging the listed documents together removes.
+def _removed_together(
+    bounds: HoleBounds, listed: Sequence[Candidate], uncertainty: Mapping[str, float]
+) -> float:
+    """Return the share of all `uncertainty` that judging the listed documents together removes.
 
     The shares of single documents do not add up, so judge all of them at once: the mean over the
     metrics, and over the lowest and the top level for all.
     """
-    metrics, runs, holes = bounds.metrics, bounds.runs, bounds.holes
-    chosen = np.array([candidate.hole for candidate in listed], dtype=np.int64)
-    removed = []
-    for metric in with_progress(metrics, "the first to judge", len(metrics)):
-        varies, before, less = runs.varies(metric.depth)[chosen], 0.0, 0.0
-        for number in range(len(runs.evaluations)):
-            trials = runs.trials(number, metric)
-            run, whole = trials.run, spreads(trials)
-            row = run.row[holes.query[chosen]]
-            queries = np.unique(row[row >= 0])
-            apart = ~run.is_own[chosen]
-            others, fixed = (
-                np.bincount(row[some & (row >= 0)], minlength=len(whole))[queries]
-                for some in (apart & varies, apart & ~varies)
-            )
-            own = np.isin(run.number[queries], chosen)
-            before += float(whole.sum())
-            left = spread_if_judged(trials, queries, own, others, fixed)
-            less += float((whole[queries] - left).sum())
-        if before > 0:
-            removed.append(less / before)
-    return float(np.sum(removed) / len(metrics)) if metrics else 0.0
+    metrics = [metric for metric in bounds.metrics if uncertainty[metric.name] > 0]
+    listed_holes = np.array([candidate.hole for candidate in listed], dtype=np.int64)
+    removed = 0.0
+    for block in bounds.runs.blocks():
+        chosen = listed_holes[np.isin(listed_holes - block.first, np.arange(len(block.holes)))]
+        if not len(chosen):
+            continue
+        for metric in with_progress(metrics, "the first to judge", len(metrics)):
+            for run in block.judged:
+                less = _removed_by(block, block.trials(run, metric), chosen - block.first)
+                removed += less / uncertainty[metric.name]
+    return removed / max(1, len(bounds.metrics))
+
+
+def _removed_by(block: RunsWithHoles, trials: Trials, chosen: IntArray) -> float:
+    """Return how much of a run's uncertainty judging some holes of a block removes."""
+    run, varies = trials.run, block.varies(trials.metric.depth)[chosen]
+    row = run.row[block.holes.query[chosen]]
+    queries, apart = np.unique(row[row >= 0]), ~run.is_own[chosen] & (row >= 0)
+    others, fixed = (
+        np.bincount(row[some], minlength=len(run.num_own))[queries]
+        for some in (apart & varies, apart & ~varies)
+    )
+    own = np.isin(run.number[queries], chosen)
+    left = spread_if_judged(trials, queries, own, others, fixed)
+    return float((spreads(trials)[queries] - left).sum())
 
 
 def _remove(trials: Trials, removed: FloatArray, of_others: FloatArray) -> float:

@@ -20,7 +20,6 @@ from ragkpi.questions.holes.assessment import (
     assessment_lines,
     candidates,
     open_qrels_lines,
-    removed_together,
 )
 from ragkpi.reports.layout import Answer
 
@@ -90,8 +89,7 @@ def holes(
 
     def bounded(some: Evaluations) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
         bounds = find_bounds(some.judgements, some.hits, list(some), call.settings, reach)
-        to_judge = candidates(bounds)
-        together = removed_together(bounds, to_judge[:named_first])
+        to_judge, together = candidates(bounds, named_first)
         answer = holes_answer(bounds, some.names, to_judge, named_first, queries, together)
         return answer, bounds, to_judge
 

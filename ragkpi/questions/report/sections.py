@@ -25,7 +25,7 @@ from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_valu
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Thresholds, diagnose
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
-from ragkpi.questions.holes.assessment import candidates, removed_together
+from ragkpi.questions.holes.assessment import candidates
 from ragkpi.questions.report.runs import CUTOFF, ReportedRun, only
 from ragkpi.questions.report.standings import Decision, standing_object
 from ragkpi.ranking.judgements import Judgements
@@ -175,8 +175,7 @@ def holes_object(
     hits = [evaluated.hits[leader] for leader in leaders]
     bounds = find_bounds(evaluated.judgements, hits, some, evaluated.call.settings)
     few = len(bounds.holes.query) <= _MOST_HOLES
-    to_judge = candidates(bounds) if few else []
-    together = removed_together(bounds, to_judge[:_FIRST_TO_JUDGE])
+    to_judge, together = candidates(bounds, _FIRST_TO_JUDGE) if few else ([], 0.0)
     answer = holes_answer(bounds, labels, to_judge, _FIRST_TO_JUDGE, "hidden", together)
     return _charted(answer, holes_charts(bounds, labels))
 
