@@ -93,7 +93,11 @@ class Output(NamedTuple):
         if charts is None:
             return
         if self.plot not in (None, "-"):
-            _drawing(self.plot)(charts(), self.plot, self.plot_size or "screen")
+            draw = _drawing(self.plot)
+            if every := charts():
+                draw(every, self.plot, self.plot_size or "screen")
+            else:
+                tell("note: there is nothing to draw, so --plot writes nothing")
         elif self.plot == "-" or (
             first_chart == "on terminals" and on_screen and self.format in (None, "table")
         ):
@@ -103,6 +107,9 @@ class Output(NamedTuple):
         from ragkpi.charts.text_chart import texts
 
         every = charts()
+        if not every:
+            tell("note: there is nothing to draw")
+            return
         first = every if self.plot == "-" else every[:1]
         write(["\n" + texts(first, get_terminal_size().columns)])
         if len(first) < len(every):

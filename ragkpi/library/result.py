@@ -127,11 +127,12 @@ class Result:
 
     def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
         """Draw the charts of ``--plot`` as a matplotlib figure, ``--plot-size`` wide."""
-        if self.charts is None:
+        charts = self.charts() if self.charts else []
+        if not charts:
             raise UsageError("this result has no picture; expected an answer that has one")
         from ragkpi.charts.picture import figure_of
 
-        return figure_of(self.charts(), size)
+        return figure_of(charts, size)
 
     def _columns(self) -> dict[str, list[Any]]:
         names = dict.fromkeys(name for row in self.rows for name in row)

@@ -239,8 +239,10 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
     """Draw the interval of every value.
 
     For several runs, each measure has a chart, which shows overlaps. For one run, all values from
-    0 to 1 share a chart.
+    0 to 1 share a chart. Without unjudged documents there is none.
     """
+    if not len(bounds.holes):
+        return []
     summaries = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
     if len(names) > 1:
         metrics = dict.fromkeys(bounded.metric.name for bounded in summaries)
