@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain, combinations, groupby
 from typing import Literal
 
@@ -106,12 +106,9 @@ class RunsWithHoles:
         }
 
     @cached_property
-    def _open(self) -> Callable[[int, int | None], OpenRun]:
-        @cache
-        def opened(run: int, depth: int | None) -> OpenRun:
-            return open_run(self.holes, run, self.judged[run], depth, self.varies(depth))
-
-        return opened
+    def _open(self) -> dict[tuple[int, int | None], OpenRun]:
+        """The opened runs by number and depth."""
+        return {}
 
     def varies(self, depth: int | None) -> BoolArray:
         """Return which holes may have any level for metrics of a depth, (n,)."""
@@ -120,7 +117,11 @@ class RunsWithHoles:
     def trials(self, run: int, metric: Metric) -> Trials:
         """Open a run for the assignments of a metric."""
         scale = levels_of_holes(metric, self.holes.judgements, self.settings)
-        return Trials(self._open(run, metric.depth), metric, scale)
+        key = run, metric.depth
+        if key not in self._open:
+            varies = self.varies(metric.depth)
+            self._open[key] = open_run(self.holes, run, self.judged[run], metric.depth, varies)
+        return Trials(self._open[key], metric, scale)
 
     def trials_of(self, pairs: Sequence[tuple[int, int]], metric: Metric) -> dict[int, Trials]:
         return {run: self.trials(run, metric) for run in {*chain(*pairs)}}
