@@ -70,7 +70,7 @@ def test_every_resample_chooses_what_a_study_of_it_chooses(limits, N, draws):
     ]
     settings = Settings(draws=draws)
     judged = population(N, R, found, settings, num_ret=30)
-    resamples = len(seeds(20))
+    resamples = len(seeds(10))
     chosen = depths_chosen(judged, 30, limits, Bootstrap(resamples)).tolist()
     assert chosen == one_by_one(N, R, found, [1, 30], limits, resamples, settings)
     assert len(set(chosen)) > 1
