@@ -45,7 +45,7 @@ class Output(NamedTuple):
     @property
     def is_read(self) -> bool:
         """Whether people read the report on standard output, with the gates below it."""
-        return self.path is None and self.written in ("table", "markdown")
+        return self.path is None and self.written in ("table", "markdown", "github", "junit")
 
     @property
     def written(self) -> str:

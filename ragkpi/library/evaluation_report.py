@@ -15,7 +15,17 @@ from ragkpi.interface import option, with_progress
 from ragkpi.library.ground import Signature, ids_sha256
 from ragkpi.measures.measure import SUM, Metric, Scores
 from ragkpi.measures.registry import metric_named
-from ragkpi.reports.layout import ALL, Cell, Column, Layout, Report, Table, finite, with_best_marked
+from ragkpi.reports.layout import (
+    ALL,
+    Cell,
+    Check,
+    Column,
+    Layout,
+    Report,
+    Table,
+    finite,
+    with_best_marked,
+)
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
     Interval,
@@ -240,7 +250,8 @@ class EvaluationReport:
         if by_query and self.worst is not None:
             notes.append(self.worst.note)
         below = gates_table(gates) if len(gates) > 1 else None
-        table = Table(columns, rows, notes, plain_rows=plain_rows, below=below)
+        checks = gate_checks(gates)
+        table = Table(columns, rows, notes, plain_rows=plain_rows, below=below, checks=checks)
         return self.signed(table, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
@@ -400,6 +411,18 @@ _GATE_COLUMNS = [
     Column("gate"),
     Column("unseen", "decimal"),
 ]
+
+
+def gate_checks(verdicts: Sequence[Verdict]) -> list[Check]:
+    """Return a check per gate, under a name that no other has."""
+    return [
+        Check(
+            f"{v.name} of {v.run} against {v.baseline or v.limit}",
+            "passed" if v.passed else "error",
+            v.told,
+        )
+        for v in verdicts
+    ]
 
 
 def gates_table(verdicts: Sequence[Verdict]) -> Table:

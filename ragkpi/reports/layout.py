@@ -71,6 +71,17 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Check:
+    """A rule that something kept or broke, for CI: a gate, or a finding about a file."""
+
+    name: str
+    outcome: Literal["passed", "note", "warning", "error"]
+    text: str
+    file: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True)
 class Table:
     """The columns, rows and notes that every textual format draws."""
 
@@ -82,6 +93,7 @@ class Table:
     verdict: Sequence[str] = ()  # the answer, in one or two sentences above the table
     explanation: Sequence[str] = ()  # tests, corrections, seeds
     below: Table | None = None  # of another kind, such as gates; for people
+    checks: Sequence[Check] = ()
     use: Literal["read", "data"] = (
         "read"  # "data": the verdict says it all, so no terminal draws it
     )
@@ -275,6 +287,7 @@ class SlicedReport:
             self.verdict,
             [*first.explanation, *_of_slices(explained)],
             first.below,
+            first.checks,
         )
 
     def document(self, layout: Layout) -> dict[str, Any]:

@@ -7,13 +7,14 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
 from ragkpi.errors import UsageError
-from ragkpi.reports.layout import Layout, Report, Table
+from ragkpi.reports.junit import write_junit
+from ragkpi.reports.layout import Check, Layout, Report, Table
 from ragkpi.reports.terminal import write_table
 from ragkpi.wording import Style, exact, visible
 
@@ -157,7 +158,7 @@ def drawn_markdown(table: Table, layout: Layout) -> Iterator[str]:
             text = f"**{text}**" if cell.best else text
             texts.append(f"{text}<sup>{cell.marks}</sup>" if cell.marks else text)
         lines.append(texts)
-    above = "".join(f"{_markdown(visible(text))}\n\n" for text in table.verdict)
+    above = _paragraphs(table.verdict)
     texts = [*([table.caption] if table.caption else []), *table.notes]
     if layout.explanation == "shown":
         texts += [*table.legends, *table.explanation]
@@ -166,6 +167,54 @@ def drawn_markdown(table: Table, layout: Layout) -> Iterator[str]:
     if table.below is not None:
         yield "\n"
         yield from drawn_markdown(table.below, layout)
+
+
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def write_github(report: Report, layout: Layout) -> Iterator[str]:
+    """Draw a step's summary, or a comment: verdict, gates and notes, the table folded.
+
+    Checks that did not pass are workflow commands, which a log shows beside their lines. They stand
+    in a comment of HTML, so that the page may go to the log as it is.
+    """
+    table = report.table(layout)
+    commands = [_command(check) for check in table.checks if check.outcome in _COMMANDS]
+    if commands:
+        yield "".join(f"{line}\n" for line in ("<!--", *commands, "-->", ""))
+    plain = replace(table, verdict=(), notes=(), caption="", below=None)
+    below = "" if table.below is None else "".join(drawn_markdown(table.below, layout))
+    texts = [*table.notes]
+    if layout.explanation == "shown":
+        texts += [*table.legends, *table.explanation]
+    page = (
+        _paragraphs(table.verdict),
+        f"{below}\n" if below else "",
+        "<details><summary>Table</summary>\n\n",
+        *drawn_markdown(plain, replace(layout, explanation="hidden")),
+        "\n</details>\n\n",
+        _paragraphs(texts),
+    )
+    # The runner obeys any line that begins with two colons; ids and names come from files.
+    yield re.sub(r"(?m)^(?=\s*::)", r"\\", "".join(page))
+
+
+def _command(check: Check) -> str:
+    """Write a workflow command; what would end the comment around it is taken apart."""
+    place = {"file": check.file, "line": check.line, "title": f"ragkpi: {check.name}"}
+    properties = ",".join(
+        f"{name}={_escaped(str(value), '%:,')}" for name, value in place.items() if value
+    )
+    return f"::{_COMMANDS[check.outcome]} {properties}::{_escaped(check.text, '%')}"
+
+
+def _escaped(text: str, special: str) -> str:
+    text = visible(text).replace("-->", "-- >")
+    return re.sub(f"[{special}]", lambda match: f"%{ord(match[0]):02X}", text)
+
+
+def _paragraphs(texts: Sequence[str]) -> str:
+    return "".join(f"{_markdown(visible(text))}\n\n" for text in texts)
 
 
 def _markdown(text: str) -> str:
@@ -250,6 +299,8 @@ REPORT_FORMATS: Mapping[str, ReportFormat] = {
     "tsv": ReportFormat("for programs", write_tsv, ".tsv"),
     "markdown": ReportFormat("for pages", write_markdown, ".md"),
     "latex": ReportFormat("for papers (booktabs)", write_latex, ".tex"),
+    "github": ReportFormat("for checks of GitHub", write_github),
+    "junit": ReportFormat("JUnit's XML, for other CI", write_junit, ".xml"),
 }
 
 

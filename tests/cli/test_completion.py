@@ -117,7 +117,7 @@ def test_fish(path):
         (["eval", "--measure=ndcg_c"], ["--measure=ndcg_cut"]),
         (["eval", "--format", "=", "mark"], ["markdown"]),  # as bash takes it apart
         (["depth", "--format", "="], None),
-        (["depth", "--format", "j"], ["json", "jsonl"]),
+        (["depth", "--format", "j"], ["json", "jsonl", "junit"]),
         (["eval", "-q", ""], []),  # files
         (["eval", "--plot", ""], []),
         (["eval", "--complete_"], ["--complete_rel_info_wanted"]),  # trec_eval's spelling
@@ -133,7 +133,7 @@ def test_offers(words, expected):
 
 def test_what_a_shell_asks(ragkpi, monkeypatch):
     monkeypatch.setenv("_RAGKPI_COMPLETE", "bash")
-    assert ragkpi("depth", "--format", "j").out == b"json\njsonl\n"
+    assert ragkpi("depth", "--format", "j").out == b"json\njsonl\njunit\n"
     assert ragkpi("eval", "--nonsense", "").out == b""
     monkeypatch.setenv("_RAGKPI_COMPLETE", "fish")
     assert ragkpi("comp").out.startswith(b"compare\tCompare runs")

@@ -12,6 +12,7 @@ from ragkpi import __version__
 from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.cli.commandline import BM25, FIXTURES, FUSION, MEASURES, trec_values
 from tests.published_schema import SCHEMA, valid_document, valid_lines
+from tests.reports.test_formats import JUNIT
 
 SIGNATURE = (
     f"ragkpi:{__version__}|qrels:sha256:"
@@ -21,7 +22,26 @@ SIGNATURE = (
 
 QUERIES = hashlib.sha256(b"\n".join(b"hd-%02d" % n for n in range(1, 13))).hexdigest()
 
+
+def file_of(path):
+    digest = hashlib.sha256((FIXTURES / path).read_bytes()).hexdigest()
+    return f'{{{{"path": "{path}", "sha256": "{digest}"}}}}'
+
+
 SNAPSHOTS = {
+    "github": """\
+<details><summary>Table</summary>
+
+| run | map | num_ret | bor_10 |
+| :--- | ---: | ---: | ---: |
+| bm25 | {b[map]} | {b[num_ret]} | {b[bor_10]} |
+| fusion | **{f[map]}** | {f[num_ret]} | **{f[bor_10]}** |
+
+</details>
+
+over 12 queries
+
+""",
     "table": """\
 run          map   num_ret    bor_10
 ────────────────────────────────────
@@ -63,10 +83,14 @@ fusion & \textbf{{\boldmath {f[map]}}} & {f[num_ret]} & \textbf{{\boldmath {f[bo
         f'"signature": "{SIGNATURE}", "queries": 12, "queries_sha256": "{QUERIES}", '
         f'"values": {{{{"map": {{{key}[map]}}, "num_ret": {{{key}[num_ret]}}, '
         f'"bor_10": {{{key}[bor_10]}}}}}}, "known": {{{{"map": 12, "num_ret": 12, "bor_10": 11}}}}'
+        f', "files": {{{{"qrels": {file_of("qrels.txt")}, "run": {file_of(run)}}}}}'
         "}}\n"
-        for name, key in (("bm25", "b"), ("fusion", "f"))
+        for name, key, run in (("bm25", "b", BM25), ("fusion", "f", FUSION))
     ),
 }
+
+
+SNAPSHOTS["junit"] = JUNIT.format(SNAPSHOTS["table"])
 
 
 @pytest.fixture

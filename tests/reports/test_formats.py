@@ -38,7 +38,25 @@ NEW = run(
 )
 TWO = EvaluationReport([BM25, NEW])
 
+JUNIT = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="ragkpi" tests="1" failures="0">
+  <testcase classname="ragkpi" name="answer"><system-out></system-out></testcase>
+<system-out>
+{}</system-out>
+</testsuite>
+"""
 SNAPSHOTS = {
+    "github": r"""<details><summary>Table</summary>
+
+| run | runid | num_q | map | bor_10 | harm_10 | p_rand_10 |
+| :--- | :--- | ---: | ---: | ---: | ---: | ---: |
+| bm25 | id | 2 | 0.3750 | **2.0000** | 0.3750 | 1.23e-05 |
+| new\|run\_ | id | 2 | **0.7500** | -inf | NA | 1.23e-05 |
+
+</details>
+
+""",
     "table": """\
 run        runid   num_q       map    bor_10   harm_10   p_rand_10
 ──────────────────────────────────────────────────────────────────
@@ -79,6 +97,9 @@ new\textbar{}run\_ & id & 2 & \textbf{\boldmath 0.7500} & $-\infty$ & NA & $1.23
 , "known": {"map": 2, "bor_10": 2, "harm_10": 0, "p_rand_10": 2}}
 """,
 }
+
+
+SNAPSHOTS["junit"] = JUNIT.format(SNAPSHOTS["table"])
 
 
 def written(form, report=TWO, **layout):

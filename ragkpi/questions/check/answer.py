@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ragkpi.questions.check.findings import Severity
 from ragkpi.questions.check.study import Inspection
-from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.layout import Answer, Cell, Check, Column, Table
 from ragkpi.wording import counted
 
 _TONES: Mapping[Severity, Literal["plain", "bad", "warning"]] = {
@@ -35,9 +35,17 @@ def check_answer(inspections: Sequence[Inspection]) -> Answer:
     ]
     many = len(inspections) > _FILES_NAMED
     explanation = [_sentence(inspection) for inspection in inspections if many]
+    checks = [check for inspection in inspections for check in _checks(inspection)]
+    table = Table(
+        columns[first:],
+        [row[first:] for row in rows],
+        notes,
+        explanation=explanation,
+        checks=checks,
+    )
     return Answer(
         question="check",
-        rows=Table(columns[first:], [row[first:] for row in rows], notes, explanation=explanation),
+        rows=table,
         verdict=_verdict(inspections),
         findings={"runs": [_object(inspection) for inspection in inspections]},
         heads=4 if several else 3,
@@ -58,6 +66,17 @@ def _rows(inspection: Inspection) -> Iterator[list[Cell]]:
         more = result.count - len(result.examples)
         if more > 0 and result.examples and result.examples[0].line:
             yield [*heads, Cell(), Cell(f"… and {more:,} more")]
+
+
+def _checks(inspection: Inspection) -> Iterator[Check]:
+    """Yield a check per finding, at its first line; one that passed for a file without any."""
+    for finding, result in inspection.findings:
+        first = result.examples[0] if result.examples else None
+        text = f"{result.text}: {first.text}" if first else result.text
+        line = first.line if first else None
+        yield Check(finding.name, finding.severity, text, inspection.file, line)
+    if not inspection.findings:
+        yield Check("check", "passed", _sentence(inspection), inspection.file)
 
 
 def _notes(inspection: Inspection) -> Iterator[str]:

@@ -26,7 +26,7 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.library.evaluation_report import EvaluationReport, gates_table
+from ragkpi.library.evaluation_report import EvaluationReport, gate_checks, gates_table
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
 from ragkpi.questions.compare.evidence import evidence_in_words
@@ -271,7 +271,12 @@ class _ComparedReport(ABC, Generic[Compared]):
         notes = [*self.notes, *table.notes]
         below = gates_table(self.gates) if self.gates else None
         table = replace(
-            table, verdict=verdict, explanation=self.explanation, notes=notes, below=below
+            table,
+            verdict=verdict,
+            explanation=self.explanation,
+            notes=notes,
+            below=below,
+            checks=gate_checks(self.gates),
         )
         return self._runs().signed(table, layout)
 
