@@ -8,6 +8,7 @@ from trec_eval.
 from typing import Any, Literal
 
 from ragkpi.cli.options import argument_group, option
+from ragkpi.cli.runs import run_path
 from ragkpi.errors import UsageError
 from ragkpi.statistics.decisions import TESTS, CorrectionName, Family
 from ragkpi.wording import parse_size
@@ -121,7 +122,10 @@ def chance(
 @argument_group("First stage")
 def first_stage(
     pool: str | None = option(
-        "--pool RUN", "The first stage that the run was selected from.", use="common"
+        "--pool RUN",
+        "The first stage that the run was selected from.",
+        parse=run_path,
+        use="common",
     ),
     pool_depth: int | None = option(
         "--pool-depth DEPTH", "Only this many top documents of the pool.", min=1

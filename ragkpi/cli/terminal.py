@@ -197,18 +197,10 @@ def expect_files(
     """
     if files is None or len(files) < least:
         raise UsageError(f"{len(files or [])} files; expected {expected}")
-    count = [*files, *others].count("-")
+    count = sum(f"={file}".endswith("=-") for file in (*files, *others) if file is not None)
     if count > 1:
         raise UsageError(f"{count} files are -; standard input can be read once")
     return files
-
-
-def by_path(paths: Sequence[str]) -> dict[str, str]:
-    """Return paths by distinct names: a repeated file is two runs."""
-    return {
-        path if paths.count(path) == 1 else f"{path}#{place}": path
-        for place, path in enumerate(paths, start=1)
-    }
 
 
 def exit_with(problems: Sequence[RagkpiError]) -> None:

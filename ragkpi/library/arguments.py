@@ -30,7 +30,7 @@ from ragkpi.ranking.judged import (
 )
 from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import READERS
-from ragkpi.reports.names import run_names
+from ragkpi.reports.names import NamedPath, run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.statistics.units import Clusters
@@ -318,7 +318,8 @@ def runs_of(runs: Any) -> dict[str, RunOrPath] | None:
     """Name the runs in a mapping or a list; None for a single run."""
     if isinstance(runs, Mapping):
         first = next((value for value in runs.values() if _filled(value)), None)
-        return {str(name): run_of(run) for name, run in runs.items()} if _is_run(first) else None
+        named = ((name if isinstance(name, str) else str(name), of) for name, of in runs.items())
+        return {name: run_of(run) for name, run in named} if _is_run(first) else None
     if isinstance(runs, list | tuple) and runs and all(map(_is_run, runs)):
         paths = [os.fspath(run) if _is_path(run) else f"run{n}" for n, run in enumerate(runs, 1)]
         return dict(zip(run_names(paths), map(run_of, runs), strict=True))
@@ -333,6 +334,8 @@ def named_runs(runs: Any) -> dict[str, RunOrPath]:
 
 def named_run(run: Any) -> dict[str, RunOrPath]:
     """Name one run after its file, or ``"run"``."""
+    if isinstance(run, NamedPath):
+        return {run: run}
     return {run_names([os.fspath(run)])[0] if _is_path(run) else "run": run_of(run)}
 
 

@@ -14,16 +14,27 @@ _ENDINGS = {
 }
 
 
+class NamedPath(str):
+    """The path of a run that has a name of its own: ``BM25=runs/s1.run`` on a command line."""
+
+    name: str
+
+
 def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
-    """Name runs distinctly after their files, without folders and suffixes, or their run ids."""
+    """Name runs distinctly: by their own names, their run ids, or after their files.
+
+    Names after files have no folders and suffixes.
+    """
+    own = [path.name if isinstance(path, NamedPath) else "" for path in paths]
     names = list(run_ids) or [_stem(path) for path in paths]
     for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):
+        names = [given or name for given, name in zip(own, names, strict=True)]
         count = Counter(names)
         names = [
             candidate if count[name] > 1 else name
             for name, candidate in zip(names, candidates, strict=True)
         ]
-    return names
+    return [given or name for given, name in zip(own, names, strict=True)]
 
 
 def _stem(path: str) -> str:

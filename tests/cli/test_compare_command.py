@@ -109,9 +109,9 @@ def test_few_measures_that_are_reported_are_tested(compare):
     table = compare("--explain", "qrels.txt", BM25, DENSE, FUSION).out.decode()
     assert "corrected by Holm for 2 tests by map, which decides" in table
     assert table.splitlines()[0] == (
-        "By map, fusion (p = 0.0059) is better than bm25 as far as judged; dense (p = 0.0879) is "
-        "not shown to differ from bm25 as far as judged. Judged in the top 20: bm25 100 %, dense "
-        "78 % (ragkpi holes)."
+        "By map, fusion (p = 0.0059) is better than the baseline bm25 as far as judged; "
+        "dense (p = 0.0879) is not shown to differ from bm25 as far as judged. "
+        "Judged in the top 20: bm25 100 %, dense 78 % (ragkpi holes)."
     )
 
 
@@ -137,14 +137,16 @@ def test_unequal_judging_is_said(compare, pooled):
     said = compare("-m", "P.10", "--format", "json", *pooled).out
     answer = valid_document(said)["comparison"]["answer"]
     assert answer == [
-        "By P_10, new is worse than pooled as far as judged: -0.3000, p = 0.0001. "
+        "By P_10, new is worse than the baseline pooled as far as judged: -0.3000, p = 0.0001. "
         "Judged in the top 10: pooled 100 %, new 40 %; unjudged documents could reverse the order "
         "(ragkpi holes).",
     ]
     found = ragkpi_library.compare(str(pooled[0]), [*map(str, pooled[1:])], "P.10")
     assert found.answer == "".join(answer)
     reverse = ragkpi_library.compare(str(pooled[0]), [str(pooled[2]), str(pooled[1])], "P.10")
-    assert reverse.answer.startswith("By P_10, pooled is better than new as far as judged: +0.3")
+    assert reverse.answer.startswith(
+        "By P_10, pooled is better than the baseline new as far as judged: +0.3"
+    )
     assert "; unjudged documents could reverse the order (" in reverse.answer
 
 

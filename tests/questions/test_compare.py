@@ -48,7 +48,7 @@ def test_table():
     p = stats.ttest_1samp(changes, 0).pvalue
     verdict, blank, *lines = written("table").splitlines()
     assert verdict == (
-        "By map (p = 0.0234), new is better than old; by harm_10 "
+        "By map (p = 0.0234), new is better than the baseline old; by harm_10 "
         f"(p = {2 * p:.4f}), new is not shown to differ from old; by ef_10 (p = 1.0000), new is "
         "identical on every query to old."
     )
@@ -72,7 +72,7 @@ def test_table():
 
 def test_the_first_measure_decides_and_the_others_are_described():
     lines = written("table", family="first").splitlines()
-    assert lines[0] == "By map, new is better than old: +0.1250, p = 0.0078."
+    assert lines[0] == "By map, new is better than the baseline old: +0.1250, p = 0.0078."
     assert lines[5].split()[-2:] == ["0.0078", "0.0078"]
     assert lines[7].split()[-2:] == ["1.0000", "(1.0000)"]
     differences = json.loads(written("json", family="first"))["comparison"]["differences"]
@@ -287,20 +287,22 @@ def test_many_runs_are_counted_and_the_best_is_named():
     found = against_baseline([0.5, 0.6, 0.0, 0.0, -0.5, 0.7, -0.1])
     (said,) = ComparisonReport(found).verdict
     assert said.startswith(
-        "By map, 3 of 7 runs are better than base, 2 are worse and 2 are not shown to differ; the "
-        "best value is r5's (+0.7017, p = "
+        "By map, 3 of 7 runs are better than the baseline base, 2 are worse and 2 are not shown to "
+        "differ; the best value is r5's (+0.7017, p = "
     )
     (said,) = ComparisonReport(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
     assert said.startswith(
-        "By map, all 4 runs are worse than base; the best value is base's (0.4000)."
+        "By map, all 4 runs are worse than the baseline base; the best value is base's (0.4000)."
     )
     (said,) = ComparisonReport(against_baseline([0.0] * 5)).verdict
-    assert "none of 5 runs is shown to differ from base; the best value is r0's (+" in said
+    none = "none of 5 runs is shown to differ from the baseline base; the best value is r0's (+"
+    assert none in said
 
 
 def test_identical_runs_are_called_so():
     found = compare(["old", "new"], [OLD, OLD], Procedure())
-    assert ComparisonReport(found).verdict == ["By map, new is identical to old on all 8 queries."]
+    said = "By map, new is identical to the baseline old on all 8 queries."
+    assert ComparisonReport(found).verdict == [said]
 
 
 def test_a_described_measure_that_moves_against_the_claim_is_named():
@@ -358,8 +360,8 @@ def test_a_few_runs_are_named_with_their_p():
     p = [f"{d.corrected:.1g}" if d.corrected < 0.00005 else f"{d.corrected:.4f}"
          for d in found.differences]  # fmt: skip
     assert ComparisonReport(found).verdict == [
-        f"By map, r0 (p = {p[0]}) and r2 (p = {p[2]}) are better than base; r1 (p = {p[1]}) is "
-        "not shown to differ from base."
+        f"By map, r0 (p = {p[0]}) and r2 (p = {p[2]}) are better than the baseline base; "
+        f"r1 (p = {p[1]}) is not shown to differ from base."
     ]
 
 
@@ -390,7 +392,7 @@ def test_a_verdict_says_how_far_the_runs_are_judged():
     p = f"{found.differences[0].p:.1g}"
     doubts = {"r0": Doubt(10, 1.0, 0.384, True)}
     assert ComparisonReport(found, None, doubts).verdict == [
-        "By map, r0 is worse than base as far as judged: "
+        "By map, r0 is worse than the baseline base as far as judged: "
         f"-0.4983 [{low:.4f}, {high:.4f}], p = {p}. "
         "Judged in the top 10: base 100 %, r0 38 %; unjudged documents could reverse the order "
         "(ragkpi holes).",

@@ -6,7 +6,8 @@ import ragkpi
 from ragkpi.cli.evaluation_options import Arguments, of_qrels, resampling
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_and_plot
-from ragkpi.cli.terminal import by_path, expect_files
+from ragkpi.cli.runs import by_path
+from ragkpi.cli.terminal import expect_files
 
 _GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
 

@@ -6,6 +6,7 @@ import ragkpi
 from ragkpi.cli.evaluation_options import LEVEL, MEASURES, Arguments, reading_options
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_of_texts
+from ragkpi.cli.runs import by_path
 from ragkpi.cli.terminal import Finished
 from ragkpi.errors import GateFailedError, UsageError
 from ragkpi.reports.terminal import on_terminal
@@ -47,7 +48,8 @@ def check(
         return
     if not files:
         raise UsageError("no run is given; expected ragkpi check [options] [QRELS] RUN...")
-    qrels, runs = (None, files) if len(files) == 1 else (files[0], files[1:])
+    qrels, words = (None, files) if len(files) == 1 else (files[0], files[1:])
+    runs = list(by_path(words))
     result = ragkpi.check(
         runs, qrels, measure, relevance_level=level, max_hits=max_hits, fix=fix, **reading
     )

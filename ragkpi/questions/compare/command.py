@@ -19,7 +19,8 @@ from ragkpi.cli.output_options import (
     signature,
     tell_gates,
 )
-from ragkpi.cli.terminal import by_path, exit_with, expect_files
+from ragkpi.cli.runs import by_path, run_path, with_baseline
+from ragkpi.cli.terminal import exit_with, expect_files
 from ragkpi.errors import UsageError
 from ragkpi.files.opening import inputs, is_result
 
@@ -38,10 +39,14 @@ def compare(
         "Files; - is standard input. Runs may be results that 'ragkpi eval -q -o FILE.json' "
         "stored, of the same qrels and settings; if all are, QRELS may be left out.",
     ),
+    baseline: str | None = option(
+        "--baseline RUN",
+        "What the others are compared with: a run by name, or a file. Default: the first run.",
+        use="common",
+    ),
     per_query: bool = option(
         "-q, --per-query",
         "Show the queries won and lost, the largest first, with both values.",
-        use="common",
     ),
     all_pairs: bool = option(
         "--all-pairs",
@@ -58,6 +63,7 @@ def compare(
     against: list[str] = option(
         "--against RUN",
         "With --paper: mark what differs from this run instead, by name or file; may be repeated.",
+        parse=run_path,
     ),
     by: str | None = BY,
     fail_if: Literal["worse", "noninferior"] | None = option(
@@ -80,9 +86,11 @@ def compare(
     --plot draws the differences with their intervals, and those of the queries.
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
-    results = len(files) > 1 and is_result(files[0])
-    paths = expect_files(2 if results else 3, files, expected, by, evaluating.get("gains"))
-    qrels = None if results else paths[0]
+    results = len(files) > 1 and is_result(run_path(files[0]))
+    least = 3 - results - (baseline is not None)
+    paths = expect_files(least, files, expected, by, evaluating.get("gains"))
+    qrels, words = (None, paths) if results else (paths[0], paths[1:])
+    runs = by_path(words if baseline is None else with_baseline(words, baseline))
     _refuse_together({"--all-pairs": all_pairs, "--paper": paper, "-q": per_query})
     gated = fail_if is not None
     _refuse_together({"--all-pairs": all_pairs, "--paper": paper, "--fail-if": gated})
@@ -98,7 +106,8 @@ def compare(
     inputs().hashed = output.is_signed(signature)
     result = ragkpi.compare(
         qrels,
-        by_path(paths if results else paths[1:]),
+        runs,
+        baseline=None if baseline is None else next(iter(runs)),
         pairs="all" if all_pairs else "baseline",
         **procedure,
         by=by,

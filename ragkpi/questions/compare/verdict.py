@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,7 +63,14 @@ def _lines(sentences: Iterable[str]) -> int:
 def comparison_sentences(
     comparison: Comparison, doubts: Mapping[str, Doubt], names: Names
 ) -> list[str]:
-    """Say which runs are better than the baseline, and how far to believe it."""
+    """Say which runs are better than the baseline, which it is, and how far to believe it."""
+    first, *others = _sentences(comparison, doubts, names)
+    base = names[comparison.names[0]]
+    mention = rf"\b({'|'.join({word for _, word in CLAIM_WORDS.values()})}) (?={re.escape(base)})"
+    return [re.sub(mention, r"\1 the baseline ", first, count=1), *others]
+
+
+def _sentences(comparison: Comparison, doubts: Mapping[str, Doubt], names: Names) -> list[str]:
     base, *others = comparison.names
     against = names[base] + _judged(doubts)
     claims = [of_metric for of_metric in comparison.by_metric if of_metric[0] in comparison.claims]

@@ -6,7 +6,8 @@ import ragkpi
 from ragkpi.cli.evaluation_options import Arguments, comparing, evaluation
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, naming, output
-from ragkpi.cli.terminal import by_path, expect_files
+from ragkpi.cli.runs import by_path
+from ragkpi.cli.terminal import expect_files
 
 testing = comparing.without("test", "trials", "family", "resamples", "seed", "cluster")
 

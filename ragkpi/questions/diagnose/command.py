@@ -4,6 +4,7 @@ import ragkpi
 from ragkpi.cli.evaluation_options import BY, Arguments, of_qrels, resampling
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_and_plot
+from ragkpi.cli.runs import run_path
 from ragkpi.errors import UsageError
 
 # diagnose takes one run and uses grades, so -l and chance have no effect.
@@ -46,7 +47,7 @@ def diagnose(
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
     if "pool" not in evaluating:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
-    qrels, run = files
+    qrels, run = files[0], run_path(files[1])
     result = ragkpi.diagnose(
         qrels,
         run,

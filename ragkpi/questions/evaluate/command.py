@@ -19,7 +19,8 @@ from ragkpi.cli.output_options import (
     signature,
     tell_gates,
 )
-from ragkpi.cli.terminal import by_path, exit_with, expect_files, tell
+from ragkpi.cli.runs import by_path, run_path
+from ragkpi.cli.terminal import exit_with, expect_files, tell
 from ragkpi.errors import UsageError
 from ragkpi.files.opening import inputs
 from ragkpi.reports.output_files import output_file
@@ -40,6 +41,7 @@ def gates(
         "Exit with status 3 if any value is shown to be worse than that of RUN, or of a "
         "result that ragkpi stored (-q --format json, jsonl or --log) over the same queries, with "
         "the same qrels and settings.",
+        parse=run_path,
     ),
     margin: str | None = option(
         "--margin AMOUNT", "How much worse than the baseline is still good, e.g. 0.01 or 2%."
@@ -142,8 +144,8 @@ def eval(
     the lines have the bounds in two more columns, and with --signature there is one more line.
 
     Options and files may come in any order; short options may be joined (-qcm map) and long
-    ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves; if
-    all judged documents are relevant and no run is TREC: success, recall, MRR and nDCG at 5 and 10.
+    ones abbreviated. NAME=RUN calls a run so. Without -m: official, or what -R serves; if all
+    judged documents are relevant and no run is TREC: success, recall, MRR and nDCG at 5 and 10.
     """
     if version:
         print(f"ragkpi {__version__}")
@@ -159,7 +161,8 @@ def eval(
     expected = "two or more: ragkpi eval [options] QRELS RUN..."
     cluster = intervals.get("cluster")
     others = baseline, by, cluster, evaluating.get("gains")
-    qrels, *paths = expect_files(2, files, expected, *others)
+    qrels, *words = expect_files(2, files, expected, *others)
+    runs = by_path(words)
     if cluster is not None and "ci" not in intervals and baseline is None:
         raise UsageError(
             f"--cluster {cluster}: nothing depends on it; give --ci or --fail-under-baseline with "
@@ -168,7 +171,7 @@ def eval(
     if sort is not None and worst is None and not per_query:
         raise UsageError(f"--sort {sort}: it orders queries; expected -q or --worst N with it")
     ordered = worst is not None or sort is not None
-    in_table = ordered or by is not None or len(paths) > 1
+    in_table = ordered or by is not None or len(runs) > 1
     as_lines = output.chosen == "trec" or (output.chosen is None and not in_table)
     if as_lines and ordered:
         raise UsageError(
@@ -176,7 +179,7 @@ def eval(
             "--sort, or another format"
         )
     if as_lines and in_table:
-        several = "several runs" if len(paths) > 1 else "several slices"
+        several = "several runs" if len(runs) > 1 else "several slices"
         raise UsageError(
             f"--format trec: its lines do not say which of {several} they are of; expected "
             + ", ".join(REPORT_FORMATS)
@@ -186,7 +189,7 @@ def eval(
         arguments = {"missing": "trec_eval", **arguments}
     result = ragkpi.evaluate(
         qrels,
-        by_path(paths) if len(paths) > 1 else paths[0],
+        runs if len(runs) > 1 else next(iter(runs)),
         **intervals,
         zscores=zscores,
         **gates,

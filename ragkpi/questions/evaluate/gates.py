@@ -21,6 +21,7 @@ from ragkpi.library.unjudged_doubt import names_needed
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
+from ragkpi.reports.names import NamedPath
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import (
     BaselineGate,
@@ -85,7 +86,8 @@ class Gates:
         if self.baseline is None or isinstance(self.baseline, StoredResult):
             return {}
         name = getattr(self.baseline, "name", "baseline")
-        name = self.baseline if isinstance(self.baseline, str) else name
+        if isinstance(self.baseline, str) and not isinstance(self.baseline, NamedPath):
+            name = self.baseline
         while name in others:
             name += "#baseline"
         return {name: self.baseline}

@@ -6,7 +6,8 @@ import ragkpi
 from ragkpi.cli.evaluation_options import BY, Arguments, without_pool
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, naming, output_and_plot
-from ragkpi.cli.terminal import by_path, expect_files
+from ragkpi.cli.runs import by_path
+from ragkpi.cli.terminal import expect_files
 from ragkpi.reports.output_files import replacing
 
 _evaluating = without_pool.without("judged_only")

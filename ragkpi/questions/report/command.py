@@ -6,7 +6,8 @@ import ragkpi
 from ragkpi.cli.evaluation_options import BY, Arguments, comparing, of_qrels
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import FILE, naming
-from ragkpi.cli.terminal import by_path, expect_files
+from ragkpi.cli.runs import by_path
+from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.reports.output_files import write
 

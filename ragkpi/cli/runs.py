@@ -1,0 +1,54 @@
+"""Runs of a command line: paths, and ``NAME=PATH`` where a run gets a name of its own."""
+
+import difflib
+import os
+from collections import Counter
+from collections.abc import Sequence
+
+from ragkpi.errors import InputError, UsageError
+from ragkpi.reports.names import NamedPath, run_names
+from ragkpi.wording import visible
+
+
+def run_path(word: str) -> str:
+    """Return the path of a run; a word that is a path as a whole has no name."""
+    name, equals, path = word.partition("=")
+    if not equals or os.path.exists(word):
+        return word
+    if not name or not path or "/" in name or visible(name) != name:
+        expected = "expected a path, or NAME=PATH with a name without / and control characters"
+        raise InputError(word, None, "no such file", expected)
+    run = NamedPath(path)
+    run.name = name
+    return run
+
+
+def by_path(words: Sequence[str]) -> dict[str, str]:
+    """Return the runs by their paths; a file that stands there again is the same run."""
+    runs: dict[str, str] = {}
+    for path in map(run_path, words):
+        before = runs.setdefault(os.path.realpath(path), path)
+        if isinstance(path, NamedPath) and before is not path:
+            if isinstance(before, NamedPath) and before.name != path.name:
+                both = f"called {before.name} and {path.name}"
+                raise InputError(path, None, both, "expected one name for a file")
+            runs[os.path.realpath(path)] = path
+    names = Counter(run.name for run in runs.values() if isinstance(run, NamedPath))
+    for name, count in names.items():
+        if count > 1:
+            files = ", ".join(run for run in runs.values() if getattr(run, "name", "") == name)
+            raise InputError(files, None, f"both called {name}", "expected a name for each run")
+    return {run: run for run in runs.values()}
+
+
+def with_baseline(words: Sequence[str], baseline: str) -> list[str]:
+    """Put the baseline, a run's name or a path, before the runs; `UsageError` if it is neither."""
+    runs = list(by_path(words))
+    if os.path.exists(run_path(baseline)):
+        return [baseline, *words]
+    names = dict(zip(run_names(runs), runs, strict=True))
+    if baseline not in names:
+        near = difflib.get_close_matches(baseline, [*names, *runs], n=1, cutoff=0.4)
+        advice = f"did you mean --baseline {near[0]}?" if near else f"runs: {', '.join(names)}"
+        raise UsageError(f"--baseline {baseline}: no run is called so, and no file; {advice}")
+    return [names[baseline], *words]
