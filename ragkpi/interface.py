@@ -30,6 +30,7 @@ class Work:
 # Each task is part of the task before it.
 _WORKS: list[Work] = []
 _FILE = Work("", None)
+_LONGEST = 40  # characters of a file's name, of which the end tells files apart
 
 
 @contextmanager
@@ -62,7 +63,8 @@ def with_progress(items: Iterable[T], label: str, total: int) -> Iterator[T]:
 def reading(name: str, done: int, size: int | None) -> None:
     """Note how many bytes of a file have been read; forget the file at its end."""
     over = size is not None and done >= size
-    _FILE.label, _FILE.total, _FILE.done = "" if over else f"reading {name}", size, done
+    end = name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
+    _FILE.label, _FILE.total, _FILE.done = "" if over else f"reading {end}", size, done
 
 
 def present() -> list[Work]:

@@ -13,11 +13,14 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
+from mmap import mmap
 from shlex import join
 from typing import Any
 
 from ragkpi.cli.commands import COMMANDS, command_of
+from ragkpi.cli.configuration import with_project_options
 from ragkpi.cli.options import values_of
+from ragkpi.cli.runs import run_path
 from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, held_notes, hold, tell
 from ragkpi.errors import (
     CommandError,
@@ -31,7 +34,7 @@ from ragkpi.errors import (
     UsageError,
 )
 from ragkpi.files.opening import Kind, noted_inputs
-from ragkpi.interface import option, using
+from ragkpi.interface import interface, option, using
 from ragkpi.wording import visible
 
 try:
@@ -147,8 +150,6 @@ def _has_room() -> bool:
     """Return whether `ulimit -v`, if there is one, lets a process start."""
     if resource is None or resource.getrlimit(resource.RLIMIT_AS)[0] < 0:
         return True
-    from mmap import mmap
-
     try:
         mmap(-1, _TO_START).close()
     except OSError:
@@ -242,7 +243,8 @@ def _page(words: Sequence[str]) -> str | None:
     return help_page(name, "all" if last == "--help" else "common")
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: Sequence[str]) -> int:
+    in_order: list[str] = []
     with noted_inputs() as inputs, using(CommandLine()), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
@@ -252,55 +254,77 @@ def _run(arguments: list[str]) -> int:
         except Finished as end:
             return end.status
         except InputError as problem:
-            raise _advised(problem, arguments, inputs.roles) from None
+            from ragkpi.files.formats import map_of_texts, reads_as
+
+            in_order = _in_order(arguments, problem, reads_as)
+            if not in_order:
+                raise _advised(problem, arguments, inputs.roles, map_of_texts) from None
+            held_notes()  # they are of files in the wrong order
         finally:
             for text in held_notes():
                 tell(text)
+    return _run(in_order)
+
+
+def _in_order(
+    arguments: Sequence[str], problem: InputError, reads_as: Callable[[Kind, str], bool]
+) -> list[str]:
+    """Return the words with the qrels before the runs if they surely stand behind; else none.
+
+    That is sure if only this order can be read: each file holds what the other was given as.
+    """
+    name, *words = arguments
+    values = values_of(command_of(name).options(), words) or {}
+    files = values.get("files", [])
+    if name in ("agree", "correct") or len(set(files)) < max(len(files), 2) or "-" in files:
+        return []  # of these commands, the first two are qrels
+    first, *runs = [run_path(file) for file in files]
+    if problem.file not in (first, *runs[: len(runs) == 1]):  # later runs may have printed values
+        return []
+    with warnings.catch_warnings(action="ignore"):
+        qrels = [file for file in files[1:] if reads_as("qrels", run_path(file))]
+        sure = len(qrels) == 1 and words.count(qrels[0]) == 1 and reads_as("run", first)
+        if not sure or (reads_as("qrels", first) and reads_as("run", run_path(qrels[0]))):
+            return []
+    words.remove(qrels[0])
+    words.insert(words.index(files[0]), qrels[0])
+    hold(f"note: {qrels[0]} holds judgements, {files[0]} does not: read in the order QRELS RUN")
+    return [name, *words]
 
 
 def _advised(
-    problem: InputError, arguments: Sequence[str], roles: Mapping[str, Kind]
+    problem: InputError,
+    arguments: Sequence[str],
+    roles: Mapping[str, Kind],
+    map_of_texts: Callable[[Kind, str], list[str] | None],
 ) -> InputError:
-    """Add the command with two files exchanged, where each holds what the other was given as.
+    """Add the command with each map, where no known name settles how a file is read.
 
-    Where no known name settles how a file is read, add the command with each map.
+    Or the command that matches texts, where documents have no ids.
     """
-    from ragkpi.files.formats import map_of_texts, reads_as
-
     if isinstance(problem, UnsettledError):
         return CommandError(problem, [_mapped(arguments, problem, *of) for of in problem.maps])
-    role, file = roles.get(problem.file), problem.file
-    others = [word for word in arguments[1:] if word != file and roles.get(word, "run") != role]
-    if role is None or file not in arguments:
+    file = problem.file
+    if file not in roles or file not in arguments or "--match" in arguments:
         return problem
-    if isinstance(problem, MissingPartError) and "--match" not in arguments:
-        unread: dict[str, Kind] = {
-            word: "run"
-            for before, word in pairwise(arguments)
-            if before[:1] != "-" and os.path.isfile(word)
-        }
-        maps = {path: map_of_texts(kind, path) for path, kind in {**unread, **roles}.items()}
-        bare = next((path for path, texts in maps.items() if texts is None), None)
-        if None not in (bare, maps[file]):
-            expected = f"expected ids as in {bare}; texts match only texts ({_MATCH_TEXT})"
-            return InputError(file, problem.line, problem.found, expected)
-        if bare is None:
-            first, *words = arguments
-            options = chain.from_iterable(filter(None, maps.values()))
-            command = join(["ragkpi", first, *_MATCH_TEXT.split(), *options, *words])
-            return CommandError(problem, [f"  {command}"])
-    before = arguments[arguments.index(file) - 1]
-    if arguments[0] in ("agree", "correct") or before in ("--gains", "--pool"):
-        return problem  # these are not the qrels that a run follows
-    with warnings.catch_warnings(action="ignore"):
-        opposite: Kind = "run" if role == "qrels" else "qrels"
-        other = next((of for of in others if reads_as(opposite, file) and reads_as(role, of)), None)
-    if other is None:
+    if not isinstance(problem, MissingPartError):
         return problem
-    exchanged = {file: other, other: file}
-    command = join(["ragkpi", *(exchanged.get(word, word) for word in arguments)])
-    advice = f"{file} and {other} seem to be swapped: {command}"
-    return InputError(file, problem.line, problem.found, advice)
+    unread: dict[str, Kind] = {
+        word: "run"
+        for before, word in pairwise(arguments)
+        if before[:1] != "-" and os.path.isfile(word)
+    }
+    maps = {path: map_of_texts(kind, path) for path, kind in {**unread, **roles}.items()}
+    bare = next((path for path, texts in maps.items() if texts is None), None)
+    if None not in (bare, maps[file]):
+        expected = f"expected ids as in {bare}; texts match only texts ({_MATCH_TEXT})"
+        return InputError(file, problem.line, problem.found, expected)
+    if bare is not None:
+        return problem
+    first, *words = arguments
+    options = chain.from_iterable(filter(None, maps.values()))
+    command = join(["ragkpi", first, *_MATCH_TEXT.split(), *options, *words])
+    return CommandError(problem, [f"  {command}"])
 
 
 def _mapped(arguments: Sequence[str], problem: UnsettledError, text: str, choice: str) -> str:
@@ -317,7 +341,9 @@ def _mapped(arguments: Sequence[str], problem: UnsettledError, text: str, choice
 def run_command(arguments: Sequence[str]) -> int:
     """Read a command's options, with typer if necessary, and call it; return the exit status."""
     name, words = "", arguments
-    if arguments and arguments[0][:1] != "-":
+    if arguments == ["version"]:
+        words = ["--version"]
+    elif arguments and arguments[0][:1] != "-":
         name, *words = arguments
     if name and name not in COMMANDS:
         raise UsageError(_unknown(name))
@@ -328,6 +354,9 @@ def run_command(arguments: Sequence[str]) -> int:
 
         values = values_by_typer(name, command.options(), words)
     if values is not None:
+        values, told = with_project_options(values)
+        if told:
+            interface().note(told)
         command.call(values)
     return 0
 

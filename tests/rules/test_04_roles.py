@@ -5,7 +5,6 @@ Each wrong pair printed a number with status 0, or could. Now it ends in one lin
 """
 
 import json
-import shlex
 
 import pytest
 
@@ -94,17 +93,15 @@ def refused(outcome):
 
 @pytest.mark.parametrize("judged", QRELS_FILES)
 @pytest.mark.parametrize("ranked", RUN_FILES)
-def test_right_is_read_and_swapped_is_refused(judged, ranked, put, ragkpi):
+def test_right_is_read_and_swapped_is_put_in_order(judged, ranked, put, ragkpi):
     qrels = put(f"gold-{judged}", QRELS_FILES[judged](GOLD))
     run = put(f"run-{ranked}", RUN_FILES[ranked](RUN))
     read = ragkpi("eval", "-m", "recip_rank", qrels, run)
     assert read.status == 0
     assert read.out == b"recip_rank            \tall\t1.0000\n"
-    line = refused(ragkpi("eval", "-m", "recip_rank", run, qrels))
-    swapped = f"{run} and {qrels} seem to be swapped: ragkpi eval -m recip_rank {qrels} {run}\n"
-    assert line.endswith(swapped)
-    command = shlex.split(line.rpartition(": ")[2])[1:]
-    assert ragkpi(*command).out == read.out  # the command to paste works
+    swapped = ragkpi("eval", "-m", "recip_rank", run, qrels)
+    assert (swapped.status, swapped.out) == (0, read.out)
+    assert f"note: {qrels} holds judgements, {run} does not: read in" in swapped.err.decode()
 
 
 @pytest.mark.parametrize("judged", [name for name in QRELS_FILES if name != "trec"])
@@ -113,7 +110,9 @@ def test_whole_scores_hide_nothing(judged, ranked, put, ragkpi):
     qrels = put(f"gold-{judged}", QRELS_FILES[judged](GOLD))
     run = put(f"run-{ranked}", RUN_FILES[ranked](WHOLE))
     assert ragkpi("eval", "-m", "recip_rank", qrels, run).out.endswith(b"1.0000\n")
-    assert "seem to be swapped" in refused(ragkpi("eval", "-m", "recip_rank", run, qrels))
+    swapped = ragkpi("eval", "-m", "recip_rank", run, qrels)
+    assert swapped.out.endswith(b"1.0000\n")
+    assert b"read in the order QRELS RUN" in swapped.err
 
 
 @pytest.mark.parametrize("judged", QRELS_FILES)
@@ -268,7 +267,7 @@ def test_what_ragkpi_stores_is_neither(form, put, ragkpi):
     ragkpi("eval", "-m", "map", *form, qrels, run)
     for pair in ((qrels, "stored.json"), ("stored.json", run)):
         for command in ("eval", "check", "compare"):
-            more = [run] if command == "compare" else []
+            more = [put("other", RUN_FILES["trec"](RUN))] if command == "compare" else []
             assert "a result that ragkpi wrote" in refused(ragkpi(command, *pair, *more))
 
 
@@ -284,7 +283,9 @@ def test_parquet(put, ragkpi):
         parquet.write_table(pyarrow.Table.from_pylist(rows(content, *names)), name)
     for gold in ("gold", "beir"):
         assert ragkpi("eval", "-m", "recip_rank", gold, "run").out.endswith(b"1.0000\n")
-        assert "swapped" in refused(ragkpi("eval", "-m", "recip_rank", "run", gold))
+        swapped = ragkpi("eval", "-m", "recip_rank", "run", gold)
+        assert swapped.out == ragkpi("eval", "-m", "recip_rank", gold, "run").out
+        assert f"note: {gold} holds judgements" in swapped.err.decode()
         refused(ragkpi("eval", gold, gold))
     refused(ragkpi("eval", "run", "run"))
 
