@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from operator import index
 from types import NoneType
-from typing import Any, Literal, TypedDict, get_args, get_origin
+from typing import Any, Literal, Protocol, TypedDict, get_args, get_origin
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
@@ -35,6 +35,27 @@ from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.statistics.decisions import CorrectionName, Family, TestName
 from ragkpi.statistics.units import Clusters
 from ragkpi.wording import octets, parse_size
+
+Ranking = Mapping[str, float] | Mapping[int, float] | Mapping[bytes, float] | list[Any]
+"""Documents with their scores, or best first."""
+Queries = Mapping[str, Ranking] | Mapping[int, Ranking] | Mapping[bytes, Ranking]
+
+
+class Frame(Protocol):
+    """A data frame of pandas or polars."""
+
+    @property
+    def columns(self) -> Any: ...
+
+
+class ArrowTable(Protocol):
+    """A table of pyarrow."""
+
+    @property
+    def column_names(self) -> Any: ...
+
+
+Run = str | os.PathLike[str] | Queries | Frame | ArrowTable | Iterable[tuple[Any, ...]]
 
 
 class HowRead(TypedDict, total=False):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args, overload
 
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import RunOrPath
@@ -14,7 +14,9 @@ from ragkpi.files.opening import Inputs, inputs
 from ragkpi.interface import interface, option
 from ragkpi.library.arguments import (
     Estimating,
+    Queries,
     Resampling,
+    Run,
     bootstrap_of,
     call_of,
     named_run,
@@ -259,6 +261,41 @@ class RunResults(EvaluationResult):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(run.name for run in self.evaluation.runs)})"
+
+
+class EvaluationArguments(Estimating, total=False):
+    """The arguments that `evaluate` takes by name, and explains."""
+
+    ci: bool
+    ci_method: Method | None
+    zscores: str | os.PathLike[str] | None
+    fail_under: GateLimits
+    fail_under_baseline: Any
+    margin: float | str | None
+    gate_by: DecidedBy | None
+    gate_confidence: float | None
+    worst: int | None
+    sort: str | None
+    by: Any
+    problems: OnProblem
+
+
+Measures = str | Sequence[str]
+
+
+@overload
+def evaluate(
+    qrels: Any, run: Run, measures: Measures = (), **how: Unpack[EvaluationArguments]
+) -> RunResult: ...
+
+
+@overload
+def evaluate(
+    qrels: Any,
+    run: Mapping[str, Run] | list[str] | Sequence[os.PathLike[str] | Queries],
+    measures: Measures = (),
+    **how: Unpack[EvaluationArguments],
+) -> RunResults: ...
 
 
 def evaluate(
