@@ -48,14 +48,14 @@ class Frame(Protocol):
     def columns(self) -> Any: ...
 
 
-class ArrowTable(Protocol):
+class ColumnNames(Protocol):
     """A table of pyarrow."""
 
     @property
     def column_names(self) -> Any: ...
 
 
-Run = str | os.PathLike[str] | Queries | Frame | ArrowTable | Iterable[tuple[Any, ...]]
+Run = str | os.PathLike[str] | Queries | Frame | ColumnNames | Iterable[tuple[Any, ...]]
 
 
 class HowRead(TypedDict, total=False):
