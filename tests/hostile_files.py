@@ -11,10 +11,12 @@ FOUR = "expected 4: query iteration document level"
 OBJECT = "expected an object with a query and its documents"
 DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
 LISTS = "candidates hits results retrieved documents docs passages contexts references"
-QUERY = "qid query_id topic_id narrative_id question_id q_id request_id id topic query"
+QUERY = (
+    "qid query_id topic_id narrative_id question_id q_id request_id query_ids qids id topic query"
+)
 IDS = (
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id node_id "
-    "wikipedia_id pid did doc document id"
+    "wikipedia_id pid did file_id doc document"
 )
 LEVEL = "expected a whole number such as 0, 1, 2 or -1"
 LEVELS = (

@@ -32,7 +32,7 @@ QUERY_ID = _words("qid query_id topic_id narrative_id question_id q_id request_i
 # Texts, or ids in some files.
 QUERY_TEXT = _words(
     "topic query question user_input search_query query_text question_text user_query "
-    "input_value input_query input prompt"
+    "input_value input_query main_input input prompt"
 )
 QUERY = (*QUERY_ID, *QUERY_TEXT[:2])
 DOCUMENT = _words(
@@ -65,7 +65,7 @@ RETRIEVED = _words(
     "source_nodes retrieved_ids retrieved_doc_ids retrieved_context_ids retrieved_documents "
     "retrieved_docs retrieved_chunks retrieval_documents retrieval_results retrieval_result "
     "search_results document_ids doc_ids chunk_ids matches points chunks nodes sources "
-    "source_documents provenance"
+    "source_documents provenance rets"
 )
 # Lists of judged documents, or of relevant documents' ids.
 JUDGED = _words(

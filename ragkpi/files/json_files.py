@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import itertools
 import re
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -215,6 +217,7 @@ def refuse_bomb(file: str, line: int | None, text: bytes | bytearray) -> None:
 _OBJECT = "expected an object with a query and its documents"
 _RECORDS = "expected an object a line, or an array of objects"
 _HEAD = 1 << 16
+_LINES_AT_ONCE, _SHORT_LINE = 1 << 8, 1 << 12
 # A longer first line means a JSON file without newlines.
 _LONGEST_RECORD = 1 << 24
 
@@ -293,9 +296,9 @@ def _read_lines(
     if shape.records:
         texts = (JsonText(file, text, _OBJECT, line) for line, text in lines_again)
         return ShapeReader(shape, file), _records(texts, shape, subset)
+    numbered = enumerate(_values_of(file, lines_again), start=1)
     return ShapeReader(shape, file), (
-        Record(line, number, _value_of(file, line, text))
-        for number, (line, text) in enumerate(lines_again, start=1)
+        Record(line, number, value) for number, (line, value) in numbered
     )
 
 
@@ -333,6 +336,24 @@ def _lines_of(source: Source) -> Iterator[tuple[int, str]]:
         if line.strip():
             refuse_bomb(source.name, number, line)
             yield number, text_of(line)
+
+
+def _values_of(file: str, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, Any]]:
+    """Decode many short lines at once, which takes a third less time than one by one.
+
+    A mark that no file knows stands between them: a value that goes over lines contains it.
+    """
+    mark, lines = secrets.token_hex(8), iter(lines)
+    while some := list(itertools.islice(lines, _LINES_AT_ONCE)):
+        values: list[Any] = []
+        if len(some) * _SHORT_LINE > sum(len(text) for _, text in some):
+            with suppress(ValueError, RecursionError):
+                joined = f',"{mark}",'.join(text for _, text in some)
+                values = DECODER.decode(f"[{joined}]")
+        if len(values) == 2 * len(some) - 1 and all(one == mark for one in values[1::2]):
+            yield from zip((line for line, _ in some), values[::2], strict=True)
+        else:
+            yield from ((line, _value_of(file, line, text)) for line, text in some)
 
 
 def _value_of(file: str, line: int, text: str, expected: str = _OBJECT) -> Any:

@@ -505,13 +505,15 @@ def _query(
     found: list[_Part] = []
     names = (*fields.QUERY_ID, "id", *fields.QUERY_TEXT)
     for name, values in columns.items():
-        last, depth = plain_name(_last(name)), name.count(".")
-        above = plain_name(name.rpartition(".")[0])
+        depth, steps = name.count("."), name.split(".")
+        # A span has the key input.value.
+        own = 2 if plain_name(".".join(steps[-2:])) in fields.QUERY_TEXT else 1
+        last, above = (plain_name(".".join(of)) for of in (steps[-own:], steps[:-own]))
         if name in taken or not all(map(is_scalar, values)) or last not in names:
             continue
         if last == "id" and not (path and (not depth or above in fields.QUERY_TEXT[:2])):
             continue
-        if name.count(".") and last in fields.QUERY_TEXT and _last(above) not in fields.OF_QUERIES:
+        if above and last in fields.QUERY_TEXT and above not in fields.OF_QUERIES:
             continue
         inside = above in ("query", "topic") and last in (*fields.QUERY_ID, "id")
         tier = 0 if inside else 1 if last in fields.QUERY_ID else 2 if last == "id" else 3

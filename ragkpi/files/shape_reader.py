@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -59,13 +59,15 @@ _LONGEST_NUMBER = 40
 
 
 class Listed(NamedTuple):
-    """The documents of one record for a query: a list, or a single document.
+    """The documents of one record for a query, or of several records with one each.
 
     Attributes
     ----------
     lines
         The physical line of each document, or of the record; in a file without lines, the row
         from 1.
+    query
+        The query of all documents, or of each.
     values
         The texts of the scores or of the judged levels.
     by_rank
@@ -75,7 +77,7 @@ class Listed(NamedTuple):
     """
 
     lines: int | list[int]
-    query: bytes
+    query: bytes | list[bytes]
     documents: list[bytes]
     values: list[bytes]
     run_id: bytes = b""
@@ -106,13 +108,20 @@ class _RecordColumns(NamedTuple):
 
 def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
     """Gather records; refuse empty ids."""
-    counts = [len(record.documents) for record in records]
     lines = (
-        record.lines if isinstance(record.lines, list) else [record.lines] * count
-        for record, count in zip(records, counts, strict=True)
+        record.lines if isinstance(record.lines, list) else [record.lines] * len(record.documents)
+        for record in records
     )
+    queries = [
+        record.query if isinstance(record.query, list) else [record.query] for record in records
+    ]
+    counts = [
+        len(record.documents) // len(of)
+        for record, of in zip(records, queries, strict=True)
+        for _ in of
+    ]
     line = np.array(list(chain.from_iterable(lines)), dtype=np.int64)
-    query = Tokens.from_strings(record.query for record in records)
+    query = Tokens.from_strings(chain.from_iterable(queries))
     document = Tokens.from_strings(chain.from_iterable(record.documents for record in records))
     value = Tokens.from_strings(chain.from_iterable(record.values for record in records))
     refuse_empty(file, document, line, "document id")
@@ -139,7 +148,7 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
     query, counts, document, value, line = _columns_of(file, records)
     groups = query.changes()
     run_ids = (record.run_id for record in reversed(records) if record.run_id)
-    by_rank = [record.by_rank for record in records]
+    by_rank = [record.by_rank for record in records for _ in record.documents]
     return RunColumns(
         file=file,
         query=query.take(groups[:-1]),
@@ -148,20 +157,19 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
         score=parse_scores(file, value, line),
         line=line,
         run_id=next(run_ids, b"") or run_id_of(file),
-        by_rank=np.repeat(by_rank, counts) if any(by_rank) else None,
+        by_rank=np.array(by_rank) if any(by_rank) else None,
         origin=records[0].origin,
-        others=_others_of(records, counts),
+        others=_others_of(records),
     )
 
 
-def _others_of(records: Sequence[Listed], counts: Sequence[int]) -> dict[str, FloatArray]:
+def _others_of(records: Sequence[Listed]) -> dict[str, FloatArray]:
     """Gather the numbers that are not read; NaN where a document has none."""
     maps = dict.fromkeys(chain.from_iterable(record.others for record in records))
     return {
         map_: Tokens.from_strings(
             chain.from_iterable(
-                record.others.get(map_) or [b""] * count
-                for record, count in zip(records, counts, strict=True)
+                record.others.get(map_) or [b""] * len(record.documents) for record in records
             )
         ).numbers()
         for map_ in islice(maps, _MOST_OTHERS)
@@ -177,7 +185,8 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
     level, gain = parse_numbers(file, value, line, truth=True)
     query = query.take(np.repeat(np.arange(len(query)), counts))
     columns = plain_qrels(file, query, document, level, line, gain, judged[0].origin)
-    return columns._replace(empty=[record.query for record in judged if not record.documents])
+    empty = (record.query for record in judged if not record.documents)
+    return columns._replace(empty=[query for query in empty if isinstance(query, bytes)])
 
 
 class Record(NamedTuple):
@@ -300,7 +309,7 @@ class ShapeReader:
 
     def _batch(self, records: Sequence[Record]) -> Iterable[Listed]:
         try:
-            return [self._listed(records[0])] if self.shape.list else self._flat(records)
+            return [self._listed(records[0]) if self.shape.list else self._flat(records)]
         except KeyTwiceError as problem:
             if len(records) == 1:
                 line, expected = records[0].line, "expected each key once"
@@ -320,16 +329,16 @@ class ShapeReader:
             first.setdefault(pair, place)
         return listed.rows(list(first.values()))
 
-    def _flat(self, records: Sequence[Record]) -> list[Listed]:
-        for record in records:
-            self._refuse(record)
+    def _flat(self, records: Sequence[Record]) -> Listed:
         values = [record.value for record in records]
-        queries = self._query.octets(values, shared_keys(values))
+        layout = shared_keys(values)
+        for record in () if layout else records:
+            self._refuse(record)
+        queries = self._query.octets(values, layout)
         queries = queries or list(map(self._query_of, records))
         batch = records[0]._replace(lines=[record.line for record in records])
         listed = self._numbered(batch, "", [(record.key, record.value) for record in records])
-        groups = groupby(range(len(records)), queries.__getitem__)
-        return [listed.rows(list(places))._replace(query=query) for query, places in groups]
+        return listed._replace(query=queries)
 
     def _refuse(self, record: Record) -> None:
         """Refuse a record that is no object, and one with a key twice."""
@@ -387,7 +396,8 @@ class ShapeReader:
             values = [item.get(name) if isinstance(item, dict) else None for item in documents]
             if wraps and any(isinstance(value, dict) for value in values):
                 others |= self._others(values, None, map_, f"{path}.")
-            if orders and any(texts := list(map(_decimal, values))):
+            all_texts = all_octets(values) if orders and _decimal(values[0]) else None
+            if orders and any(texts := all_texts or list(map(_decimal, values))):
                 others[map_of(path)] = texts
         return others
 
