@@ -25,7 +25,7 @@ DISTANCE = ["distance", "_distance", "cosine_distance", "score", "value_of_it"]
 WRAP = ["metadata", "payload", "node", "document", "kwargs", "fields", "stuff"]
 STRUCTURES = [
     *("lists", "rows", "keyed", "keyed-ids", "parallel", "double", "pairs", "split", "columns"),
-    *("values", "csv", "csv-list", "spans", "object"),
+    *("values", "csv", "csv-list", "spans", "object", "texts", "steps"),
 ]
 
 
@@ -108,6 +108,11 @@ def dump(rng, run):
 
     if structure == "lists":
         records = [record(query, **{list_key: hits(query)}) for query in listed]
+    elif structure == "texts":  # of JSON, or as Python prints a list
+        write = rng.choice([json.dumps, repr])
+        records = [record(query, **{list_key: write(hits(query))}) for query in listed]
+    elif structure == "steps":
+        records = [record(query, steps=[{list_key: hits(query)}]) for query in listed]
     elif structure == "rows":
         records = [
             {query_key: query, **item, **({"lang": "en"} if noise else {})}
