@@ -107,7 +107,9 @@ RUNS = {
     "CSV, NaN": (b"qid,docno,score\n1,d,nan", "run:2: score 'nan'; expected a decimal number", 2),
     "CSV, rank": (
         b"qid,docno,rank\n1,d,1.5\n",
-        "run:2: rank '1.5'; expected a whole number from 1, or --map-run 'score=…'",
+        "run: its rank holds numbers that are no places, such as 1.5; expected one of these "
+        "commands\n  ragkpi eval --map-run distance=rank qrels run  # small is better"
+        "\n  ragkpi eval --map-run score=rank qrels run  # large is better",
         2,
     ),
     "CSV, NUL": (b"qid,docno,score\n1,d\0,2\n", "run:2: a NUL byte; expected text", 2),

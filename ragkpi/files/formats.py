@@ -56,9 +56,6 @@ def foreign(head: bytes) -> tuple[str, str] | None:
         return "YAML", 'expected JSON: {"query": ["document", …]}'
     if re.match(rb"\s*\{", head) and re.search(rb'"ragkpi"\s*:\s*"[0-9]', head):
         return "a result that ragkpi wrote", "expected the run or qrels that it is about"
-    if re.match(rb'\s*\{\s*"resourceSpans"', head):
-        spans = "jq -c '.resourceSpans[].scopeSpans[].spans[]' FILE"
-        return "batches of spans (OTLP)", f"expected a span a line: {spans}"
     if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):
         return "a pickle, which runs code when it is loaded", "expected it written as JSON"
     if head.startswith((b"PK\3\4", b"\x93NUMPY")):

@@ -1,4 +1,4 @@
-"""Spans of OpenTelemetry, one a line and in batches, and records of TruLens."""
+"""Spans of OpenTelemetry, one a line, and records of TruLens."""
 
 import json
 
@@ -30,16 +30,6 @@ def test_the_input_of_a_span_is_its_query(ragkpi, tmp_path):
     rows = [json.loads(line) for line in outcome.out.splitlines()]
     assert "where is it?" in str(rows[0])
     assert "traceId" not in str(rows)
-
-
-def test_batches_of_spans_are_refused_with_what_makes_lines_of_them(ragkpi, tmp_path):
-    batch = {"resourceSpans": [{"scopeSpans": [{"spans": list(spans())}]}]}
-    (tmp_path / "gold").write_text("t0 0 b 1\n")
-    for text in (json.dumps(batch), json.dumps(batch, indent=1), lines([batch, batch])):
-        (tmp_path / "run").write_text(text)
-        outcome = ragkpi("eval", "gold", "run", folder=tmp_path)
-        assert (outcome.status, outcome.out, outcome.err.count(b"\n")) == (2, b"", 1)
-        assert b"jq -c '.resourceSpans[].scopeSpans[].spans[]' FILE" in outcome.err
 
 
 def test_records_of_trulens_have_a_query(ragkpi, tmp_path):
