@@ -278,6 +278,8 @@ def _in_order(
     files = values.get("files", [])
     if name in ("agree", "correct") or len(set(files)) < max(len(files), 2) or "-" in files:
         return []  # of these commands, the first two are qrels
+    if any(values.get(gate) for gate in ("fail_under", "fail_under_baseline", "fail_if")):
+        return []  # no gate is passed by a line that says something else
     first, *runs = [run_path(file) for file in files]
     if problem.file not in (first, *runs[: len(runs) == 1]):  # later runs may have printed values
         return []

@@ -9,6 +9,7 @@ from tests.published_schema import valid_document, valid_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 QRELS = FIXTURES / "qrels.txt"
+BM25 = FIXTURES / "runs" / "bm25.run"
 GIVEN = ["--quality", FIXTURES / "quality.tsv", QRELS, FIXTURES / "reranked.run"]
 FEW = ["--resamples", 50]
 
@@ -134,7 +135,7 @@ def test_pictures(calibrate, tmp_path):
     [
         ("hd-01 1\n", [QRELS], 1, "1 files"),
         ("other 1\n", [QRELS, GIVEN[-1]], 7, "no score of any evaluated query"),
-        ("hd-01 1\n", [QRELS, GIVEN[-1], GIVEN[-1]], 1, "expected lines QUERY RUN SCORE"),
+        ("hd-01 1\n", [QRELS, GIVEN[-1], BM25], 1, "expected lines QUERY RUN SCORE"),
         ("hd-01 other 1\n", [QRELS, GIVEN[-1]], 1, "has no scores of"),
         ("hd-01 high\n", [QRELS, GIVEN[-1]], 2, "score 'high'"),
         (
