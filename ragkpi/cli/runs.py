@@ -13,7 +13,14 @@ from ragkpi.wording import visible
 def run_path(word: str) -> str:
     """Return the path of a run; a word that is a path as a whole has no name."""
     name, equals, path = word.partition("=")
-    if not equals or os.path.exists(word):
+    if os.path.exists(word):
+        return word
+    if not equals:
+        from ragkpi.measures.registry import metric_of  # a file that exists needs no measures
+
+        if metric_of(word):
+            expected = f"expected a file; a measure follows -m: -m {word}"
+            raise InputError(word, None, "no such file", expected)
         return word
     if not name or not path or "/" in name or visible(name) != name:
         expected = "expected a path, or NAME=PATH with a name without / and control characters"

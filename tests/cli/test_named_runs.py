@@ -90,3 +90,10 @@ def test_a_mistyped_baseline_is_answered(call, baseline, advice):
     outcome = call("compare", "--baseline", baseline, "qrels", "main.run", "new.run")
     assert (outcome.status, outcome.out) == (1, b"")
     assert outcome.err.decode().endswith(f"{advice}\n")
+
+
+@pytest.mark.parametrize("command", ["eval", "compare", "depth"])
+def test_a_measure_among_the_files_belongs_behind_m(call, command):
+    refused = call(command, "qrels", "main.run", "nDCG@10")
+    assert (refused.status, refused.out) == (2, b"")
+    assert refused.err.startswith("ragkpi: nDCG@10: ") and "-m nDCG@10" in refused.err
