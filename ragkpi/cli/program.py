@@ -256,9 +256,10 @@ def _run(arguments: Sequence[str]) -> int:
         except InputError as problem:
             from ragkpi.files.formats import map_of_texts, reads_as
 
+            roles = dict(inputs.roles)  # before other roles are tried
             in_order = _in_order(arguments, problem, reads_as)
             if not in_order:
-                raise _advised(problem, arguments, inputs.roles, map_of_texts) from None
+                raise _advised(problem, arguments, roles, map_of_texts) from None
             held_notes()  # they are of files in the wrong order
         finally:
             for text in held_notes():
@@ -280,6 +281,8 @@ def _in_order(
         return []  # of these commands, the first two are qrels
     if any(values.get(gate) for gate in ("fail_under", "fail_under_baseline", "fail_if")):
         return []  # no gate is passed by a line that says something else
+    if isinstance(problem, UnsettledError):
+        return []  # a map reads the file in its place
     first, *runs = [run_path(file) for file in files]
     if problem.file not in (first, *runs[: len(runs) == 1]):  # later runs may have printed values
         return []
