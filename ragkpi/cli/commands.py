@@ -176,7 +176,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "verify": Entry(
         "prepare",
-        "Check that a result that eval stored follows from the files that it names.",
+        "Compute a stored result again from the files that it names.",
         (
             "ragkpi verify main.json",
             "ragkpi verify record.jsonl",

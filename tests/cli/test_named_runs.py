@@ -96,4 +96,5 @@ def test_a_mistyped_baseline_is_answered(call, baseline, advice):
 def test_a_measure_among_the_files_belongs_behind_m(call, command):
     refused = call(command, "qrels", "main.run", "nDCG@10")
     assert (refused.status, refused.out) == (2, b"")
-    assert b"nDCG@10: no such file" in refused.err and b"-m nDCG@10" in refused.err
+    assert b"nDCG@10: no such file" in refused.err
+    assert b"-m nDCG@10" in refused.err

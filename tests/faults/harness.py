@@ -18,6 +18,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -63,13 +64,26 @@ COMMANDS = {
     "formats": "formats mteb",
     "inspect": "inspect qrels bm25.run",
     "log": "log old.log",
-    "verify": "verify old.log",
+    "verify": "verify stored.json",
     "schema": "schema",
 }
 STATUSES_OF_SIGNALS = {128 + signal.SIGHUP, 128 + signal.SIGTERM, -signal.SIGKILL}
 DOCUMENTED = {0, 1, 2, 3, 4, 7, 130, 141} | STATUSES_OF_SIGNALS
 BOUNDED = (1, 2, 5, 13)
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL)
+
+
+@functools.cache
+def stored_result():
+    """What eval stores of a run, for verify."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("qrels", "bm25.run"):
+            shutil.copyfile(FIXTURES / FILES[name], Path(folder, name))
+        words = "eval -q -m map -o stored.json qrels bm25.run"
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-m", "ragkpi", *words.split()]
+        subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
+        return Path(folder, "stored.json").read_bytes()
 
 
 class Trial:
@@ -81,6 +95,8 @@ class Trial:
             shutil.copyfile(FIXTURES / source, self.folder / name)
         (self.folder / "out").write_bytes(OLD)
         (self.folder / "old.log").write_text(OLD_LOG)
+        if words[0] == "verify":
+            (self.folder / "stored.json").write_bytes(stored_result())
         judged = (self.folder / "qrels").read_bytes().splitlines(keepends=True)
         (self.folder / "people.qrels").write_bytes(b"".join(judged[: len(judged) * 7 // 8]))
         self.several = words[0] == "eval" and len([word for word in words if ".run" in word]) > 1
@@ -111,7 +127,8 @@ class Trial:
             self.reached = (self._aside / "reached").exists()
             names = [*FILES, "out"]
             self.files = {name: self._hash(name) for name in names}
-            extra = set(os.listdir(self.folder)) - {*names, "log", "old.log", "people.qrels"}
+            ours = {*names, "log", "old.log", "people.qrels", "stored.json"}
+            extra = set(os.listdir(self.folder)) - ours
             self.extra = {name: self._hash(name) for name in sorted(extra)}
             log = self.folder / "log"
             self.log = log.read_bytes() if log.exists() else b""

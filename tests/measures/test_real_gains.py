@@ -170,7 +170,7 @@ def test_measures_that_need_levels_say_so_in_one_line():
     [("holes", (GAINS, RUN, "ndcg")), ("agree", (GAINS, QRELS)), ("report", (GAINS, RUN, "ndcg"))],
 )
 def test_questions_about_levels_refuse_gains(function, given_):
-    with pytest.raises(ragkpi.RagkpiError, match=r"level '0\.5'; expected a whole number"):
+    with pytest.raises(ragkpi.RagkpiError, match=r"expected a whole number|answered by levels"):
         getattr(ragkpi, function)(*given_)
 
 

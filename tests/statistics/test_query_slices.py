@@ -332,7 +332,7 @@ def test_a_call_knows_the_clusters_of_queries(clusters, tmp_path):
     [
         ("hd-01\ta\n", (), 4, "11 evaluated queries have no cluster (hd-02, hd-03, hd-04, …)"),
         ("hd-01\ta\nhd-01\tb\n", (), 4, "clusters.tsv:2: query hd-01 again"),
-        ("hd-01\n", (), 2, "clusters.tsv:1: 1 column"),
+        ("hd-01\n", (), 2, "clusters.tsv: no label"),
         ("query_id\ta\tb\nhd-01\tx\ty\n", (), 1, "labels queries by a, b; expected one column"),
         (None, (), 2, "clusters.tsv"),
         (None, ("--by", "labels.tsv"), 1, "clusters.tsv: no file, and no column among lang"),
