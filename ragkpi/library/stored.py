@@ -198,6 +198,10 @@ def scored_runs(
     read = {name: run for name, run in runs.items() if not isinstance(run, StoredResult)}
     metrics = call.metrics(default)
     if results:
+        call.notes.note(
+            "stored results do not say what is unjudged or missing; "
+            "with qrels and the runs, compare does"
+        )
         inputs().hashed = True
         if not call.requests:
             others = [result.scores for result in results[1:]]
