@@ -6,8 +6,8 @@ JSON Lines are read as a stream; any other JSON is held in memory whole.
 from __future__ import annotations
 
 import itertools
+import os
 import re
-import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -343,7 +343,7 @@ def _values_of(file: str, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[in
 
     A mark that no file knows stands between them: a value that goes over lines contains it.
     """
-    mark, lines = secrets.token_hex(8), iter(lines)
+    mark, lines = os.urandom(8).hex(), iter(lines)
     while some := list(itertools.islice(lines, _LINES_AT_ONCE)):
         values: list[Any] = []
         if len(some) * _SHORT_LINE > sum(len(text) for _, text in some):

@@ -243,6 +243,13 @@ def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
+def _slices() -> Any:
+    """Import what reads labels, sizes and gains by query, which few calls need."""
+    from ragkpi.library import slices
+
+    return slices
+
+
 def call_of(
     measures: str | Sequence[str],
     arguments: Evaluating,
@@ -253,9 +260,7 @@ def call_of(
     refuse_unknown(arguments, group)
     groups, cluster = {}, arguments.get("cluster")
     if by is not None or cluster is not None:
-        from ragkpi.library.slices import groups_of
-
-        groups = groups_of(by, cluster)._asdict()
+        groups = _slices().groups_of(by, cluster)._asdict()
     values = checked(arguments)
     of_qrels, of_run = readings_of(arguments)
     pool = arguments.get("pool")
@@ -279,10 +284,9 @@ def _settings(arguments: Evaluating, of_qrels: Reading, values: Mapping[str, Any
     only_query, gains = arguments.get("only_query"), arguments.get("gains")
     sizes = arguments.get("corpus_sizes") or {}
     if sizes or gains is not None:
-        from ragkpi.library.slices import given_gains, sizes_of
-
-        gains = None if gains is None else given_gains(gains, of_qrels)
-        sizes = {query: whole("corpus_sizes", size, 0) for query, size in sizes_of(sizes).items()}
+        gains = None if gains is None else _slices().given_gains(gains, of_qrels)
+        sizes = _slices().sizes_of(sizes)
+        sizes = {query: whole("corpus_sizes", size, 0) for query, size in sizes.items()}
     # Asked for one query, a run without it has no value, and not 0.
     alone: Missing = "zero" if only_query is None else "intersection"
     return Settings(
