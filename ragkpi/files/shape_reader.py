@@ -397,6 +397,8 @@ class ShapeReader:
             if wraps and any(isinstance(value, dict) for value in values):
                 others |= self._others(values, None, map_, f"{path}.")
             all_texts = all_octets(values) if orders and _decimal(values[0]) else None
+            if all_texts and b"n" in b"".join(all_texts).lower():  # nan, inf: no decimals
+                all_texts = None
             if orders and any(texts := all_texts or list(map(_decimal, values))):
                 others[map_of(path)] = texts
         return others
