@@ -13,12 +13,10 @@ __all__ = [
     "Ids",
     "RefusedError",
     "Run",
-    "changes",
     "columns",
     "count_ids",
     "first_rows",
     "numbers",
-    "text_rows",
 ]
 
 READER: Literal["compiled", "plain"]
@@ -32,12 +30,10 @@ try:
         Ids,
         RefusedError,
         Run,
-        changes,
         columns,
         count_ids,
         first_rows,
         numbers,
-        text_rows,
     )
 
     READER = "compiled"
@@ -47,12 +43,10 @@ except ImportError:
         Ids,
         RefusedError,
         Run,
-        changes,
         columns,
         count_ids,
         first_rows,
         numbers,
-        text_rows,
     )
 
     READER = "plain"

@@ -515,13 +515,6 @@ def numbers(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
     return bytearray(array("d", read).tobytes())
 
 
-def changes(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
-    """Return the rows whose id differs from the row before, and the number of rows."""
-    ids = _strings(text, start, end)
-    rows = [row for row, id_ in enumerate(ids) if row == 0 or id_ != ids[row - 1]]
-    return _ints([*rows, len(ids)])
-
-
 def first_rows(text: Buffer, start: Buffer, end: Buffer, group: Buffer) -> bytearray:
     """Return for each row the first row of its group with the same id."""
     groups = _numbers(group)
@@ -537,22 +530,3 @@ def count_ids(sets: tuple[Ids, ...], text: Buffer, start: Buffer, end: Buffer) -
     if any(type(ids) is not Ids for ids in sets):
         raise TypeError("sets of other types")
     return len(Ids().union(_strings(text, start, end), *sets))
-
-
-def text_rows(columns: list[Any], rows: int) -> bytearray:
-    """Write columns side by side, row after row: bytes, (text, start, end), scores or integers."""
-    written: list[Iterable[bytes]] = []
-    for column in columns:
-        if isinstance(column, tuple):
-            texts = _strings(*column)
-        elif isinstance(column, bytes):
-            texts = [column] * rows
-        else:
-            view = memoryview(column)
-            if view.format not in ("d", "l", "q") or view.itemsize != 8:
-                raise ValueError("neither doubles nor integers of 64 bits")
-            texts = [repr(number).encode() for number in view.tolist()]
-        if len(texts) != rows:
-            raise ValueError("columns of different lengths")
-        written.append(texts)
-    return bytearray(b"".join(map(b"".join, zip(*written, strict=True))))

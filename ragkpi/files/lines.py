@@ -51,9 +51,22 @@ class Tokens:
         """Keep some rows, in the same buffer."""
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
+    def trimmed(self) -> Tokens:
+        """Drop the text before the first string and behind the last one."""
+        first = int(self.start.min(initial=len(self.buffer)))
+        text = self.buffer[first : self.end.max(initial=first)]
+        return Tokens(text, self.start - first, self.end - first)
+
+    def text(self) -> bytes:
+        """Return the strings one behind the other."""
+        sizes = self.end - self.start
+        places = np.repeat(self.start - (np.cumsum(sizes) - sizes), sizes)
+        places += np.arange(len(places))
+        return bytes(self.buffer[places])
+
     def changes(self) -> IntArray:
         """Return where each group of equal neighbours starts, and the length, (G+1,)."""
-        return np.frombuffer(kernel.changes(*self.column), np.int64)
+        return np.flatnonzero(np.diff(self.first_rows(), prepend=-1, append=-2))
 
     def numbers(self) -> FloatArray:
         """Read decimals in ASCII as Python's ``float`` does, (n,); NaN for anything else."""

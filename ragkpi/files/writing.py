@@ -13,7 +13,6 @@ from typing import BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ragkpi import kernel
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.files.json_text import text_of, written
@@ -89,24 +88,45 @@ _ESCAPED = bytes(range(32)) + b'"\\' + bytes(range(128, 256))
 _NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
 
 
-WrittenColumn: TypeAlias = "bytes | Tokens | FloatArray | IntArray"
+WrittenColumn: TypeAlias = "bytes | Tokens | FloatArray"
 
 
-def _rows(count: int, *columns: WrittenColumn) -> bytearray:
-    """Write columns side by side, row after row; scores read back as the same doubles."""
-    taken = [column.column if isinstance(column, Tokens) else column for column in columns]
-    return kernel.text_rows(taken, count)
+def _decimals(numbers: Iterable[float]) -> Tokens:
+    """Write one or more numbers as Python does; scores read back as the same doubles."""
+    text = np.frombuffer(str(list(numbers)).encode(), np.uint8)  # such as [0.5, 12.0]
+    commas = np.flatnonzero(text == ord(","))
+    return Tokens(text, np.append(1, commas + 2), np.append(commas, len(text) - 1))
 
 
-def _lines(block: Rankings, behind_query: bytes, separator: bytes, end: bytes) -> bytearray:
+def _ranks(block: Rankings) -> Tokens:
+    """Write the rank of each row; all queries share the text of a rank."""
+    ranks = block.ranks()
+    return _decimals(range(int(ranks.max(initial=0)) + 1)).take(ranks)
+
+
+def _texts(column: WrittenColumn, count: int) -> Tokens:
+    if isinstance(column, bytes):
+        return Tokens.repeated(column, count)
+    return column.trimmed() if isinstance(column, Tokens) else _decimals(column.tolist())
+
+
+def _rows(count: int, *columns: WrittenColumn) -> bytes:
+    """Write columns side by side, row after row."""
+    if count == 0:
+        return b""
+    texts = Tokens.joined([_texts(column, count) for column in columns])
+    return texts.take(np.arange(len(texts)).reshape(-1, count).T.ravel()).text()
+
+
+def _lines(block: Rankings, behind_query: bytes, separator: bytes, end: bytes) -> bytes:
     """Write lines of query, document, rank and score."""
     ids = block.query_of_rows(), behind_query, block.document, separator
-    return _rows(len(block.score), *ids, block.ranks(), separator, block.score, end)
+    return _rows(len(block.score), *ids, _ranks(block), separator, block.score, end)
 
 
 def _are_plain(ids: Tokens, odd: bytes) -> bool:
-    """Whether no id has any of the odd bytes."""
-    text = _rows(len(ids), ids)
+    """Whether no id has any of the odd bytes, nor the text between them."""
+    text = ids.trimmed().buffer.tobytes()
     return len(text.translate(None, odd)) == len(text)
 
 
@@ -225,7 +245,7 @@ def _write_qrels_table(
 def write_msmarco(rankings: Iterable[Rankings], file: BinaryIO) -> None:
     """Write `query document rank`, without scores; equal scores keep their order."""
     for block in map(_words, rankings):
-        columns = block.query_of_rows(), b"\t", block.document, b"\t", block.ranks(), b"\n"
+        columns = block.query_of_rows(), b"\t", block.document, b"\t", _ranks(block), b"\n"
         file.write(_rows(len(block.score), *columns))
 
 
@@ -259,7 +279,7 @@ def _listed(
     behind = Tokens.from_strings([b", ", b"\n"]).take(last)  # in an id, a newline would be escaped
     scores = block.score if np.isfinite(block.score).all() else _json_numbers(block.score)
     text = _rows(len(last), begin, block.document, between, scores, end, behind)
-    texts = iter(bytes(text).split(b"\n"))
+    texts = iter(text.split(b"\n"))
     for query, size in zip(block.query, sizes.tolist(), strict=True):
         yield query, next(texts) if size else b""
 

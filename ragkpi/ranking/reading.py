@@ -20,7 +20,7 @@ from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, InputError, RagkpiError, UsageError
 from ragkpi.files import lines, opening
 from ragkpi.files.formats import FileReader, Reading, run_format
-from ragkpi.files.lines import BLOCK_SIZE, Tokens, WrongLine, wrong_columns
+from ragkpi.files.lines import Tokens, WrongLine, wrong_columns
 from ragkpi.files.opening import Source
 from ragkpi.files.roles import RunRole, falling
 from ragkpi.files.trec import RUN_LINE as LINE
@@ -176,21 +176,21 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
     return Hits(queries, query, num_ret, judgement, rank, parts[-1].run_id)
 
 
-def _blocks_of(given: Any, shape: Shape | None = None) -> list[RunColumns]:
+def _blocks_of(run: Any, shape: Shape | None = None) -> list[RunColumns]:
     from ragkpi.files.in_memory import run_blocks
 
-    return run_blocks(given, shape)
+    return run_blocks(run, shape)
 
 
 @dataclass(frozen=True, eq=False)
 class RunInMemory:
     """A run passed to a function: a mapping, rows or a data frame."""
 
-    given: Any
+    data: Any
 
     @cached_property
     def blocks(self) -> list[RunColumns]:
-        return _blocks_of(self.given)
+        return _blocks_of(self.data)
 
     def hits(
         self, judgements: Judgements, parts: RunParts = JUDGED_ONLY, reading: Reading | None = None
@@ -212,11 +212,11 @@ class RunInMemory:
         sieve = reading.sieve
         treatment = sieve.treatment if sieve else {}
         by_row = (sieve and not sieve.in_kernel) or reading.shape or reading.subset is not None
-        if type(self.given) is dict:  # the kernel's way passes over empty rankings
-            by_row = by_row or any(type(of) is dict and not of for of in self.given.values())
+        if type(self.data) is dict:  # the kernel's way passes over empty rankings
+            by_row = by_row or any(type(of) is dict and not of for of in self.data.values())
         run = run_for(judgements, parts, held, distance=reading.scores == "distance", **treatment)
         with refusals("run"):
-            if by_row or not run.mapping(self.given):
+            if by_row or not run.mapping(self.data):
                 # Anything but a plain mapping is read row by row, and refused there.
                 run = run_for(judgements, parts, held, **treatment)
                 blocks = iter(self._blocks_as(reading))
@@ -237,7 +237,7 @@ class RunInMemory:
         """Return the run as columns, by the shape that `reading` names."""
         if reading.subset is not None:
             raise UsageError(f"{option('subset')} {reading.subset}: only a path can hold subsets")
-        return self.blocks if reading.shape is None else _blocks_of(self.given, reading.shape)
+        return self.blocks if reading.shape is None else _blocks_of(self.data, reading.shape)
 
 
 def read_run(
@@ -277,6 +277,10 @@ def _judged(
     if reader.sieve is not None:
         reader.sieve.say(source.name, results["left_out"])
     return hits_of(run, results, run_id, reader.name)
+
+
+# A block stays in a near cache until the kernel copies it: 11 % faster than 1 MB on large runs.
+BLOCK_SIZE = 1 << 18
 
 
 def pushed(source: Source, reader: FileReader, run: kernel.Run, held: bool) -> Iterator[bytes]:

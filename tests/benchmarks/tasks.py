@@ -84,7 +84,8 @@ def formats(files: Files) -> Iterator[Task]:
     yield Task(f"check: {files.big}", ragkpi("check", qrels, run), plain, aim)
     for suffix in ("jsonl", "csv"):
         command = ragkpi("convert", run, files.folder / f"out.{suffix}")
-        yield Task(f"convert to {suffix}: {files.big}", command, plain, aim)
+        read = trec_eval("-m", "map", qrels, run)
+        yield Task(f"convert to {suffix}: {files.big}", command, read, Aim(1.5, megabytes=150))
 
 
 def outputs(files: Files) -> Iterator[Task]:

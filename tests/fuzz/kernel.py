@@ -13,6 +13,7 @@ import tempfile
 import time
 import traceback
 from array import array
+from itertools import accumulate
 from pathlib import Path
 
 from ragkpi import plain_kernel
@@ -142,6 +143,26 @@ def run_case(kernel, draw):
     return read(kernel, judged, text, cuts, held=held, **options_of(draw))
 
 
+def alike_case(kernel, draw):
+    """Lines of one layout, which are compared more than read, and the same lines one by one."""
+    gaps = [draw.choice(GAPS) for _ in range(5)]
+    end, name = draw.choice([b"\n", b"\r\n", b" more words \n"]), draw.choice([b"t", b"t" * 9])
+    lines = []
+    for number in range(draw.randint(2, 40)):
+        id_ = b"d%d" % number + b"x" * draw.choice([0, 0, 1, 7, 40])
+        words = [b"q", b"Q0", id_, b"%d" % number, score_of(draw), name]
+        line = b"".join(part for pair in zip(words, [*gaps, end], strict=True) for part in pair)
+        if draw.random() < 0.1:
+            place = draw.randrange(len(line))
+            line = line[:place] + draw.choice([*PIECES, *GAPS]) + line[place + draw.randrange(3) :]
+        lines.append(line)
+    judged, ends = {b"q": [b"d1", b"d3", b"d9"]}, list(accumulate(map(len, lines)))
+    asked = {"held": draw.choice([None, True]), "depth": 100, "distance": draw.random() < 0.2}
+    together = read(kernel, judged, b"".join(lines), **asked)
+    assert together == read(kernel, judged, b"".join(lines), ends, **asked)
+    return together
+
+
 def rows_case(kernel, draw):
     """The same rows without a text: ids may hold anything."""
     rows, judged, options = rows_of(draw), judged_of(draw), options_of(draw)
@@ -235,28 +256,13 @@ def ids_case(kernel, draw):
     text = exactly(text)
     groups = ints(sorted(draw.randrange(4) for _ in ids))
     return (
-        kernel.changes(text, start, end),
         kernel.first_rows(text, start, end, groups),
         kernel.count_ids((), text, start, end),
     )
 
 
-def rows_of_text_case(kernel, draw):
-    count = draw.randint(0, 9)
-    doubles = [
-        draw.choice([number_of(score_of(draw)), draw.randint(-(10**9), 10**9) / 10**6])
-        for _ in range(count)
-    ]
-    whole = [draw.randint(-(2**63), 2**63 - 1) >> draw.randint(0, 63) for _ in range(count)]
-    columns = [
-        column(draw.choices(IDS, k=count)), b"\t", array("d", doubles), b" ", ints(whole)
-    ]  # fmt: skip
-    draw.shuffle(columns)
-    return kernel.text_rows(columns, count)
-
-
 CASES = [run_case] * 10 + [rows_case] * 3 + [mapping_case] * 2 + [columns_case] * 2
-CASES += [numbers_case, ids_case, rows_of_text_case]
+CASES += [alike_case, numbers_case, ids_case]
 
 
 def case_of(number):

@@ -104,10 +104,8 @@ def test_places_outside_of_the_text(kernel, case):
     for ask in (
         lambda: kernel.Documents([b"q"], ints([0, 1]), *wrong),
         lambda: kernel.numbers(*wrong),
-        lambda: kernel.changes(*wrong),
         lambda: kernel.count_ids((), *wrong),
         lambda: kernel.first_rows(*wrong, ints([0])),
-        lambda: kernel.text_rows([wrong], 1),
         lambda: run.add(wrong, ints([0, 0]), NO_IDS, b"", b""),
         lambda: run.add(column([b"q"]), ints([0, 1]), wrong, array("d", [1]), ints([1])),
     ):

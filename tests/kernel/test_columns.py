@@ -1,7 +1,6 @@
-"""Columns of a text, groups of ids, and rows that are written."""
+"""Columns of a text, and groups of ids."""
 
 import itertools
-from array import array
 
 import pytest
 from hypothesis import given
@@ -130,12 +129,6 @@ def test_what_cannot_be_split(kernel, text, width, separator):
 IDS = st.lists(st.sampled_from([b"", b"a", b"b", b"ab", b"x" * 300, b"\0", b"\xff"]), max_size=30)
 
 
-@given(IDS)
-def test_changes(kernel, ids):
-    wanted = [row for row, id_ in enumerate(ids) if row == 0 or id_ != ids[row - 1]]
-    assert numbers_of(kernel.changes(*column(ids))) == [*wanted, len(ids)]
-
-
 @given(IDS, st.randoms())
 def test_first_rows(kernel, ids, chance):
     groups = [chance.choice([-1, 0, 1, 2**60]) for _ in ids]
@@ -164,36 +157,3 @@ def test_similar_ids(kernel, family):
         *range(len(ids)),
         *range(len(ids)),
     ]
-
-
-@given(
-    st.lists(
-        st.tuples(st.binary(max_size=40), st.binary(max_size=3), st.integers(-(2**63), 2**63 - 1))
-    )
-)
-def test_rows_of_text(kernel, rows):
-    first, second, whole = ([row[place] for row in rows] for place in range(3))
-    columns = [b"<", column(first), b"", column(second), b" ", ints(whole), b"\n"]
-    wanted = b"".join(b"<%b%b %d\n" % row for row in rows)
-    assert kernel.text_rows(columns, len(rows)) == wanted
-
-
-def test_rows_of_nothing_but_constants(kernel):
-    assert kernel.text_rows([b"a", b"b"], 3) == b"ababab"
-    assert kernel.text_rows([], 3) == b""
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        column([b"a", b"b"]),
-        array("d", [1.0]),
-        ints([1, 2, 3, 4]),
-        array("i", [1] * 6),
-        array("B", b"12345678" * 3),
-        array("f", [1.0] * 6),
-    ],
-)
-def test_columns_that_do_not_fit_are_not_written(kernel, wrong):
-    with pytest.raises(ValueError, match=r"length|doubles"):
-        kernel.text_rows([column([b"a", b"b", b"c"]), wrong], 3)

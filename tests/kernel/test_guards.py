@@ -251,20 +251,6 @@ def test_code_that_runs_within_a_call(kernel):
     assert outcomes
 
 
-@pytest.mark.skipif(not hasattr(memoryview, "__buffer__"), reason="Python 3.12 has __buffer__")
-def test_a_list_that_is_emptied_while_its_columns_are_taken(kernel):
-    class Empties:
-        def __buffer__(self, flags):
-            columns.clear()
-            return memoryview(ints([1, 2]))
-
-    columns = [Empties(), bytes(bytearray(b"xy") * 99), ints([3, 4]), b"\n"]
-    try:
-        assert kernel.text_rows(columns, 2) == b"1" + b"xy" * 99 + b"3\n2" + b"xy" * 99 + b"4\n"
-    except (ValueError, TypeError):
-        assert kernel is plain_kernel
-
-
 def test_numbers_of_other_types_run_no_code(kernel):
     class Score(float):
         def __float__(self):

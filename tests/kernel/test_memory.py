@@ -6,7 +6,6 @@ import shlex
 import subprocess
 import sys
 import sysconfig
-from array import array
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -100,12 +99,8 @@ ASKED = {
     "refused": refuse,
     "columns": lambda kernel: kernel.columns(b"".join(LINES), 1, 6, -1, False, False, False),
     "numbers": lambda kernel: kernel.numbers(*column([b"0.12345678901234567890", b"1"])),
-    "changes": lambda kernel: kernel.changes(*column(IDS)),
     "first rows": lambda kernel: kernel.first_rows(*column(IDS), ints([0] * len(IDS))),
     "count": lambda kernel: kernel.count_ids((), *column(IDS)),
-    "rows of text": lambda kernel: kernel.text_rows(
-        [column(IDS), array("d", [1 / 3] * len(IDS)), b"\n"], len(IDS)
-    ),
 }
 
 

@@ -1,8 +1,7 @@
-"""Decimals against Python's float, in columns and in runs; scores written as repr has them."""
+"""Decimals against Python's float, in columns and in runs."""
 
 import random
 import re
-from array import array
 from fractions import Fraction
 from math import inf, isnan, nan, nextafter
 
@@ -168,47 +167,3 @@ def test_spaces_around_a_number(kernel):
     found = numbers_of(kernel.numbers(*column([b" 1", b"2  ", b"  ", b" 1 2 ", b" 3\t"])), "d")
     assert found[:2] == [1.0, 2.0]
     assert list(map(isnan, found[2:])) == [True] * 3
-
-
-DECIMALS = st.builds(
-    lambda digits, places: digits / 10**places, st.integers(-(10**16), 10**16), st.integers(0, 17)
-)
-SCORES = st.one_of(st.floats(), DECIMALS, st.integers(-(10**17), 10**17).map(float))
-
-
-def written(kernel, scores):
-    return (
-        bytes(kernel.text_rows([array("d", scores), b"\n"], len(scores))).decode().split("\n")[:-1]
-    )
-
-
-@given(st.lists(SCORES, max_size=20))
-def test_any_scores_are_written_as_repr(kernel, scores):
-    assert written(kernel, scores) == list(map(repr, scores))
-
-
-def test_scores_around_the_steps(kernel):
-    steps = [0.0, 1.0, 21.0, 1e-4, 1e-6, 1e-5, 1e8, 1e7, 1e16, 5e-324, 1e22, 999999.9999995, inf]
-    scores = [nextafter(step, way) for step in steps for way in (-inf, inf)] + steps
-    scores += [-score for score in scores] + [0.1 + 0.2, 99999999.999999, 12345678.123456]
-    assert written(kernel, scores) == list(map(repr, scores))
-
-
-def test_short_decimals_are_written_as_repr(kernel):
-    """Each number of decimals, each number of digits before, and their neighbours."""
-    draw = random.Random(1)
-    rounded = [
-        round(draw.uniform(-1, 1) * 10.0**size, places)
-        for size in range(-6, 10)
-        for places in range(10)
-        for _ in range(100)
-    ]
-    scores = [score for one in rounded for score in (one, nextafter(one, inf))]
-    assert written(kernel, scores) == list(map(repr, scores))
-
-
-def test_random_doubles_are_written_as_repr(kernel):
-    draw = random.Random(2)
-    scores = array("d")
-    scores.frombytes(draw.randbytes(8 * 50_000))
-    assert written(kernel, scores) == list(map(repr, scores))
