@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import textwrap
@@ -70,8 +71,8 @@ def on_screen(text: str, styles: Literal["spelled", "kept"] = "spelled") -> str:
     return re.sub(_ON_SCREEN if styles == "spelled" else _BESIDE_STYLES, _spelled, text)
 
 
-def _spelled(found: re.Match[str]) -> str:
-    number = ord(found[0])
+def _spelled(match: re.Match[str]) -> str:
+    number = ord(match[0])
     is_byte = number < 0x20 or 0xDC80 <= number <= 0xDCFF  # not allowed in JSON strings
     return f"\\x{number & 0xFF:02x}" if is_byte else f"\\u{number:04x}"
 
@@ -110,6 +111,8 @@ def exact(value: Any, style: Style, digits: int | None = None) -> str:
 
 def as_json(value: Any, style: Style, digits: int | None = None) -> int | float | str | None:
     """Return a value that JSON can hold: null for NA, ``"-inf"``, ``"inf"``, whole numbers."""
+    if digits is None and style != "integer" and isinstance(value, float) and math.isfinite(value):
+        return float(value)  # as its shortest text, which nobody needs
     text = exact(value, style, digits)
     if not isinstance(value, int | float) or math.isinf(value):
         return text
@@ -155,6 +158,17 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     """Write a number with its noun: ``1 query``, ``1,250 queries``."""
     noun = singular if number == 1 else plural or f"{singular}s"
     return f"{number:,} {noun}"
+
+
+def did_you_mean(name: str, names: Iterable[str], otherwise: str) -> str:
+    """Guess what a mistyped name may mean, or say what to do `otherwise`.
+
+    >>> did_you_mean("evla", ["eval", "compare"], "'ragkpi -h' lists them")
+    'did you mean eval?'
+    """
+    folded = {one.casefold(): one for one in names}
+    near = difflib.get_close_matches(name.casefold(), folded)
+    return f"did you mean {' or '.join(folded[one] for one in near)}?" if near else otherwise
 
 
 def percent(share: float) -> str:

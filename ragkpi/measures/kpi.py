@@ -26,6 +26,7 @@ from ragkpi.measures.measure import (
 )
 from ragkpi.measures.parameters import Cutoffs, Option
 from ragkpi.ranking.judged import Counts, Judged, quotient
+from ragkpi.wording import counted
 
 
 def shallow_estimate(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
@@ -34,10 +35,10 @@ def shallow_estimate(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]
         needed = 2 * max(metric.cutoffs)
         shallow = int((judged.num_ret < needed).sum())
         if shallow:
+            of_all = f"of {counted(len(judged.queries), 'query has', 'queries have')}"
             yield (
-                f"{metric.name}: {shallow} of {len(judged.queries)} queries have fewer than "
-                f"{needed} documents, so Fe estimates the relevant ones from a shorter list; "
-                "give a deeper run or a smaller K"
+                f"{metric.name}: {shallow} {of_all} fewer than {needed} documents, so Fe estimates "
+                "the relevant ones from a shorter list; give a deeper run or a smaller K"
             )
 
 

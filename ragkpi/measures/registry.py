@@ -10,7 +10,6 @@ If ragkpi has another measure or none of that name, it refuses and suggests the 
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 import warnings
@@ -27,13 +26,14 @@ from ragkpi.measures.measure import Caution, Measure, Metric, RelInfo, names_of
 from ragkpi.measures.parameters import Cutoffs, Parameters, RealCutoffs, RealList, bad_request
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.wording import did_you_mean
 
 # The position of typed text: the number of the request, and of its parameter.
 _Position = tuple[int, int]
 
 _TOOL_NAME = (
     r"(?P<name>[A-Za-z][\w-]*?)(?:\((?P<parameters>[^()]*)\))?"
-    r"(?:@(?P<cutoff>\d+(?:\.\d+)?)|[._](?P<rank>[1-9]\d*))?"
+    r"(?:@(?P<cutoff>\d+(?:\.\d+)?)|(?:_at_|[._])(?P<rank>[1-9]\d*))?"
 )
 # Parameters of other tools that select a measure; None selects the measure itself.
 _VARIANTS: Mapping[tuple[str, str, str], str | None] = {
@@ -179,12 +179,11 @@ class _Parser:
 
     def _refuse(self, text: str) -> NoReturn:
         name = re.split(r"[.(@]", text, maxsplit=1)[0]
-        advice = "'ragkpi measures' lists them all"
+        names = [one for one in (*self.measures, *NICKNAMES) if not one.startswith("num_q_")]
+        advice = did_you_mean(name, names, "'ragkpi measures' lists them all")
         if translation := _translate(text, self.measures):
             plain, level = translation
             advice = f"here that is -m {plain}" + ("" if level is None else f",rel={level}")
-        elif near := _near(name, [*self.measures, *NICKNAMES]):
-            advice = f"did you mean {' or '.join(near)}?"
         raise bad_request(text, None, f"no measure is named '{name}'; {advice}")
 
 
@@ -292,12 +291,6 @@ def _advice(measure: Measure, key: str, parameter: str) -> str:
         name, removed = request_text(measure.name), option("unjudged", "removed")
         return f"here that is {name} with {removed}, which is of all measures"
     return f"here {measure.name} takes no parameter {parameter}; 'ragkpi measures' says which"
-
-
-def _near(name: str, names: Iterable[str]) -> list[str]:
-    folded = {name.casefold(): name for name in names if not name.startswith("num_q_")}
-    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
-    return [folded[name] for name in near]
 
 
 ENTRY_POINTS = "ragkpi.measures"
@@ -526,8 +519,8 @@ def _names_taking_gains() -> str:
 
 def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
-        given = f"{option('rel_info')} {rel_info}"
-        raise UsageError(f"{option('gains')}: they are offered for plain qrels, not for {given}")
+        format_ = f"{option('rel_info')} {rel_info}"
+        raise UsageError(f"{option('gains')}: they are offered for plain qrels, not for {format_}")
     if not any(metric.measure.worth == "gain" for metric in metrics):
         served = _names_taking_gains()
         none = "none of the measures takes gains"
@@ -540,9 +533,9 @@ def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
 
 def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
-        given = f"{option('rel_info')} {rel_info}"
+        format_ = f"{option('rel_info')} {rel_info}"
         offered = "it is offered for plain qrels"
-        raise UsageError(f"{option('ties')} expected: {offered}, not for {given}")
+        raise UsageError(f"{option('ties')} expected: {offered}, not for {format_}")
     names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
     if names:
         served = [name for name, measure in all_measures().items() if measure.expectation]
@@ -554,10 +547,10 @@ def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
 
 
 def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
-    given = _reads(rel_info)
+    reads_of = _reads(rel_info)
     wrong: dict[RelInfo, dict[str, None]] = {}
     for measure in (metric.measure for metric in metrics):
-        if measure.reads not in ("any", given):
+        if measure.reads not in ("any", reads_of):
             wrong.setdefault(measure.reads, {})[measure.name] = None
     if not wrong:
         return
@@ -566,8 +559,9 @@ def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
         formats = [f"{option('rel_info')} {name}" for name in REL_INFO if REL_INFO[name] == reads]
         need = "needs" if len(names) == 1 else "need"
         needs.append(f"{', '.join(names)} {need} {' or '.join(formats)}")
-    serves = f"{option('rel_info')} {rel_info} serves {request_text(_DEFAULTS[given])} and the like"
-    raise UsageError(f"{'; '.join(needs)}, not {option('rel_info')} {rel_info}; {serves}")
+    format_ = f"{option('rel_info')} {rel_info}"
+    serves = f"{format_} serves {request_text(_DEFAULTS[reads_of])} and the like"
+    raise UsageError(f"{'; '.join(needs)}, not {format_}; {serves}")
 
 
 def _reads(rel_info: str) -> RelInfo:

@@ -293,14 +293,14 @@ def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArra
     `seen` is the size if the user gives none. Raises `UsageError` if some queries have a size and
     others lack one.
     """
-    given, sizes = settings.corpus_size, settings.corpus_sizes
-    if given is None and not sizes:
-        given = seen
-    lacking = [query for query in queries if query not in sizes] if given is None else []
+    size, sizes = settings.corpus_size, settings.corpus_sizes
+    if size is None and not sizes:
+        size = seen
+    lacking = [query for query in queries if query not in sizes] if size is None else []
     if lacking:
         raise UsageError(
             f"{option('corpus_sizes')} has no line for query {named(lacking[0])} and "
             f"{len(lacking) - 1} others; expected each evaluated query there, or "
             f"{option('corpus_size')} for the rest"
         )
-    return np.array([sizes.get(query, given) for query in queries], dtype=np.int64)
+    return np.array([sizes.get(query, size) for query in queries], dtype=np.int64)

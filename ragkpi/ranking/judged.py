@@ -71,19 +71,28 @@ def parse_grade_map(text: str) -> GradeMap:
     """Read a preset's name or a list such as ``0=1,1=3,2=4,3=5``; else `UsageError`."""
     if text in GRADE_MAPS:
         return GRADE_MAPS[text]
-    rubric: dict[int, int] = {}
-    for item in text.split(","):
-        level, _, grade = item.partition("=")
-        if not (level.isdecimal() and grade.isdecimal() and 1 <= int(grade) <= 5):
-            raise UsageError(
-                f"{option('grade_map')} {text}: '{item}' is neither a preset "
-                f"({', '.join(GRADE_MAPS)}) "
-                "nor LEVEL=GRADE with a level from 0 and a grade from 1 to 5"
-            )
-        if int(level) in rubric:
-            raise UsageError(f"{option('grade_map')} {text}: level {level} is given twice")
-        rubric[int(level)] = int(grade)
+    presets = ", ".join(GRADE_MAPS)
+    wrong = (
+        f"neither a preset ({presets}) nor LEVEL=GRADE with a level from 0 and a grade from 1 to 5"
+    )
+    rubric = parse_levels(text, option("grade_map"), wrong)
+    for level, grade in rubric.items():
+        if level < 0 or not 1 <= grade <= 5:
+            raise UsageError(f"{option('grade_map')} {text}: '{level}={grade}' is {wrong}")
     return GradeMap(text, rubric)
+
+
+def parse_levels(text: str, name: str, wrong: str) -> dict[int, int]:
+    """Read a list such as ``0=0,1=0,2=1`` of the option `name`; what is not so is `wrong`."""
+    numbers: dict[int, int] = {}
+    for item in text.split(","):
+        level, _, number = item.partition("=")
+        if not (level.removeprefix("-").isdecimal() and number.isdecimal()):
+            raise UsageError(f"{name} {text}: '{item}' is {wrong}")
+        if int(level) in numbers:
+            raise UsageError(f"{name} {text}: level {level} is given twice")
+        numbers[int(level)] = int(number)
+    return numbers
 
 
 class Worth(NamedTuple):
@@ -97,7 +106,7 @@ class Worth(NamedTuple):
 class GivenGains:
     """Gains from a file or from memory, ready for any qrels."""
 
-    given: Judgements  # the documents with a gain
+    grouped: Judgements  # the documents with a gain
     gain: FloatArray  # of each of them
     _worth_of: dict[int, tuple[Judgements, Worth]] = field(default_factory=dict, repr=False)
 
@@ -111,9 +120,9 @@ class GivenGains:
     @property
     def sha256(self) -> str:
         """Hash the sorted gains, so that file formats do not matter."""
-        query = self.given.query.tolist()
-        rows = zip(query, self.given.document, self.gain.tolist(), strict=True)
-        lines = sorted(b"%b %b %r\n" % (self.given.queries[q], doc, g) for q, doc, g in rows)
+        query = self.grouped.query.tolist()
+        rows = zip(query, self.grouped.document, self.gain.tolist(), strict=True)
+        lines = sorted(b"%b %b %r\n" % (self.grouped.queries[q], doc, g) for q, doc, g in rows)
         digest = new_sha256()
         digest.update(b"".join(lines))
         return str(digest.hexdigest())
@@ -126,19 +135,20 @@ class GivenGains:
         return entry[1]
 
     def _joined(self, judgements: Judgements) -> Worth:
-        given = self.given
-        query = np.array([judgements.index.get(id_, -1) for id_ in given.queries], dtype=np.int64)
-        line, row = judgements.find(query, given.starts, given.document)
+        grouped = self.grouped
+        query = np.array([judgements.index.get(id_, -1) for id_ in grouped.queries], dtype=np.int64)
+        line, row = judgements.find(query, grouped.starts, grouped.document)
         line, row = (places[judgements.level[row] >= 0] for places in (line, row))
-        lacking = query[given.query] >= 0
+        lacking = query[grouped.query] >= 0
         lacking[line] = False
         if lacking.any():
             first = int(np.flatnonzero(lacking)[0])
             count = counted(int(lacking.sum()), "document has", "documents have")
             raise DataError(
-                f"{given.file}: {count} a gain and no judgement in {judgements.file}, first "
-                f"{named(given.document[first])} of query "
-                f"{named(given.queries[given.query[first]])}; expected gains of judged documents"
+                f"{grouped.file}: {count} a gain and no judgement in {judgements.file}, first "
+                f"{named(grouped.document[first])} of query "
+                f"{named(grouped.queries[grouped.query[first]])}; expected gains of judged "
+                "documents"
             )
         worth = Worth(np.zeros(len(judgements.level)), np.zeros(len(judgements.level), dtype=bool))
         worth.gain[row] = self.gain[line]
@@ -152,8 +162,8 @@ class GivenGains:
         lacking = int((relevant & ~self.worth(judgements).named).sum())
         if lacking:
             have = counted(lacking, "relevant document has", "relevant documents have")
-            notes.append(f"{have} no gain in {self.given.file}: worth 0")
-        unknown = [query for query in self.given.queries if query not in judgements.index]
+            notes.append(f"{have} no gain in {self.grouped.file}: worth 0")
+        unknown = [query for query in self.grouped.queries if query not in judgements.index]
         if unknown:
             are = counted(len(unknown), "query", "queries")
             notes.append(f"gains of {are} that nobody judged are ignored ({listed(unknown, 3)})")
@@ -433,9 +443,9 @@ class Judged:
 def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Settings) -> Judged:
     """Make a query for each count of relevant documents, all that chance depends on."""
     if not relevant or min(relevant) < 1 or max(relevant) > corpus_size:
-        given = ",".join(map(str, relevant))
+        numbers = ",".join(map(str, relevant))
         raise UsageError(
-            f"{option('relevant')} {given}: expected numbers from 1 to the corpus size, "
+            f"{option('relevant')} {numbers}: expected numbers from 1 to the corpus size, "
             f"{corpus_size}"
         )
     counts = np.array(relevant, dtype=np.int64)

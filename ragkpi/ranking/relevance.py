@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -12,6 +12,7 @@ from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.reading import Hits
+from ragkpi.wording import decoded, octets
 
 if TYPE_CHECKING:
     from ragkpi.ranking.groups import JudgedGroups
@@ -30,11 +31,24 @@ class Relevance(Protocol):
         """Judge the hits of a run; errors as in `ragkpi.ranking.judge.judge`."""
 
 
-@dataclass(frozen=True)
-class Qrels:
-    """One judgement of each document per query."""
+@dataclass(frozen=True, eq=False)
+class Qrels(Mapping[str, dict[str, float]]):
+    """One judgement of each document per query: ``{query: {document: level or gain}}``."""
 
     judgements: Judgements
+
+    def __getitem__(self, query: str) -> dict[str, float]:
+        judged = self.judgements
+        place = judged.index[octets(query)]
+        rows = range(judged.starts[place], judged.starts[place + 1])
+        worth = judged.level if judged.gain is None else judged.gain
+        return {decoded(judged.document[row]): worth[row].item() for row in rows}
+
+    def __iter__(self) -> Iterator[str]:
+        return map(decoded, self.judgements.queries)
+
+    def __len__(self) -> int:
+        return len(self.judgements.queries)
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[Judged, Coverage]:
         return judge(self.judgements, hits, settings)

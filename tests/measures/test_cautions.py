@@ -37,7 +37,7 @@ CASES = {
         "lambda = 3.*K = 99 or less leaves",
     ),
     "no top grade": (judge(UNGRADED, DEEP), "ra_nwg.10", "ra_nwg_10: .*'umbrela'.*--grade-map"),
-    "too shallow": (judge(GRADED, RUN), "Fe.2", "Fe_2: 1 of 1 queries .* than 4 documents"),
+    "too shallow": (judge(GRADED, RUN), "Fe.2", "Fe_2: 1 of 1 query .* than 4 documents"),
 }
 
 UNAFFECTED = {
