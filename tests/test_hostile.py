@@ -90,7 +90,7 @@ def test_refuses_paths_that_are_no_files(ragkpi, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "run").write_bytes(b"1 Q0 d 1 1 me\n")
     outcome = ragkpi("eval", "folder", "run", folder=tmp_path)
-    refused(outcome, "folder: is a directory; expected a file, or a folder of .parquet parts", 2)
+    refused(outcome, "folder: is a directory; expected a file, or .parquet parts", 2)
     outcome = ragkpi("eval", "nothing", "run", folder=tmp_path)
     refused(
         outcome,

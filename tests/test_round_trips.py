@@ -21,9 +21,9 @@ MAGIC = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
 octets = st.one_of(
     st.binary(min_size=1, max_size=12),
     st.text(min_size=1, max_size=8).map(lambda text: text.encode("utf-8", "surrogatepass")),
-    st.sampled_from(
-        [b'"', b"a,b", b"#x", b"\\u0041", b"{", b"\xff\xfe", b"\xed\xb3\xbf", b"PAR1", b"BZh9"]
-    ),
+    st.sampled_from([b'"', b"a,b", b"a|b", b"#x", b"\\u0041", b"\xff\xfe", b"\xed\xb3\xbf"]),
+    st.sampled_from([b"{", b"{}", b'{"a": 1}', b"[]", b'["a"]', b"('a', 'b')", b"null", b"1"]),
+    st.sampled_from([b"PAR1", b"BZh9"]),
 )
 words = octets.filter(lambda text: text.split() == [text] and b"\0" not in text)
 scores = st.floats(allow_nan=False) | st.sampled_from([0.0, 1.0, 10.0])

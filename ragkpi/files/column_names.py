@@ -67,13 +67,17 @@ RETRIEVED = _words(
     "search_results document_ids doc_ids chunk_ids matches points chunks nodes sources "
     "source_documents provenance rets"
 )
-# Lists of judged documents, or of relevant documents' ids.
-JUDGED = _words(
-    "judgments judgements ratings qrels relevant_ids relevant_docs relevant_doc_ids "
-    "relevant_documents relevant gold_ids gold_doc_ids expected_ids positive_ids "
-    "ground_truth_ids gold_docs gold positives answer_pids expected_doc_ids expected_docs "
-    "positive positive_doc_ids reference_ids reference_context_ids reference_doc_ids "
-    "retrieval_gt judgment_ratings provenance"
+# Lists of judged documents, or of relevant documents' ids. `ground_truths` are answers.
+JUDGED = (
+    *_words("judgments judgements ratings qrels relevant gold positives positive answer_pids"),
+    *_words("retrieval_gt judgment_ratings provenance"),
+    *(
+        f"{which}_{what}"
+        for which in _words("relevant gold golden expected positive target reference ground_truth")
+        for what in _words(
+            "ids docs doc_ids documents document_ids chunks chunk_ids passage_ids context_ids"
+        )
+    ),
 )
 # Lists of documents of any level: one without a level may be irrelevant.
 GRADED = _words("judgments judgements ratings qrels judgment_ratings")
@@ -94,6 +98,9 @@ WRAPPERS = _words(
 )
 OF_QUERIES = _words("inputs input vars attributes data query request body metadata question")
 SOURCES = _words("source file_name file_path filename url uri path title")
+# Names, and words of names, of what may be the id of a document beside another one.
+ID_NAMES = {*DOCUMENT, *SOURCES[:-1], "name"}
+ID_WORDS = frozenset(_words("id uuid guid oid pk key slug hash"))
 
 # Keys of records, so never ids of queries.
 RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE[:4], *RETRIEVED, *JUDGED}

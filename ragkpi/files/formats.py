@@ -31,7 +31,6 @@ HEAD_LENGTH = 1 << 13
 Match = Literal["id", "text"]
 """Whether documents are the same by their ids, or by the words of their texts."""
 
-_YAML = rb"(---\s*)?([^\s:{}\[\],]+:[ \t]*\r?\n\s*(- |[^\s:]+:\s)|- [\w-]+:\s)"
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
 
@@ -48,30 +47,45 @@ def recognise_qrels(head: bytes) -> str:
     return _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL))
 
 
+# What is neither run nor qrels, by how it begins, and advice.
+_FOREIGN = [
+    (rb"\xff\xfe|\xfe\xff", "UTF-16 text", "expected UTF-8: iconv -f UTF-16 -t UTF-8 FILE"),
+    (
+        rb"(---\s*)?([^\s:{}\[\],]+:[ \t]*\r?\n\s*(- |[^\s:]+:\s)|- [\w-]+:\s)",
+        "YAML",
+        'expected JSON: {"query": ["document", …]}',
+    ),
+    (
+        rb'\s*\{.*"ragkpi"\s*:\s*"[0-9]',
+        "a result that ragkpi wrote",
+        "expected the run or qrels that it is about",
+    ),
+    (
+        rb"\x80[\x02-\x05]",
+        "a pickle, which runs code when it is loaded",
+        "expected it written as JSON",
+    ),
+    (rb"PK\x03\x04", "a zip archive", "expected a file of ids, as 'ragkpi formats' lists them"),
+    (rb"\x93NUMPY", "an array of numpy", "expected a file of ids, as 'ragkpi formats' lists them"),
+    (rb"[^\n]*\|[^\n]*\n[-+]*-\+-", "a table as psql prints it", "expected CSV: psql --csv"),
+    (
+        rb"(#[^\n]*\n|\s)*\S+[ \t]+qid:\S*[ \t]+\S*:",
+        "features of documents (svmlight), which have no ids",
+        "expected the ranking: query, document and score",
+    ),
+    (
+        rb"(#[^\n]*\n|\s)*\d+\t\d+\t[^\t\n]*\S [^\t\n]*\t[^\t\n]*\S [^\t\n]*(\n|$)",
+        "candidates with their texts (MS MARCO top1000), which have no order",
+        "expected them ranked: query, document and rank",
+    ),
+]
+
+
 def foreign(head: bytes) -> tuple[str, str] | None:
     """Return the kind of a file that is neither run nor qrels, and advice; else None."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "UTF-16 text", "expected UTF-8: iconv -f UTF-16 -t UTF-8 FILE"
-    if re.match(_YAML, head):
-        return "YAML", 'expected JSON: {"query": ["document", …]}'
-    if re.match(rb"\s*\{", head) and re.search(rb'"ragkpi"\s*:\s*"[0-9]', head):
-        return "a result that ragkpi wrote", "expected the run or qrels that it is about"
-    if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):
-        return "a pickle, which runs code when it is loaded", "expected it written as JSON"
-    if head.startswith((b"PK\3\4", b"\x93NUMPY")):
-        what = "a zip archive" if head.startswith(b"PK") else "an array of numpy"
-        return what, "expected a file of ids, as 'ragkpi formats' lists them"
-    line = _first_line(head)
-    words = line.split(None, 3)
-    if len(words) > 2 and words[1].startswith(b"qid:") and b":" in words[2]:
-        found = "features of documents (svmlight), which have no ids"
-        return found, "expected the ranking: query, document and score"
-    columns = line.split(b"\t")
-    texts = len(columns) == 4 and all(b" " in column.strip() for column in columns[2:])
-    if texts and columns[0].isdigit() and columns[1].isdigit():
-        found = "candidates with their texts (MS MARCO top1000), which have no order"
-        return found, "expected them ranked: query, document and rank"
-    return None
+    kinds = (kind for pattern, *kind in _FOREIGN if re.match(pattern, head, re.DOTALL))
+    found, expected = next(kinds, ("", ""))
+    return (found, expected) if found else None
 
 
 def recognise_layout(head: bytes) -> str:
@@ -91,7 +105,7 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
         names = [fields.plain_name(word.decode("utf-8", "replace").strip('"')) for word in words]
         beir = names == ["query_id", "corpus_id", "score"]
         return "qrels" if beir or set(names) & set(fields.LEVEL[:-1]) else "run"
-    if name == "jsonl":
+    if name in ("json", "jsonl"):
         keys = {fields.plain_name(key.decode()) for key in re.findall(rb'"([\w-]+)"\s*:', line)}
         return "qrels" if keys & {*fields.LEVEL[:-1], *fields.JUDGED, "answer_pids"} else "run"
     return "run"
@@ -136,7 +150,7 @@ def _by_magic(head: bytes) -> str | None:
 
 
 def _json_layout(head: bytes) -> str | None:
-    """Return "jsonl" for one object per line, "json" for other JSON; the reader checks the rest."""
+    """Return "jsonl" for several objects, one per line, "json" for other JSON."""
     text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if text.startswith(b"["):
         # "[1 Q0 d1 1 2.5 me" is TREC, which was ruled out before.
@@ -144,11 +158,8 @@ def _json_layout(head: bytes) -> str | None:
     if not re.match(rb'\{\s*["}]', text):
         return None
     line, newline, rest = text.partition(b"\n")
-    if not newline or not rest.strip():
-        key = re.match(rb'\{\s*"([^"]*)"\s*:\s*(\{)?', line)
-        name = fields.plain_name(key[1].decode("utf-8", "replace")) if key else ""
-        return "jsonl" if key and (name in fields.RECORD_KEYS or not key[2]) else "json"
-    return "json" if line.rstrip()[-1:] in (b"{", b"[", b",", b":") else "jsonl"
+    alone = not newline or not rest.strip()
+    return "json" if alone or line.rstrip()[-1:] in (b"{", b"[", b",", b":") else "jsonl"
 
 
 def _data_lines(head: bytes) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ import json
 import re
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from ragkpi.errors import InputError, SeparateRankingsError
@@ -379,8 +379,14 @@ _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 _PLAIN_VALUE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s,\]}]+', re.DOTALL)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+# MongoDB's way to write types: {"$numberDouble": "0.5"}.
+_TYPES = {"$oid", "$uuid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal"}
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Any:
     values = dict(pairs)
+    if len(pairs) == 1 and pairs[0][0] in _TYPES:
+        return pairs[0][1]
     return values if len(values) == len(pairs) else Repeated(pairs)
 
 
@@ -477,13 +483,7 @@ class JsonText:
 
     def some_keys(self, most: int) -> list[str]:
         """Return the first keys of the object at the cursor without decoding values."""
-        keys: list[str] = []
-        for key in self._keys():
-            keys.append(key or "")
-            if len(keys) == most:
-                break
-            self._skip()
-        return keys
+        return [way.keys[0] for way in islice(self._ways(["*"]), most)]
 
     def element(self, keys: Sequence[str]) -> Element:
         """Decode the value under nested keys of the object at the cursor, and move past all."""

@@ -302,8 +302,9 @@ class Source:
                     raise InputError("-", None, "standard input is closed", "expected it open")
                 return open(os.dup(sys.stdin.fileno()), "rb")
             if os.path.isdir(path):
-                found, expected = "is a directory", "expected a file, or a folder of .parquet parts"
-                raise InputError(path, None, found, expected)
+                judged = os.path.join(path, "qrels", "")  # of BEIR
+                of = f"such as those in {judged}" if os.path.isdir(judged) else "or .parquet parts"
+                raise InputError(path, None, "is a directory", f"expected a file, {of}")
             return open(path, "rb")
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or str(problem)

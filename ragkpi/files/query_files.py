@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import chain, repeat
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ from ragkpi.files.sieve import words_of
 from ragkpi.files.trec import QrelsColumns, parse_numbers, plain_qrels, qrels_of, read_qrels
 from ragkpi.wording import counted, shown, visible
 
+K = TypeVar("K")
+V = TypeVar("V")
 _SIZES = LineShape(("query", "size"), "refused", "first_column")
 
 
@@ -47,14 +49,21 @@ def read_corpus_sizes(path: str) -> dict[bytes, int]:
     size = size_text.numbers()
     whole = (size >= 1) & (size < 2.0**53) & (size == np.floor(size))
     refuse_invalid(path, table.line, size_text, whole, "size", "expected a whole number from 1")
-    sizes: dict[bytes, int] = {}
-    for line, name, number in zip(table.line, query, size.astype(np.int64).tolist(), strict=True):
-        if name in sizes:
-            raise DataError(
-                f"{path}:{line}: query {shown(name)} again; expected one size per query"
-            )
-        sizes[name] = number
-    return sizes
+    rows = zip(table.line, repeat(None), query, size.astype(np.int64).tolist(), strict=False)
+    return _by_query(path, rows, "one size per query").get(None, {})
+
+
+def _by_query(
+    path: str, rows: Iterable[tuple[Any, K, bytes, V]], expected: str
+) -> dict[K, dict[bytes, V]]:
+    """Gather values (line, group, query, value) by group and query; `DataError` for two of one."""
+    values: dict[K, dict[bytes, V]] = {}
+    for line, group, query, value in rows:
+        of_group = values.setdefault(group, {})
+        if query in of_group:
+            raise DataError(f"{path}:{line}: query {shown(query)} again; expected {expected}")
+        of_group[query] = value
+    return values
 
 
 _ONE_RUN = LineShape(("query", "score"), "refused", "first_column")
@@ -84,17 +93,8 @@ def read_quality(path: str) -> Quality:
     score = score_text.numbers()
     refuse_invalid(path, table.line, score_text, np.isfinite(score), "score", "expected a number")
     runs: list[bytes | None] = list(run[0].tolist()) if run else [None] * len(score)
-    by_run: dict[bytes | None, dict[bytes, float]] = {}
-    rows = zip(table.line, query.tolist(), runs, score.tolist(), strict=True)
-    for line, name, of, number in rows:
-        scores = by_run.setdefault(of, {})
-        if name in scores:
-            per = "query and run" if run else "query"
-            raise DataError(
-                f"{path}:{line}: query {shown(name)} again; expected one score per {per}"
-            )
-        scores[name] = number
-    return by_run
+    rows = zip(table.line, runs, query, score.tolist(), strict=True)
+    return _by_query(path, rows, f"one score per query{' and run' if run else ''}")
 
 
 _NORMS = LineShape(("query", "measure", "mean", "deviation"), "refused", "first_column")
@@ -123,16 +123,8 @@ def read_zscores(path: str) -> Norms:
             valid, expected = valid & (number >= 0), "expected a decimal number from 0"
         refuse_invalid(path, table.line, text, valid, name, expected)
         numbers.append(number.tolist())
-    norms: dict[bytes, dict[bytes, Norm]] = {}
-    for line, query_id, name, *norm in zip(
-        table.line.tolist(), query.tolist(), measure.tolist(), *numbers, strict=True
-    ):
-        of_queries = norms.setdefault(name, {})
-        if query_id in of_queries:
-            again = f"{name.decode()} of query {query_id.decode()} again"
-            raise InputError(path, line, again, "expected each measure once per query")
-        of_queries[query_id] = Norm(*norm)
-    return norms
+    rows = zip(table.line, measure, query, map(Norm, *numbers), strict=True)
+    return _by_query(path, rows, "each measure once per query")
 
 
 LINE = LineShape(("query", "group", "subgroup", "document", "level"), "refused", "first_column")
@@ -243,7 +235,7 @@ def texts_of_run(path: str) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
     if path == "-":
         return queries, documents
     with Source(path) as source:
-        if recognise_layout(source.peek(HEAD_LENGTH)) != "jsonl":
+        if recognise_layout(source.peek(HEAD_LENGTH)) not in ("json", "jsonl"):
             return queries, documents
         for _, record in read_objects(source):
             listed = find(record, RETRIEVED) if isinstance(record, dict) else None

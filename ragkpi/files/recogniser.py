@@ -25,6 +25,7 @@ from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import find, meaning, plain_name
 from ragkpi.files.json_text import Path, is_number, is_scalar, listed_in, unfolded
 from ragkpi.files.opening import Kind
+from ragkpi.interface import option
 
 LOOKED_AT = 100  # records
 TABLE = "@table"  # in a path: the rows of the table there
@@ -32,8 +33,10 @@ _LISTS_AT = 25  # records with lists
 _ELEMENTS = 10  # of a list
 _KEYS = 200  # of an object
 _DEEPEST = 6
+_MOST = 4  # readings: of two ids and two directions
 _OF_RECORDS = re.compile(r"@value\[\]\.|\d+\.")
-_MACHINE = re.compile(r"\d+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+# Counters, also behind a word, UUIDs, hashes, and what Elasticsearch, MongoDB and others draw.
+_MACHINE = re.compile(r"[A-Za-z]*[-_]?\d+|[0-9a-fA-F-]{16,}|(?=\D*\d)(?=[^A-Z]*[A-Z])[\w-]{20,27}")
 
 Columns: TypeAlias = "dict[str, list[Any]]"  # from a path to the value in each record
 Lists: TypeAlias = "list[list[Any]]"  # the entries of a list in each record, in a sample
@@ -75,10 +78,6 @@ class Recognition(NamedTuple):
         """The map as a user writes it."""
         return ", ".join(f"{part}={path}" for part, path in self.map.items())
 
-    def under(self, records: str) -> Recognition:
-        """Return the reading of these records where a path leads to them."""
-        return self._replace(map={"records": records, **self.map})
-
 
 class _Numbers(dict[str, Any]):
     """An object of numbers, which may map documents to scores: not a record in a list."""
@@ -90,6 +89,11 @@ class _Part(NamedTuple):
     path: str
     settled: bool = True
     order: tuple[int, ...] = ()
+
+    @property
+    def by_value(self) -> bool:
+        """Whether values alone suggest it; of two names, neither settles it."""
+        return not self.settled and bool(self.order)
 
 
 def recognise(
@@ -118,12 +122,13 @@ def _of_records(records: Sequence[Any], kind: Kind, given: Mapping[str, str]) ->
     sample = [_cut(unfolded(one)) for one in records[: _LISTS_AT if nested else LOOKED_AT]]
     columns = _columns(sample)
     readings = _of_lists(sample, columns, kind, given)
-    if "list" not in given and (not readings or readings[0].guesses):
+    of_lists = bool(sample) and isinstance(sample[0], list) and nested
+    if "list" not in given and not of_lists and (not readings or readings[0].guesses):
         rows = [one for one in _of_rows(columns, kind, given) if one.is_settled or not readings]
         readings += rows + _of_matrix(columns, kind, given)
     readings.sort(key=lambda reading: len(reading.guesses))
     fewest = len(readings[0].guesses) if readings else 0
-    return [reading for reading in readings if len(reading.guesses) == fewest][:2]
+    return [reading for reading in readings if len(reading.guesses) == fewest][:_MOST]
 
 
 def recognise_object(
@@ -175,7 +180,7 @@ def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -
                 else one
                 for one in readings
             ]
-            readings = [one.under(path) for one in readings]
+            readings = [one._replace(map={"records": path, **one.map}) for one in readings]
             found.append(((path.count("."), number), readings))
     found = [one for one in found if one[1]]
     found.sort(key=lambda one: (len(one[1][0].guesses), one[0]))
@@ -286,9 +291,11 @@ def _columns(records: Sequence[Any]) -> Columns:
 
 def _walk(value: Any, path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
     """Yield the path and the value of everything in objects, and in short lists by place."""
-    of_id = plain_name(_last(path)) in (*fields.QUERY, *fields.DOCUMENT)
-    if not (of_id and isinstance(value, str) and value[:1] in "[("):  # an id may be in brackets
-        value = unfolded(value)
+    name, inner = plain_name(_last(path)), unfolded(value)
+    # Ids may look like JSON; `query` and `document` may be texts of objects.
+    inside = isinstance(inner, dict) and inner and name in fields.RECORDS_INSIDE
+    if inside or not isinstance(value, str) or name not in (*fields.QUERY, *fields.DOCUMENT):
+        value = inner
     if path:
         yield path, value
     if isinstance(value, list) and not path:
@@ -355,11 +362,11 @@ def _of_lists(
         known = last in names or cited or "list" in given or path == "@value"
         place = names.index(last) if last in names else len(names)
         for reading in _of_documents(path, some, records, columns, kind, given, known):
-            ordered = not reading.map.keys().isdisjoint(fields.SCORE_PARTS.values())
+            ordered = not reading.map.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
             order = (len(reading.guesses), not ordered, path.count("."), place)
             readings.append((tuple(map(int, order)), reading))
     readings.sort(key=lambda one: one[0])
-    return [reading for order, reading in readings if order == readings[0][0]][:2]
+    return [reading for order, reading in readings if order == readings[0][0]][:_MOST]
 
 
 def _has_queries(some: Lists) -> bool:
@@ -408,11 +415,17 @@ def _of_documents(
             return
         guesses += [] if known else ["list", "doc"]
         numbers = {} if kind == "qrels" else _beside(path, records)
-        yield _finished({**base, "doc": given.get("doc", "@value")}, numbers, given, guesses)
+        rivals = {} if "doc" in given else _rivals_beside(path, flat, records)
+        for at, (name, values) in rivals.items():
+            there = {**base, "list": at, "doc": name}
+            yield _finished(there, numbers, given, [*guesses, "doc"], _such_ids([values]))
+        guesses += ["doc"] if rivals else []
+        here = {**base, "doc": given.get("doc", "@value")}
+        yield _finished(here, numbers, given, guesses, _such_ids(some) if rivals else "")
     else:
         (of,) = inner
-        ids = [name for name in of if plain_name(_last(name)) in fields.QUERY_ID]
-        if any(_varies(name, some) for name in ids):
+        queries = [name for name in of if plain_name(_last(name)) in fields.QUERY_ID]
+        if any(_varies(name, some) for name in queries):
             return  # a document a record, not a list of one query
         if all(isinstance(one, _Numbers) for one in flat):
             names = {name for one in flat for name in one}
@@ -422,15 +435,13 @@ def _of_documents(
             return
         for doc in _document(of, given, {"id"}, known):
             column = iter(of.get(doc.path, []))
-            if not doc.settled and not _may_name(
-                [[*islice(column, min(len(one), _ELEMENTS))] for one in some]
-            ):
+            ids = [[*islice(column, min(len(one), _ELEMENTS))] for one in some]
+            if doc.by_value and not _may_name(ids):
                 continue
             sure = known or (doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2])
             parts = [*guesses, *([] if sure else ["list"]), *([] if doc.settled else ["doc"])]
             numbers, unsure = _numbers(of, some, doc.path, kind, given)
-            ids = of.get(doc.path, [])
-            choice = f"ids such as {ids[0]}" if ids and not doc.settled else ""
+            choice = "" if doc.settled else _such_ids(ids)
             found = _finished({**base, "doc": doc.path}, numbers, given, [*parts, *unsure], choice)
             yield from _orders(found, of if kind == "run" else {}, some)
 
@@ -463,12 +474,11 @@ def _of_rows(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Rec
         guesses = [] if query.settled else ["query"]
         guesses += [] if doc.settled else ["doc"]
         of_query = [[row.get(doc.path) for row in same] for same in rows.values()]
-        if not doc.settled and (alone or not _may_name(of_query)):
+        if doc.by_value and (alone or not _may_name(of_query)):
             continue
         numbers, unsure = _numbers(rest, list(rows.values()), doc.path, kind, given)
         parts = {"query": query.path, "doc": doc.path}
-        choice = f"ids such as {rest[doc.path][0]}" if doc.path in rest else ""
-        found = _finished(parts, numbers, given, [*guesses, *unsure], choice)
+        found = _finished(parts, numbers, given, [*guesses, *unsure], _such_ids(of_query))
         readings += _orders(found, rest if kind == "run" else {}, list(rows.values()))
     return readings
 
@@ -572,16 +582,38 @@ def _document(
     first = first._replace(path=_only(first.path, columns, "<document or id>"))
     if first.path not in columns:
         return [first]
-    named = [
-        part for part in others if part.order[0] == 1 and columns[part.path] != columns[first.path]
-    ]
-    if plain_name(_last(first.path)) == "id" and named:
-        # A database gave a number or UUID, or nobody knows, beside an id with a document's name.
-        machine = all(map(_is_machine, columns[first.path]))
-        if machine or not sure:
-            return [named[0]._replace(settled=False), first._replace(settled=False)]
+    rivals = _rivals(first, columns, sure)
+    if rivals:
+        both = sorted((rivals[0], first.path), key=lambda path: _are_machines(columns[path]))
+        return [_Part(path, False, first.order if first.by_value else ()) for path in both]
     same = [part for part in others if not part.settled and part.order == first.order]
     return [first, *(same[:1] if not first.settled else [])]
+
+
+def _rivals(part: _Part, columns: Columns, sure: bool = True) -> list[str]:
+    """Return what could be the id instead of ``id`` or of a source, the likeliest first.
+
+    Databases and packages give an ``id`` that says nothing, beside the one that people gave. Where
+    a document's name has the same values, there is nothing to choose.
+    """
+    path, values = part.path, columns[part.path]
+    last = plain_name(_last(path))
+    of_source = last in fields.SOURCES
+    of_machine = last == "id" and not (sure and not _are_machines(values))
+    if part.settled and not of_source and not of_machine:
+        return []
+    rivals: list[tuple[bool, int, str]] = []
+    for other, of in columns.items():
+        name, machines = plain_name(_last(other)), _are_machines(of)
+        if name in fields.DOCUMENT and of == values and other != path:
+            return []
+        ids = name in fields.ID_NAMES or not fields.ID_WORDS.isdisjoint(name.split("_"))
+        differs = of != values and (len(of) == 1 or len({*of}) > 1)
+        if name in (*fields.QUERY, *fields.QUERY_TEXT, *fields.RUN_ID) or not (ids and differs):
+            continue
+        if _may_be_ids(of) and not _texts(of) and (machines or not of_source):
+            rivals.append((machines, other.count("."), other))
+    return [other for _, _, other in sorted(rivals)]
 
 
 def _numbers(
@@ -655,7 +687,7 @@ def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recogn
             one._replace(choice=f"{one.choice and one.choice + ', '}{size} is better")
             for one, size in ((rises, "small"), (falls, "large"))
         )
-        if known == "distance" or (way == "falls"):
+        if known == "distance" or way == "falls" or (known == "score" and not way):
             yield falls
         elif way == "rises" and known == "unknown":
             yield rises
@@ -674,17 +706,37 @@ def _slope(some: Lists, path: str) -> str:
     return "rises" if rising else "falls" if falling else ""
 
 
-def _beside(path: str, records: Sequence[Any]) -> dict[str, str]:
-    """Find the list of scores beside a list of ids (structure 3)."""
+def _neighbours(path: str, records: Sequence[Any]) -> Iterator[tuple[str, str, list[Any]]]:
+    """Yield the path, the last name and the elements of the lists beside a list."""
     above = path.removesuffix("[]").rpartition(".")[0]
     lists = {other: values for record in records for other, values in _lists(record)}
-    for name in fields.SCORES:
-        for other, values in lists.items():
-            there, _, last = other.removesuffix("[]").rpartition(".")
-            alike = there == above and other.endswith("[]") == path.endswith("[]")
-            if alike and plain_name(last) == name and all(map(is_number, values)):
-                return {"scores": other}
-    return {}
+    for other, values in lists.items():
+        there, _, last = other.removesuffix("[]").rpartition(".")
+        if there == above and other.endswith("[]") == path.endswith("[]") and other != path:
+            yield other, plain_name(last), values
+
+
+def _beside(path: str, records: Sequence[Any]) -> dict[str, str]:
+    """Find the list of scores beside a list of ids (structure 3)."""
+    lists = {
+        name: other
+        for other, name, values in _neighbours(path, records)
+        if name in fields.SCORES and all(map(is_number, values))
+    }
+    return {"scores": next(lists[name] for name in fields.SCORES if name in lists)} if lists else {}
+
+
+def _rivals_beside(
+    path: str, ids: list[Any], records: Sequence[Any]
+) -> dict[str, tuple[str, list[Any]]]:
+    """Find ids in a list of objects beside ids that say nothing, as LangChain writes in Chroma."""
+    rivals: dict[str, tuple[str, list[Any]]] = {}
+    for other, _, values in _neighbours(path, records):
+        if values and all(isinstance(one, dict) for one in values):
+            columns = {"id": ids, **_columns(values)}
+            for name in _rivals(_Part("id"), columns)[:1]:
+                rivals[other] = name, columns[name]
+    return rivals
 
 
 def _is_cell(column: Sequence[Any], path: str) -> bool:
@@ -723,13 +775,22 @@ def _may_name(lists: Sequence[Sequence[Any]]) -> bool:
     return several and all(len({*one}) == len(one) for one in lists)
 
 
+def _such_ids(lists: Lists) -> str:
+    """Return what tells these ids of documents from others."""
+    again = any(len({*one}) < len(one) for one in lists)
+    first = next(chain(*lists), None)
+    more = f", with {option('max_passage', '#')}: they come back" if again else ""
+    return "" if first is None else f"ids such as {first}{more}"
+
+
 def _are_places(values: Sequence[Any]) -> bool:
     """Whether whole numbers count from 0: places in another list, as citations are, and no ids."""
     return any(str(value) == "0" for value in values) and all(map(is_number, values))
 
 
-def _is_machine(value: Any) -> bool:
-    return bool(_MACHINE.fullmatch(str(value)))
+def _are_machines(values: Sequence[Any]) -> bool:
+    """Whether all ids are such as programs draw or count."""
+    return all(_MACHINE.fullmatch(str(value)) for value in values)
 
 
 def _texts(values: Sequence[Any]) -> bool:

@@ -6,7 +6,6 @@ TREC. Named qrels come from ir_datasets (``irds:DATASET``) or an anserini-tools 
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -24,6 +23,7 @@ from ragkpi.files.shapes import SHAPES, TEXTS, Shape, mapped, parse_map
 from ragkpi.files.sieve import Fold, Sieve, parse_fold, read_excluded, words_of
 from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
 from ragkpi.interface import option
+from ragkpi.wording import did_you_mean
 
 _CHECKOUT = "RAGKPI_QRELS"
 _FOLDERS = ("qrels", "topics-and-qrels")  # in current and in older checkouts
@@ -255,8 +255,7 @@ def find_format(kind: Kind, name: str, option: str) -> None:
     """Raise `UsageError` if neither a format nor a shape has this name."""
     known = [*FILE_FORMATS[kind], *SHAPES[kind]]
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        advice = f"did you mean {near[0]}?" if near else "'ragkpi formats' lists them"
+        advice = did_you_mean(name, known, "'ragkpi formats' lists them")
         raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -23,6 +24,7 @@ from ragkpi.files.json_text import (
     Path,
     Repeated,
     all_octets,
+    is_number,
     is_scalar,
     key_twice,
     kind_of,
@@ -252,6 +254,9 @@ def lacking(
 ) -> MissingPartError:
     """Return the error for a record without a part, with its keys and how to map one."""
     path = getattr(shape, part)
+    if part == "list" and (numbers := _listed_numbers(record.value)):
+        expected = 'expected {"query": ["document", …]}; for places, the ids that stand there'
+        return MissingPartError(file, record.line, f"lists numbers, not ids ({numbers})", expected)
     advice = f"or {option('map_' + shape.kind)} '{part}=…'"
     value, at = Path(path.removeprefix("@value|")).first(record.value, record.key)
     if at and (part == "list" or not isinstance(value, str)):  # the key is there
@@ -265,6 +270,14 @@ def lacking(
         f"{found or f'no {part}'} (keys: {keys})",
         f"expected one of {' '.join(_wanted_names(path)[: fields.MOST_NAMES])}, {advice}",
     )
+
+
+def _listed_numbers(value: Any) -> str:
+    """Return some numbers of a record whose lists hold nothing else; "" for other records."""
+    lists = [one for one in (value.values() if isinstance(value, dict) else [value]) if one]
+    lists = [one for one in lists if isinstance(one, list)]
+    flat = [one for some in lists for one in (some[0] if isinstance(some[0], list) else some)]
+    return ", ".join(map(str, flat[:3])) if all(map(is_number, flat)) else ""
 
 
 def _wanted_names(path: str) -> list[str]:
@@ -351,6 +364,8 @@ class ShapeReader:
         """Return documents with their numbers, and without a query."""
         layout = shared_keys([item for _, item in items])
         documents = self._documents(record, name, items, layout)
+        if not self._documents_at or record.number == 1:
+            self._refuse_fractions(record, documents)
         values, by_rank, map_ = self._numbers(record, items, layout)
         others = self._others([item for _, item in items], layout, map_)
         others |= self._lists_beside(record.value, len(items)) if map_ == ORDER else {}
@@ -435,6 +450,15 @@ class ShapeReader:
             self._document(record, record.line_of(number), name, *item)
             for number, item in enumerate(items)
         ]
+
+    def _refuse_fractions(self, record: Record, documents: Sequence[bytes]) -> None:
+        """Refuse ids that pandas wrote as 1.0 and 2.0, unless a map names them."""
+        of_pandas = all(re.fullmatch(rb"\d+\.0", id_) for id_ in documents)
+        if documents and of_pandas and "doc" not in self.shape.required:
+            found = f"ids are numbers with a fraction, such as {documents[0].decode()}"
+            path = self.shape.doc if "<" not in self.shape.doc else "…"
+            expected = f"expected texts, or {option('map_' + self.shape.kind, f'doc={path}')}"
+            raise InputError(self._file, record.line, found, expected)
 
     def _refuses_texts(self, name: str) -> bool:
         """Whether texts may stand where a list has ids: no map and no name says ids."""

@@ -7,7 +7,7 @@ RUNS = [
     (b"", "trec"),
     (b"1 Q0 d1 1 2.5 me\n", "trec"),
     (b"\xef\xbb\xbf# a comment\n\n1\tQ0\td1\t1\t2.5\tme\n", "trec"),
-    (b'{"a": 1 , "b" 2.5 } 7\n', "jsonl"),
+    (b'{"a": 1 , "b" 2.5 } 7\n', "json"),
     (b'{"q Q0 d1 1 2.5 me\n', "trec"),  # an id is opaque
     (b"[1 Q0 d1 1 2.5 me\n", "trec"),
     (b"1 Q0 d1 1 2.5\n", "trec"),  # malformed, and the TREC reader says so
@@ -25,8 +25,8 @@ RUNS = [
     (b"{}", "json"),
     (b'{\n"1": {' + b", ".join(b'"d%d": 2.5' % i for i in range(999)), "json"),  # beyond the head
     (b'[{"qid": "1", "candidates": []}]', "json"),
-    (b'{"query": {"qid": 1, "text": "x"}, "candidates": []}\n', "jsonl"),
-    (b'{"topic_id": "1", "references": ["d1"]}\n', "jsonl"),
+    (b'{"query": {"qid": 1, "text": "x"}, "candidates": []}\n{"query', "jsonl"),
+    (b'{"topic_id": "1", "references": ["d1"]}\n', "json"),
     (b"PAR1\x15\x04", "parquet"),
     (b"ARROW1\0\0", "arrow"),
     (b"\xff\xff\xff\xff\x30\x01\0\0", "arrow"),
@@ -37,7 +37,7 @@ QRELS = [
     (b"query-id\tcorpus-id\tscore\n1\td1\t2\n", "tsv"),
     (b"query_id,doc_id,relevance\n", "csv"),
     (b'{"1": {"d1": 2}}', "json"),
-    (b'{"query_id": "1", "doc_id": "d1", "relevance": 2}\n', "jsonl"),
+    (b'{"query_id": "1", "doc_id": "d1", "relevance": 2}\n{"', "jsonl"),
     (b"PAR1", "parquet"),
 ]
 

@@ -57,6 +57,12 @@ def exported(queries):
 
 
 READ |= {
+    "MongoDB's numbers": lines(
+        {"query_id": query, "hits": hits}
+        for query, hits in each(
+            lambda id_, score: {"doc_id": id_, "score": {"$numberDouble": str(score)}}
+        ).items()
+    ),
     "OpenTelemetry: one batch": json.dumps(exported(RUN)),
     "OpenTelemetry: a batch a line": lines([exported(["q1", "q2"]), exported(["q3"])]),
 }
@@ -74,6 +80,39 @@ BY_COMMAND |= {
     "ids alone, the best first": "".join(f"{q},{d}\n" for q, d, _ in ROWS),
     "SQLite's rank is bm25": "query_id,doc_id,rank\n"
     + "".join(f"{q},{d},{-s}\n" for q, d, s in ROWS),
+}
+POINT = "3f1c2a9e-0b7d-4c55-9d3e-{:012d}".format  # an id that a database draws
+BY_COMMAND |= {
+    "Qdrant's ids beside the payload's": lines(
+        {"query_id": query, "points": hits}
+        for query, hits in each(
+            lambda id_, score: {"id": POINT(ord(id_)), "score": score, "payload": {"source": id_}}
+        ).items()
+    ),
+    "Supabase: a counter beside the source, a document a row": lines(
+        {"query_id": query, "id": ord(id_), "metadata": {"source": id_}, "similarity": score}
+        for query, scores in RUN.items()
+        for id_, score in scores.items()
+    ),
+    "LangChain in Chroma": lines(
+        {
+            "query_id": query,
+            "ids": [[POINT(ord(id_)) for id_ in scores]],
+            "metadatas": [[{"source": id_} for id_ in scores]],
+            "distances": [[1 - score for score in scores.values()]],
+        }
+        for query, scores in RUN.items()
+    ),
+    "Weaviate": lines(
+        {"query_id": query, "objects": hits}
+        for query, hits in each(
+            lambda id_, score: {
+                "uuid": POINT(ord(id_)),
+                "properties": {"url": id_},
+                "certainty": score,
+            }
+        ).items()
+    ),
 }
 PLACES = {
     "FAISS": json.dumps({"D": [[0.9, 0.8], [0.7, 0.6]], "I": [[2, 0], [1, 3]]}),
@@ -127,3 +166,46 @@ def test_distances_beside_ids_that_fall_are_refused(ragkpi, folder):
     outcome, found = values(ragkpi, folder, "gold", "dump")
     assert (outcome.status, found) == (2, b"")
     assert b"distances falls down every list, as a similarity does" in outcome.err
+
+
+def test_a_source_that_comes_back_is_offered_with_the_option_that_folds(ragkpi, folder):
+    hits = [{"id": POINT(n), "payload": {"source": of}, "score": -n} for n, of in enumerate("aab")]
+    (folder / "dump").write_text(lines([{"query_id": "q1", "points": hits}]))
+    outcome, found = values(ragkpi, folder, "gold", "dump")
+    assert (outcome.status, found) == (2, b"")
+    first, second = outcome.err.decode().splitlines()[1:]
+    assert "doc=payload.source" in first
+    assert first.endswith("  # ids such as a, with --max-passage '#': they come back")
+    assert "doc=id" in second
+    options = ["--max-passage", "#", *shlex.split(first, comments=True)[1:]]
+    again = ragkpi(options[2], *options[:2], *options[3:], folder=folder)
+    assert b"map                   \tq1\t1.0000" in again.out
+
+
+SENTENCES = {
+    "ids of pandas": (
+        lines({"query_id": query, "doc_id": 1.0, "score": 2.5} for query in RUN),
+        "ids are numbers with a fraction, such as 1.0",
+    ),
+    "places alone": (json.dumps([[2, 0], [1, 3]]), "lists numbers, not ids (2, 0)"),
+    "a column for each rank": ("query_id,top1,top2\nq1,a,b\n", "has a column for each rank"),
+    "psql": (" query_id | doc_id \n----------+--------\n q1       | a\n", "psql --csv"),
+    "svmlight": ("1 qid:1 1:0.5 2:0.3\n", "features of documents (svmlight)"),
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_what_cannot_be_read_is_named(name, ragkpi, folder):
+    text, sentence = SENTENCES[name]
+    (folder / "dump").write_text(text)
+    outcome, found = values(ragkpi, folder, "gold", "dump")
+    assert (outcome.status, found) == (2, b"")
+    assert sentence in outcome.err.decode()
+    assert outcome.err.count(b"\n") == 1
+
+
+def test_folders_are_named_by_what_is_in_them(ragkpi, folder):
+    (folder / "beir" / "qrels").mkdir(parents=True)
+    (folder / "beir" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\n")
+    assert b"such as those in beir/qrels/" in values(ragkpi, folder, "beir", "twin")[0].err
+    assert b"beir/qrels/test.tsv\tqrels" in ragkpi("inspect", "beir", folder=folder).out

@@ -29,9 +29,26 @@ RATED = [{"query": query, "ratings": [{"docId": "d1", "rating": "1"}]} for query
         (SPANS, "run"),
         ([{"_source": {"id": "x", "judgmentRatings": RATED}}], "qrels"),
         ([{"qid": "a", "usage": {"aa": 3, "bb": 4}}, {"qid": "b", "usage": {"aa": 1}}], "run"),
+        (
+            [
+                {"qid": of, "span_id": "ab", "trace_id": "cd", "place": n}
+                for of in "ab"
+                for n in "xx"
+            ],
+            "run",
+        ),
         ([{"qid": "a", "citations": {"d1": 1}}, {"qid": "b", "citations": {"d2": 1}}], "qrels"),
     ],
-    ids=["examples", "queries", "nuggets", "spans", "lists of queries", "counts", "cited"],
+    ids=[
+        "examples",
+        "queries",
+        "nuggets",
+        "spans",
+        "lists of queries",
+        "counts",
+        "traces",
+        "cited",
+    ],
 )
 def test_no_reading(records, kind):
     assert recognise(records, kind) == []

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import uuid
 
 # A run: each query with its documents, best first, and their scores.
 QUERIES = [f"q{number}" for number in range(6)]
@@ -22,6 +23,8 @@ LIST = ["hits", "documents", "results", "retrieved", "source_nodes", "matches", 
 DOC = ["id", "_id", "doc_id", "docid", "chunk_id", "node_id", "uuid", "key_of_document"]
 SCORE = ["score", "_score", "similarity", "relevance_score", "@search.score", "wert"]
 DISTANCE = ["distance", "_distance", "cosine_distance", "score", "value_of_it"]
+MACHINE = ["id", "_id", "uuid", "point_id"]  # of a database, beside the document's own id
+SOURCE = ["source", "file_name", "url"]
 WRAP = ["metadata", "payload", "node", "document", "kwargs", "fields", "stuff"]
 STRUCTURES = [
     *("lists", "rows", "keyed", "keyed-ids", "parallel", "double", "pairs", "split", "columns"),
@@ -60,6 +63,13 @@ def dump(rng, run):
     structure = rng.choice(STRUCTURES)
     named, text_too = rng.random() < 0.7, rng.random() < 0.5
     query_key = rng.choice(QUERY)
+    # A second id: of a database beside the known one, or a source beside a known `id`.
+    second = rng.choice(["", "", "", "machine", "source"])
+    machine, source, wrap = rng.choice(MACHINE), rng.choice(SOURCE), rng.choice(WRAP[:2])
+    if second == "machine" and rng.random() < 0.5:
+        doc = source
+    elif second == "source":
+        doc = rng.choice(MACHINE[:2])
 
     def value(score):
         return round(1 - score, 6) if orders == "distances" else score
@@ -68,7 +78,12 @@ def dump(rng, run):
         item = {doc: id_}
         if orders != "order":
             item[number] = value(score)
-        if nested and doc != number:
+        if second == "machine" and machine != doc:
+            del item[doc]
+            item = {machine: uuid.UUID(int=rng.getrandbits(128)).hex, **item, wrap: {doc: id_}}
+        elif second == "source":
+            item[wrap] = {source: f"note-{id_}.md"}
+        elif nested and doc != number:
             item = wrapped(rng_of_file, item, [doc] if rng_of_file.random() < 0.5 else [*item])
         if noise:
             item |= {"text": f"some words about {id_}", "page": 3}

@@ -4,8 +4,10 @@ import pytest
 
 RUN = "q Q0 a 1 2 t\nq Q0 b 2 1 t\n"
 
+LISTS = ["judgments", "relevant_ids", "gold_ids", "ground_truth_docs", "expectedChunks"]
 
-@pytest.mark.parametrize("ids", ["judgments", "relevant_ids", "relevant_documents", "gold_ids"])
+
+@pytest.mark.parametrize("ids", LISTS)
 @pytest.mark.parametrize("name", ["levels", "relevance", "grades", "labels", "scores"])
 def test_levels_beside_a_list_of_ids_are_refused(ids, name, ragkpi, tmp_path):
     (tmp_path / "run").write_text(RUN)
@@ -35,3 +37,13 @@ def test_no_exchange_is_advised_that_is_refused_too(words, ragkpi, tmp_path):
     outcome = ragkpi(*words, folder=tmp_path)
     assert outcome.status == 2
     assert b"swapped" not in outcome.err
+
+
+@pytest.mark.parametrize("gold", LISTS)
+def test_an_evaluation_set_is_gold_and_run(gold, ragkpi, tmp_path):
+    """Passages beside the list of what should have been retrieved, as people write them."""
+    (tmp_path / "set.json").write_text(
+        f'[{{"question": "q", "{gold}": ["b"], "retrieved": [{{"id": "a"}}, {{"id": "b"}}]}}]'
+    )
+    outcome = ragkpi("eval", "-m", "recip_rank", "set.json", "set.json", folder=tmp_path)
+    assert outcome.out.decode().split() == ["recip_rank", "all", "0.5000"]
