@@ -43,7 +43,8 @@ _TALLEST = 1.2  # height of a page over its width, as long as panels have their 
 _LEAST_PANEL, _BELOW = 2.2, 1.4  # inches: of a panel, and of legends and small print
 _DPI = 150
 _SMALL = 7  # points
-_NAME = 60  # characters per line of a legend
+_NAME, _NAME_PER_INCH = 60, 13  # characters per line of a legend, where the page is wide or narrow
+_LABEL_LINES = {"x": 3, "y": 2}  # of an axis; more would take the room of the chart
 _MOST_COLUMNS = 6
 
 # A legend's entries: matplotlib lines or groups of points, by their texts.
@@ -68,7 +69,7 @@ class Page:
             for chart in self.charts
         ]
         rows = range(0, count, self._columns)
-        least = min(_LEAST_PANEL, 0.48 * self._panel)
+        least = min(_LEAST_PANEL, 0.45 * self._panel)
         most = max(least, (_TALLEST * self._width - _BELOW) / max(len(rows), 1))
         self._heights = [
             min(max(least, *heights[start : start + self._columns]), most) for start in rows
@@ -128,14 +129,16 @@ class Page:
         for panel, (axes, entries) in enumerate(zip(self.panels, of_panels, strict=True)):
             if entries:
                 legend = self._legend(axes, entries, self._panel)
-                legend.set_bbox_to_anchor((0.5, -0.16), axes.transAxes)
+                legend.set_bbox_to_anchor((0.5, 0), axes.transAxes)
+                # Below the numbers and the label of the axis, however tall the panel is.
+                legend.borderaxespad = 2.4 + 1.6 * (1 + axes.get_xlabel().count("\n"))
                 row = panel // self._columns
                 extra[row] = max(extra[row], _inches(legend)[1])
         self._heights = [height + more for height, more in zip(self._heights, extra, strict=True)]
         self.panels[0].get_gridspec().set_height_ratios(self._heights)
 
     def _legend(self, owner: Any, entries: Entries, width: float) -> Any:
-        texts = [_wrapped(name, _NAME) for name in entries]
+        texts = [_wrapped(name, min(_NAME, int(_NAME_PER_INCH * width))) for name in entries]
         for columns in range(min(len(entries), _MOST_COLUMNS), 0, -1):
             legend = owner.legend(
                 entries.values(),
@@ -265,8 +268,8 @@ def _panel(chart: Chart, axes: Any, room: float, height: float) -> Entries:
     return _plane(chart, axes, int(_LONGEST_LABEL * room))
 
 
-def _wrapped(text: str, longest: int) -> str:
-    return "\n".join(textwrap.wrap(visible(text), longest))
+def _wrapped(text: str, longest: int, lines: int | None = None) -> str:
+    return "\n".join(textwrap.wrap(visible(text), longest, max_lines=lines, placeholder=" …"))
 
 
 def _set_axis(chart: Chart, axes: Any, direction: Direction, longest: int) -> None:
@@ -278,7 +281,8 @@ def _set_axis(chart: Chart, axes: Any, direction: Direction, longest: int) -> No
     if axis.scale == "log":
         axes.set(**{f"{direction}scale": "log"})
         limits = (10 ** limits[0], 10 ** limits[1])
-    axes.set(**{f"{direction}lim": limits, f"{direction}label": _wrapped(axis.label, longest)})
+    label = _wrapped(axis.label, longest, _LABEL_LINES[direction])
+    axes.set(**{f"{direction}lim": limits, f"{direction}label": label})
     if axis.ticks:
         side = axes.xaxis if direction == "x" else axes.yaxis
         ticker = _matplotlib().ticker
@@ -412,7 +416,7 @@ def _intervals(chart: IntervalChart, axes: Any, longest: int, pitch: float) -> N
     step = max(1, math.ceil(_NAME_HEIGHT / pitch))
     axes.set_yticks(list(heights)[::step], names[::step])
     if step > 1:
-        axes.set_ylabel(f"{len(names)} rows, one in {step} named")
+        axes.set_ylabel(_wrapped(f"{len(names)} rows, one in {step} named", 16))
     axes.set_ylim(0.4, len(chart.rows) + 0.6)
 
 

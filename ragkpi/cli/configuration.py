@@ -1,13 +1,14 @@
 """Options of a project, ``[tool.ragkpi]`` in the nearest pyproject.toml, after those of a line."""
 
-import difflib
 import os
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.wording import parse_size
+from ragkpi.wording import did_you_mean, parse_size
 
+PROJECT = ContextVar("PROJECT", default="")  # what the command took from its project, for JSON
 _FILE, _TABLE = "pyproject.toml", "[tool.ragkpi]"
 _EXPECTED = {
     "qrels": "a path, which QRELS on a command line may then be called",
@@ -64,8 +65,7 @@ def _project_options(folder: str) -> tuple[str, dict[str, Any]]:
 def _option(path: str, name: str, value: Any) -> Any:
     """Return the value of a key as the option of its name has it; `InputError` for a wrong one."""
     if name not in _EXPECTED:
-        near = difflib.get_close_matches(name, _EXPECTED, n=1)
-        advice = f"did you mean {near[0]}?" if near else f"expected {', '.join(_EXPECTED)}"
+        advice = did_you_mean(name, _EXPECTED, f"expected {', '.join(_EXPECTED)}")
         raise InputError(path, None, f"{_TABLE} has no key {name!r}", advice)
     wrong = InputError(path, None, f"{_TABLE}: {name} = {value!r}", f"expected {_EXPECTED[name]}")
     if name == "measures":

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ragkpi.cli.configuration import PROJECT
 from ragkpi.cli.evaluation_options import Arguments
 from ragkpi.cli.options import option, option_group
 from ragkpi.cli.terminal import colour_warnings, end_bar, held_notes, tell
@@ -78,6 +79,7 @@ class Output(NamedTuple):
             digits=self.digits,
             colour=("always" if coloured else "never") if self.colour == "auto" else self.colour,
             explanation="shown" if self.explain else "offered",
+            project=PROJECT.get(),
             width=width,
             height=height,
             call_notes=held_notes() if on_screen and format_ == "table" else (),

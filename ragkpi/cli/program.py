@@ -4,7 +4,6 @@
 words their mistakes.
 """
 
-import difflib
 import gc
 import io
 import os
@@ -18,7 +17,7 @@ from shlex import join
 from typing import Any
 
 from ragkpi.cli.commands import COMMANDS, command_of
-from ragkpi.cli.configuration import with_project_options
+from ragkpi.cli.configuration import PROJECT, with_project_options
 from ragkpi.cli.options import values_of
 from ragkpi.cli.runs import run_path
 from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, held_notes, hold, tell
@@ -35,7 +34,7 @@ from ragkpi.errors import (
 )
 from ragkpi.files.opening import Kind, noted_inputs
 from ragkpi.interface import interface, option, using
-from ragkpi.wording import visible
+from ragkpi.wording import did_you_mean, visible
 
 try:
     import resource
@@ -360,6 +359,7 @@ def run_command(arguments: Sequence[str]) -> int:
         values = values_by_typer(name, command.options(), words)
     if values is not None:
         values, told = with_project_options(values)
+        PROJECT.set(told)
         if told:
             interface().note(told)
         command.call(values)
@@ -367,8 +367,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(name, COMMANDS, n=1)
-    advice = f"did you mean {near[0]}?" if near else "'ragkpi -h' lists them"
+    advice = did_you_mean(name, COMMANDS, "'ragkpi -h' lists them")
     if os.path.exists(name):
         advice = "to evaluate files: ragkpi eval QRELS RUN"
     return f"no command is named '{name}'; {advice}"

@@ -1,13 +1,12 @@
 """Runs of a command line: paths, and ``NAME=PATH`` where a run gets a name of its own."""
 
-import difflib
 import os
 from collections import Counter
 from collections.abc import Sequence
 
-from ragkpi.errors import InputError, UsageError
+from ragkpi.errors import InputError
 from ragkpi.reports.names import NamedPath, run_names
-from ragkpi.wording import visible
+from ragkpi.wording import did_you_mean, visible
 
 
 def run_path(word: str) -> str:
@@ -49,13 +48,14 @@ def by_path(words: Sequence[str]) -> dict[str, str]:
 
 
 def with_baseline(words: Sequence[str], baseline: str) -> list[str]:
-    """Put the baseline, a run's name or a path, before the runs; `UsageError` if it is neither."""
+    """Put the baseline, a run's name or a path, before the runs; `InputError` if it is neither."""
     runs = list(by_path(words))
     if os.path.exists(run_path(baseline)):
         return [baseline, *words]
     names = dict(zip(run_names(runs), runs, strict=True))
     if baseline not in names:
-        near = difflib.get_close_matches(baseline, [*names, *runs], n=1, cutoff=0.4)
-        advice = f"did you mean --baseline {near[0]}?" if near else f"runs: {', '.join(names)}"
-        raise UsageError(f"--baseline {baseline}: no run is called so, and no file; {advice}")
+        advice = did_you_mean(baseline, [*names, *runs], f"expected one of {', '.join(names)}")
+        raise InputError(
+            f"--baseline {baseline}", None, "no run has this name, and no file", advice
+        )
     return [names[baseline], *words]

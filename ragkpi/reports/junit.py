@@ -33,11 +33,11 @@ def _case(check: Check) -> str:
     place = {"file": check.file, "line": check.line}
     attributes = {"classname": check.file or "ragkpi", "name": check.name, **place}
     texts = " ".join(f'{name}="{_xml(str(text))}"' for name, text in attributes.items() if text)
-    said = f"{check.outcome}: {check.text}" if check.text else ""
-    told = f"<system-out>{_xml(said)}</system-out>"
+    text = check.text if check.outcome == "passed" else f"{check.outcome}: {check.text}"
+    outcome = f"<system-out>{_xml(text)}</system-out>"
     if check.outcome == "error":
-        told = f'<failure message="{_xml(check.text)}"/>'
-    return f"  <testcase {texts}>{told}</testcase>\n"
+        outcome = f'<failure message="{_xml(check.text)}"/>'
+    return f"  <testcase {texts}>{outcome}</testcase>\n"
 
 
 def _xml(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -26,6 +27,7 @@ class Layout:
     explanation: Literal["hidden", "offered", "shown"] = "hidden"
     width: int | None = None  # the terminal's width, for tables; None shows every column in full
     height: int | None = None  # the terminal's height; None shows every row
+    project: str = ""  # the options that the command took from pyproject.toml, for JSON
     call_notes: Sequence[str] = ()  # notes of the call, which a terminal shows below the answer
 
 
@@ -97,6 +99,34 @@ class Table:
     use: Literal["read", "data"] = (
         "read"  # "data": the verdict says it all, so no terminal draws it
     )
+
+    @cached_property
+    def bounded(self) -> list[bool]:
+        """Whether each column has an interval in some row, and so two more columns for programs."""
+        return [
+            any(row[number].interval is not None for row in self.rows)
+            for number in range(len(self.columns))
+        ]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns for programs."""
+        ends = [("", "_low", "_high") if wide else ("",) for wide in self.bounded]
+        named = zip(self.columns, ends, strict=True)
+        return [column.name + end for column, ends_of in named for end in ends_of]
+
+    def values(self, row: Sequence[Cell]) -> Iterator[tuple[Any, Style]]:
+        """Yield the values of a row for programs, each with its style."""
+        for cell, column, wide in zip(row, self.columns, self.bounded, strict=True):
+            bounds = (cell.interval or (None, None)) if wide else ()
+            for value in (cell.value, *bounds):
+                yield value, cell.style or column.style
+
+    def texts(self, layout: Layout) -> list[str]:
+        """Return what stands below the table on a page: notes, and the explanation on request."""
+        if layout.explanation != "shown":
+            return [*self.notes]
+        return [*self.notes, *self.legends, *self.explanation]
 
     @property
     def legends(self) -> list[str]:

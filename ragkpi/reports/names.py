@@ -28,13 +28,13 @@ def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
     own = [path.name if isinstance(path, NamedPath) else "" for path in paths]
     names = list(run_ids) or [_stem(path) for path in paths]
     for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):
-        names = [given or name for given, name in zip(own, names, strict=True)]
+        names = [mine or name for mine, name in zip(own, names, strict=True)]
         count = Counter(names)
         names = [
             candidate if count[name] > 1 else name
             for name, candidate in zip(names, candidates, strict=True)
         ]
-    return [given or name for given, name in zip(own, names, strict=True)]
+    return [mine or name for mine, name in zip(own, names, strict=True)]
 
 
 def _stem(path: str) -> str:

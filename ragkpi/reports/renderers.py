@@ -49,7 +49,8 @@ def dump(value: Any) -> str:
 
 def write_json(report: Report, layout: Layout) -> Iterator[str]:
     """Write one object, indented down to the values of a query."""
-    yield from _indented(report.document(layout), _INDENTED_LEVELS)
+    project = {"project": layout.project} if layout.project else {}
+    yield from _indented({**report.document(layout), **project}, _INDENTED_LEVELS)
     yield "\n"
 
 
@@ -104,27 +105,14 @@ def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
 
 def _rows(table: Table, digits: int | None) -> Iterator[list[str]]:
     """Yield the texts of the header and each row; intervals add two columns."""
-    bounded = [
-        any(row[number].interval is not None for row in table.rows)
-        for number in range(len(table.columns))
-    ]
-    yield [
-        column.name + end
-        for column, wide in zip(table.columns, bounded, strict=True)
-        for end in (("", "_low", "_high") if wide else ("",))
-    ]
-    columns = [(column.style, wide) for column, wide in zip(table.columns, bounded, strict=True)]
+    yield table.names
     for values in table.plain_rows:
         texts = []
-        for value, (style, wide) in zip(values, columns, strict=True):
-            texts += [_text(value, style, digits), "", ""][: 3 if wide else 1]
+        for value, column, wide in zip(values, table.columns, table.bounded, strict=True):
+            texts += [_text(value, column.style, digits), "", ""][: 3 if wide else 1]
         yield texts
     for row in table.rows:
-        texts = []
-        for cell, (style, wide) in zip(row, columns, strict=True):
-            bounds = (cell.interval or (None, None)) if wide else ()
-            texts += [_text(x, cell.style or style, digits) for x in (cell.value, *bounds)]
-        yield texts
+        yield [_text(value, style, digits) for value, style in table.values(row)]
 
 
 def _text(value: Any, style: Style, digits: int | None) -> str:
@@ -159,9 +147,7 @@ def drawn_markdown(table: Table, layout: Layout) -> Iterator[str]:
             texts.append(f"{text}<sup>{cell.marks}</sup>" if cell.marks else text)
         lines.append(texts)
     above = _paragraphs(table.verdict)
-    texts = [*([table.caption] if table.caption else []), *table.notes]
-    if layout.explanation == "shown":
-        texts += [*table.legends, *table.explanation]
+    texts = [*([table.caption] if table.caption else []), *table.texts(layout)]
     below = "".join(f"\n{_markdown(visible(text))}\n" for text in texts)
     yield above + "".join(f"| {' | '.join(line)} |\n" for line in lines) + below
     if table.below is not None:
@@ -184,16 +170,13 @@ def write_github(report: Report, layout: Layout) -> Iterator[str]:
         yield "".join(f"{line}\n" for line in ("<!--", *commands, "-->", ""))
     plain = replace(table, verdict=(), notes=(), caption="", below=None)
     below = "" if table.below is None else "".join(drawn_markdown(table.below, layout))
-    texts = [*table.notes]
-    if layout.explanation == "shown":
-        texts += [*table.legends, *table.explanation]
     page = (
         _paragraphs(table.verdict),
         f"{below}\n" if below else "",
         "<details><summary>Table</summary>\n\n",
         *drawn_markdown(plain, replace(layout, explanation="hidden")),
         "\n</details>\n\n",
-        _paragraphs(texts),
+        _paragraphs(table.texts(layout)),
     )
     # The runner obeys any line that begins with two colons; ids and names come from files.
     yield re.sub(r"(?m)^(?=\s*::)", r"\\", "".join(page))

@@ -178,10 +178,8 @@ def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:
     others = [*table.notes, *lines]
     star = [f"{BEST} best of its column"] if starred else []
     caption = [table.caption] if table.caption else []
-    if layout.explanation == "shown":
-        return [*caption, *warnings, *others, *table.legends, *table.explanation, *star]
-    if layout.explanation == "hidden" or not table.verdict:
-        return [*caption, *warnings, *others, *star]
+    if layout.explanation != "offered" or not table.verdict:
+        return [*caption, *warnings, *replace(table, notes=others).texts(layout), *star]
     more = counted(len(others) - _NOTES, "more note") if len(others) > _NOTES else ""
     how = "how this was computed" if table.explanation or table.legends else ""
     offered = " and ".join(filter(None, [more, how]))

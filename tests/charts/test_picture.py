@@ -2,6 +2,7 @@ import importlib.util
 import itertools
 import math
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -186,7 +187,36 @@ def test_a_hundred_runs_are_no_taller_than_fits_a_screen(size):
     names = [text for text in figure.axes[0].get_yticklabels() if text.get_text()]
     boxes = [text.get_window_extent() for text in names]
     assert all(low.y1 <= high.y0 + 1 for high, low in itertools.pairwise(boxes))
-    assert re.search("100 rows, one in .* named", " ".join(texts_of(figure)))
+    assert re.search(r"100 rows,\s+one\s+in\s+\d+\s+named", " ".join(texts_of(figure)))
+
+
+@needs_matplotlib
+def test_two_panels_in_a_column_have_room_for_their_legends():
+    """Long names, and legends that differ: each below the label of its axis, and on the page."""
+    from ragkpi.charts.picture import figure_of
+
+    runs = [f"retriever-variant-number-{number}.k9.monot5: 9 won, 1 equal, 2 lost" for number in
+            range(2)]  # fmt: skip
+    charts = [
+        PlaneChart(title, Axis("K, the documents retrieved"), Axis(f"difference from {runs[0]}"),
+                   [Line(f"{title} {run}", range(9), range(9)) for run in runs])
+        for title in ("one", "two")
+    ]  # fmt: skip
+    figure = figure_of(charts, "column")
+    figure.draw_without_rendering()
+    width, height = figure.get_size_inches()
+    assert height < 1.5 * width
+    for axes in figure.axes:
+        legend = axes.get_legend().get_window_extent()
+        assert legend.y1 <= axes.xaxis.label.get_window_extent().y0 + 1
+        assert legend.x0 >= 0
+        assert legend.x1 <= 150 * width
+        assert axes.yaxis.label.get_text().count("\n") < 2
+    short = [replace(chart, lines=[Line(run, range(9), range(9)) for run in "ab"])
+             for chart in charts]  # fmt: skip
+    figure = figure_of(short, "column")
+    width, height = figure.get_size_inches()
+    assert height <= 1.2 * width
 
 
 def test_of_many_curves_the_leaders_are_kept_and_the_range_of_the_others():

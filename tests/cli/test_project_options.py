@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.published_schema import valid_document
+
 QRELS = "".join(f"q{n} 0 a 1\n" for n in range(4))
 RUN = "".join(f"q{n} Q0 a 2 1 r\nq{n} Q0 b 1 2 r\n" for n in range(4))
 TABLE = """[tool.ragkpi]
@@ -46,6 +48,16 @@ def test_the_command_line_comes_first(project):
     outcome = project("eval", "-m", "map", "-N", "9", "../data/gold", OLD)
     assert outcome.out == b"map                   \tall\t0.5000\n"
     assert b"pyproject" not in outcome.err
+
+
+def test_json_says_what_the_project_chose(project):
+    said = "../pyproject.toml: measures P.1, recip_rank; corpus_size 5000; qrels ../data/gold"
+    for words in (("eval", "qrels", OLD), ("depth", "qrels", OLD)):
+        document = valid_document(project(*words, "--format", "json").out)
+        assert document["project"] in (said, said.replace("measures P.1, recip_rank; ", ""))
+    assert "project" not in valid_document(
+        project("eval", "--format", "json", "-m", "map", "-N", "9", "../data/gold", OLD).out
+    )
 
 
 def test_a_baseline_of_the_project(project):
