@@ -7,6 +7,7 @@ import functools
 import importlib
 import os
 import pkgutil
+import resource
 import sys
 import tempfile
 
@@ -24,7 +25,7 @@ def preload():
             importlib.import_module(name)
 
 
-def begin(words, folder, environment, stdout, stderr):
+def begin(words, folder, environment, stdout, stderr, stdin=0, limits=()):
     """Run `ragkpi` with these words in a copy of this process; return its number."""
     preload()
     sys.stdout.flush()
@@ -34,8 +35,13 @@ def begin(words, folder, environment, stdout, stderr):
     try:
         os.chdir(folder)
         os.environ.update(environment)
+        os.dup2(stdin, 0)
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
+        os.closerange(3, 1 << 12)  # as in a new process: a pipe ends when its writer does
+        sys.stdin = os.fdopen(0, closefd=False)
+        for kind, most in limits:
+            resource.setrlimit(kind, (most, most))
         sys.argv = ["ragkpi", *map(str, words)]
         from ragkpi.cli import entry
 
@@ -49,10 +55,11 @@ def finished(pid):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def outputs(words, folder, **environment):
+def outputs(words, folder, stdin=0, limits=(), **environment):
     """Return exit status, standard output and standard error of a command line."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        status = finished(begin(words, folder, environment, out.fileno(), err.fileno()))
+        streams = (out.fileno(), err.fileno(), stdin, limits)
+        status = finished(begin(words, folder, environment, *streams))
         out.seek(0)
         err.seek(0)
         return status, out.read(), err.read()

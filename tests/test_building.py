@@ -82,7 +82,7 @@ def assert_evaluates(site, reader):
 def test_without_a_compiler_the_plain_reader_serves(copy, tmp_path):
     names = unpacked(build(copy, "wheel", CC="/bin/false"), tmp_path / "site")
     assert "ragkpi/_kernel.pyi" in names
-    assert not [name for name in names if name.endswith((".so", ".pyd"))]
+    assert not [name for name in names if name.endswith((".so", ".pyd")) or "golden/" in name]
     assert_evaluates(tmp_path / "site", "plain")
 
 

@@ -1,4 +1,7 @@
-"""Whole processes under hard conditions: little memory, no disk, signals, pipes that close."""
+"""Commands under hard conditions: little memory, no disk, signals, pipes that close.
+
+New processes where their beginning, their memory or who else gets a signal counts; else copies.
+"""
 
 import bz2
 import gzip
@@ -9,8 +12,11 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
+
+from tests.processes import begin, finished, outputs
 
 QRELS = b"1 0 d1 1\n"
 RUN = b"".join(b"1 Q0 d%d %d %d me\n" % (i, i, -i) for i in range(20000))
@@ -96,11 +102,18 @@ def test_five_thousand_documents_that_two_assessors_compare(scales, folder):
     assert [line.split()[2] for line in out.splitlines()] == [b"1.0000", b"1.0000"]
 
 
-@pytest.mark.parametrize("command", ["eval", "check"])
-def test_a_gigabyte_without_a_newline(command, folder, reader):
-    files = ["qrels", "-"] if command == "eval" else ["-"]
+@pytest.mark.parametrize(
+    ("words", "reader"),
+    [
+        (["eval", "qrels", "-"], "compiled"),
+        (["eval", "qrels", "-"], "plain"),
+        (["check", "-"], "plain"),  # which reads lines by neither
+    ],
+    indirect=["reader"],
+)
+def test_a_gigabyte_without_a_newline(words, folder, reader):
     with feed(b"x" * (1 << 24) for _ in range(64)) as pipe:
-        process = start(folder, command, *files, stdin=pipe, limits=LITTLE)
+        process = start(folder, *words, stdin=pipe, limits=LITTLE)
         assert finish(process) == (
             2,
             b"",
@@ -108,7 +121,7 @@ def test_a_gigabyte_without_a_newline(command, folder, reader):
         )
 
 
-def test_a_bomb_of_zeros(folder, reader):
+def test_a_bomb_of_zeros(folder):
     bomb = bz2.compress(bytes(1 << 24)) * 64  # a gigabyte in a few kilobytes
     (folder / "bomb").write_bytes(bomb)
     process = start(folder, "eval", "qrels", "bomb", limits=LITTLE)
@@ -119,8 +132,8 @@ def test_a_bomb_of_zeros(folder, reader):
 
 def test_a_bomb_of_lines_streams_through(folder, reader):
     """As a run it takes time but no memory; and it may well be one."""
-    piece = gzip.compress((b"#" + b"x" * 65534 + b"\n") * (1 << 10))
-    (folder / "bomb").write_bytes(piece * 10 + gzip.compress(RUN))
+    piece = gzip.compress((b"#" + b"x" * 65534 + b"\n") * (1 << 8), 1)
+    (folder / "bomb").write_bytes(piece * 26 + gzip.compress(RUN, 1))
     process = start(folder, "eval", "-m", "num_ret", "qrels", "bomb", limits=LITTLE)
     assert finish(process) == (0, b"num_ret               \tall\t20000\n", "")
 
@@ -163,28 +176,28 @@ def test_max_memory(folder):
     arguments = ("eval", "--max-memory", "1g", "-m", "num_ret", "qrels", "run")
     assert finish(start(folder, *arguments))[:2] == (0, b"num_ret               \tall\t20000\n")
     for size in ("x", "1", "1Q", "nan"):
-        status, out, err = finish(start(folder, "eval", "--max-memory", size, "qrels", "run"))
+        status, out, err = outputs(["eval", "--max-memory", size, "qrels", "run"], folder)
         assert (status, out) == (1, b"")
-        assert err == f"ragkpi: --max-memory {size}: expected a size from 64M, such as 512M or 4G\n"
+        assert b"--max-memory %b: expected a size from 64M" % size.encode() in err
 
 
 def test_a_pipe_that_closes_early(folder, reader):
     """Half a line has too few columns; half a gzip stream is a truncated one."""
     with feed([b"1 Q0 d1 1 2 me\n1 Q0 d2"]) as pipe:
-        status, out, err = finish(start(folder, "eval", "qrels", "-", stdin=pipe))
+        status, out, err = outputs(["eval", "qrels", "-"], folder, pipe.fileno())
     assert (status, out) == (2, b"")
-    assert err.startswith("ragkpi: -:2: 3 columns ('1 Q0 d2'); expected 6")
+    assert err.startswith(b"ragkpi: -:2: 3 columns ('1 Q0 d2'); expected 6")
     with feed([gzip.compress(RUN)[:5000]]) as pipe:
-        status, out, err = finish(start(folder, "eval", "qrels", "-", stdin=pipe))
+        status, out, err = outputs(["eval", "qrels", "-"], folder, pipe.fileno())
     assert (status, out) == (2, b"")
-    assert err.startswith("ragkpi: -: broken gzip data (")
+    assert err.startswith(b"ragkpi: -: broken gzip data (")
 
 
 def test_a_fifo_is_read_like_a_file(folder, reader):
     os.mkfifo(folder / "fifo")
-    process = start(folder, "eval", "-m", "num_ret", "qrels", "fifo")
-    (folder / "fifo").write_bytes(RUN)
-    assert finish(process) == (0, b"num_ret               \tall\t20000\n", "")
+    threading.Thread(target=(folder / "fifo").write_bytes, args=[RUN], daemon=True).start()
+    words = ["eval", "-m", "num_ret", "qrels", "fifo"]
+    assert outputs(words, folder) == (0, b"num_ret               \tall\t20000\n", b"")
 
 
 @pytest.fixture
@@ -256,10 +269,10 @@ def test_standard_input_of_every_kind_and_size(kind, megabytes, folder, reader):
     with feed([text]) if kind == "pipe" else open(folder / "big", "rb") as file:
         if head:
             os.lseek(file.fileno(), len(head), os.SEEK_SET)
-        process = start(folder, "eval", "-m", "num_ret", "qrels", "-", stdin=file)
+        words = ["eval", "-m", "num_ret", "qrels", "-"]
         expected = b"num_ret               \tall\t%d\n" % (len(lines) // 2)
-        note = "ragkpi: note: 1 query of the run is unjudged and ignored (2)\n"
-        assert finish(process) == (0, expected, note)
+        note = b"ragkpi: note: 1 query of the run is unjudged and ignored (2)\n"
+        assert outputs(words, folder, file.fileno()) == (0, expected, note)
 
 
 def test_an_interrupt(folder):
@@ -277,17 +290,21 @@ def test_an_interrupt(folder):
     assert (folder / "out.json").read_bytes() == b"old"
 
 
-def write_big(path, queries, each):
-    with open(path, "wb") as file:
-        for query in range(queries):
-            file.write(b"".join(b"%d Q0 d%d 1 1 me\n" % (query, i) for i in range(each)))
+@pytest.fixture(scope="module")
+def big_run(tmp_path_factory):
+    """A run that takes long to read."""
+    path = tmp_path_factory.mktemp("run") / "big"
+    with path.open("wb") as file:
+        for query in range(200):
+            file.write(b"".join(b"%d Q0 d%d 1 1 me\n" % (query, i) for i in range(20_000)))
+    return path
 
 
 @pytest.mark.parametrize("files", [1, 3])
-def test_an_interrupt_while_the_kernel_reads(folder, files, reader):
+def test_an_interrupt_while_the_kernel_reads(folder, files, reader, big_run):
     """Several runs are read side by side."""
-    write_big(folder / "big", 200, 20_000)
-    process = start(folder, "eval", "qrels", *["big"] * files, workers=3, start_new_session=True)
+    runs = [str(big_run)] * files
+    process = start(folder, "eval", "qrels", *runs, workers=3, start_new_session=True)
     time.sleep(0.5)
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGINT)
@@ -325,23 +342,33 @@ def test_an_interrupt_while_several_runs_wait_for_more(folder, number, status, s
     assert sorted(os.listdir(folder)) == ["one", "qrels", "run", "two"]
 
 
-def test_nobody_reads_the_output(folder):
+@contextmanager
+def unwritable(kind):
+    """What a shell may give as a stream that takes nothing."""
+    if kind == "full":
+        with open("/dev/full", "wb") as full:
+            yield full.fileno()
+        return
     reading, writing = os.pipe()
     os.close(reading)
-    process = start(folder, "convert", "run", "-", "--to", "jsonl", stdout=writing)
+    yield writing
     os.close(writing)
-    assert finish(process) == (141, None, "")
+
+
+def test_nobody_reads_the_output(folder):
+    with unwritable("nobody reads") as stdout, (folder / "err").open("wb") as err:
+        words = ["convert", "run", "-", "--to", "jsonl"]
+        assert finished(begin(words, folder, {}, stdout, err.fileno())) == 141
+    assert (folder / "err").read_bytes() == b""
 
 
 def test_the_disk_is_full(folder):
-    with open("/dev/full", "wb") as full:
-        process = start(folder, "eval", "qrels", "run", stdout=full)
-        status, _, err = finish(process)
-    assert status == 1
-    assert err.endswith(" (No space left on device)\n")
+    with unwritable("full") as stdout, (folder / "err").open("wb") as err:
+        assert finished(begin(["eval", "qrels", "run"], folder, {}, stdout, err.fileno())) == 1
+    assert (folder / "err").read_bytes().endswith(b" (No space left on device)\n")
 
 
-@pytest.mark.parametrize("unwritable", ["full", "nobody reads"])
+@pytest.mark.parametrize("kind", ["full", "nobody reads"])
 @pytest.mark.parametrize(
     ("arguments", "status", "lines"),
     [
@@ -353,27 +380,15 @@ def test_the_disk_is_full(folder):
     ],
     ids=["a result", "a missing input", "a gate", "a file", "an option"],
 )
-def test_messages_that_cannot_be_written_lose_no_result(
-    folder, unwritable, arguments, status, lines
-):
+def test_messages_that_cannot_be_written_lose_no_result(folder, kind, arguments, status, lines):
     """What is said is lost, the result and the status are not; run has a query nobody judged."""
     with open(folder / "run", "ab") as run:
         run.write(b"unjudged Q0 a 1 1 t\n")
-    words = [sys.executable, "-m", "ragkpi", "eval", "-m", "recip_rank", *arguments]
-    reading, writing = os.pipe()
-    os.close(reading)
-    with open("/dev/full", "wb") as full, open(writing, "wb") as pipe:
-        done = subprocess.run(
-            words,
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=full if unwritable == "full" else pipe,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            check=False,
-        )
-    assert done.returncode == status
+    words = ["eval", "-m", "recip_rank", *arguments]
+    with unwritable(kind) as stderr, (folder / "printed").open("wb") as stdout:
+        assert finished(begin(words, folder, {}, stdout.fileno(), stderr)) == status
     value = b"recip_rank            \tall\t0.5000\n"  # d1 is the second of RUN
-    assert done.stdout == value * lines
+    assert (folder / "printed").read_bytes() == value * lines
     if "-o" in arguments:
         assert (folder / "out").read_bytes() == value
 
@@ -383,11 +398,10 @@ def test_messages_that_cannot_be_written_lose_no_result(
 )
 def test_a_file_that_cannot_grow_is_left_as_it_was(arguments, folder):
     (folder / "out.csv").write_bytes(b"old")
-    process = start(folder, *arguments, limits=[(resource.RLIMIT_FSIZE, 1 << 16)])
-    status, _, err = finish(process)
+    status, _, err = outputs(arguments, folder, limits=[(resource.RLIMIT_FSIZE, 1 << 16)])
     assert status == 1
-    assert err.endswith("out.csv: cannot be written: File too large; give another file\n")
-    assert err.count("\n") == 1
+    assert err.endswith(b"out.csv: cannot be written: File too large; give another file\n")
+    assert err.count(b"\n") == 1
     assert (folder / "out.csv").read_bytes() == b"old"
     assert sorted(os.listdir(folder)) == ["out.csv", "qrels", "run"]
 
@@ -489,46 +503,43 @@ def test_closed_standard_streams(folder):
 
 def test_standard_output_by_another_name_keeps_what_stands_there(folder):
     (folder / "all").write_bytes(b"old\n")
+    words = ["eval", "-m", "num_ret", "-o", "/dev/stdout", "qrels", "run"]
     with open(folder / "all", "ab") as file:
-        arguments = ("eval", "-m", "num_ret", "-o", "/dev/stdout", "qrels", "run")
-        assert finish(start(folder, *arguments, stdout=file))[0] == 0
+        assert finished(begin(words, folder, {}, file.fileno(), 2)) == 0
     assert (folder / "all").read_bytes() == b"old\nnum_ret               \tall\t20000\n"
 
 
-def test_what_nobody_thought_of_is_one_line(folder):
-    (folder / "sitecustomize.py").write_text(
-        "import ragkpi.ranking.reading as reading\n"
-        "def fail(*_): raise ZeroDivisionError('so')\n"
-        "reading.hits_of = fail\n"
-    )
-    program = "import sitecustomize, ragkpi.cli; ragkpi.cli.entry()"
+def test_what_nobody_thought_of_is_one_line(folder, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("so")
+
+    monkeypatch.setattr("ragkpi.ranking.reading.hits_of", fail)
     for debug in ("", "1"):
-        done = evaluate_in(folder, program, RAGKPI_DEBUG=debug)
-        lines = done.stderr.decode().splitlines()
-        assert (done.returncode, done.stdout) == (70, b"")
+        status, out, err = outputs(["eval", "qrels", "run"], folder, RAGKPI_DEBUG=debug)
+        lines = err.decode().splitlines()
+        assert (status, out) == (70, b"")
         assert lines[-1].startswith("ragkpi: internal error (ZeroDivisionError: so); please report")
         assert (len(lines) > 1) == (debug == "1")
 
 
 def test_a_log_is_appended_to_whole_or_not_at_all(folder):
     """A full disk leaves what was there; half a line of a killed process is told and dropped."""
-    arguments = ("eval", "-m", "num_ret", "--log", "log", "qrels", "run")
-    assert finish(start(folder, *arguments))[0] == 0
+    words = ["eval", "-m", "num_ret", "--log", "log", "qrels", "run"]
+    assert outputs(words, folder)[0] == 0
     before = (folder / "log").read_bytes()
-    status, _, err = finish(
-        start(folder, *arguments, limits=[(resource.RLIMIT_FSIZE, len(before) + 40)])
-    )
-    assert (status, err) == (1, "ragkpi: --log log: cannot be appended to: File too large\n")
+    most = [(resource.RLIMIT_FSIZE, len(before) + 40)]
+    status, _, err = outputs(words, folder, limits=most)
+    assert (status, err) == (1, b"ragkpi: --log log: cannot be appended to: File too large\n")
     assert (folder / "log").read_bytes() == before
     (folder / "log").write_bytes(before + before[:60])
-    status, out, err = finish(start(folder, "log", "log"))
+    status, out, err = outputs(["log", "log"], folder)
     assert status == 0
     assert out.count(b"20000") == 1
-    assert err.startswith("ragkpi: warning: log:2: the last line is incomplete")
-    status, _, err = finish(start(folder, *arguments))
+    assert err.startswith(b"ragkpi: warning: log:2: the last line is incomplete")
+    status, _, err = outputs(words, folder)
     assert status == 0
-    assert err.startswith("ragkpi: warning: log: ")
-    assert finish(start(folder, "log", "log"))[1].count(b"20000") == 2
+    assert err.startswith(b"ragkpi: warning: log: ")
+    assert outputs(["log", "log"], folder)[1].count(b"20000") == 2
 
 
 @pytest.mark.parametrize(
@@ -564,18 +575,19 @@ def test_an_interrupt_while_modules_are_imported_is_one_line(folder, module):
         (signal.SIGHUP, 129, b"ragkpi: stopped by SIGHUP\n"),
     ],
 )
-def test_a_signal_while_python_cleans_up_is_heeded(folder, number, status, said):
+def test_a_signal_while_python_cleans_up_is_heeded(folder, monkeypatch, number, status, said):
     """Python only prints what is raised in a finaliser, and goes on."""
-    program = (
-        "import os, signal, ragkpi.cli, ragkpi.cli.program as program\n"
-        "class Last:\n"
-        f"    def __del__(self): os.kill(os.getpid(), {int(number)})\n"
-        "command = program.run_command\n"
-        "def run(arguments):\n"
-        "    last = Last(); del last\n"
-        "    return command(arguments)\n"
-        "program.run_command = run\n"
-        "ragkpi.cli.entry()"
-    )
-    done = evaluate_in(folder, program)
-    assert (done.returncode, done.stdout, done.stderr) == (status, b"", said)
+    from ragkpi.cli import program
+
+    class Last:
+        def __del__(self):
+            os.kill(os.getpid(), number)
+
+    def run(arguments):
+        last = Last()
+        del last
+        return command(arguments)
+
+    command = program.run_command
+    monkeypatch.setattr(program, "run_command", run)
+    assert outputs(["eval", "qrels", "run"], folder) == (status, b"", said)

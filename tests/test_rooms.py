@@ -43,10 +43,15 @@ PATHS = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 @functools.cache
+def tree_of(name):
+    return ast.parse(PATHS[name].read_text("utf-8"))
+
+
+@functools.cache
 def imported(name):
     """All modules of this package that a module imports: at its top, for types, in functions."""
     modules = set()
-    for node in ast.walk(ast.parse(PATHS[name].read_text("utf-8"))):
+    for node in ast.walk(tree_of(name)):
         if isinstance(node, ast.Import):
             modules.update(one.name for one in node.names if one.name.startswith("ragkpi."))
         elif isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "ragkpi":
@@ -93,9 +98,9 @@ def test_few_imports_are_inside_functions():
     """
     late = [
         f"{name}:{node.lineno}"
-        for name, path in PATHS.items()
+        for name in PATHS
         if not name.endswith(".command")
-        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        for function in ast.walk(tree_of(name))
         if isinstance(function, ast.FunctionDef)
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
@@ -106,8 +111,8 @@ def test_few_imports_are_inside_functions():
 def test_public_classes_have_names_of_their_own():
     names = Counter(
         node.name
-        for path in PATHS.values()
-        for node in ast.parse(path.read_text("utf-8")).body
+        for name in PATHS
+        for node in tree_of(name).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert [name for name, count in names.items() if count > 1] == []

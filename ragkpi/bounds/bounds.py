@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, groupby
@@ -17,9 +18,9 @@ from ragkpi.bounds.search import (
     can_reverse,
     candidates_of,
     extreme_summary,
+    is_exact,
     least_and_greatest,
     levels_of_holes,
-    num_counts,
     stacked,
     worse_at_its_best,
 )
@@ -27,14 +28,13 @@ from ragkpi.bounds.unjudged import Holes, find_holes
 from ragkpi.evaluation import Evaluation
 from ragkpi.files.lines import spans
 from ragkpi.interface import with_progress
-from ragkpi.measures.measure import Metric, MetricScores, Scores
+from ragkpi.measures.measure import Metric, Scores
 from ragkpi.ranking.judge import part_of
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 
-MOST_COUNTS = 300_000  # most assignments to try for the queries that are opened at once
-CELLS_AT_ONCE = 1 << 22  # of the queries that are opened at once
+CELLS_AT_ONCE = 1 << 20  # of the queries that are opened at once
 Within = Literal["retrieved", "cutoff"]
 
 
@@ -66,71 +66,62 @@ class Swap:
 
 @dataclass(frozen=True, eq=False)
 class RunsWithHoles:
-    """Judged runs, and the holes whose levels vary."""
+    """Judged runs, and the holes whose levels vary: over all queries, or a block of them."""
 
-    holes: Holes  # all holes of the runs, down to -M
-    judged: Mapping[int, Judged]
-    settings: Settings
+    holes: Holes  # of the runs, down to -M
+    judged: Sequence[Judged]
+    scales: Mapping[str, Sequence[int]]  # the levels that a hole may get, by metric
     within: Within  # whether all holes vary, or for each metric those down to its cutoff
-    first: int = 0  # the number of the first hole among all, of a block
+    depth: int | None  # the deepest that a metric looks at; None if one looks at all ranks
+    first: int = 0  # the number of the first hole among those of all queries
 
-    def blocks(self, *runs: int) -> Iterator[RunsWithHoles]:
-        """Yield the runs over some queries after the others, because opened runs are large."""
-        if len(self._parts) == 1:
-            yield self  # which remembers the runs that it opened
-            return
-        for queries, some in self._parts:
-            query, rank = self.holes.query[some], self.holes.rank[:, some]
-            judged = {}
-            for run in runs or self.judged:
-                rows = self._places[run][queries]
-                judged[run] = part_of(self.judged[run], rows[rows >= 0])
-            holes = replace(self.holes, query=query, rank=rank)
-            yield replace(self, holes=holes, judged=judged, first=some.start)
+    @property
+    def present(self) -> list[int]:
+        """The runs that have queries here."""
+        return [run for run, judged in enumerate(self.judged) if judged.queries]
+
+    def blocks(self, label: str) -> Iterator[RunsWithHoles]:
+        """Yield the runs over some queries after others; each remembers the runs it opens."""
+        # A query has own holes in each run, and values of each pair of runs.
+        cells = np.cumsum(self.holes.num_own(self.depth) + len(self.judged) ** 2)
+        parts = list(spans(np.append(0, cells), CELLS_AT_ONCE))
+        for part in with_progress(parts, label, len(parts)):
+            yield self if len(parts) == 1 else self._over(*part)
+
+    def _over(self, first: int, last: int) -> RunsWithHoles:
+        """Return the runs over the judged queries from number `first` up to `last`."""
+        holes, before = self.holes.of_queries(first, last)
+        queries, judged = self.holes.judgements.queries, []
+        for of_run in self.judged:
+            start = bisect_left(of_run.queries, queries[first])
+            end = bisect_right(of_run.queries, queries[last - 1])
+            judged.append(part_of(of_run, np.arange(start, end)))
+        return replace(self, holes=holes, judged=judged, first=before)
+
+    def varies(self, depth: int | None) -> BoolArray:
+        """Return which holes may have any level for metrics of a depth, (n,)."""
+        return self.holes.within(depth if self.within == "cutoff" else None)
 
     @cached_property
-    def _parts(self) -> list[tuple[slice, slice]]:
-        """The queries of each block in the judgements, and its holes."""
-        queries, runs = np.arange(len(self.holes.judgements.queries) + 1), len(self.holes.runs)
-        starts = np.searchsorted(self.holes.query, queries)
-        # A query has its holes in each run, and values of each pair of runs.
-        parts = spans(runs * (starts + runs * queries), CELLS_AT_ONCE)
-        return [(slice(*part), slice(*starts[[*part]].tolist())) for part in parts]
-
-    @cached_property
-    def _places(self) -> Mapping[int, IntArray]:
-        """The number of each judged query in each run, or -1."""
-        return {
-            run: self.holes.judgements.places_among(judged.queries)
-            for run, judged in self.judged.items()
-        }
+    def _num_varying(self) -> dict[int | None, IntArray]:
+        """How many holes of each judged query vary, (J,), by depth."""
+        return {}
 
     @cached_property
     def _open(self) -> dict[tuple[int, int | None], OpenRun]:
         """The opened runs by number and depth."""
         return {}
 
-    def varies(self, depth: int | None) -> BoolArray:
-        """Return which holes may have any level for metrics of a depth, (n,)."""
-        return self.holes.within(depth if self.within == "cutoff" else None)
-
     def trials(self, run: int, metric: Metric) -> Trials:
         """Open a run for the assignments of a metric."""
-        scale = levels_of_holes(metric, self.holes.judgements, self.settings)
-        key = run, metric.depth
-        if key not in self._open:
-            varies = self.varies(metric.depth)
-            self._open[key] = open_run(self.holes, run, self.judged[run], metric.depth, varies)
-        return Trials(self._open[key], metric, scale)
-
-    def trials_of(self, pairs: Sequence[tuple[int, int]], metric: Metric) -> dict[int, Trials]:
-        return {run: self.trials(run, metric) for run in {*chain(*pairs)}}
-
-    def opened(self, run: int, metric: Metric) -> Iterator[tuple[int, Trials]]:
-        """Open a run for a metric, some of its queries after the others, with their first hole."""
-        for block in self.blocks(run):
-            if block.judged[run].queries:
-                yield block.first, block.trials(run, metric)
+        depth = metric.depth
+        if depth not in self._num_varying:
+            query, most = self.holes.query[self.varies(depth)], len(self.holes.judgements.queries)
+            self._num_varying[depth] = np.bincount(query, minlength=most)
+        if (run, depth) not in self._open:
+            varying = self._num_varying[depth]
+            self._open[run, depth] = open_run(self.holes, run, self.judged[run], depth, varying)
+        return Trials(self._open[run, depth], metric, self.scales[metric.name])
 
 
 @dataclass(frozen=True)
@@ -183,51 +174,48 @@ def find_bounds(
     that no run retrieves stay unjudged. The runs were read with the names of their documents down
     to `depth_needed`.
     """
-    judged = {number: evaluation.plain for number, evaluation in enumerate(evaluations)}
-    opened = RunsWithHoles(find_holes(judgements, runs, settings), judged, settings, within)
-    bounded: list[Bounded] = []
-    refused: list[tuple[Metric, str]] = []
-    metrics = evaluations[0].scores.metrics
-    for metric in with_progress(metrics, "bounds", len(metrics)):
-        if reason := refusal(metric) or _too_much(opened, metric):
-            refused.append((metric, reason))
-            continue
-        for run in with_progress(judged, metric.name, len(judged)):
-            column = evaluations[run].scores[metric.name]
-            bounded.append(_bounded(opened, run, column, evaluations[run].scores.queries))
+    metrics, scores = evaluations[0].scores.metrics, [run.scores for run in evaluations]
+    judged, holes = [run.plain for run in evaluations], find_holes(judgements, runs, settings)
+    refused = {metric.name: reason for metric in metrics if (reason := refusal(metric))}
+    scales = {
+        metric.name: levels_of_holes(metric, judgements, settings)
+        for metric in metrics
+        if metric.name not in refused
+    }
+    opened = RunsWithHoles(holes, judged, scales, within, depth_needed(metrics, "cutoff"))
+    candidates: dict[tuple[str, int], list[FloatArray]] = {}
+    inexact = set()
+    for block in opened.blocks("bounds"):
+        left = [metric for metric in metrics if metric.name not in refused]
+        for metric in with_progress(left, "measures", len(left)):
+            for run in with_progress(block.present, metric.name, len(block.present)):
+                trials = block.trials(run, metric)
+                if metric.measure.bounds.other_runs == "refused" and trials.run.num_other.any():
+                    refused[metric.name] = "documents of other runs move it both ways; give one run"
+                    break
+                if not is_exact(trials):
+                    inexact.add((metric.name, run))
+                candidates.setdefault((metric.name, run), []).append(candidates_of(trials))
+    bounded = [
+        _bounded(scores[run], metric, run, candidates.pop((metric.name, run)), inexact)
+        for metric in metrics
+        if metric.name not in refused
+        for run in range(len(runs))
+    ]
     depths = dict.fromkeys(of_run.metric.depth for of_run in bounded)
-    shares = {depth: [run.share_judged(depth) for run in judged.values()] for depth in depths}
-    swaps = list(_swaps(opened, bounded, [evaluation.scores for evaluation in evaluations]))
-    return HoleBounds(opened, bounded, refused, shares, swaps)
+    shares = {depth: [run.share_judged(depth) for run in judged] for depth in depths}
+    reasons = [(metric, refused[metric.name]) for metric in metrics if metric.name in refused]
+    return HoleBounds(opened, bounded, reasons, shares, _swaps(opened, bounded, scores))
 
 
-def _too_much(runs: RunsWithHoles, metric: Metric) -> str:
-    bounds = metric.measure.bounds
-    if bounds.other_runs == "bounded" and (bounds.search != "counts" or bounds.outer):
-        return ""
-    for run in runs.judged:
-        opened = [trials for _, trials in runs.opened(run, metric)]
-        if bounds.other_runs == "refused" and any(t.run.num_other.any() for t in opened):
-            return "documents of other runs move it both ways; give one run"
-        if bounds.search == "counts" and sum(map(num_counts, opened)) > MOST_COUNTS:
-            return (
-                f"{sum(map(num_counts, opened)):,} assignments are too many to try out; "
-                "give a smaller cutoff, fewer runs, or holes down to the cutoff alone"
-            )
-    return ""
-
-
-def _bounded(runs: RunsWithHoles, run: int, column: MetricScores, queries: list[bytes]) -> Bounded:
-    metric, exact, parts = column.metric, True, []
-    for _, trials in runs.opened(run, metric):
-        outer = metric.measure.bounds.outer
-        if outer and num_counts(trials) > MOST_COUNTS:
-            own, other = trials.run.num_own, trials.run.num_other
-            parts.append(outer(trials.run.judged, own, other, **metric.arguments))
-            exact = False
-        else:
-            parts.append(candidates_of(trials))
-    candidates = stacked(parts)
+def _bounded(
+    scores: Scores,
+    metric: Metric,
+    run: int,
+    parts: Sequence[FloatArray],
+    inexact: Collection[tuple[str, int]],
+) -> Bounded:
+    column, candidates = scores[metric.name], stacked(parts)
     with np.errstate(divide="ignore", invalid="ignore"):
         each_low, each_high = least_and_greatest(metric.measure.aggregate.value(candidates))
     return Bounded(
@@ -236,34 +224,36 @@ def _bounded(runs: RunsWithHoles, run: int, column: MetricScores, queries: list[
         now=float(column.summary),
         low=extreme_summary(candidates, column, -1),
         high=extreme_summary(candidates, column, 1),
-        queries=queries,
+        queries=scores.queries,
         each_now=np.asarray(column.per_query, dtype=np.float64),
         each_low=each_low,
         each_high=each_high,
-        exact=exact,
+        exact=(metric.name, run) not in inexact,
     )
 
 
-def _swaps(
-    runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Scores]
-) -> Iterator[Swap]:
-    for _, group in groupby(bounded, key=lambda each: each.metric.name):
-        of_metric = list(group)
-        metric = of_metric[0].metric
-        pairs = [
-            (better.run, worse.run)
-            for better, worse in map(_ordered, combinations(of_metric, 2))
-            if metric.measure.better != "neither" and _overlap(better, worse)
-        ]
-        alike = [pair for pair in pairs if scores[pair[0]].queries == scores[pair[1]].queries]
-        certain: set[tuple[int, int]] = set()
-        if alike:
-            opened = (block.trials_of(alike, metric) for block in runs.blocks())
-            of_blocks = [worse_at_its_best(alike, trials) for trials in opened]
-            sums, counts = (np.sum(parts, axis=0) for parts in zip(*of_blocks, strict=True))
-            columns = [of_run[metric.name] for of_run in scores]
-            certain = can_reverse(alike, sums, counts, columns)
-        yield from (Swap(metric, *pair, pair in certain) for pair in pairs)
+def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Scores]) -> list[Swap]:
+    pairs: list[tuple[Metric, tuple[int, int]]] = []
+    alike: dict[str, list[tuple[int, int]]] = {}
+    for name, of_metric in groupby(bounded, key=lambda each: each.metric.name):
+        for better, worse in map(_ordered, combinations(of_metric, 2)):
+            if better.metric.measure.better != "neither" and _overlap(better, worse):
+                pair = better.run, worse.run
+                pairs.append((better.metric, pair))
+                if better.queries == worse.queries:
+                    alike.setdefault(name, []).append(pair)
+    totals: dict[str, list[tuple[FloatArray, IntArray]]] = {}
+    for block in runs.blocks("pairs of runs") if alike else ():
+        for name, some in alike.items():
+            metric = scores[0][name].metric
+            trials = {run: block.trials(run, metric) for run in {*chain(*some)}}
+            totals.setdefault(name, []).append(worse_at_its_best(some, trials))
+    certain = {
+        (name, pair)
+        for name, of_blocks in totals.items()
+        for pair in can_reverse(alike[name], of_blocks, [of_run[name] for of_run in scores])
+    }
+    return [Swap(metric, *pair, (metric.name, pair) in certain) for metric, pair in pairs]
 
 
 def _ordered(pair: tuple[Bounded, Bounded]) -> tuple[Bounded, Bounded]:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.bounds.unjudged import UNRETRIEVED, Holes, SmallInts
+from ragkpi.bounds.unjudged import DEEPEST, Holes
 from ragkpi.ranking.judged import Judged, shared
 
 
@@ -24,9 +24,8 @@ class OpenRun:
 
     judged: Judged  # down to the depth of the measure; own holes are hits, unjudged
     place: IntArray  # (H,), of each hit among its query's own holes, from 0; -1 if it is judged
-    number: IntArray  # (Q, U), of the own holes of each query among all n; -1 for none
+    number: IntArray  # (Q, U), of the own holes of each query among all holes; -1 for none
     num_other: IntArray  # (Q,), other holes
-    is_own: BoolArray  # (n + 1,), whether each hole is an own hole; False for the number -1
     row: IntArray  # (J,), the query of the run that is each judged query, or -1
 
     @cached_property
@@ -94,31 +93,29 @@ class OpenRun:
 
 
 def open_run(
-    holes: Holes, run: int, judged: Judged, depth: int | None, varies: BoolArray
+    holes: Holes, run: int, judged: Judged, depth: int | None, num_varying: IntArray
 ) -> OpenRun:
-    """Put the holes that may have any level among the hits of a run, `judged`, of that number.
+    """Put the holes of a run, `judged`, of that number down to a depth among its hits.
 
-    Holes that the run has below `depth`, None for no such rank, are other holes.
+    `depth` is None for all ranks. The rest of the holes of each judged query that vary, (J,), are
+    other holes.
     """
-    deepest = UNRETRIEVED - 1 if depth is None else depth
-    num_queries = len(judged.queries)
+    deepest, num_queries = DEEPEST if depth is None else depth, len(judged.queries)
     row = holes.judgements.places_among(judged.queries)
-    counted = np.where(varies, row.astype(np.int32)[holes.query], -1)
-    own = np.flatnonzero((holes.rank[run] <= deepest) & (counted >= 0))
-    own = own[_order(counted[own], holes.rank[run, own])]
-    query = counted[own]
+    number, own_rank = holes.of_runs[run]
+    query = row[holes.query[number]]
+    own = np.flatnonzero((own_rank <= deepest) & (query >= 0))
+    query, own_rank = query[own], own_rank[own]
     starts = np.searchsorted(query, np.arange(num_queries + 1))
     place = np.arange(len(own)) - starts[query]
-    number = np.full((num_queries, int(place.max(initial=-1)) + 1), -1)
-    number[query, place] = own
-    is_own = np.zeros(len(holes) + 1, dtype=bool)
-    is_own[own] = True
-    num_holes = np.bincount(counted + 1, minlength=num_queries + 1)[1:]
+    numbers = np.full((num_queries, int(place.max(initial=-1)) + 1), -1)
+    numbers[query, place] = number[own]
 
     kept = np.flatnonzero((judged.level >= 0) & (judged.rank <= deepest))
     query = np.concatenate([judged.query[kept], query])
-    rank = np.concatenate([judged.rank[kept], holes.rank[run, own]])
-    order = _order(query, rank)
+    rank = np.concatenate([judged.rank[kept], own_rank])
+    # Two ordered parts under one key: a stable sort merges them.
+    order = np.argsort(query * np.int64(DEEPEST) + rank, kind="stable")
     hits = np.searchsorted(query[order], np.arange(num_queries + 1))
     unjudged = np.full(len(own), -1)
     opened = replace(
@@ -131,12 +128,7 @@ def open_run(
         judged_below=None if depth is None else judged.num_ret - np.diff(hits),
     )
     of_hits = np.concatenate([np.full(len(kept), -1), place])[order]
-    return OpenRun(opened, of_hits, number, num_holes - np.diff(starts), is_own, row)
-
-
-def _order(query: IntArray | SmallInts, rank: IntArray | SmallInts) -> IntArray:
-    """Order by query and rank with one key, in a fifth of the time of two keys."""
-    return np.argsort(query * np.int64(UNRETRIEVED) + rank)
+    return OpenRun(opened, of_hits, numbers, num_varying[row >= 0] - np.diff(starts), row)
 
 
 def level_table(

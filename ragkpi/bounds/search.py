@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, combinations_with_replacement
+from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
@@ -26,6 +26,7 @@ from ragkpi.measures.measure import Metric, MetricScores, score
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
 
+MOST_COUNTS = 300_000  # most assignments to try for the queries that are opened at once
 HITS_AT_ONCE = 1 << 16  # to be judged: their arrays fit into the cache
 CELLS_AT_ONCE = 1 << 21  # of a table of assignments and own holes
 
@@ -170,7 +171,7 @@ def candidates_of(trials: Trials) -> FloatArray:
     """
     search = trials.metric.measure.bounds.search
     if search == "counts":
-        return _every_count(trials)
+        return _every_count(trials) if is_exact(trials) else _outer(trials)
     if search == "staircase" and not trials.is_level:
         return _staircase(trials)
     return np.stack([trials.judged(corner) for corner in _corners(trials.run)], axis=1)
@@ -200,11 +201,21 @@ def _every_count(trials: Trials) -> FloatArray:
     return _padded(np.concatenate(parts), sizes)
 
 
-def num_counts(trials: Trials) -> int:
-    """Return how many assignments a search of ``"counts"`` tries out, over all queries."""
-    pairs = zip(trials.run.num_own.tolist(), trials.run.num_other.tolist(), strict=True)
-    top = trials.top
-    return sum(comb(own + top, top) * comb(other + top, top) for own, other in pairs)
+def is_exact(trials: Trials) -> bool:
+    """Return whether some candidate reaches each bound: not if all counts are too many to try."""
+    if trials.metric.measure.bounds.search != "counts":
+        return True
+    numbers, top = (trials.run.num_own.tolist(), trials.run.num_other.tolist()), trials.top
+    counts = (
+        comb(own + top, top) * comb(other + top, top) for own, other in zip(*numbers, strict=True)
+    )
+    return sum(counts) <= MOST_COUNTS
+
+
+def _outer(trials: Trials) -> FloatArray:
+    bounds, run = trials.metric.measure.bounds, trials.run
+    assert bounds.outer is not None, "a search of counts may be too large"
+    return bounds.outer(run.judged, run.num_own, run.num_other, **trials.metric.arguments)
 
 
 Side = Callable[[OpenRun, IntArray, IntArray], Assignments]
@@ -335,40 +346,60 @@ def worse_at_its_best(
     each query's shared holes get the level that helps more of these two. Returned are the sums of
     the worse and of the better run, (2, P, S), and the numbers of their values, (2, P).
     """
+    metric = next(iter(trials.values())).metric
+    # Whether each hole is an own one; that of number -1 is none.
+    most = max(int(of_run.run.number.max(initial=-1)) for of_run in trials.values())
+    is_own = {run: np.zeros(most + 2, dtype=bool) for run in trials}
+    for run, of_run in trials.items():
+        is_own[run][of_run.run.number[of_run.run.number >= 0]] = True
     sides: list[list[FloatArray]] = [[np.empty(0)] * len(pairs), [np.empty(0)] * len(pairs)]
-    for run in {*chain(*pairs)}:
+    for run in trials:
         numbers = [number for number, pair in enumerate(pairs) if run in pair]
-        rivals = [trials[sum(pairs[number]) - run].run for number in numbers]
+        rivals = [sum(pairs[number]) - run for number in numbers]
         is_worse = np.array([pairs[number][1] == run for number in numbers])
-        of_pairs = _beside(trials[run], rivals, is_worse)
+        shared = np.stack([is_own[rival][trials[run].run.number] for rival in rivals])
+        of_rivals = np.stack([trials[rival].run.num_own for rival in rivals])
+        of_pairs = _beside(trials[run], shared, of_rivals, is_worse)
         for number, worse, rows in zip(numbers, is_worse, of_pairs, strict=True):
             sides[0 if worse else 1][number] = rows
     worse, better = map(np.stack, sides)  # (P, 2, Q, S)
-    sign = next(iter(trials.values())).metric.measure.sign
-    first, second = sign * np.moveaxis(worse - better, 1, 0)[..., 0]
+    first, second = metric.measure.sign * np.moveaxis(worse - better, 1, 0)[..., 0]
     raised = (second > first)[:, :, np.newaxis]
     chosen = np.stack([np.where(raised, rows[:, 1], rows[:, 0]) for rows in (worse, better)])
     has_value = ~np.isnan(chosen).any(axis=3)
     return np.where(has_value[..., np.newaxis], chosen, 0.0).sum(axis=2), has_value.sum(axis=2)
 
 
+def _beside(
+    trials: Trials, shared: BoolArray, of_rivals: IntArray, is_worse: BoolArray
+) -> FloatArray:
+    """Return a run's statistics with shared holes worthless, and at the top, (m, 2, Q, S).
+
+    It is the worse or the better one of a pair with each of m rivals, which share some of its own
+    holes, (m, Q, U), and have numbers of them, (m, Q).
+    """
+    alone = is_worse[:, np.newaxis, np.newaxis] & ~shared & (trials.run.number >= 0)
+    own = np.stack([alone, alone | shared], axis=1)
+    other = np.where(is_worse[:, np.newaxis], 0, of_rivals - shared.sum(axis=2))
+    rows = trials.values_of(np.concatenate(own), np.repeat(other, 2, axis=0))
+    return rows.reshape(len(is_worse), 2, *rows.shape[1:])
+
+
 def can_reverse(
     pairs: Sequence[tuple[int, int]],
-    sums: FloatArray,
-    counts: IntArray,
+    of_blocks: Sequence[tuple[FloatArray, IntArray]],
     columns: Sequence[MetricScores],
-) -> set[tuple[int, int]]:
-    """Return the pairs in which the worse run wins: by `worse_at_its_best` over all queries.
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs in which the worse run wins: by `worse_at_its_best` over all queries.
 
     `columns` are the scores of each run.
     """
-    certain = set()
+    sums, counts = (np.sum(parts, axis=0) for parts in zip(*of_blocks, strict=True))
     for pair, of_runs, count in zip(pairs, sums.swapaxes(0, 1), counts.T, strict=True):
         runs = zip(reversed(pair), of_runs, count, strict=True)
         won, lost = (float(_summary(columns[run], *of_run)) for run, *of_run in runs)
         if columns[0].metric.measure.sign * (won - lost) > _TOLERANCE:
-            certain.add(pair)
-    return certain
+            yield pair
 
 
 def _summary(column: MetricScores, sums: FloatArray, count: IntArray) -> FloatArray:
@@ -377,21 +408,6 @@ def _summary(column: MetricScores, sums: FloatArray, count: IntArray) -> FloatAr
     with np.errstate(divide="ignore", invalid="ignore"):
         valid = np.asarray(count + absent, dtype=np.float64)
         return aggregate.summary(sums + absent * aggregate.absent, valid)
-
-
-def _beside(trials: Trials, rivals: Sequence[OpenRun], is_worse: BoolArray) -> FloatArray:
-    """Return a run's statistics with shared holes worthless, and at the top, (m, 2, Q, S).
-
-    It is the worse or the better one of a pair with each of m rivals.
-    """
-    run = trials.run
-    shared = np.stack([rival.is_own[run.number] for rival in rivals])  # (m, Q, U)
-    alone = is_worse[:, np.newaxis, np.newaxis] & ~shared & (run.number >= 0)
-    own = np.stack([alone, alone | shared], axis=1)
-    of_rival = np.stack([rival.num_own for rival in rivals]) - shared.sum(axis=2)
-    at_top = np.repeat(np.where(is_worse[:, np.newaxis], 0, of_rival), 2, axis=0)
-    rows = trials.values_of(own.reshape(2 * len(rivals), *run.number.shape), at_top)
-    return rows.reshape(len(rivals), 2, *rows.shape[1:])
 
 
 _STEPS = 100

@@ -1,29 +1,33 @@
-"""The holes of runs: unjudged documents that runs retrieved for judged queries.
-
-There may be millions, so their ids stay in the runs until needed.
-"""
+"""The holes of runs: unjudged documents that runs retrieved for judged queries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, IntArray
-from ragkpi.files.lines import Tokens, rows_of, spans
+from ragkpi.files.lines import Tokens, spans
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.reading import Hits, TopDocuments
+from ragkpi.ranking.reading import Hits
 
-UNRETRIEVED = np.iinfo(np.int32).max
+DEEPEST = np.iinfo(np.int32).max
 ROWS_AT_ONCE = 1 << 17  # sorting the hashes of this many documents fits into the cache
 
 # Numbers of queries, holes or ranks: there may be millions, and int64 takes twice the memory.
 SmallInts: TypeAlias = "npt.NDArray[np.int32]"
+
+
+class HolesOfRun(NamedTuple):
+    """The m holes that a run retrieves, by query and rank."""
+
+    number: SmallInts  # (m,), of each among all holes
+    rank: SmallInts  # (m,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,39 +35,47 @@ class Holes:
     """The n unjudged documents that R runs retrieved for judged queries."""
 
     judgements: Judgements
-    runs: Sequence[TopDocuments]  # the names of the runs' documents, length R
-    query: SmallInts  # (n,): index of each hole's query in the judgements, ascending
-    rank: SmallInts  # (R, n): the rank of each hole in each run; `UNRETRIEVED` if the run lacks it
+    of_runs: Sequence[HolesOfRun]  # length R
+    query: SmallInts  # (n,), of each hole in the judgements, ascending
+    document: Tokens  # (n,)
 
     def __len__(self) -> int:
         return len(self.query)
 
     @cached_property
     def best_rank(self) -> SmallInts:
-        return np.asarray(self.rank.min(axis=0, initial=UNRETRIEVED))
+        """The best rank of each hole in any run, (n,)."""
+        best = np.full(len(self), DEEPEST, dtype=np.int32)
+        for number, rank in self.of_runs:
+            best[number] = np.minimum(best[number], rank)
+        return best
 
-    def documents(self, chosen: IntArray) -> Tokens:
-        query, parts, places = self.query[chosen], [], []
-        of_run = (self.rank[:, chosen] < UNRETRIEVED).argmax(axis=0)
-        for run, top in enumerate(self.runs):
-            mine = np.flatnonzero(of_run == run)
-            group = places_of(self.judgements, top)[query[mine]]
-            rows = top.starts[group] + self.rank[run, chosen[mine]] - 1
-            parts.append(Tokens.from_strings(top.document.take(rows)))
-            places.append(mine)
-        return Tokens.joined(parts).take(np.argsort(np.concatenate(places)))
+    @cached_property
+    def num_runs(self) -> IntArray:
+        """How many runs retrieve each hole, (n,)."""
+        return np.bincount(np.concatenate([of_run.number for of_run in self.of_runs]))
 
     def within(self, depth: int | None) -> BoolArray:
         """Whether any run has each hole down to a depth, (n,); None for any depth."""
-        deepest = UNRETRIEVED - 1 if depth is None else depth
-        return np.asarray(self.best_rank <= deepest)
+        return np.asarray(self.best_rank <= (DEEPEST if depth is None else depth))
 
+    def num_own(self, depth: int | None) -> IntArray:
+        """How many holes all runs together have for each judged query down to a depth, (J,)."""
+        deepest, count = DEEPEST if depth is None else depth, len(self.judgements.queries)
+        tops = (number[rank <= deepest] for number, rank in self.of_runs)
+        numbers = [np.bincount(self.query[number], minlength=count) for number in tops]
+        return np.asarray(np.sum(numbers, axis=0))
 
-def places_of(judgements: Judgements, top: TopDocuments) -> IntArray:
-    """Return the index of each judged query in a run, -1 if the run lacks it, (Q,)."""
-    places = np.full(len(judgements.queries), -1)
-    places[top.query] = np.arange(len(top.query))
-    return places
+    def of_queries(self, first: int, last: int) -> tuple[Holes, int]:
+        """Return the holes of the queries from one to another, and how many come before."""
+        before, end = np.searchsorted(self.query, [first, last]).tolist()
+        of_runs = []
+        for number, rank in self.of_runs:
+            some = slice(*np.searchsorted(self.query[number], [first, last]))
+            of_runs.append(HolesOfRun(number[some] - before, rank[some]))
+        some = slice(before, end)
+        part = Holes(self.judgements, of_runs, self.query[some], self.document.take(some))
+        return part, before
 
 
 def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings) -> Holes:
@@ -73,46 +85,46 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
     count. `UsageError` for qrels with gains in place of levels.
     """
     judgements.refuse_gains("holes are filled with levels")
-    deepest = UNRETRIEVED if settings.max_retrieved is None else settings.max_retrieved
-    tops = [run.top for run in runs]
-    places = np.stack([places_of(judgements, top) for top in tops])
-    sizes = [np.append(np.diff(top.starts), 0) for top in tops]
-    rows = sum(size[group] for size, group in zip(sizes, places, strict=True))
-    unjudged = [np.ones(len(top.document), dtype=bool) for top in tops]
-    for run, of_run in zip(runs, unjudged, strict=True):
-        row = run.rows_of_top(judgements)
-        of_run[row[(row >= 0) & (judgements.level[run.judgement] >= 0)]] = False
-    parts = []
-    for first, last in spans(np.concatenate([[0], np.cumsum(rows)]), ROWS_AT_ONCE):
-        groups = zip(tops, unjudged, places[:, first:last], strict=True)
-        parts.append(_united([_retrieved(*of_run, deepest) for of_run in groups]))
-    query, rank = zip(*parts, strict=True)
-    return Holes(judgements, tops, np.concatenate(query), np.concatenate(rank, axis=1))
+    document = Tokens.joined([run.top.document for run in runs])
+    before = np.cumsum([0, *(len(run.top.document) for run in runs)])
+    unjudged = [
+        _unjudged(run, judgements, settings, start)
+        for run, start in zip(runs, before.tolist(), strict=False)
+    ]
+    queries = np.arange(len(judgements.queries) + 1)
+    starts = np.array([np.searchsorted(query, queries) for query, _, _ in unjudged])
+    number = np.zeros(len(document), dtype=np.int32)
+    kept, count = [], 0
+    for some in spans(starts.sum(axis=0), ROWS_AT_ONCE):
+        parts = [
+            of_run[:2, slice(*ends)]
+            for of_run, ends in zip(unjudged, starts[:, some].tolist(), strict=True)
+        ]
+        query, row = np.concatenate(parts, axis=1)
+        places = np.arange(len(row))
+        first = places  # a run has each document once
+        if len(runs) > 1:
+            first = document.take(row).first_rows(query.astype(np.int64))
+        holes = np.flatnonzero(first == places)
+        holes = holes[np.argsort(query[holes], kind="stable")]
+        number[row[holes]] = count + np.arange(len(holes))
+        number[row] = number[row[first]]
+        kept.append(np.stack([query[holes], row[holes]]))
+        count += len(holes)
+    query, row = np.concatenate([np.empty((2, 0), dtype=np.int32), *kept], axis=1)
+    of_runs = [HolesOfRun(number[row], rank.copy()) for _, row, rank in unjudged]
+    return Holes(judgements, of_runs, query, document.take(row))
 
 
-def _retrieved(
-    top: TopDocuments, unjudged: BoolArray, groups: IntArray, deepest: int
-) -> tuple[IntArray, IntArray, Tokens]:
-    """Return the query, rank and name of the unjudged documents of some queries, (n,) each."""
-    groups = groups[groups >= 0]
-    rows, starts = rows_of(top.starts, groups)
-    group = np.repeat(groups, np.diff(starts))
-    rank = rows - top.starts[group] + 1
-    kept = np.flatnonzero(unjudged[rows] & (rank <= deepest))
-    return top.query[group[kept]], rank[kept], top.document.take(rows[kept])
+def _unjudged(run: Hits, judgements: Judgements, settings: Settings, before: int) -> SmallInts:
+    """Return the query, row and rank of each unjudged document, by query and rank, (3, m).
 
-
-def _united(runs: Sequence[tuple[IntArray, IntArray, Tokens]]) -> tuple[SmallInts, SmallInts]:
-    """Unite the `_retrieved` documents of runs: query, (n,), and rank, (R, n), of each hole."""
-    queries, ranks, documents = zip(*runs, strict=True)
-    query, of_run = np.concatenate(queries), np.repeat(np.arange(len(runs)), [*map(len, queries)])
-    # The first row with the same query and document; a run has each document once.
-    first = np.arange(len(query))
-    if len(runs) > 1:
-        first = Tokens.joined(documents).first_rows(query)
-    is_first = first == np.arange(len(first))
-    number = np.cumsum(is_first)[first] - 1
-    rank = np.full((len(runs), int(is_first.sum())), UNRETRIEVED, dtype=np.int32)
-    rank[of_run, number] = np.concatenate(ranks)
-    order = np.argsort(query[is_first], kind="stable")
-    return query[is_first][order].astype(np.int32), rank[:, order]
+    Rows of names are counted from `before`.
+    """
+    row, deepest = run.rows_of_top(judgements), settings.max_retrieved
+    unjudged = np.ones(len(run.top.document), dtype=bool)
+    unjudged[row[(row >= 0) & (judgements.level[run.judgement] >= 0)]] = False
+    rank, query = run.top.rank, run.top.query[run.top.group]
+    rows = np.flatnonzero(unjudged & (rank <= (DEEPEST if deepest is None else deepest)))
+    rows = rows[np.argsort(query[rows], kind="stable")]
+    return np.array([query[rows], before + rows, rank[rows]], dtype=np.int32)

@@ -67,14 +67,14 @@ _FOREIGN = [
     ),
     (rb"PK\x03\x04", "a zip archive", "expected a file of ids, as 'ragkpi formats' lists them"),
     (rb"\x93NUMPY", "an array of numpy", "expected a file of ids, as 'ragkpi formats' lists them"),
-    (rb"[^\n]*\|[^\n]*\n[-+]*-\+-", "a table as psql prints it", "expected CSV: psql --csv"),
+    (rb"[^\n|]*\|[^\n]*\n[-+]*-\+-", "a table as psql prints it", "expected CSV: psql --csv"),
     (
         rb"(#[^\n]*\n|\s)*\S+[ \t]+qid:\S*[ \t]+\S*:",
         "features of documents (svmlight), which have no ids",
         "expected the ranking: query, document and score",
     ),
     (
-        rb"(#[^\n]*\n|\s)*\d+\t\d+\t[^\t\n]*\S [^\t\n]*\t[^\t\n]*\S [^\t\n]*(\n|$)",
+        rb"(#[^\n]*\n|\s)*\d+\t\d+(\t(?=[^\t\n]*\S )[^\t\n]*){2}(\n|$)",
         "candidates with their texts (MS MARCO top1000), which have no order",
         "expected them ranked: query, document and rank",
     ),
@@ -83,9 +83,10 @@ _FOREIGN = [
 
 def foreign(head: bytes) -> tuple[str, str] | None:
     """Return the kind of a file that is neither run nor qrels, and advice; else None."""
-    kinds = (kind for pattern, *kind in _FOREIGN if re.match(pattern, head, re.DOTALL))
-    found, expected = next(kinds, ("", ""))
-    return (found, expected) if found else None
+    for pattern, found, expected in _FOREIGN:
+        if re.match(pattern, head, re.DOTALL):
+            return found, expected
+    return None
 
 
 def recognise_layout(head: bytes) -> str:

@@ -2,18 +2,17 @@
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from operator import index
 from types import NoneType
-from typing import Any, Literal, Protocol, TypedDict, get_args, get_origin
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, get_args, get_origin
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.column_names import RETRIEVED, ScoreKind
 from ragkpi.files.formats import RECOGNISED, Match, Reading, reading_for, sieve_for
-from ragkpi.files.opening import Inputs, inputs
-from ragkpi.files.query_files import read_query_ids
 from ragkpi.interface import option
 from ragkpi.library.call import Call, MeasureNames, Names
 from ragkpi.ranking.judged import (
@@ -29,61 +28,49 @@ from ragkpi.ranking.judged import (
     parse_grade_map,
 )
 from ragkpi.ranking.reading import RunInMemory
-from ragkpi.ranking.relevance import READERS
+from ragkpi.ranking.relevance import READERS, Relevance
 from ragkpi.reports.names import NamedPath, run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
-from ragkpi.statistics.decisions import CorrectionName, Family, TestName
+from ragkpi.statistics.decisions import TESTS, CorrectionName, Family, TestName
 from ragkpi.statistics.units import Clusters
 from ragkpi.wording import octets, parse_size
 
-Ranking = Mapping[str, float] | Mapping[int, float] | Mapping[bytes, float] | list[Any]
+T = TypeVar("T")
+Path = str | os.PathLike[str]
+ById = Mapping[str, T] | Mapping[int, T] | Mapping[bytes, T]
+"""Values by the ids of queries or documents."""
+Ranking = ById[float] | list[Any]
 """Documents with their scores, or best first."""
-Queries = Mapping[str, Ranking] | Mapping[int, Ranking] | Mapping[bytes, Ranking]
+Queries = ById[Ranking]
 
 
 class Frame(Protocol):
     """A data frame of pandas or polars."""
 
     @property
-    def columns(self) -> Any: ...
+    def columns(self) -> object: ...
 
 
 class ColumnNames(Protocol):
     """A table of pyarrow."""
 
     @property
-    def column_names(self) -> Any: ...
+    def column_names(self) -> object: ...
 
 
-Run = str | os.PathLike[str] | Queries | Frame | ColumnNames | Iterable[tuple[Any, ...]]
+Run = Path | Queries | Frame | ColumnNames | Iterable[tuple[object, ...]]
+Runs = Run | Mapping[str, Run] | Sequence[Path | Queries | Frame | ColumnNames]
+AnyQrels = Run | Relevance
+Labels = Path | Mapping[str, ById[str]]
+Measures = str | Sequence[str]
 
 
 class HowRead(TypedDict, total=False):
     """How to read files, frames and rows.
 
-    Attributes
-    ----------
-    qrels_format, run_format
-        Formats or shapes of files, as ``ragkpi formats`` lists them; None recognises each.
-    map_qrels, map_run
-        The keys or columns to read, ``"query=question, doc=chunk.id, score=distance"`` or the
-        same as a mapping, as ``ragkpi formats map`` explains; for paths, frames and rows.
-    subset
-        The ranking to read from a dump with several rankings of a query: ``"en"``, or
-        ``"en/test"`` (MTEB's subset and split).
-    scores
-        ``"distance"`` if smaller scores are better.
-    max_passage
-        Folds chunks into documents: ``"#"``, ``"/REGEX/"`` or ``"@FILE"``.
-    match
-        ``"text"`` where there are no ids: a document is the words of its text, exact but for
-        Unicode's form, case, white space and quotes.
-    query_ids
-        The path of a file (``--queries``) with the id and the text of each query; runs and
-        qrels may name a query by its text, or by its place there.
-    ignore_identical_ids, exclude
-        Whether to leave out documents with the id of their query, and the path of a list of
-        documents to leave out.
+    Arguments have the names of options: `max_passage` is ``--max-passage``, which ``ragkpi eval
+    --help`` explains, and `query_ids` is ``--queries``. Formats and maps are for frames and rows,
+    too, and a map may be a mapping.
     """
 
     qrels_format: str | None
@@ -94,21 +81,19 @@ class HowRead(TypedDict, total=False):
     scores: ScoreKind
     max_passage: str | None
     match: Match
-    query_ids: str | os.PathLike[str] | None
+    query_ids: Path | None
     ignore_identical_ids: bool
-    exclude: str | os.PathLike[str] | None
+    exclude: Path | None
 
 
 class Evaluating(HowRead, total=False):
     """How to evaluate runs; every function that evaluates takes these by name.
 
+    Like those of `HowRead`, they have the names of options, which ``ragkpi eval --help`` explains.
+    Several options, or none, set these:
+
     Attributes
     ----------
-    corpus_size, corpus_sizes
-        The number of documents that could have been retrieved (``-N``), for all and for single
-        queries; the default is the environment variable ``RAGKPI_CORPUS_SIZE``.
-    relevance_level
-        The lowest relevant level (``-l``).
     missing
         How to treat judged queries that a run lacks: ``"zero"``, the default, evaluates empty
         rankings (``-c``), ``"intersection"`` leaves them out, ``"common"`` all that some run
@@ -116,48 +101,33 @@ class Evaluating(HowRead, total=False):
         ``"trec_eval"`` leaves them out if there is one run, a TREC file.
     unjudged
         ``"removed"`` closes the ranks over unjudged documents (``-J``), ``"kept"`` does not.
-    max_retrieved
-        The most documents of each query to evaluate (``-M``).
-    ties
-        ``"expected"`` takes the expected value over all orders of equal scores, in `evaluate` and
-        `compare`; ``"id"`` ranks them by their ids, as trec_eval does.
-    gains
-        Gains that replace levels in the dcg family, G and rbp, in `evaluate` and `compare`: in any
-        form of qrels, with real numbers. Qrels with fractional levels are gains themselves.
-    draws
-        Whether chance draws K documents, ``"nominal"``, or as many as were retrieved, ``"ret"``.
-    grade_map
-        The map from levels to the grades 1 to 5: a preset's name, or levels and grades.
-    pool
-        The first stage that the runs were selected from, in any form of a run.
-    pool_depth, pool_union
-        The depth of the pool; whether each run's top K belong to it (``"union"``).
-    rel_info
-        The format of the qrels file, as ``-R`` names it.
+    pool_union
+        Whether each run's top K belong to the pool: ``"union"``, or ``"pool"`` alone.
     only_query
         The only query to evaluate (``-D 0.QID``).
     doubts
         Whether a cause to doubt all values of a run is ``"said"`` in a warning or ``"refused"``, as
         by ``--strict``.
-    names
-        The names of runs in a result: as ``"given"``, after the ``"file"``, or the ``"runid"``.
-    measure_names
-        The names of measures: ``"trec"``, as trec_eval prints them, or as ``"given"``.
-
-    `HowRead` has the arguments of reading: ``run_format``, ``map_run``, ``scores``, …
+    names, measure_names
+        The names of runs and measures in a result: as ``"given"``; of runs after the ``"file"``, or
+        the ``"runid"``; of measures as ``"trec"`` prints them.
+    corpus_size, corpus_sizes, gains, pool, grade_map
+        Also from the environment variable ``RAGKPI_CORPUS_SIZE``; sizes by query, gains in any form
+        of qrels, a pool in any form of a run, and levels with grades in memory, too. Qrels with
+        fractional levels are gains themselves.
     """
 
     corpus_size: int | None
-    corpus_sizes: Mapping[Any, int] | str | os.PathLike[str] | None
+    corpus_sizes: ById[int] | Path | None
     relevance_level: int
     missing: Missing
     unjudged: Unjudged
     max_retrieved: int | None
     ties: TieOrder
-    gains: Any
+    gains: AnyQrels | None
     draws: Draws
     grade_map: str | Mapping[int, int]
-    pool: Any
+    pool: Run | None
     pool_depth: int | None
     pool_union: PoolUnion
     rel_info: str
@@ -168,25 +138,15 @@ class Evaluating(HowRead, total=False):
 
 
 class Resampling(TypedDict, total=False):
-    """How to resample queries, for intervals.
+    """How to resample queries, for intervals: ``--resamples``, ``--seed`` and ``--confidence``.
 
-    Attributes
-    ----------
-    resamples, seed
-        The number of resamples, 5,000, and the seed of the random numbers, 7: the same seed, the
-        same digits.
-    confidence
-        The probability that an interval covers the value, 0.95.
-    cluster
-        The cluster of each query, where queries depend on each other, such as turns of a
-        conversation: a path, ``{query: cluster}``, or the name of a column of `by`. Tests and
-        intervals take whole clusters.
+    `cluster` (``--cluster``) may also be ``{query: cluster}``.
     """
 
     resamples: int
     seed: int
     confidence: float
-    cluster: Any
+    cluster: ById[str] | Path | None
 
 
 class Estimating(Evaluating, Resampling, total=False):
@@ -194,32 +154,12 @@ class Estimating(Evaluating, Resampling, total=False):
 
 
 class Comparing(Estimating, total=False):
-    """How to compare runs: `Estimating`, and tests.
-
-    Attributes
-    ----------
-    test, trials
-        The test behind p-values, ``"t"``, and its number of random trials, 10,000.
-    correction, family
-        The correction of p-values, ``"holm"``, and the measures that decide: the ``"first"``, over
-        all runs, while the others are described; or ``"all"``, over all runs and measures.
-    """
+    """How to compare runs: `Estimating`, and the options of tests of ``ragkpi compare``."""
 
     test: TestName
     trials: int
     correction: CorrectionName
     family: Family
-
-
-_LEAST = {
-    "relevance_level": 0,
-    "max_retrieved": 0,
-    "pool_depth": 1,
-    "resamples": 1,
-    "seed": 0,
-    "trials": 1,
-}
-_SETTINGS = [one.name for one in fields(Settings)]
 
 
 def refuse_unknown(arguments: Mapping[str, Any], group: type) -> None:
@@ -230,21 +170,8 @@ def refuse_unknown(arguments: Mapping[str, Any], group: type) -> None:
         raise TypeError(f"unexpected argument {unknown[0]!r}; expected {expected}")
 
 
-def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that are whole numbers or choices, or refuse them."""
-    values: dict[str, Any] = {}
-    kind: Any
-    for name, kind in Comparing.__annotations__.items():
-        if name in arguments and get_origin(kind) is Literal:
-            values[name] = one_of(name, arguments[name], get_args(kind))
-        elif name in arguments and name in _LEAST:
-            optional = arguments[name] is None and NoneType in get_args(kind)
-            values[name] = None if optional else whole(name, arguments[name], _LEAST[name])
-    return values
-
-
 def _slices() -> Any:
-    """Import what reads labels, sizes and gains by query, which few calls need."""
+    """Import what reads labels, sizes, gains and ids by query, which few calls need."""
     from ragkpi.library import slices
 
     return slices
@@ -261,15 +188,20 @@ def call_of(
     groups, cluster = {}, arguments.get("cluster")
     if by is not None or cluster is not None:
         groups = _slices().groups_of(by, cluster)._asdict()
-    values = checked(arguments)
     of_qrels, of_run = readings_of(arguments)
+    values = checked(arguments)
+    if "corpus_size" not in values:
+        values["corpus_size"] = _corpus_size_of_all_calls()
+    if arguments.get("gains") is not None:
+        values["gains"] = _slices().given_gains(arguments["gains"], of_qrels)
+    if "only_query" in values:
+        # Asked for one query, a run without it has no value, and not 0.
+        values.setdefault("missing", "intersection")
     pool = arguments.get("pool")
     return Call(
         [measures] if isinstance(measures, str) else list(measures),
-        _settings(
-            arguments, of_qrels, {name: values[name] for name in _SETTINGS if name in values}
-        ),
-        one_of("rel_info", arguments.get("rel_info", "qrels"), list(READERS)),
+        Settings(**{one.name: values[one.name] for one in fields(Settings) if one.name in values}),
+        values.get("rel_info", "qrels"),
         None if pool is None else run_of(pool),
         of_qrels,
         of_run,
@@ -277,25 +209,6 @@ def call_of(
         values.get("measure_names", "trec"),
         "missing" in arguments,
         **groups,
-    )
-
-
-def _settings(arguments: Evaluating, of_qrels: Reading, values: Mapping[str, Any]) -> Settings:
-    only_query, gains = arguments.get("only_query"), arguments.get("gains")
-    sizes = arguments.get("corpus_sizes") or {}
-    if sizes or gains is not None:
-        gains = None if gains is None else _slices().given_gains(gains, of_qrels)
-        sizes = _slices().sizes_of(sizes)
-        sizes = {query: whole("corpus_sizes", size, 0) for query, size in sizes.items()}
-    # Asked for one query, a run without it has no value, and not 0.
-    alone: Missing = "zero" if only_query is None else "intersection"
-    return Settings(
-        corpus_size=_corpus_size(arguments.get("corpus_size")),
-        corpus_sizes=sizes,
-        gains=gains,
-        grade_map=_grade_map(arguments.get("grade_map", "umbrela")),
-        only_query=None if only_query is None else octets(only_query),
-        **{"missing": alone, **values},
     )
 
 
@@ -321,7 +234,7 @@ def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
         arguments.get("ignore_identical_ids", False),
         None if exclude is None else os.fspath(exclude),
         match,
-        None if queries is None else read_query_ids(os.fspath(queries)),
+        None if queries is None else _slices().query_ids_of(queries),
     )
     of_qrels, of_run = arguments.get("qrels_format"), arguments.get("run_format")
     maps, subset = [arguments.get("map_qrels"), arguments.get("map_run")], arguments.get("subset")
@@ -362,15 +275,6 @@ def named_run(run: Any) -> dict[str, RunOrPath]:
     if isinstance(run, NamedPath):
         return {run: run}
     return {run_names([os.fspath(run)])[0] if _is_path(run) else "run": run_of(run)}
-
-
-def note_files(runs: Iterable[RunOrPath]) -> Inputs:
-    """Note the files of runs before reading, so that hashes later cover the same bytes."""
-    noted = inputs()
-    for run in runs:
-        if isinstance(run, str):
-            noted.note_file(run)
-    return noted
 
 
 def _is_path(value: Any) -> bool:
@@ -432,16 +336,19 @@ def one_of(name: str, value: Any, choices: Sequence[str]) -> Any:
     return value
 
 
-def _corpus_size(size: Any) -> int | None:
+def _corpus_size_of_all_calls() -> int | None:
     text = os.environ.get("RAGKPI_CORPUS_SIZE", "")
-    if size is not None or not text:
-        return None if size is None else whole("corpus_size", size, 0)
     try:
-        return parse_size(text)
+        return parse_size(text) if text else None
     except UsageError:
         raise UsageError(
             f"RAGKPI_CORPUS_SIZE={text}: expected a number of documents such as 5000 or 5k"
         ) from None
+
+
+def _corpus_sizes(sizes: Any) -> Mapping[bytes, int]:
+    by_query = _slices().sizes_of(sizes)
+    return {query: whole("corpus_sizes", size, 0) for query, size in by_query.items()}
 
 
 def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
@@ -453,17 +360,55 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
     return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))
 
 
+def _share(name: str, value: Any) -> float:
+    if not isinstance(value, float) or not 0 < value < 1:
+        raise UsageError(f"{name}={value!r}: expected a share such as 0.95")
+    return value
+
+
+_GROUP: Mapping[str, Any] = Comparing.__annotations__
+# Of all groups: the function that returns the value of an argument for a call, or refuses it.
+_CHECKS: Mapping[str, Callable[[Any], Any]] = {
+    **{
+        name: partial(one_of, name, choices=get_args(kind))
+        for name, kind in _GROUP.items()
+        if get_origin(kind) is Literal
+    },
+    "rel_info": partial(one_of, "rel_info", choices=tuple(READERS)),
+    "test": partial(one_of, "test", choices=tuple(TESTS)),
+    "corpus_size": partial(whole, "corpus_size", least=0),
+    "corpus_sizes": _corpus_sizes,
+    "grade_map": _grade_map,
+    "only_query": octets,
+    "relevance_level": partial(whole, "relevance_level", least=0),
+    "max_retrieved": partial(whole, "max_retrieved", least=0),
+    "pool_depth": partial(whole, "pool_depth", least=1),
+    "resamples": partial(whole, "resamples", least=1),
+    "seed": partial(whole, "seed", least=0),
+    "trials": partial(whole, "trials", least=1),
+    "confidence": partial(_share, "confidence"),
+}
+
+
+def checked(arguments: Mapping[str, Any], names: Iterable[str] = _CHECKS) -> dict[str, Any]:
+    """Return arguments of a group by name, without those that None leaves open, or refuse wrong."""
+    return {
+        name: _CHECKS[name](arguments[name])
+        for name in names
+        if name in arguments
+        and (arguments[name] is not None or NoneType not in get_args(_GROUP[name]))
+    }
+
+
 def bootstrap_of(
     arguments: Resampling, method: Method | None = None, clusters: Clusters | None = None
 ) -> Bootstrap:
     """Return the choices of intervals, or refuse wrong arguments."""
-    confidence, values = arguments.get("confidence", Bootstrap.level), checked(arguments)
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")
+    values = checked(arguments, ("resamples", "seed", "confidence"))
     return Bootstrap(
         values.get("resamples", Bootstrap.resamples),
         values.get("seed", Bootstrap.seed),
-        confidence,
+        values.get("confidence", Bootstrap.level),
         one_of("method", method or Bootstrap.method, get_args(Method)),
         clusters,
     )

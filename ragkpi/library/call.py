@@ -15,7 +15,7 @@ from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath, refuse_unjudged_
 from ragkpi.files.formats import RECOGNISED, Reading
 from ragkpi.files.opening import inputs
 from ragkpi.interface import interface, option
-from ragkpi.library.ground import Signature, signature_of
+from ragkpi.library.ground import Hashes, Signature, signature_of
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import (
     default_requests,
@@ -38,8 +38,6 @@ if TYPE_CHECKING:  # few calls have labels
 Names = Literal["given", "file", "runid"]
 MeasureNames = Literal["trec", "given"]
 OnProblem = Literal["raised", "kept"]
-Hashes = Mapping[str, "tuple[str, str | None]"]
-"""The path and SHA-256 of each file by role (``"qrels"``, ``"pool"``); None if not known."""
 
 
 class Notes:
@@ -349,14 +347,16 @@ class Evaluations:
         """The notes and warnings of the call so far."""
         return tuple(self.call.notes.told)
 
-    def signed(self, **files: Any) -> Signature | None:
-        """Return the signature of qrels, other `files` by role, and settings, if it is wanted."""
-        if not inputs().hashed:
-            return None
+    def signature(self, **files: Any) -> Signature:
+        """Sign qrels, other `files` by role, and settings."""
         sizes = [getattr(run.judged, "corpus_size", None) for run in self]
         seen = max((int(size.max(initial=0)) for size in sizes if size is not None), default=None)
         files = {"qrels": self.read.qrels, **files}
         return self.call.signature(self.metrics, files, self.judgements, seen)
+
+    def signed(self, **files: Any) -> Signature | None:
+        """Return the `signature` if the user wants it."""
+        return self.signature(**files) if inputs().hashed else None
 
     def small_print(self) -> list[str]:
         """Return the small print of a picture."""

@@ -12,7 +12,7 @@ import numpy as np
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import option, with_progress
-from ragkpi.library.ground import Signature, ids_sha256
+from ragkpi.library.ground import Hashes, Signature, ids_sha256
 from ragkpi.measures.measure import SUM, Metric, Scores
 from ragkpi.measures.registry import metric_named
 from ragkpi.reports.layout import (
@@ -40,9 +40,6 @@ from ragkpi.wording import as_json, counted, decoded
 if TYPE_CHECKING:  # few evaluations have gates or slices
     from ragkpi.files.query_files import QueryLabels
     from ragkpi.statistics.gates import Verdict
-
-Hashes = Mapping[str, "tuple[str, str | None]"]
-"""The path and SHA-256 of each file by role (``"qrels"``, ``"pool"``); None if not known."""
 
 QUERIES_AT_ONCE = 1000  # a run may have millions of queries
 MOST_CELLS = 100_000  # people cannot read larger tables
@@ -404,12 +401,12 @@ def _plain(statistics: FloatArray) -> list[Any]:
 
 
 _GATE_COLUMNS = [
-    *map(Column, ("run", "measure", "held against")),
-    Column("limit", "decimal", role="detail"),
+    *map(Column, ("run", "measure", "against")),
+    Column("limit", "decimal"),
     Column("value", "decimal"),
     Column("difference", "decimal", signed=True),  # from the limit, or the baseline's value
     Column("gate"),
-    Column("unseen", "decimal"),
+    Column("unseen", "decimal", role="detail"),
 ]
 
 
@@ -427,13 +424,13 @@ def gate_checks(verdicts: Sequence[Verdict]) -> list[Check]:
 
 def gates_table(verdicts: Sequence[Verdict]) -> Table:
     """Lay out a row per gate: what decided it, and the loss that a passed one could have missed."""
-    rows, rarest, notes = [], 0, []
+    rows, shares, notes = [], [], []
     for v in verdicts:
         reference = v.limit if v.baseline_value is None else v.baseline_value
         interval = finite(v.difference.interval) if v.difference else None
         tone: Literal["good", "bad"] = "good" if v.passed else "bad"
         unseen = v.unseen if v.passed else None
-        rarest = max(rarest, unseen.queries if unseen else 0)
+        shares += [unseen.share] if unseen else []
         rows.append(
             [
                 *map(Cell, (v.run, v.name, v.baseline or "limit", v.limit, v.value)),
@@ -444,14 +441,17 @@ def gates_table(verdicts: Sequence[Verdict]) -> Table:
         )
         if v.passed and v.caution:
             notes.append(f"{v.run}: {v.name}: {v.caution}")
-    if rarest:
+    if shares:
         notes.append(
             "unseen: the loss that a passed gate could have missed, as any that falls on fewer "
-            f"than 1 in {rarest} queries"
+            f"than {' or '.join(dict.fromkeys(shares))}"
         )
     passed = sum(verdict.passed for verdict in verdicts)
-    number = f"{passed} of {counted(len(verdicts), 'gate')}"
-    return Table(list(_GATE_COLUMNS), rows, notes, verdict=[f"{number} passed."])
+    number = f"{passed} of {counted(len(verdicts), 'gate')} passed"
+    if len({verdict.run for verdict in verdicts}) > 1:
+        return Table(list(_GATE_COLUMNS), rows, notes, verdict=[f"{number}."])
+    rows = [row[1:] for row in rows]
+    return Table(_GATE_COLUMNS[1:], rows, notes, verdict=[f"{number} ({verdicts[0].run})."])
 
 
 def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[str]:
@@ -469,8 +469,8 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
         return [interval_note(bootstrap), *([few] if few else [])]
     if "resampled" in kinds:
         words.append(f"percentile bootstrap, {_draws(bootstrap)}")
-    units = "queries" if bootstrap.clusters is None else "clusters of queries"
-    begin = f"[low, high]: {bootstrap.level * 100:.12g} % intervals over {units}: "
+    units = "clusters of queries" if bootstrap.clusters else "queries"
+    begin = f"[low, high]: {bootstrap.percent} intervals over {units}: "
     return [begin + "; ".join(words), *([few] if few else [])]
 
 
@@ -489,7 +489,7 @@ def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") 
     """Describe how intervals of the number `of` were computed by resampling `queries`."""
     units = queries if bootstrap.clusters is None else f"clusters of {queries}"
     return (
-        f"[low, high]: {bootstrap.level * 100:.12g} % percentile bootstrap interval{of} over "
+        f"[low, high]: {bootstrap.percent} percentile bootstrap interval{of} over "
         f"{units}, {_draws(bootstrap)}"
     )
 

@@ -24,14 +24,14 @@ def verdicts_on_run(
     Rates that are equal stay equal if the runs rank alike, and doubts are those of `holes`.
     """
     one, other = (evaluated.by_name[key] for key in keys)
-    gate = replace(gate, doubt=_doubt_of(evaluated, *keys, run[0]))
+    gate = replace(gate, doubt=_doubt_of(evaluated, *keys, (baseline[0], run[0])))
     return baseline_verdicts(baseline, run, gate, "equal" if other.ranks_like(one) else "differ")
 
 
 def _doubt_of(
-    evaluated: Evaluations, baseline: str, run: str, name: str
+    evaluated: Evaluations, baseline: str, run: str, names_in_words: tuple[str, str]
 ) -> Callable[[Difference], str]:
-    """Return a function that says what unjudged documents leave open of a run, called `name`."""
+    """Return a function that says what unjudged documents leave open of a run."""
     names = dict(zip(evaluated.by_name, evaluated.names, strict=True))
 
     def doubt(difference: Difference) -> str:
@@ -40,6 +40,6 @@ def _doubt_of(
         judging = judging_of(evaluated, difference.metric)
         claims = {names[run]: difference.decision}
         doubts = judging.doubts(names[baseline], claims) if judging else {}
-        return doubts[names[run]].in_words(baseline, name) if doubts else ""
+        return doubts[names[run]].in_words(*names_in_words) if doubts else ""
 
     return doubt

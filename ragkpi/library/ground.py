@@ -15,6 +15,9 @@ from ragkpi.version import __version__
 
 SHORT_HASH = 8
 
+Hashes = Mapping[str, "tuple[str, str | None]"]
+"""The path and SHA-256 of each file by role (``"qrels"``, ``"pool"``); None if not known."""
+
 Ground = Mapping[str, str]
 """The fields that two values must share to be comparable; empty for values that do not say it."""
 
@@ -23,7 +26,7 @@ class _Setting(NamedTuple):
     """A setting's text in a signature, the argument that sets it, and the need that it serves."""
 
     text: Callable[[Settings], str]
-    argument: str = ""
+    argument: str
     need: str = ""  # of all metrics
 
 
@@ -34,16 +37,20 @@ def _all_or(number: int | None) -> str:
 _SETTINGS: Mapping[str, _Setting] = {
     "N": _Setting(lambda s: _corpus_size(s), "corpus_size", "corpus_size"),
     "l": _Setting(lambda s: str(s.relevance_level), "relevance_level"),
-    "missing": _Setting(lambda s: s.missing),
+    "missing": _Setting(lambda s: s.missing, "missing"),
     "unjudged": _Setting(lambda s: s.unjudged, "unjudged"),
     "M": _Setting(lambda s: _all_or(s.max_retrieved), "max_retrieved"),
     "ties": _Setting(lambda s: s.ties, "ties"),
-    "query": _Setting(lambda s: "all" if s.only_query is None else quote(s.only_query)),
-    "gains": _Setting(lambda s: f"sha256:{s.gains.sha256}" if s.gains is not None else "levels"),
+    "query": _Setting(
+        lambda s: "all" if s.only_query is None else quote(s.only_query), "only_query"
+    ),
+    "gains": _Setting(
+        lambda s: "levels" if s.gains is None else f"sha256:{s.gains.sha256}", "gains"
+    ),
     "draws": _Setting(lambda s: s.draws, "draws", "corpus_size"),
     "grades": _Setting(lambda s: s.grade_map.name, "grade_map", "grade_map"),
     "pool_depth": _Setting(lambda s: _all_or(s.pool_depth), "pool_depth", "pool"),
-    "pool_union": _Setting(lambda s: s.pool_union, "", "pool"),
+    "pool_union": _Setting(lambda s: s.pool_union, "pool_union", "pool"),
 }
 # What the queries say already, or changes no value over all queries.
 _IMPLIED = ("missing", "query", "by", "cluster")
@@ -97,8 +104,8 @@ class Signature:
         """Return the settings that are not the default ones as the user writes them."""
         return [
             option(_SETTINGS[name].argument, text)
-            for name, text in self._chosen
-            if name in _SETTINGS and _SETTINGS[name].argument and "seen" not in text
+            for name, text in self.chosen.items()
+            if name in _SETTINGS and name != "gains"
         ]
 
     def arguments(self) -> tuple[dict[str, Any], list[str]]:
@@ -106,15 +113,11 @@ class Signature:
         arguments: dict[str, Any] = {}
         lost = []
         for name, text in self.fields.items():
-            if name == "query":
-                arguments |= {} if text == "all" else {"only_query": unquote(text)}
-            elif name in ("missing", "pool_union"):
-                arguments[name] = text
-            elif name in _SETTINGS and name != "gains" and "sha256:" not in text:
-                number = int(text) if text.isdecimal() else None if text == "all" else text
-                arguments |= {} if "seen" in text else {_SETTINGS[name].argument: number}
-            elif name in (*_SETTINGS, "sieve"):
+            if name in ("gains", "sieve") or (name == "N" and "sha256:" in text):
                 lost.append(name)
+            elif name in _SETTINGS and text != "all" and "seen" not in text:
+                number = text.isdecimal() and name != "query"
+                arguments[_SETTINGS[name].argument] = int(text) if number else unquote(text)
         return arguments, lost
 
     @property

@@ -65,18 +65,8 @@ class Result:
         A value's interval has two more columns: ``NAME_low`` and ``NAME_high``.
         """
         table = self.report.table(Layout(notes="columns"))
-        bounded = [
-            any(row[place].interval is not None for row in table.rows)
-            for place in range(len(table.columns))
-        ]
-        return [
-            {
-                name: value
-                for cell, column, wide in zip(row, table.columns, bounded, strict=True)
-                for name, value in _values(column.name, cell, wide)
-            }
-            for row in table.rows
-        ]
+        values = ([decoded(value) for value, _ in table.values(row)] for row in table.rows)
+        return [dict(zip(table.names, of_row, strict=True)) for of_row in values]
 
     @cached_property
     def slices(self) -> Mapping[str, Self]:
@@ -162,12 +152,6 @@ class Result:
         )
         rows = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
         return verdict + rows + notes
-
-
-def _values(name: str, cell: Cell, wide: bool) -> list[tuple[str, Any]]:
-    low, high = cell.interval or (None, None)
-    bounds = [(f"{name}_low", low), (f"{name}_high", high)] if wide else []
-    return [(name, decoded(cell.value)), *bounds]
 
 
 def _cell(text: str, cell: Cell, numeric: bool) -> str:

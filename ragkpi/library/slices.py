@@ -16,7 +16,13 @@ from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, NothingInCommonError, UsageError
 from ragkpi.files.formats import Reading
 from ragkpi.files.in_memory import qrels_columns
-from ragkpi.files.query_files import QueryLabels, read_corpus_sizes, read_gains, read_query_labels
+from ragkpi.files.query_files import (
+    QueryLabels,
+    read_corpus_sizes,
+    read_gains,
+    read_query_ids,
+    read_query_labels,
+)
 from ragkpi.interface import option
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.judged import GivenGains
@@ -134,6 +140,11 @@ def sizes_of(given: Any) -> Mapping[bytes, int]:
     if isinstance(given, str | os.PathLike):
         return read_corpus_sizes(os.fspath(given))
     return {octets(query): size for query, size in given.items()}
+
+
+def query_ids_of(path: str | os.PathLike[str]) -> Mapping[bytes, bytes]:
+    """Return the ids of queries by id, by the words of their texts, and by place from 1."""
+    return read_query_ids(os.fspath(path))
 
 
 def given_gains(given: Any, of_qrels: Reading) -> GivenGains:

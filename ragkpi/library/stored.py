@@ -71,34 +71,30 @@ class StoredResult:
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise self._broken(f"no stored result ({problem!r})") from None
 
-    def refuse_other_ground(
-        self, run: str, scores: Scores, signature: Signature, qrels: str
-    ) -> list[Metric]:
-        """Return the metrics by which a run is compared with this result.
-
-        `DataError` if its values are not comparable: with what differs, and the command that stores
-        them again.
-        """
+    def refuse_run(self, run: str, scores: Scores, evaluated: Evaluations) -> None:
+        """Raise `DataError` for a run on another ground, with the command that stores this anew."""
+        signature, qrels = evaluated.signature(), evaluated.judgements.file
         metrics = [metric for metric in scores.metrics if metric.is_comparable]
         queries = {"queries": scores.divisor, "queries_sha256": ids_sha256(scores.queries)}
-        here = ground_of({"signature": signature.long(), **queries})
-        unlike = self.unlike(here, metrics)
-        if unlike:
-            settings = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
-            again = " ".join(["ragkpi eval -q", *settings, "-o", self.path, qrels])
-            raise DataError(
-                f"{visible(self.name)} is not comparable with {visible(run)}: {unlike}; evaluate "
-                f"it as {visible(run)}: {visible(again)} RUN"
-            )
-        return metrics
+        settings = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
+        again = " ".join(["ragkpi eval -q", *settings, "-o", self.path, qrels])
+        ground = ground_of({"signature": signature.long(), **queries})
+        self.refuse_other(run, ground, metrics, f"it as {visible(run)}: {visible(again)} RUN")
 
-    def unlike(self, ground: Ground, metrics: Sequence[Metric]) -> str:
-        """Say in what values on another ground differ, or which are lacking; "" if in nothing."""
+    def refuse_other(
+        self, other: str, ground: Ground, metrics: Sequence[Metric], advice: str
+    ) -> None:
+        """Raise `DataError` for values on another ground, or by metrics that are not stored."""
         apart = differences(self.ground, ground, metrics)
         stored = self.record["values"]
         if lacking := [metric.name for metric in metrics if metric.name not in stored]:
             apart["values"] = f"without {', '.join(lacking)}", "with"
-        return ", ".join(f"{name} is {was} there, {now} here" for name, (was, now) in apart.items())
+        if apart:
+            unlike = (f"{name} is {was} there, {now} here" for name, (was, now) in apart.items())
+            raise DataError(
+                f"{visible(self.name)} is not comparable with {visible(other)}: "
+                f"{', '.join(unlike)}; evaluate {advice}"
+            )
 
     def _column(self, name: str, value: Any) -> MetricScores | None:
         """Return the scores by a metric; None where a run cannot be better by it."""
@@ -194,21 +190,20 @@ def scored_runs(
     Measures that nobody named are those that all results hold, or without results the `default`.
     `DataError` names what differs between results, runs and qrels.
     """
-    results = [run for run in runs.values() if isinstance(run, StoredResult)]
+    results = {name: run for name, run in runs.items() if isinstance(run, StoredResult)}
     read = {name: run for name, run in runs.items() if not isinstance(run, StoredResult)}
     metrics = call.metrics(default)
-    if results:
+    stored = [result.scores for result in results.values()]
+    if stored:
         call.notes.note(
             "stored results do not say what is unjudged or missing; "
             "with qrels and the runs, compare does"
         )
         inputs().hashed = True
         if not call.requests:
-            others = [result.scores for result in results[1:]]
-            stored = results[0].scores.metrics
-            metrics = [m for m in stored if all(m.name in scores for scores in others)]
-    scores: dict[str, Scores] = {}
-    evaluated, signature = None, None
+            metrics = [m for m in stored[0].metrics if all(m.name in scores for scores in stored)]
+    scores = dict(zip(results, stored, strict=True))
+    evaluated = None
     if read:
         if qrels is None:
             raise UsageError(f"{visible(next(iter(read)))}: a run; expected qrels before it")
@@ -217,14 +212,16 @@ def scored_runs(
         signature = evaluated.signed()
         for name, run in evaluated.by_name.items():
             scores[name] = run.scores
-            for result in results:
-                assert signature is not None
-                file = evaluated.judgements.file
-                result.refuse_other_ground(name, run.scores, signature, file)
+            for result in results.values():
+                result.refuse_run(name, run.scores, evaluated)
     else:
-        _refuse_apart(results, _chosen(call, qrels, metrics), metrics)
-        signature = Signature.read(results[0].record["signature"])
-    scores |= {name: run.scores for name, run in runs.items() if isinstance(run, StoredResult)}
+        first = next(iter(results.values()))
+        ground = {**first.ground, **_chosen(call, qrels, metrics)}
+        advice = "all runs with the same qrels, measures and settings"
+        for result in results.values():
+            other = "what this call says" if result is first else first.name
+            result.refuse_other(other, ground, metrics, advice)
+        signature = Signature.read(first.record["signature"])
     if results:
         names = [metric.name for metric in metrics if metric.is_comparable]
         scores = {key: one.only(one[name] for name in names) for key, one in scores.items()}
@@ -238,19 +235,6 @@ def _chosen(call: Call, qrels: Any, metrics: Sequence[Metric]) -> Ground:
         return call.signature(metrics, {}).chosen
     judgements = call.evaluator(qrels, metrics).relevance.judgements
     return call.signature(metrics, {"qrels": qrels}, judgements).chosen
-
-
-def _refuse_apart(results: Sequence[StoredResult], chosen: Ground, metrics: list[Metric]) -> None:
-    """Raise `DataError` for results whose grounds differ, or are not what a call chose."""
-    first = results[0]
-    for result in results:
-        unlike = result.unlike({**first.ground, **chosen}, metrics)
-        if unlike:
-            other = "what this call says" if result is first else visible(first.name)
-            raise DataError(
-                f"{visible(result.name)} is not comparable with {other}: {unlike}; evaluate all "
-                "runs with the same qrels, measures and settings"
-            )
 
 
 def _is_stored(value: Any) -> bool:
@@ -313,7 +297,6 @@ def records_of(path: str, objects: Iterable[tuple[int, Any]]) -> list[dict[str, 
     for number, stored in objects:
         if not isinstance(stored, dict):
             raise InputError(path, number, "no stored result (no values)", _EXPECTED)
-        runs = stored["runs"] if isinstance(stored.get("runs"), list) else [stored]
         if "slice" in stored:
             continue
         if stored.get("kind") == "query" and records:
@@ -321,7 +304,7 @@ def records_of(path: str, objects: Iterable[tuple[int, Any]]) -> list[dict[str, 
                 of_run = records[-1].setdefault(field, {})
                 of_run[stored.get("query")] = stored.get(key, {})
             continue
-        for run in runs:
+        for run in stored["runs"] if isinstance(stored.get("runs"), list) else [stored]:
             _refuse_odd(path, number, run)
             records.append({"ragkpi": stored.get("ragkpi"), **run} if run is not stored else run)
     return records

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from ragkpi.arrays import FloatArray
 from ragkpi.ranking.judged import ratio
 from ragkpi.statistics.bootstrap import special
+from ragkpi.statistics.correlation import weighted_pearson
 
 Weighting = Literal["plain", "linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
@@ -172,7 +173,8 @@ def p_of_chance(counts: FloatArray, levels: FloatArray) -> float:
     sure: of judges of random levels, its 95 % interval was above 0 for 24 % at 2 queries, 11 % at 3
     and 6 % at 8; this test was significant and above 0 for 1 to 3 % of them.
 
-    Edge cases: NaN for one query, or where kappa is undefined without some query
+    Edge cases: NaN for one query, or where kappa is undefined without some query; 1 where all
+                queries together and without any one give 0, as those of a constant judge do
     Source:     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 11
     """
     queries, total = len(counts), counts.sum(axis=0)
@@ -183,7 +185,7 @@ def p_of_chance(counts: FloatArray, levels: FloatArray) -> float:
     error = pseudo.std(ddof=1) / math.sqrt(queries)
     mean = abs(float(pseudo.mean()))
     if not error > 1e-12 * mean:
-        return math.nan if math.isnan(error) else 0.0
+        return math.nan if math.isnan(error) else float(mean == 0)
     return float(2 * special().stdtr(queries - 1, -mean / error))
 
 
@@ -234,7 +236,7 @@ def spearman_of_orders(reference: FloatArray, other: FloatArray) -> FloatArray:
     Source: C. Spearman, American Journal of Psychology 15, 1904.
     """
     ranks = [_order(values).sum(axis=-1).astype(np.float64) for values in (reference, other)]
-    return _where_ordered(_product_moment(*ranks), reference, other)
+    return _where_ordered(pearson_of_values(*ranks), reference, other)
 
 
 def pearson_of_values(reference: FloatArray, other: FloatArray) -> FloatArray:
@@ -242,7 +244,8 @@ def pearson_of_values(reference: FloatArray, other: FloatArray) -> FloatArray:
 
     Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
     """
-    return _where_ordered(_product_moment(reference, other), reference, other)
+    r = weighted_pearson(np.ones(reference.shape), reference, other)
+    return _where_ordered(r, reference, other)
 
 
 def rank_biased_overlap(
@@ -277,13 +280,6 @@ def _order(values: FloatArray) -> npt.NDArray[np.int8]:
     """Compare all pairs of systems: 1 where j's value is greater than i's, (..., i, j)."""
     row, column = values[..., :, np.newaxis], values[..., np.newaxis, :]
     return (column > row).astype(np.int8) - (column < row).astype(np.int8)
-
-
-@np.errstate(invalid="ignore")
-def _product_moment(x: FloatArray, y: FloatArray) -> FloatArray:
-    x, y = (v - v.mean(axis=-1, keepdims=True) for v in (x, y))
-    root = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
-    return np.clip(ratio((x * y).sum(axis=-1), root), -1.0, 1.0)
 
 
 def _where_ordered(value: FloatArray, reference: FloatArray, other: FloatArray) -> FloatArray:

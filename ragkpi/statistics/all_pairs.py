@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray
-from ragkpi.interface import with_progress
 from ragkpi.measures.measure import Metric, Scores, first
 from ragkpi.statistics.bootstrap import QuerySample, all_swaps, sums, swapped
 from ragkpi.statistics.paired import Procedure, comparable_samples
-from ragkpi.statistics.significance import ROUNDING, TIED, corrected, p_values
+from ragkpi.statistics.significance import ROUNDING, TIED
 
 
 @dataclass(frozen=True)
@@ -87,27 +86,6 @@ def _lettered(pairs: MetricPairs, differ: BoolArray) -> list[str]:
     """Return the letter of each run; the best one has the first."""
     letters = letters_of(differ[np.ix_(pairs.order, pairs.order)])
     return [letters[rank] for rank in np.argsort(pairs.order)]
-
-
-def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
-    """Test every pair separately: the uncorrected p-values, (R, R) per metric."""
-    runs, seed = sample.statistics.shape[1], procedure.bootstrap.seed
-    matrices = [np.full((runs, runs), np.nan) for _ in sample.metrics]
-    for run in with_progress(range(runs - 1), "pairs", runs - 1):
-        rest = replace(sample, statistics=sample.statistics[:, run:])
-        tested = p_values(rest, procedure.test, procedure.trials, seed)
-        for matrix, of_metric in zip(matrices, tested, strict=True):
-            matrix[run, run + 1 :] = matrix[run + 1 :, run] = of_metric
-    return matrices
-
-
-def corrected_pairs(matrices: list[FloatArray], procedure: Procedure) -> list[FloatArray]:
-    """Correct the p-values of pairs, (R, R) per metric, for all pairs and all these metrics."""
-    one, other = np.triu_indices(len(matrices[0]), 1)
-    p = np.stack(matrices)
-    values = corrected(p[:, one, other].ravel(), procedure.correction)
-    p[:, one, other] = p[:, other, one] = values.reshape(len(matrices), -1)
-    return list(p)
 
 
 @np.errstate(invalid="ignore")

@@ -302,6 +302,16 @@ class Bootstrap:
     clusters: Clusters | None = None
 
     @property
+    def units(self) -> Literal["queries", "clusters"]:
+        """What is drawn and counted as evidence, in words."""
+        return "clusters" if self.clusters else "queries"
+
+    @property
+    def percent(self) -> str:
+        """The level in words, with all of its digits."""
+        return f"{self.level * 100:.12g} %"
+
+    @property
     def tails(self) -> Tails:
         """The probabilities at both ends of a percentile interval."""
         tail = round((1 - self.level) / 2, 12)  # 0.025, not 0.025000000000000022
@@ -474,18 +484,23 @@ def few_queries_note(runs: Iterable[Scores], bootstrap: Bootstrap) -> str:
     value, the number of the others matters: coverage of 12 queries is 66 % if nine of ten share
     it, of 400 queries 93 % if all but 12 do.
     """
-    samples = [(c.metric, c.statistics[c.has_value]) for run in runs for c in run.estimates()]
-    samples = [(m, values) for m, values in samples if kind_of(m, values, bootstrap) == "resampled"]
+    samples = [
+        (metric, sample.statistics[:, 0, columns], sample.units)
+        for run in runs
+        for sample in query_samples([run], lambda m: m.is_estimate, bootstrap.clusters)
+        for metric, columns in zip(sample.metrics, sample.columns, strict=True)
+        if kind_of(metric, sample.statistics[:, 0, columns], bootstrap) == "resampled"
+    ]
     sizes = [
-        len(values)
-        for metric, values in samples
-        if 2 <= len(values) < (FEW if metric.measure.is_mean else FEW_OTHERWISE)
+        units
+        for metric, _, units in samples
+        if 2 <= units < (FEW if metric.measure.is_mean else FEW_OTHERWISE)
     ]
     if not sizes:
-        return _alike_note([values for _, values in samples])
+        return _alike_note([values for _, values, _ in samples])
     n = " to ".join(map(str, dict.fromkeys((min(sizes), max(sizes)))))
     which = "some resampled" if len(sizes) < len(samples) else "resampled"
-    return f"With so few queries ({n}) {which} intervals are too narrow."
+    return f"With so few {bootstrap.units} ({n}) {which} intervals are too narrow."
 
 
 def _alike_note(samples: Sequence[FloatArray]) -> str:

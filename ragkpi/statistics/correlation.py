@@ -117,24 +117,24 @@ def pearson(x: FloatArray, y: FloatArray) -> UnderWeights:
             r = _over_root(products - of_x * of_y / total, by_x, by_y)
         lost = (by_x <= _LOST * squares_x) | (by_y <= _LOST * squares_y)
         if lost.any():
-            r[lost] = around_means(weights[lost], x, y)
+            r[lost] = weighted_pearson(weights[lost], x, y)
         return r
 
     return under
 
 
-def around_means(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Compute Pearson's r, (B,), by definition: each resample around its own means."""
-    total = weights.sum(axis=1, keepdims=True)
+def weighted_pearson(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+    """Compute Pearson's r by definition, around the means of each row of weights, (..., n)."""
+    total = weights.sum(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        from_x, from_y = (v - (weights * v).sum(axis=1, keepdims=True) / total for v in (x, y))
+        from_x, from_y = (v - (weights * v).sum(axis=-1, keepdims=True) / total for v in (x, y))
     drawn = weights > 0
-    constant = np.zeros(len(weights), dtype=bool)
+    constant = np.zeros(weights.shape[:-1], dtype=bool)
     for v in (x, y):  # rounding leaves a trace of variance
-        low = np.where(drawn, v, np.inf).min(axis=1, initial=np.inf)
-        constant |= low == np.where(drawn, v, -np.inf).max(axis=1, initial=-np.inf)
+        low = np.where(drawn, v, np.inf).min(axis=-1, initial=np.inf)
+        constant |= low == np.where(drawn, v, -np.inf).max(axis=-1, initial=-np.inf)
     covariance, by_x, by_y = (
-        (weights * product).sum(axis=1)
+        (weights * product).sum(axis=-1)
         for product in (from_x * from_y, from_x * from_x, from_y * from_y)
     )
     return np.where(constant, np.nan, _over_root(covariance, by_x, by_y))

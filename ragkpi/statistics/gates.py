@@ -95,7 +95,7 @@ class BaselineGate:
             claim = f"more than {allowed} worse" if margin else "worse"
         else:
             claim = f"at most {allowed} worse" if margin else "no worse"
-        limit = f"limit: {end if margin else 0} at {self.procedure.bootstrap.level * 100:g} %"
+        limit = f"limit: {end if margin else 0} at {self.procedure.bootstrap.percent}"
         if math.isnan(difference.interval.low):
             limit += "; no interval of the difference is valid: all queries differ by the same, or "
             limit += "they are too few"
@@ -117,21 +117,22 @@ class BaselineGate:
         amount = -min(sign * bound for bound in difference.interval)
         if amount == 0 == difference.difference or math.isnan(amount):
             return None
-        often = rarest_seen(difference.queries, self.procedure.bootstrap.level)
-        return Unseen(max(amount, 0.0), often, difference.difference)
+        bootstrap, units = self.procedure.bootstrap, difference.reach.units
+        share = f"1 in {rarest_seen(units, bootstrap.level)} {bootstrap.units}"
+        return Unseen(max(amount, 0.0), share, difference.difference)
 
 
 class Unseen(NamedTuple):
-    """A loss in the value that a gate could have missed, or one on fewer than 1 in N queries."""
+    """A loss in the value that a gate could have missed, or one on fewer than 1 in N units."""
 
     loss: float
-    queries: int
+    share: str  # "1 in 4 queries"
     beside: float  # the difference, which decides how many digits are written
 
     def __str__(self) -> str:
         (text,) = _alike(self.beside, self.loss)
         loss = f"a loss of {text}, or one" if self.loss else "a loss"
-        return f"{loss} that falls on fewer than 1 in {self.queries} queries"
+        return f"{loss} that falls on fewer than {self.share}"
 
 
 @dataclass(frozen=True)

@@ -133,15 +133,21 @@ class Difference:
 class Comparison:
     """Runs against a baseline, the first run, over the queries that all runs share.
 
-    Differences are ordered by metric as printed, then by run. `tests` is the number of p-values
-    that were corrected together.
+    Differences are ordered by metric as printed, then by run. `together` are the p-values that were
+    corrected together, of other comparisons too; those of this one begin at place `first`.
     """
 
     names: list[str]
     runs: list[Scores]
     differences: list[Difference]
     procedure: Procedure
-    tests: int = 0
+    together: FloatArray = field(default_factory=lambda: np.empty(0), compare=False)
+    first: int = 0
+
+    @property
+    def tests(self) -> int:
+        """The number of p-values that were corrected together."""
+        return int(np.isfinite(self.together).sum())
 
     @property
     def metrics(self) -> list[Metric]:
@@ -171,15 +177,20 @@ class Comparison:
         most = max(reaches, default=None)
         if most is None or not most.differing:
             return ""
-        factor = max(1, self.tests) if self.procedure.correction == "holm" else 1
-        least = min(1.0, factor * min(reach.least_p(self.procedure.test) for reach in reaches))
+        least = alone = min(reach.least_p(self.procedure.test) for reach in reaches)
+        if alone * self.tests >= self.procedure.limit:  # else no correction could hide it
+            own = slice(self.first, self.first + len(self.claims))
+            family = self.together.copy()
+            family[own] = np.where(np.isnan(family[own]), np.nan, alone)
+            of_own = corrected(family, self.procedure.correction)[own]
+            least = float(np.nanmin(of_own, initial=1.0))
         if least < self.procedure.limit:
             return ""
         nouns = ("query", "queries") if most.units == tested[0].queries else ("cluster", "clusters")
         with_units = counted(most.units, *nouns)
         if most.differing < most.units:
             with_units = f"{most.differing} of {with_units} that differ"
-        p = "p" if factor == 1 else f"p, corrected for {factor} tests,"
+        p = "p" if least == alone else f"p, corrected for {self.tests} tests,"
         return f"With {with_units} no difference can be shown: {p} cannot fall below {least:.4g}."
 
 
@@ -221,18 +232,20 @@ def compare_each(
 def decided_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Correct and decide the claims of comparisons as one family: of all queries and of slices."""
     procedure = comparisons[0].procedure
+    first = np.cumsum([0, *(len(comparison.claims) for comparison in comparisons)]).tolist()
     p = np.array([d.p for comparison in comparisons for d in comparison.claims])
     of_claims = iter(corrected(p, procedure.correction).tolist())
     return [
         replace(
             comparison,
-            tests=int(np.isfinite(p).sum()),
+            together=p,
+            first=begin,
             differences=[
                 d if d.decision == "described" else d.decided(next(of_claims), procedure.limit)
                 for d in comparison.differences
             ],
         )
-        for comparison in comparisons
+        for begin, comparison in zip(first, comparisons, strict=False)
     ]
 
 

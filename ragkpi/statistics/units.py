@@ -37,6 +37,12 @@ def units_of(queries: Sequence[bytes], clusters: Clusters | None) -> Unit:
     return None if len(units) == len(queries) else np.array(numbers)
 
 
+def numbered_units(queries: Sequence[bytes], clusters: Clusters | None) -> IntArray:
+    """Number the units of queries, (n,), also where each query is one of its own."""
+    unit = units_of(queries, clusters)
+    return np.arange(len(queries)) if unit is None else unit
+
+
 def by_unit(values: FloatArray, unit: Unit) -> FloatArray:
     """Add the values of queries, (n, ...), by unit, (G, ...)."""
     if unit is None:

@@ -12,7 +12,7 @@ from tests.published_schema import valid_document, valid_lines
 RAG25 = Path("/work/shared/data/rag25")
 JUDGES = ("qrels.txt", "qrels.llm.txt")
 RUNS = ("runs/bm25.run", "runs/dense.run", "runs/fusion.run")
-FAST = ("--resamples", "50", "--trials", "200")
+FAST = ("--resamples", "50")
 
 
 def document(outcome):
@@ -25,7 +25,7 @@ def test_people_and_umbrela_of_rag_2025(ragkpi):
     runs = [f"runs/s{number}.run" for number in range(1, 9)]
     outcome = ragkpi(
         "agree", "qrels.txt", "qrels.umbrela.txt", *runs, "--judges", "people,UMBRELA",
-        "--format", "json", "--resamples", "1000", "--trials", "200", folder=RAG25,
+        "--format", "json", "--resamples", "1000", folder=RAG25,
     )  # fmt: skip
     found = document(outcome)
     (pair,) = found["findings"]["pairs"]

@@ -80,7 +80,7 @@ def test_values_are_those_of_eval(depth, ragkpi):
 
 def test_default_depths_end_with_what_counts_of_the_run(depth):
     options = ["-N", "5000", "-M", "7", "--format", "json"]
-    assert [row["K"] for row in rows(depth(*options, QRELS, RUN))] == [1, 2, 3, 4, 5]
+    assert [row["K"] for row in rows(depth(*options, QRELS, RUN))] == [1, 2, 3, 4, 5, 7]
 
 
 def test_an_answer_begins_with_a_sentence_and_ends_in_a_chart(depth):

@@ -16,8 +16,8 @@ RUNS = [str(FIXTURES / "runs" / name) for name in ("bm25.run", "fusion.run")]
 def test_agree_is_the_command(ragkpi):
     import ragkpi as library
 
-    found = library.agree(PEOPLE, MODEL, RUNS, resamples=50, trials=200)
-    arguments = ("--resamples", "50", "--trials", "200", "--format", "json")
+    found = library.agree(PEOPLE, MODEL, RUNS, resamples=50)
+    arguments = ("--resamples", "50", "--format", "json")
     printed = json.loads(ragkpi("agree", PEOPLE, MODEL, *RUNS, *arguments).out)
     assert json.loads(json.dumps(found.to_dict())) == printed
     assert "orders these 2 runs like qrels" in found.answer

@@ -41,6 +41,14 @@ in_a_list: ragkpi.RunResults = ragkpi.evaluate(qrels, [run, run])
 again: ragkpi.RunResult = ragkpi.evaluate(ragkpi.read_qrels("qrels.txt"), ragkpi.read_run("r"))
 low = one.ci(method="percentile", seed=1)["P_1"].low
 compared = ragkpi.compare(qrels, {"a": run, "b": run}, "map", test="sign", confidence=0.9)
+judged = ragkpi.read_qrels("qrels.txt")
+levels: dict[str, float] = judged["q1"]
+sampled = {query: judged[query] for query in list(judged)[:1]}
+part: ragkpi.RunResult = ragkpi.evaluate(sampled, run, gains={"q1": {"d1": 0.5}}, pool=run)
+labelled = ragkpi.evaluate(judged, run, by={"lang": {"q1": "de"}}, cluster={"q1": "a"})
+told = ragkpi.agree(judged, {"model": qrels}).answer, ragkpi.depth(judged, [run, run]).answer
+holes = ragkpi.holes(judged, ["a", "b"], by="labels.tsv").answer
+print(levels, part.mean, labelled.slices, told, holes)
 print(gate(Path("run"), 0.3), table(["a", "b"], {}), compared.answer, low + 1.0)
 """
 
@@ -58,7 +66,8 @@ def test_a_client_passes_the_strictest_check(tmp_path):
 
 
 def test_a_wrong_client_does_not(tmp_path):
-    wrong = CLIENT + 'one.runs\nseveral.per_query\nragkpi.evaluate(qrels, run, misssing="zero")\n'
+    wrong = CLIENT + "one.runs\nseveral.per_query\nragkpi.holes(1, 2)\n"
+    wrong += 'ragkpi.evaluate(qrels, run, misssing="zero")\n'
     done = checked(tmp_path, wrong)
     errors = {line.split(":")[1] for line in done.stdout.splitlines() if ": error: " in line}
-    assert len(errors) == 3, done.stdout
+    assert len(errors) == 4, done.stdout

@@ -71,3 +71,16 @@ def test_a_gate_doubts_as_compare_does(judged, says):
     assert ("worse than baseline's 0.3000 as far as judged: " in str(problem)) == says
     answer = ragkpi.compare(qrels, {"old": old, **new}, "P.10").answer
     assert (words.replace("baseline", "old")[1:] in answer) == says
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+def test_a_gate_calls_runs_as_its_table_does(tmp_path):
+    qrels, runs = judged_to({"deep": DEEP, "shallow": 10}, RELEVANT)
+    for name, run in runs.items():
+        rows = [f"{q} Q0 {d} 1 {s} {name}\n" for q, of in run.items() for d, s in of.items()]
+        (tmp_path / f"{name}.run").write_text("".join(rows))
+    paths = {path: path for path in (str(tmp_path / f"{name}.run") for name in runs)}
+    (verdict,) = ragkpi.compare(
+        qrels, paths, "map", names="file", fail_if="worse", problems="kept"
+    ).verdicts
+    assert "judged in the top 50: deep 100 %, shallow 40 %" in str(verdict)

@@ -18,13 +18,12 @@ from ragkpi.questions.agree.study import (
     mapped,
     order_agreement,
     panel,
-    parse_level_map,
     scales_differ,
     shared_queries,
 )
+from ragkpi.ranking.judged import parse_levels
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.paired import Procedure
 from tests.made_scores import MAP, scores
 
 PEOPLE = {
@@ -37,7 +36,7 @@ MODEL = {
     "q2": {"a": 0, "z": 0},
     "other": {"a": 1},
 }
-PROCEDURE = Procedure(bootstrap=Bootstrap(resamples=200), trials=500)
+BOOTSTRAP = Bootstrap(resamples=200)
 
 
 def judgements(levels):
@@ -50,7 +49,7 @@ def together(*judges, names=("people", "model", "third")):
 
 def test_what_both_judged_and_what_one_alone():
     found = together(PEOPLE, MODEL)
-    (pair,) = agree(found, PROCEDURE).pairs
+    (pair,) = agree(found, BOOTSTRAP).pairs
     assert (pair.documents, pair.queries) == (5, 2)
     # only_people and alone/a; only_model, other/a, and what people left unjudged.
     assert (pair.only_first, pair.only_second) == (2, 3)
@@ -63,7 +62,7 @@ def test_what_both_judged_and_what_one_alone():
 
 
 def test_the_worst_query_comes_first_with_its_documents():
-    (pair,) = agree(together(PEOPLE, MODEL), PROCEDURE, per_query="shown").pairs
+    (pair,) = agree(together(PEOPLE, MODEL), BOOTSTRAP, per_query=True).pairs
     worst, other = pair.by_query
     assert (worst.query, worst.documents, worst.distance) == (b"q2", 2, 1.0)
     assert worst.differing == [(b"a", 2, 0)]
@@ -115,7 +114,7 @@ def test_many_judges_of_many_documents_as_dictionaries_have_them():
 
 
 def test_more_than_two_judges_are_compared_in_pairs_and_as_a_whole():
-    found = agree(together(PEOPLE, MODEL, PEOPLE), PROCEDURE)
+    found = agree(together(PEOPLE, MODEL, PEOPLE), BOOTSTRAP)
     assert [pair.judges for pair in found.pairs] == [
         ("people", "model"),
         ("people", "third"),
@@ -132,14 +131,14 @@ def test_nothing_in_common():
 
 def test_levels_on_another_scale():
     people = judgements(PEOPLE)
-    scale = parse_level_map("0=0,1=0,2=3", "--map-levels")
+    scale = parse_levels("0=0,1=0,2=3", "--map-levels", "wrong")
     assert sorted(mapped(people, scale, "--map-levels").level.tolist()) == [-1, 0, 0, 0, 0, 0, 3, 3]
     assert mapped(people, {}, "--map-levels") is people
     with pytest.raises(UsageError, match="level 2, which the map lacks"):
         mapped(people, {0: 0, 1: 1}, "--map-levels")
     for bad in ("0", "0=x", "0=0,0=1", "", "1=-1"):
         with pytest.raises(UsageError, match="--map-other"):
-            parse_level_map(bad, "--map-other")
+            parse_levels(bad, "--map-other", "wrong")
 
 
 def test_other_scales_are_noticed():
@@ -150,7 +149,7 @@ def test_other_scales_are_noticed():
 def test_too_many_levels_are_refused():
     many = {"q": {f"d{level}": level for level in range(50)}}
     with pytest.raises(UsageError, match="50 different levels"):
-        agree(together(many, many), PROCEDURE)
+        agree(together(many, many), BOOTSTRAP)
 
 
 def test_queries_that_all_judges_have():
@@ -162,7 +161,7 @@ def test_queries_that_all_judges_have():
 
 def test_one_query_has_no_interval():
     judges = together({"q": {"a": 1, "b": 0}}, {"q": {"a": 1, "b": 1}})
-    (pair,) = agree(judges, PROCEDURE).pairs
+    (pair,) = agree(judges, BOOTSTRAP).pairs
     assert np.isnan(pair.whole["agreement"].interval.low)
 
 
@@ -178,7 +177,7 @@ def runs_of(*means, seed=1, noise=0.02, queries=40):
 def test_orders_and_what_changes_places():
     reference = runs_of(0.6, 0.5, 0.4)
     other = runs_of(0.5, 0.6, 0.1, seed=2)
-    (study,) = order_agreement("abc", reference, other, PROCEDURE)
+    (study,) = order_agreement("abc", reference, other, BOOTSTRAP)
     assert study.leaders == ("a", "b")
     assert study.drop == ("a", 1)
     (swap,) = study.swaps
@@ -195,12 +194,11 @@ def test_orders_and_what_changes_places():
 
 def test_runs_that_are_equally_good_are_rarely_called_swapped():
     """Six runs as good as each other, two judges that err independently: at most 5 of 100."""
-    procedure = Procedure(bootstrap=Bootstrap(resamples=1), test="t")
     called = 0
     for trial in range(200):
         reference = runs_of(*[0.5] * 6, seed=2 * trial, noise=0.1)
         other = runs_of(*[0.5] * 6, seed=2 * trial + 1, noise=0.1)
-        (study,) = order_agreement("abcdef", reference, other, procedure)
+        (study,) = order_agreement("abcdef", reference, other, Bootstrap(resamples=1))
         called += any(swap.significant for swap in study.swaps)
     assert called <= 200 * 0.05 + 8  # two standard errors and a half
 
@@ -228,7 +226,7 @@ def ranked(random, levels, other, qualities):
     return by_judge
 
 
-def ask(random, kept, qualities, queries=25, procedure=None):
+def ask(random, kept, qualities, queries=25):
     """Ask about a judge who keeps a share of the levels and draws the others at random.
 
     His kappa is that share.
@@ -239,7 +237,7 @@ def ask(random, kept, qualities, queries=25, procedure=None):
     names = [f"run{number}" for number in range(len(qualities))]
     return agree(
         together(judged(levels), judged(other)),
-        procedure or Procedure(test="t", bootstrap=Bootstrap(resamples=100)),
+        Bootstrap(resamples=100),
         names,
         ranked(random, levels, other, qualities),
     )
@@ -277,7 +275,7 @@ def verdict_of(kept, reference, other, seed=1):
     said = np.where(random.random(levels.shape) < kept, levels, levels_of(random))
     names = "abcdefgh"[: len(reference)]
     runs = runs_of(*reference), runs_of(*other, seed=2)
-    found = agree(together(judged(levels), judged(said)), PROCEDURE, names, runs)
+    found = agree(together(judged(levels), judged(said)), BOOTSTRAP, names, runs)
     (verdict,) = agree_answer(found).verdict
     assert len(verdict) <= 3 * 80
     return verdict
@@ -306,13 +304,13 @@ def test_several_judges_have_a_line_each_and_many_are_counted():
     noise = [levels_of(random) for _ in range(3)]
     judges = [judged(each) for each in (levels, good, *noise)]
     names = ("people", "good", "n1", "n2", "n3")
-    few = agree_answer(agree(together(*judges[:4], names=names), PROCEDURE)).verdict
+    few = agree_answer(agree(together(*judges[:4], names=names), BOOTSTRAP)).verdict
     assert [line.split(" (")[0] for line in few] == [
         "good: better than chance",
         "n1: not shown better than chance",
         "n2: not shown better than chance",
     ]
-    many = agree_answer(agree(together(*judges, names=names), PROCEDURE)).verdict
+    many = agree_answer(agree(together(*judges, names=names), BOOTSTRAP)).verdict
     assert many[0].startswith("good: better than chance (kappa ")
     assert many[2] == "2 more judges: 2 not shown better than chance."
 
@@ -321,20 +319,20 @@ def test_many_runs_are_told_apart_with_few_trials():
     """595 pairs, for which 500 random trials are too few to correct by Holm."""
     means = np.linspace(0.9, 0.1, 35).tolist()
     names = [f"run{number}" for number in range(35)]
-    orders = order_agreement(names, runs_of(*means), runs_of(*means, seed=3), PROCEDURE)
+    orders = order_agreement(names, runs_of(*means), runs_of(*means, seed=3), BOOTSTRAP)
     assert [order.ranking for order in orders] == ["alike"]
 
 
 def test_one_query_shows_nothing():
     judges = together({"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1, "b": 0, "c": 1}})
-    (verdict,) = agree_answer(agree(judges, PROCEDURE)).verdict
+    (verdict,) = agree_answer(agree(judges, BOOTSTRAP)).verdict
     assert "is not shown to agree with people better than chance" in verdict
     assert "too few queries to test" in verdict
 
 
 def test_swaps_are_significant_under_both_or_not():
     """The judge puts b above a by a hair: people's difference is significant, his is not."""
-    (study,) = order_agreement("ab", runs_of(0.6, 0.5), runs_of(0.5, 0.503, seed=2), PROCEDURE)
+    (study,) = order_agreement("ab", runs_of(0.6, 0.5), runs_of(0.5, 0.503, seed=2), BOOTSTRAP)
     (swap,) = study.swaps
     assert swap.p_reference < 0.05 < swap.p_other
     assert not swap.significant
@@ -355,10 +353,33 @@ def test_copies_of_queries_in_clusters_agree_as_the_queries_do():
     once = together(judged(levels), judged(other))
     copies = together(judged(np.repeat(levels, 3, axis=0)), judged(np.repeat(other, 3, axis=0)))
     clusters = {query: str(number // 3) for number, query in enumerate(copies.queries)}
-    clustered = replace(PROCEDURE, bootstrap=replace(PROCEDURE.bootstrap, clusters=clusters))
-    (one,), (three,) = agree(once, PROCEDURE).pairs, agree(copies, clustered).pairs
+    clustered = replace(BOOTSTRAP, clusters=clusters)
+    (one,), (three,) = agree(once, BOOTSTRAP).pairs, agree(copies, clustered).pairs
     assert three.documents == 3 * one.documents
     assert three.p_chance == pytest.approx(one.p_chance)
     for name in ("agreement", "kappa", "kappa_quadratic", "mean_difference"):
         assert three.whole[name].interval == pytest.approx(one.whole[name].interval)
-    assert agree(copies, PROCEDURE).pairs[0].p_chance < one.p_chance
+    assert agree(copies, BOOTSTRAP).pairs[0].p_chance < one.p_chance
+
+
+def test_a_judge_of_one_level_agrees_as_chance_would_and_not_less():
+    """Its kappa is 0 with and without any query: nothing varies, and nothing is shown."""
+    people = judged(np.arange(80).reshape(8, 10) % 3)
+    model = judged(np.ones((8, 10), dtype=np.int64))
+    found = agree(together(people, model), BOOTSTRAP)
+    assert found.pairs[0].p_chance == 1
+    (verdict,) = agree_answer(found).verdict
+    assert "is not shown to agree with people better than chance (quadratic kappa 0.00" in verdict
+
+
+def test_a_judge_of_some_documents_does_not_serve_as_well():
+    """It agrees on all that it judged, two of ten documents, and orders the runs otherwise."""
+    levels = np.arange(80).reshape(8, 10) % 3
+    people, model = judged(levels), {q: dict([*of.items()][:2]) for q, of in judged(levels).items()}
+    found = agree(together(people, model), BOOTSTRAP)
+    assert found.pairs[0].whole["agreement"].value == 1
+    (verdict,) = agree_answer(found).verdict
+    assert "either serves" not in verdict
+    assert verdict.startswith("model agrees with people on levels beyond chance (quadratic kappa 1")
+    (verdict,) = agree_answer(agree(together(people, people), BOOTSTRAP)).verdict
+    assert verdict == "model gives every document the level of people: either serves."

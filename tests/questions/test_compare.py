@@ -331,11 +331,12 @@ def test_what_so_few_queries_could_not_show():
     for runs, rare in ((made[:2], 4), (made[2:], 10)):
         (note,) = evidence_notes(runs, MAP, None)
         assert (
-            f"fewer than 1 in {rare} queries could not show in these {len(runs[0].queries)}."
+            f"fewer than 1 in {rare} queries might not show in these {len(runs[0].queries)}."
             in note
         )
-    many = [scores([(MAP, np.random.default_rng(run).random(99))]) for run in (1, 2)]
-    assert list(evidence_notes(many, MAP, None)) == []
+    many, one = ([scores([(MAP, np.random.default_rng(run).random(n))]) for run in (1, 2)]
+                 for n in (99, 1))  # fmt: skip
+    assert list(evidence_notes(many, MAP, None)) == list(evidence_notes(one, MAP, None)) == []
     assert "fewer than 1 in 33 queries" in next(iter(evidence_in_words(many, MAP, None)))
 
 
@@ -350,7 +351,7 @@ def test_ids_like_turns_are_noted_where_turns_differ_alike(shared, noted):
     assert len(notes) == noted
     assert all("10_0, 10_1, …" in note and "cluster=" in note for note in notes)
     clusters = {query: query[:2].decode() for query in queries}
-    assert list(evidence_notes(runs, MAP, clusters)) == []
+    assert not any("turns" in note for note in evidence_notes(runs, MAP, clusters))
     (words,) = evidence_in_words(runs, MAP, clusters)
     assert "clusters: 20 of 100 queries" in words
 
@@ -436,5 +437,25 @@ def test_marks_are_columns_for_programs():
 
 
 def test_a_paper_table_is_for_readers():
-    with pytest.raises(UsageError, match="--paper is for readers"):
+    with pytest.raises(UsageError, match="it is for readers"):
         rendered(paper(), "json", Layout())
+
+
+def test_what_so_few_clusters_could_not_show():
+    """Of 40 queries in eight clusters: (1 - 1/3) ** 8 = 0.039, (1 - 1/4) ** 8 = 0.100."""
+    runs = [scores([(MAP, np.random.default_rng(run).random(40))]) for run in (1, 2)]
+    clusters = {query: str(row // 5) for row, query in enumerate(runs[0].queries)}
+    (note,) = evidence_notes(runs, MAP, clusters)
+    assert note.endswith("fewer than 1 in 3 clusters might not show in these 8.")
+    assert list(evidence_notes(runs, MAP, None)) == []
+
+
+def test_bars_are_what_their_caption_says():
+    """Means between 0 and 1 have score intervals, which no resample and no seed moves."""
+    runs = [scores([(MAP, np.random.default_rng(run).random(20))]) for run in (1, 2)]
+    for method, words in (("score", "score interval of a mean"), ("percentile", "5,000 resamples")):
+        procedure = Procedure(bootstrap=Bootstrap(method=method))
+        (chart,) = AllPairsReport(compare_all(["a", "b"], runs, procedure)).charts()
+        said = " ".join(chart.notes)
+        assert f"bars: 95 % {'' if method == 'score' else 'percentile bootstrap '}interval" in said
+        assert words in said

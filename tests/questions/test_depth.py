@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import ragkpi
 from ragkpi.charts.text_chart import text
 from ragkpi.errors import UsageError
 from ragkpi.measures.chance import Needed
@@ -90,6 +91,15 @@ def test_the_best_depth_of_a_deep_run_need_not_be_asked_for():
     found = study_run(judged, [1, 3000], Limits()).affordable
     assert (found.best_depth, found.depth) == (1200, 2400)
     assert found.best == pytest.approx(math.log2(1_000_000 / 1200))
+
+
+def test_the_depth_of_a_retriever_that_returns_eight_passages_is_tried():
+    runs = {"q1": [f"d{place}" for place in range(8)], "q2": [f"d{place}" for place in range(6)]}
+    result = ragkpi.depth({"q1": ["d7"], "q2": ["d5"]}, runs, corpus_size=1000)
+    assert [(row["K"], row["p_obs"]) for row in result.rows] == [
+        *((depth, 0) for depth in (1, 2, 3, 5)),
+        (8, 1),
+    ]
 
 
 @pytest.mark.parametrize("draws", ["nominal", "ret"])

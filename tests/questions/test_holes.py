@@ -301,7 +301,7 @@ def test_what_has_no_bounds_says_why(request_, reason):
 @pytest.mark.parametrize("runs", [1, 2])
 @pytest.mark.parametrize("request_", PARAMETERS["ra_nwg"])
 def test_bounds_that_are_not_exact_are_wider(tmp_path, monkeypatch, request_, runs):
-    monkeypatch.setattr("ragkpi.bounds.bounds.MOST_COUNTS", -1)
+    monkeypatch.setattr("ragkpi.bounds.search.MOST_COUNTS", -1)
     widths = []
     for seed in range(12):
         judged, ranked = collection(seed, runs)

@@ -32,7 +32,7 @@ def judge(queries: int, strengths: Sequence[float], kept: float) -> Trial:
         other[empty, rng.integers(level.shape[1], size=int(empty.sum()))] = 1
         runs = ranked(rng, level * 0.5, strengths)
         people, model = by_query(level), by_query(other)
-        found = ragkpi.agree(people, model, runs, MEASURE, resamples=_RESAMPLES, trials=_RESAMPLES)
+        found = ragkpi.agree(people, model, runs, MEASURE, resamples=_RESAMPLES)
         order = found.findings["orders"][0]
         tau = stats.kendalltau(order["reference"], order["other"])
         return {

@@ -279,3 +279,11 @@ def test_what_is_said_to_be_covered_is(n, covered):
         intervals(scores([(MAP, random.beta(2, 3, n))]), PERCENTILE)["map"] for _ in range(1200)
     ]
     assert np.mean([low <= 0.4 <= high for low, high in bounds]) == pytest.approx(covered, abs=0.03)
+
+
+def test_few_clusters_are_few_however_many_queries_they_have():
+    made = scores([spread(400)])
+    clusters = {query: str(row // 50) for row, query in enumerate(made.queries)}
+    bootstrap = Bootstrap(method="percentile", clusters=clusters)
+    said = "With so few clusters (8) resampled intervals are too narrow."
+    assert few_queries_note([made], bootstrap) == said

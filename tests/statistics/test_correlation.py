@@ -7,12 +7,12 @@ from scipy import stats
 from ragkpi.statistics.bootstrap import times_drawn
 from ragkpi.statistics.correlation import (
     COEFFICIENTS,
-    around_means,
     kendall,
     max_correlation_p,
     once,
     pearson,
     spearman,
+    weighted_pearson,
 )
 
 SCIPY = {"spearman": stats.spearmanr, "kendall": stats.kendalltau, "pearson": stats.pearsonr}
@@ -75,7 +75,7 @@ def test_moments_far_from_0_are_those_around_the_means():
     x, y = 1e6 + rng.random(40), rng.random(40) ** 9
     weights = np.stack([times_drawn(rng.integers(0, 40, (1, 40)))[0] for _ in range(50)])
     np.testing.assert_allclose(
-        pearson(x[None], y)(weights)[:, 0], around_means(weights, x, y), rtol=1e-9, atol=1e-12
+        pearson(x[None], y)(weights)[:, 0], weighted_pearson(weights, x, y), rtol=1e-9, atol=1e-12
     )
     few = np.zeros((1, 40))
     few[0, :2] = 1, 3  # two observations that differ lie on a line

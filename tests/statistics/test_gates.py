@@ -186,6 +186,15 @@ def test_a_passed_gate_says_what_it_could_have_missed(difference, n, missed, dec
     assert verdict.told.endswith(f", over {n} queries; it could have missed {missed}")
 
 
+def test_a_passed_gate_could_have_missed_clusters():
+    """Twelve queries in four clusters fail together: (1 - 1/2) ** 4 = 0.0625, two at least."""
+    old, new = paired(0.09, 0.1, 12)
+    clusters = {query: str(row // 3) for row, query in enumerate(old.queries)}
+    gate = BaselineGate(procedure=Procedure(bootstrap=Bootstrap(clusters=clusters)))
+    (verdict,) = baseline_verdicts(("old", old), ("new", new), gate)
+    assert "falls on fewer than 1 in 2 clusters" in verdict.told
+
+
 def test_messages_add_up():
     """Ten queries of twenty fall from 0.5 to 0.3, ten to 0.4: by 0.15 with a spread of 0.0513."""
     old, new = scores([(MAP, [0.5] * 20)]), scores([(MAP, [0.3, 0.4] * 10)])

@@ -9,7 +9,7 @@ import ragkpi
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.measures.measure import SUM
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.paired import Procedure, compare, compare_each
+from ragkpi.statistics.paired import Procedure, compare, compare_each, decided_together
 from ragkpi.statistics.significance import Reach
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
@@ -149,6 +149,22 @@ def test_queries_too_few_for_any_claim(queries, runs, test, reached):
         # All queries rise, so p is the least that there is.
         decisions = {one.decision for one in found.differences}
         assert decisions == {"undecided" if reached else "better"}
+
+
+def test_queries_enough_beside_what_is_shown_elsewhere():
+    """Six queries that all rise have p = 1/32, and Holm leaves them a factor of 1, not of 3."""
+
+    def all_rise(queries, test="sign"):
+        runs = [scores([(MAP, [0.1] * queries)]), scores([(MAP, 0.5 + np.arange(queries) / 64)])]
+        return compare(NAMES, runs, Procedure(test=test))
+
+    *_, six = decided_together([all_rise(20), all_rise(14), all_rise(6)])
+    assert (six.tests, six.differences[0].decision, six.out_of_reach()) == (3, "better", "")
+    six, _ = decided_together([all_rise(6), all_rise(6)])
+    assert six.out_of_reach() == (
+        "With 6 queries no difference can be shown: p, corrected for 2 tests, cannot fall below "
+        "0.0625."
+    )
 
 
 def test_queries_that_are_equal_cannot_show_a_difference():

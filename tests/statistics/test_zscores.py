@@ -4,7 +4,7 @@ import statistics
 import numpy as np
 import pytest
 
-from ragkpi.errors import InputError, RagkpiWarning, UsageError
+from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
 from ragkpi.files.query_files import read_zscores
 from ragkpi.measures.measure import (
     COUNT,
@@ -96,12 +96,15 @@ def test_what_has_no_mean_or_no_deviation_is_unknown(tmp_path):
         (b"q1 map inf 0.1\n", ":1: mean 'inf'"),
         (b"q1 map 0.5 nan\n", ":1: deviation 'nan'"),
         (b"q1 map 0.5 -0.1\n", ":1: deviation '-0.1'"),
-        (b"q1 map 0.5 0.1\nq1 P_5 0 1\nq1 map 0.5 0.1\n", ":3: map of query q1 again"),
+        (
+            b"q1 map 0.5 0.1\nq1 P_5 0 1\nq1 map 0.5 0.1\n",
+            ":3: query 'q1' again; expected each measure once",
+        ),
         (b"", "is empty"),
     ],
 )
 def test_refuses_a_malformed_file(tmp_path, text, says):
-    with pytest.raises(InputError) as problem:
+    with pytest.raises((InputError, DataError)) as problem:
         norms(tmp_path, text)
     assert says in str(problem.value)
 

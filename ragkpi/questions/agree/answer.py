@@ -153,7 +153,7 @@ def _about_order(reference: str, judge: str, order: OrderAgreement) -> Iterator[
 def _computed(agreement: Agreement) -> Iterator[str]:
     reference, *rest = agreement.panel.names
     others = ", ".join(rest)
-    procedure = agreement.procedure
+    bootstrap = agreement.bootstrap
     yield f"reference: {reference}; other: {others}"
     yield (
         "kappa, alpha: agreement beyond chance, 1 at most; at a level: of being at least that; "
@@ -161,24 +161,24 @@ def _computed(agreement: Agreement) -> Iterator[str]:
     )
     yield (
         f"beyond chance: quadratic kappa is above 0, p < {SIGNIFICANT:g} by Student's t over the "
-        f"jackknife of queries; to rank: also the interval of tau_ap is above {ALIKE:g}, over runs "
-        f"that the reference tells apart (p < {SIGNIFICANT:g})"
+        f"jackknife of {bootstrap.units}; to rank: also the interval of tau_ap is above {ALIKE:g}, "
+        f"over runs that the reference tells apart (p < {SIGNIFICANT:g})"
     )
-    yield interval_note(procedure.bootstrap, queries="queries")
+    yield interval_note(bootstrap)
     if agreement.runs:
         yield (
             f"values: under each judge by all that this judge judged; tau_ap: {others} against the "
             f"reference {reference}; rbo: p = {PERSISTENCE}, extrapolated"
         )
         yield (
-            f"p of two runs: under each judge, {procedure.test} test, {procedure.correction} over "
-            'all pairs of runs and measures; rows "p of" have all pairs in reverse order, which '
+            "p of two runs: under each judge, the step-down test of all pairs of compare "
+            '--all-pairs, times the measures; rows "p of" have all pairs in reverse order, which '
             "the judge reverses if both p are significant"
         )
 
 
 def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
-    bootstrap = agreement.procedure.bootstrap
+    bootstrap = agreement.bootstrap
     of_order = ("queries", "reference", "other", "shift", "told_apart", "ranking", "leaders")
     return {
         "judges": agreement.panel.names,
@@ -271,7 +271,7 @@ def _verdict(pair: PairAgreement) -> str:
             how = "agrees with {} less than chance would"
         p = "p < 0.0001" if pair.p_chance < 0.0001 else f"p = {pair.p_chance:.2g}"
         if math.isnan(pair.p_chance):
-            p = "too few queries to test"
+            p = "levels vary in too few queries to test"
         order, reverse = pair.hardest, ""
         if order is not None and order.tau_ap.value == -1:
             reverse = (

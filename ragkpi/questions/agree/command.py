@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import ragkpi
-from ragkpi.cli.evaluation_options import Arguments, comparing, without_pool
+from ragkpi.cli.evaluation_options import Arguments, resampling, without_pool
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.runs import by_path
@@ -13,7 +13,6 @@ from ragkpi.reports.names import run_names
 
 # Runs are always compared over the queries that all judges share.
 agree_options = without_pool.without("complete", "common", "debug")
-testing = comparing.without("family")  # it is always all pairs of runs and measures
 
 
 @command
@@ -21,7 +20,7 @@ def agree(
     evaluating: Arguments = agree_options,
     output: Output = output_and_plot,
     naming: Arguments = naming,
-    procedure: Arguments = testing,
+    resampling: Arguments = resampling,
     files: list[str] = argument(
         "QRELS OTHER [RUN...]", "The reference, such as people; the judgements in question; runs."
     ),
@@ -69,7 +68,7 @@ def agree(
         reference=reference,
         per_query=per_query,
         differences=differences,
-        **procedure,
+        **resampling,
         **evaluating | naming,
     )
     output.write(result.report, result.charts)

@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Unpack
+from typing import Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.library.arguments import Comparing, call_of, in_one_order, named_runs
+from ragkpi.library.arguments import (
+    AnyQrels,
+    Estimating,
+    Runs,
+    bootstrap_of,
+    call_of,
+    in_one_order,
+    named_runs,
+)
 from ragkpi.library.call import Call, named_judges, qrels_of
-from ragkpi.library.procedure import procedure_of
 from ragkpi.library.result import Result
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
 from ragkpi.questions.agree.study import agree as agree_judges
@@ -20,22 +27,23 @@ from ragkpi.questions.agree.study import (
     difference_lines,
     mapped,
     panel,
-    parse_level_map,
     scales_differ,
     shared_queries,
 )
+from ragkpi.ranking.judged import parse_levels
 from ragkpi.ranking.relevance import READERS, Qrels, Relevance
 from ragkpi.reports.output_files import replacing
 from ragkpi.wording import counted
 
 MEASURES = ("ndcg_cut.10",)
+_NO_LEVEL_MAP = "not LEVEL=LEVEL; expected a list such as 0=0,1=0,2=1,3=2"
 LevelMap = Mapping[int, int]
 
 
 def agree(
-    qrels: Any,
-    other: Any,
-    runs: Any = None,
+    qrels: AnyQrels,
+    other: AnyQrels | Mapping[str, AnyQrels],
+    runs: Runs | None = None,
     measures: str | Sequence[str] = (),
     *,
     map_levels: LevelMap | str | None = None,
@@ -43,7 +51,7 @@ def agree(
     reference: str | None = None,
     per_query: bool = False,
     differences: str | None = None,
-    **how: Unpack[Comparing],
+    **how: Unpack[Estimating],
 ) -> Result:
     """Answer "may I trust these judgements?", as ``ragkpi agree``.
 
@@ -54,8 +62,7 @@ def agree(
         question a mapping by their names: ``{"umbrela": qrels, "mine": more}`` of paths or of what
         `ragkpi.read_qrels` returns.
     runs, measures, how
-        As `compare` takes them, but claims are always of all pairs of runs and measures; without
-        runs, documents alone are compared.
+        As `evaluate` takes them, two runs at least; without runs, documents alone are compared.
     map_levels, map_other
         The map from levels to a common scale, for the reference and for the others; a mapping, or
         a text such as ``"0=0,1=0,2=1,3=2"``.
@@ -75,8 +82,8 @@ def agree(
     >>> found.findings["pairs"][0]["confusion"]
     [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     """
-    call = call_of(measures, in_one_order(how), Comparing)
-    procedure = procedure_of({**how, "family": "all"}, call.clusters)
+    call = call_of(measures, in_one_order(how), Estimating)
+    bootstrap = bootstrap_of(how, clusters=call.clusters)
     named = {} if runs is None else named_runs(runs)
     if len(named) == 1:
         raise UsageError("an order needs two runs; expected two or more, or none")
@@ -86,7 +93,7 @@ def agree(
         read = READERS["qrels"](judge, call.qrels_format) if isinstance(judge, str) else judge
         levels, argument = (map_other, "map_other") if place else (map_levels, "map_levels")
         if isinstance(levels, str):
-            levels = parse_level_map(levels, option(argument))
+            levels = parse_levels(levels, option(argument), _NO_LEVEL_MAP)
         judgements.append(mapped(read.judgements, levels or {}, option(argument)))
     together = panel(list(judges), judgements)
     doubt = scales_differ(together)
@@ -101,8 +108,7 @@ def agree(
             evaluated = alike.evaluate(Qrels(by_judge), named, metrics)
             scores.append(evaluated.scores)
             names = names or evaluated.names
-    shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
-    agreement = agree_judges(together, procedure, names, scores, shown)
+    agreement = agree_judges(together, bootstrap, names, scores, per_query)
     roles = ["qrels", *(f"other{number or ''}" for number in range(len(judges) - 1))]
     files = dict(zip(roles, judges.values(), strict=True))
 
@@ -129,7 +135,9 @@ def _over_shared_queries(call: Call) -> Call:
     return replace(call, settings=settings, missing_said=not call.fills_missing, pool=None)
 
 
-def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Relevance]:
+def _judges(
+    qrels: AnyQrels, other: AnyQrels | Mapping[str, AnyQrels], reference: str | None
+) -> dict[str, str | Relevance]:
     """Name the reference and the judges in question by their keys or files."""
     if isinstance(other, Mapping) and all(
         isinstance(judge, str | os.PathLike) or hasattr(judge, "judgements")

@@ -34,7 +34,7 @@ from ragkpi.statistics.agreement import (
     krippendorffs_alpha,
     p_of_chance,
 )
-from ragkpi.statistics.all_pairs import corrected_pairs, pair_by_pair, step_down
+from ragkpi.statistics.all_pairs import step_down
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
     Bootstrap,
@@ -46,7 +46,7 @@ from ragkpi.statistics.bootstrap import (
     sums,
 )
 from ragkpi.statistics.paired import Procedure
-from ragkpi.statistics.units import Clusters, units_of
+from ragkpi.statistics.units import numbered_units
 from ragkpi.wording import listed, visible
 
 UNJUDGED = -1
@@ -81,11 +81,6 @@ class Panel:
     def alone(self, judge: int, other: int) -> BoolArray:
         """Return whether only `judge`, of two judges, judged each document, (n,)."""
         return np.asarray((self.by_judge[:, judge] >= 0) & (self.by_judge[:, other] < 0))
-
-    def unit(self, clusters: Clusters | None) -> IntArray:
-        """Return the number of every query's cluster, or its own, (Q,)."""
-        unit = units_of(self.queries, clusters)
-        return np.arange(len(self.queries)) if unit is None else unit
 
     def levels(self, judge: int | slice = slice(None)) -> IntArray:
         """Return the ascending levels that one judge gave, or any."""
@@ -183,22 +178,6 @@ def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgeme
     return replace(judge, level=new[place])
 
 
-def parse_level_map(text: str, option: str) -> Mapping[int, int]:
-    """Read a list such as ``0=0,1=0,2=1,3=2``: judged level = level on the common scale."""
-    mapping: dict[int, int] = {}
-    for item in text.split(","):
-        level, _, becomes = item.partition("=")
-        if not (level.removeprefix("-").isdecimal() and becomes.isdecimal()):
-            raise UsageError(
-                f"{option} {text}: '{item}' is not LEVEL=LEVEL; expected a list such as "
-                "0=0,1=0,2=1,3=2"
-            )
-        if int(level) in mapping:
-            raise UsageError(f"{option} {text}: level {level} is given twice")
-        mapping[int(level)] = int(becomes)
-    return mapping
-
-
 SIGNIFICANT = 0.05
 ALIKE = 0.5  # see `OrderAgreement.ranking`
 FEWEST_RUNS = 4  # a random order is that of three runs in 1 of 6 cases, that of four in 1 of 24
@@ -225,7 +204,7 @@ class Reversal:
 
     better: str  # under the reference
     worse: str
-    p_reference: float  # p-value of the difference, corrected for all pairs of runs and metrics
+    p_reference: float  # of `step_down` over all pairs of runs, times the number of metrics
     p_other: float  # the same under the other judgement
 
     @property
@@ -285,38 +264,32 @@ class OrderAgreement:
 
 
 def order_agreement(
-    runs: Sequence[str], reference: Sequence[Scores], other: Sequence[Scores], procedure: Procedure
+    runs: Sequence[str], reference: Sequence[Scores], other: Sequence[Scores], bootstrap: Bootstrap
 ) -> list[OrderAgreement]:
     """Compare the orders of runs by every metric with better and worse values.
 
     `reference` and `other` are the runs' scores under both judgements, over the same queries.
     """
-    clusters = procedure.bootstrap.clusters
-    samples = query_samples([*reference, *other], lambda metric: metric.is_comparable, clusters)
+    every = [*reference, *other]
+    samples = query_samples(every, lambda metric: metric.is_comparable, bootstrap.clusters)
     if not samples:
         raise UsageError("no better or worse in what was asked for; ask for other measures with -m")
-    over_all = replace(procedure, family="all")  # corrected for all pairs of runs and metrics
-    p_of_judges = []
-    for half in (slice(0, len(runs)), slice(len(runs), None)):
-        parts = [replace(sample, statistics=sample.statistics[:, half]) for sample in samples]
-        tested = [matrix for part in parts for matrix in pair_by_pair(part, over_all)]
-        p_of_judges.append(corrected_pairs(tested, over_all))
-    p_values = zip(*p_of_judges, strict=True)
-    bootstrap, orders = procedure.bootstrap, {}
-    limit = SIGNIFICANT / len(p_of_judges[0])
+    orders, metrics = {}, sum(len(sample.metrics) for sample in samples)
     for sample in samples:
-        # The test of all pairs does not lose power to many runs, as corrected p-values of pairs do.
-        of_reference = replace(sample, statistics=sample.statistics[:, : len(runs)])
-        apart = step_down(of_reference, procedure.trials, bootstrap.seed)
+        p_of_judges = [
+            step_down(replace(sample, statistics=of_judge), Procedure.trials, bootstrap.seed)
+            for of_judge in np.split(sample.statistics, 2, axis=1)
+        ]
         sums = np.empty((0, *sample.statistics.shape[1:]))  # of one query or cluster
         if sample.units > 1:
             sums = sample.resampled(sample.drawn(bootstrap))
         values = zip(sample.observed(), sample.summaries(sums), strict=True)
-        for metric, (observed, resampled), p in zip(sample.metrics, values, apart, strict=True):
+        for metric, (observed, resampled), *p in zip(
+            sample.metrics, values, *p_of_judges, strict=True
+        ):
             both = observed.reshape(2, -1), resampled.reshape(-1, 2, len(runs))
-            told, p_of_pairs = int((p < limit).sum()) // 2, next(p_values)
-            order = _order(runs, metric, sample.queries, *both, told, p_of_pairs, bootstrap)
-            orders[metric.name] = order
+            p = [np.minimum(1.0, metrics * of_judge) for of_judge in p]  # Bonferroni's
+            orders[metric.name] = _order(runs, metric, sample.queries, *both, p, bootstrap)
     return [orders[metric.name] for metric in reference[0].metrics if metric.name in orders]
 
 
@@ -326,7 +299,6 @@ def _order(
     queries: int,
     values: FloatArray,
     replicates: FloatArray,
-    told_apart: int,
     p_values: Sequence[FloatArray],
     bootstrap: Bootstrap,
 ) -> OrderAgreement:
@@ -356,7 +328,7 @@ def _order(
             )
             for name, coefficient in RANK_AGREEMENTS.items()
         },
-        told_apart=told_apart,
+        told_apart=int((p_values[0] < SIGNIFICANT).sum()) // 2,
         swaps=_swaps(runs, *worth, *p_values),
         leaders=(runs[first], runs[second]),
         drop=(runs[int(fall.argmax())], int(fall.max())),
@@ -449,7 +421,7 @@ class PairAgreement:
     @property
     def fitness(self) -> Fitness:
         """What the second judge is fit for; "alike" by every metric if it may rank runs."""
-        if self.whole["agreement"].value == 1:
+        if self.whole["agreement"].value == 1 and not (self.only_first or self.only_second):
             return "identical"
         if not self.above_chance:
             return "chance"
@@ -461,7 +433,8 @@ def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) 
     both = panel.both(first, second)
     reference, other = panel.by_judge[both, first], panel.by_judge[both, second]
     levels = np.unique(np.concatenate([reference, other]))
-    units, unit = np.unique(panel.unit(bootstrap.clusters)[panel.query[both]], return_inverse=True)
+    unit_of = numbered_units(panel.queries, bootstrap.clusters)
+    units, unit = np.unique(unit_of[panel.query[both]], return_inverse=True)
     counts = confusion(unit, reference, other, len(units), levels)
     estimate_of = _estimator(counts, levels, bootstrap)
     return PairAgreement(
@@ -488,7 +461,7 @@ def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) 
 def alpha_of_panel(panel: Panel, bootstrap: Bootstrap) -> Mapping[str, Estimate]:
     """Compute Krippendorff's alpha of all judges, by scale."""
     levels = panel.levels()
-    unit = panel.unit(bootstrap.clusters)[panel.query]
+    unit = numbered_units(panel.queries, bootstrap.clusters)[panel.query]
     counts = coincidences_of_panel(unit, panel.by_judge, len(panel.queries), levels)
     estimate_of = _estimator(counts[counts.any(axis=(1, 2))], levels, bootstrap)
     return {scale: estimate_of(partial(krippendorffs_alpha, scale=scale)) for scale in SCALES}
@@ -552,7 +525,7 @@ class Agreement:
     pairs: Sequence[PairAgreement]  # every pair of judges with a document in common
     alpha: Mapping[str, Estimate]  # Krippendorff's, of all judges, by scale; empty for two
     runs: Sequence[str]
-    procedure: Procedure  # the test of differences between runs, and the resampling of queries
+    bootstrap: Bootstrap
 
     @property
     def with_reference(self) -> list[PairAgreement]:
@@ -561,10 +534,10 @@ class Agreement:
 
 def agree(
     panel: Panel,
-    procedure: Procedure,
+    bootstrap: Bootstrap,
     runs: Sequence[str] = (),
     scores: Sequence[Sequence[Scores]] = (),
-    per_query: Literal["hidden", "shown"] = "hidden",
+    per_query: bool = False,
 ) -> Agreement:
     """Measure the agreement of judges on documents and, with runs, on the order of runs.
 
@@ -578,12 +551,12 @@ def agree(
     pairs = []
     for first, second in combinations(range(len(panel.names)), 2):
         if panel.both(first, second).any():
-            pair = pair_agreement(panel, first, second, procedure.bootstrap)
-            if per_query == "shown":
+            pair = pair_agreement(panel, first, second, bootstrap)
+            if per_query:
                 pair = replace(pair, by_query=agreement_by_query(panel, first, second))
             if scores and first == 0:
-                orders = order_agreement(runs, scores[0], scores[second], procedure)
+                orders = order_agreement(runs, scores[0], scores[second], bootstrap)
                 pair = replace(pair, orders=orders)
             pairs.append(pair)
-    alpha = alpha_of_panel(panel, procedure.bootstrap) if len(panel.names) > 2 else {}
-    return Agreement(panel, pairs, alpha, runs, procedure)
+    alpha = alpha_of_panel(panel, bootstrap) if len(panel.names) > 2 else {}
+    return Agreement(panel, pairs, alpha, runs, bootstrap)

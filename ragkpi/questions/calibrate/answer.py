@@ -327,7 +327,7 @@ def calibration_charts(calibration: Calibration) -> list[Chart]:
             still.append(tuning.metric.name)
     bootstrap = calibration.bootstrap
     notes = [
-        f"intervals and bands: {bootstrap.level:.0%} bootstrap over queries, "
+        f"intervals and bands: {bootstrap.percent} bootstrap over {bootstrap.units}, "
         f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
     ]
     if len(charts) > 1:

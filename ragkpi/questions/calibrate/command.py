@@ -9,8 +9,6 @@ from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.runs import by_path
 from ragkpi.cli.terminal import expect_files
 
-_GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
-
 
 @command
 def calibrate(
@@ -24,8 +22,10 @@ def calibrate(
         use="common",
     ),
     files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
-    alphas: str = option(
-        "--alphas A,A,...", "Alphas to try out, from 0 to 1.", _GRID, use="common"
+    alphas: str | None = option(
+        "--alphas A,A,...",
+        "Alphas to try out, from 0 to 1. Default: 0.05, 0.1, 0.15 and so on to 0.95.",
+        use="common",
     ),
     alpha_by: Literal["spearman", "kendall", "pearson"] = option(
         "--alpha-by spearman|kendall|pearson",

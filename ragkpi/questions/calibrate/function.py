@@ -11,7 +11,11 @@ from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.files.query_files import Quality, read_quality
 from ragkpi.library.arguments import (
+    AnyQrels,
+    ById,
     Estimating,
+    Path,
+    Runs,
     bootstrap_of,
     call_of,
     in_one_order,
@@ -36,9 +40,9 @@ CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "
 
 
 def calibrate(
-    qrels: Any,
-    runs: Any,
-    quality: Any,
+    qrels: AnyQrels,
+    runs: Runs,
+    quality: Path | ById[float] | Mapping[str, ById[float]],
     measures: str | Sequence[str] = (),
     *,
     alphas: Sequence[float] | str | None = None,
@@ -56,7 +60,7 @@ def calibrate(
     quality
         A path; ``{query: score}``; or ``{run: {query: score}}`` for several runs.
     alphas
-        Values of alpha to try, from 0 to 1.
+        Values of alpha to try, from 0 to 1; None is 0.05, 0.1, … 0.95.
     alpha_by
         The coefficient that the chosen alpha makes greatest: ``"spearman"``, ``"kendall"`` or
         ``"pearson"``.
@@ -121,7 +125,7 @@ def _scored(
     return scored
 
 
-def _quality(quality: Any) -> Quality:
+def _quality(quality: Path | ById[float] | Mapping[str, ById[float]]) -> Quality:
     """Read ``{query: score}`` or ``{run: {query: score}}``."""
     if not isinstance(quality, Mapping) or not quality:
         raise UsageError(

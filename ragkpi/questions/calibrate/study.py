@@ -28,7 +28,8 @@ from ragkpi.statistics.correlation import (
     once,
     spearman,
 )
-from ragkpi.statistics.units import Clusters, units_of
+from ragkpi.statistics.units import Clusters, numbered_units
+from ragkpi.wording import counted
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,7 @@ class Observed:
     @property
     def unit(self) -> IntArray:
         """The number of every query's unit, (Q,): its cluster, or itself."""
-        unit = units_of(self.queries, self.clusters)
-        return np.arange(len(self.queries)) if unit is None else unit
+        return numbered_units(self.queries, self.clusters)
 
     @property
     def run(self) -> IntArray:
@@ -526,7 +526,7 @@ def _correlation(
 
 def _reason(x: FloatArray, y: FloatArray) -> str:
     if len(x) < FEWEST:
-        return f"{len(x)} observations, expected {FEWEST}"
+        return f"{counted(len(x), 'observation')}, expected {FEWEST}"
     if (y == y[0]).all():
         return "quality does not vary"
     return "the value does not vary" if (x == x[0]).all() else ""

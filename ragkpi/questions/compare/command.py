@@ -97,11 +97,6 @@ def compare(
     _refuse_together({"--by": by is not None, "--paper": paper})
     if against and not paper:
         raise UsageError(f"--against {against[0]}: only --paper marks runs; give it with it")
-    if paper and output.chosen in ("json", "jsonl"):
-        raise UsageError(
-            f"--paper with --format {output.chosen}: it is for readers; without --paper there is "
-            "all that it shows"
-        )
     arguments = evaluating | naming
     inputs().hashed = output.is_signed(signature)
     result = ragkpi.compare(
@@ -119,14 +114,14 @@ def compare(
     if paper:
         output.write(result.paper(against or ()).report, result.charts, signature=signature)
     else:
-        shown = "shown" if per_query else "hidden"
-        output.write(result.report, result.charts, signature=signature, per_query=shown)
+        queries = "shown" if per_query else "hidden"
+        output.write(result.report, result.charts, signature=signature, per_query=queries)
     tell_gates(result.verdicts, elsewhere=output.is_read)
     exit_with(result.problems)
 
 
-def _refuse_together(given: Mapping[str, bool]) -> None:
+def _refuse_together(tables: Mapping[str, bool]) -> None:
     """Raise `UsageError` if the line requests more than one of these tables."""
-    names = [name for name, is_given in given.items() if is_given]
+    names = [name for name, is_requested in tables.items() if is_requested]
     if len(names) > 1:
         raise UsageError(f"{' with '.join(names)}: each is a table of its own; expected one")

@@ -10,7 +10,7 @@ import numpy as np
 from ragkpi.interface import option
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.statistics.significance import Clustering, correlation_within
-from ragkpi.statistics.units import Clusters, rarest_seen, turns_of, units_of
+from ragkpi.statistics.units import Clusters, numbered_units, rarest_seen, turns_of, units_of
 from ragkpi.wording import counted, listed, short_p
 
 _FEW, _SOME = 30, 100  # queries, below which a note or the explanation says what could not show
@@ -22,8 +22,8 @@ def evidence_notes(
 ) -> Iterator[str]:
     """Yield what changes how far to believe claims: few queries, and turns taken for queries."""
     queries = runs[0].queries
-    if len(queries) < _FEW:
-        yield _unseen(len(queries))
+    if 1 < _units(queries, clusters) < _FEW:
+        yield _unseen(queries, clusters)
     turns = turns_of(queries) if clusters is None else {}
     alike = correlation_of_differences(runs, metric, turns)
     if alike.p < _SIGNIFICANT:
@@ -38,22 +38,27 @@ def evidence_in_words(
 ) -> Iterator[str]:
     """Yield lines of an explanation: clusters, and what so few queries could not show."""
     queries = runs[0].queries
-    unit = units_of(queries, clusters)
-    if unit is not None:
+    units = _units(queries, clusters)
+    if units < len(queries):
         alike = correlation_of_differences(runs, metric, clusters or {})
         yield (
-            f"clusters: {int(unit.max()) + 1:,} of {counted(len(queries), 'query', 'queries')}, "
+            f"clusters: {units:,} of {counted(len(queries), 'query', 'queries')}, "
             "which are evidence as a whole; the value is that over queries. Differences by "
             f"{metric.name} have a correlation of {alike.within:.2f} within clusters (p = "
             f"{short_p(alike.p)}): a design effect of {alike.design_effect:.2f}"
         )
-    if _FEW <= len(queries) < _SOME:
-        yield _unseen(len(queries))
+    if _FEW <= units < _SOME:
+        yield _unseen(queries, clusters)
 
 
-def _unseen(queries: int) -> str:
-    rare = f"fewer than 1 in {rarest_seen(queries)} queries"
-    return f"A complete failure on {rare} could not show in these {queries}."
+def _unseen(queries: Sequence[bytes], clusters: Clusters | None) -> str:
+    units, nouns = _units(queries, clusters), "clusters" if clusters else "queries"
+    rare = f"fewer than 1 in {rarest_seen(units)} {nouns}"
+    return f"A complete failure on {rare} might not show in these {units}."
+
+
+def _units(queries: Sequence[bytes], clusters: Clusters | None) -> int:
+    return int(numbered_units(queries, clusters).max()) + 1
 
 
 def correlation_of_differences(

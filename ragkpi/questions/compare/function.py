@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack, get_args
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import GateFailedError, RagkpiError, UsageError
 from ragkpi.interface import interface, option
-from ragkpi.library.arguments import Comparing, call_of, named_runs, one_of
+from ragkpi.library.arguments import AnyQrels, Comparing, Labels, Runs, call_of, named_runs, one_of
 from ragkpi.library.call import OnProblem
 from ragkpi.library.gates import verdicts_on_run
 from ragkpi.library.ground import Signature
@@ -107,13 +107,13 @@ class ComparisonResult(Result):
 
 
 def compare(
-    qrels: Any,
-    runs: Any,
+    qrels: AnyQrels | None,
+    runs: Runs,
     measures: str | Sequence[str] = (),
     *,
     baseline: str | None = None,
     pairs: Literal["baseline", "all"] = "baseline",
-    by: Any = None,
+    by: Labels | None = None,
     fail_if: Literal["worse", "noninferior"] | None = None,
     margin: float | str | None = None,
     problems: OnProblem = "raised",

@@ -26,7 +26,12 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.library.evaluation_report import EvaluationReport, gate_checks, gates_table
+from ragkpi.library.evaluation_report import (
+    EvaluationReport,
+    gate_checks,
+    gates_table,
+    interval_notes,
+)
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
 from ragkpi.questions.compare.evidence import evidence_in_words
@@ -39,8 +44,9 @@ from ragkpi.questions.compare.verdict import (
     row_names,
 )
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
+from ragkpi.reports.names import short_names
 from ragkpi.statistics.all_pairs import AllPairs
-from ragkpi.statistics.bootstrap import few_queries_note, intervals
+from ragkpi.statistics.bootstrap import intervals
 from ragkpi.statistics.decisions import CHANCE, TESTS, CorrectionName
 from ragkpi.statistics.gates import Verdict
 from ragkpi.statistics.paired import Claim, Comparison, Difference, Procedure
@@ -100,10 +106,10 @@ def query_outcomes(
     metric = difference.metric
     if not metric.is_printed("query"):
         return []
-    known, baseline, value = _per_query(comparison, difference)
+    has_value, baseline, value = _per_query(comparison, difference)
     with np.errstate(invalid="ignore"):
         gain = metric.measure.sign * (value - baseline)
-    apart = known & ~np.isclose(baseline, value, rtol=TIED, atol=0)
+    apart = has_value & ~np.isclose(baseline, value, rtol=TIED, atol=0)
     order = np.argsort(-np.abs(gain), kind="stable").tolist()
     queries, low, high = comparison.runs[0].queries, baseline.tolist(), value.tolist()
     return [
@@ -119,9 +125,9 @@ def _per_query(
 ) -> tuple[BoolArray, FloatArray, FloatArray]:
     """Return which queries have a value in all runs, and the values of baseline and run."""
     columns = [scores[difference.metric.name] for scores in comparison.runs]
-    known = np.all([column.has_value for column in columns], axis=0)
+    has_value = np.all([column.has_value for column in columns], axis=0)
     run = comparison.names.index(difference.run, 1)
-    return known, columns[0].per_query, columns[run].per_query
+    return has_value, columns[0].per_query, columns[run].per_query
 
 
 def outcome_objects(
@@ -148,7 +154,9 @@ def _over(differences: Sequence[Difference]) -> str:
     return "queries: " + ", ".join(f"{name} {number:,}" for name, number in numbers.items())
 
 
-def _lines_of_queries(comparison: Comparison, differences: Sequence[Difference]) -> list[Line]:
+def _lines_of_queries(
+    comparison: Comparison, differences: Sequence[Difference], names: Names
+) -> list[Line]:
     """Return the differences of all queries, by run, in one order: the first run's, sorted.
 
     The names count the queries won, equal and lost.
@@ -156,16 +164,19 @@ def _lines_of_queries(comparison: Comparison, differences: Sequence[Difference])
     lines: list[Line] = []
     order = np.empty(0, dtype=np.intp)
     for d in differences:
-        known, baseline, value = _per_query(comparison, d)
+        has_value, baseline, value = _per_query(comparison, d)
         with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
-            apart = np.where(value == baseline, 0.0, value - baseline)[known]
+            apart = np.where(value == baseline, 0.0, value - baseline)[has_value]
         order = order if lines else np.argsort(-apart, kind="stable")
         counts = f"{d.wins} won, {d.ties} equal, {d.losses} lost"
-        lines.append(Line(f"{d.run}: {counts}", range(1, len(apart) + 1), apart[order].tolist()))
+        name = f"{names[d.run]}: {counts}"
+        lines.append(Line(name, range(1, len(apart) + 1), apart[order].tolist()))
     return lines
 
 
 REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default measures
+
+_IN_LEGENDS = 24  # characters of a run's name, with counts of queries behind it
 
 _TONES: Mapping[Claim, Literal["plain", "good", "bad"]] = {"better": "good", "worse": "bad"}
 
@@ -316,7 +327,7 @@ class ComparisonReport(_ComparedReport[Comparison]):
         return [
             _test_in_words(procedure),
             _correction_in_words(procedure, comparison.tests) + decides,
-            f"[low, high]: Student's {procedure.bootstrap.level * 100:g} % interval of the "
+            f"[low, high]: Student's {procedure.bootstrap.percent} interval of the "
             "difference, from the queries' differences (of ratios of means: their jackknife "
             f"pseudo-values); of rates of 0 and 1 Tango's; {outside}",
             *self._evidence(),
@@ -327,7 +338,8 @@ class ComparisonReport(_ComparedReport[Comparison]):
         comparison = self.compared
         charts: list[Chart] = []
         no_curve = []
-        from_baseline = f"difference from {comparison.names[0]}"
+        names = dict(zip(comparison.names, short_names(comparison.names, _IN_LEGENDS), strict=True))
+        from_baseline = f"difference from {names[comparison.names[0]]}"
         for differences in comparison.by_metric:
             metric = differences[0].metric
             title = metric.name + (" (less is better)" if metric.measure.better == "lower" else "")
@@ -340,18 +352,19 @@ class ComparisonReport(_ComparedReport[Comparison]):
             if not metric.is_printed("query"):
                 no_curve.append(metric.name)
                 continue
-            lines = _lines_of_queries(comparison, differences)
+            lines = _lines_of_queries(comparison, differences, names)
+            leader = names[differences[0].run]
             only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
             charts.append(
                 PlaneChart(
                     f"{title}, query by query{only}",
-                    Axis(f"queries, the largest difference of {differences[0].run} first", low=1),
+                    Axis(f"queries, the largest difference of {leader} first", low=1),
                     Axis(from_baseline),
                     gathered(lines, lines[:1]),
                     rules=[Rule("y", 0.0)],
                 )
             )
-        bars = f"bars: {comparison.procedure.bootstrap.level * 100:g} % intervals of the difference"
+        bars = f"bars: {comparison.procedure.bootstrap.percent} intervals of the difference"
         notes = [bars, _over(comparison.differences)]
         if no_curve:
             notes.append(f"no value per query, so no curve: {', '.join(no_curve)}")
@@ -511,11 +524,10 @@ class AllPairsReport(_ComparedReport[AllPairs]):
             charts.append(IntervalChart(name, Axis("value of each run"), rows))
         letters = (
             "runs that share a letter are not shown to differ; that their intervals overlap says "
+            "little of that"
         )
-        few = few_queries_note(pairs.runs, bootstrap)
-        bars = f"bars: {bootstrap.level * 100:g} % bootstrap intervals, {bootstrap.resamples:,} "
-        bars += f"resamples, seed {bootstrap.seed}"
-        return noted(charts, [f"{letters}little of that", bars, *([few] if few else [])])
+        notes = interval_notes(bootstrap, pairs.runs)
+        return noted(charts, [letters, *(text.replace("[low, high]", "bars") for text in notes)])
 
     def _sentences(self, names: Names) -> list[str]:
         return all_pairs_sentences(self.compared, self.doubts, names)
@@ -640,8 +652,8 @@ class PaperTable:
     def document(self, layout: Layout) -> dict[str, Any]:
         """Raise an error: tables for papers have no JSON."""
         raise UsageError(
-            "--paper is for readers; expected --format table, markdown, latex, csv or tsv, or json "
-            "without --paper"
+            "--paper has no JSON: it is for readers; expected another --format, or JSON without "
+            "--paper, which has all that it shows"
         )
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Unpack, get_args
+from typing import Any, BinaryIO, Unpack, get_args, overload
 
 import numpy as np
 
@@ -25,11 +25,11 @@ from ragkpi.files.registry import (
 from ragkpi.files.trec import no_results
 from ragkpi.files.writing import Ranking, Rankings
 from ragkpi.interface import interface, option
-from ragkpi.library.arguments import HowRead, one_of, readings_of
+from ragkpi.library.arguments import AnyQrels, HowRead, one_of, readings_of
 from ragkpi.library.call import qrels_of
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import DEEPEST, ScatteredQueryError, pushed, refusals
-from ragkpi.ranking.relevance import READERS, Relevance
+from ragkpi.ranking.relevance import READERS, Qrels, Relevance
 from ragkpi.reports.output_files import replacing
 from ragkpi.wording import counted, decoded, listed
 
@@ -120,8 +120,20 @@ class Conversion:
         yield from Rankings(query, starts, document, score, run_id).pieces()
 
 
-def read_qrels(qrels: Any, *, rel_info: str = "qrels", file_format: str | None = None) -> Relevance:
+@overload
+def read_qrels(qrels: AnyQrels, *, file_format: str | None = None) -> Qrels: ...
+
+
+@overload
+def read_qrels(qrels: AnyQrels, *, rel_info: str, file_format: str | None = None) -> Relevance: ...
+
+
+def read_qrels(
+    qrels: AnyQrels, *, rel_info: str = "qrels", file_format: str | None = None
+) -> Relevance:
     """Read qrels once, for evaluation after evaluation, as a training loop needs them.
+
+    They are a mapping, ``{query: {document: level}}``, unless `rel_info` names another format.
 
     Parameters
     ----------
@@ -138,6 +150,8 @@ def read_qrels(qrels: Any, *, rel_info: str = "qrels", file_format: str | None =
     >>> qrels = ragkpi.read_qrels({"q1": {"d1": 1}})
     >>> [ragkpi.evaluate(qrels, {"q1": {"d1": 1.0}}, "P.1").mean for epoch in range(2)]
     [{'P_1': 1.0}, {'P_1': 1.0}]
+    >>> dict(qrels)
+    {'q1': {'d1': 1}}
     """
     one_of("rel_info", rel_info, list(READERS))
     data = qrels_of(qrels, rel_info)

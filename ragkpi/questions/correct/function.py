@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Unpack, get_args
+from typing import Unpack, get_args
 
 from ragkpi.errors import UsageError
-from ragkpi.library.arguments import Evaluating, bootstrap_of, call_of, named_runs, one_of
+from ragkpi.library.arguments import (
+    AnyQrels,
+    Evaluating,
+    Runs,
+    bootstrap_of,
+    call_of,
+    named_runs,
+    one_of,
+)
 from ragkpi.library.call import named_judges
 from ragkpi.library.result import Result
 from ragkpi.questions.correct.answer import correction_answer, correction_doubt
@@ -19,9 +27,9 @@ MEASURES = ("ndcg_cut.10",)
 
 
 def correct(
-    human: Any,
-    qrels: Any,
-    runs: Any,
+    human: AnyQrels,
+    qrels: AnyQrels,
+    runs: Runs,
     measures: str | Sequence[str] = (),
     *,
     of: Of = "values",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -15,7 +14,7 @@ from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
 from ragkpi.statistics.decisions import CorrectionName
 from ragkpi.statistics.prediction_powered import Corrected, Value, prediction_powered
-from ragkpi.statistics.significance import corrected
+from ragkpi.statistics.significance import corrected, correlation_within
 from ragkpi.wording import counted
 
 FEWEST = 10  # queries with both judgements; fewer make intervals too narrow
@@ -43,7 +42,7 @@ class Sampling:
     metric: Metric  # a query's value is the mean over the runs
     judged: float  # the mean over the queries that people judged
     rest: float  # the mean over the other queries
-    p: float  # from Welch's t test for equal means, corrected for all metrics
+    p: float  # from Student's t test for equal means, corrected for all metrics
 
     @property
     def doubtful(self) -> bool:
@@ -184,19 +183,16 @@ def _sampling(
     correction: CorrectionName,
 ) -> list[Sampling]:
     """Compare the judged queries with the others, by the other judge's values."""
-    from scipy.stats import ttest_ind
-
     samplings = []
     for metric in metrics:
         with np.errstate(invalid="ignore"):
             values = np.mean([run[metric.name].per_query for run in other], axis=0)
         has_value = np.isfinite(values)
-        groups = values[judged & has_value], values[~judged & has_value]
-        if min(map(len, groups)) > 1 and np.ptp(values[has_value]) > 0:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # scipy warns about nearly equal values
-                p = float(ttest_ind(*groups, equal_var=False).pvalue)
-            in_sample, in_rest = (float(group.mean()) for group in groups)
-            samplings.append(Sampling(metric, in_sample, in_rest, p))
+        values, inside = values[has_value], judged[has_value]
+        if 1 < inside.sum() < len(inside) - 1 and np.ptp(values) > 0:
+            # Parts of one sample vary alike: of two of them, the F test is Student's.
+            p = correlation_within(values, inside.astype(np.int64)).p
+            means = float(values[inside].mean()), float(values[~inside].mean())
+            samplings.append(Sampling(metric, *means, p))
     p_of = corrected(np.array([sampling.p for sampling in samplings]), correction)
     return [replace(sampling, p=float(p)) for sampling, p in zip(samplings, p_of, strict=True)]

@@ -20,7 +20,7 @@ def depth(
     files: list[str] = argument("[QRELS [RUN...]]", "Qrels and runs, or qrels alone."),
     at: str | None = option(
         "--at K,K,...",
-        "Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000, as deep as the runs are.",
+        "Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000 and the depth of the runs.",
         use="common",
     ),
     at_least: str = option(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import option, with_progress
 from ragkpi.library.arguments import (
+    AnyQrels,
     Estimating,
+    Path,
+    Runs,
     bootstrap_of,
     call_of,
     counts,
@@ -41,6 +44,7 @@ from ragkpi.questions.depth.study import (
     published_values,
     run_values,
     study_counts,
+    usual_depths,
     values_of,
 )
 from ragkpi.ranking.judged import Judged, Settings, judged_from_counts
@@ -50,8 +54,8 @@ from ragkpi.wording import counted
 
 
 def depth(
-    qrels: Any = None,
-    runs: Any = None,
+    qrels: AnyQrels | None = None,
+    runs: Runs | None = None,
     *,
     at: Sequence[int] | str | None = None,
     at_least: int | str = 1,
@@ -62,8 +66,8 @@ def depth(
     max_tokens: float | None = None,
     relevant: Sequence[int] | str | None = None,
     success: Sequence[float] | str | None = None,
-    quality: Any = None,
-    log: Any = None,
+    quality: Path | Mapping[int, float] | Mapping[str, Mapping[int, float]] | None = None,
+    log: Path | Iterable[Mapping[str, object]] | None = None,
     map_log: str | Mapping[str, str] | None = None,
     ci: bool = False,
     ci_method: Method | None = None,
@@ -77,7 +81,7 @@ def depth(
         As `evaluate` takes them. Qrels without runs show the success of chance and of a perfect
         system among `corpus_size` documents; `relevant` replaces both.
     at
-        Depths; None for 1, 2, 3, 5, 10, … as deep as the runs are.
+        Depths; None for 1, 2, 3, 5, 10, … and the depth of the runs.
     at_least
         The number of relevant documents that makes a success, or a share of them: ``"50%"``.
     max_loss
@@ -182,7 +186,7 @@ def depth(
 
 def _of_log(
     call: Call,
-    log: Any,
+    log: Path | Iterable[Mapping[str, object]],
     fields: Mapping[str, list[str]],
     relevant: Sequence[int] | str | None,
     limits: Limits,
@@ -276,7 +280,7 @@ def _refuse_idle(call: Call, limits: Limits, relevant: Sequence[int] | None) -> 
 
 
 def _judged_without_run(
-    call: Call, qrels: Any, relevant: Sequence[int] | None, limits: Limits
+    call: Call, qrels: AnyQrels | None, relevant: Sequence[int] | None, limits: Limits
 ) -> Judged:
     """Judge an empty run, since chance needs only the numbers of relevant documents."""
     settings = call.settings
@@ -312,8 +316,7 @@ def _curves_of_chance(
     study = study_counts(judged, limits)
     if rates:  # they say too little to recommend a depth
         study = replace(study, choice=None)
-    usual = [*(depth for depth in DEPTHS if depth < size), size, *study.named_depths]
-    depths = depths or sorted(set(usual))
+    depths = depths or sorted({*usual_depths(size), *study.named_depths})
     _refuse_above(size, depths)
     chance = score(judged, count_values(depths, limits.needed)).columns
     values = values_of([*published_values(judged, rates, limits.needed), *chance])
@@ -328,7 +331,7 @@ _ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
 
 def _curves_of_runs(
     call: Call,
-    qrels: Any,
+    qrels: AnyQrels | None,
     runs: Mapping[str, RunOrPath],
     depths: Sequence[int] | None,
     limits: Limits,
@@ -353,8 +356,8 @@ def _curves_of_runs(
         deepest = max(1, min(deepest, call.settings.max_retrieved))
     usual = depths
     if usual is None:
-        answered = {depth for quality in answers.values() for depth in quality}
-        usual = [depth for depth in sorted({*DEPTHS, *answered}) if depth <= deepest]
+        answered = {depth for quality in answers.values() for depth in quality if depth <= deepest}
+        usual = sorted({*usual_depths(deepest), *answered})
     elif call.settings.corpus_size is not None and not call.settings.corpus_sizes:
         _refuse_above(call.settings.corpus_size, usual)  # before any note
     evaluated = read.evaluate(at_each(_NOTED, usual, limits.needed))

@@ -247,6 +247,15 @@ class Study:
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
+
+def usual_depths(deepest: int) -> list[int]:
+    """Return the depths of a table that ends with the last document retrieved, or with the corpus.
+
+    A retriever's own K is seldom a round number, and it is the depth that its user knows.
+    """
+    return [*(depth for depth in DEPTHS if depth < deepest), deepest]
+
+
 _OF_SUCCESS = ("p_obs", "ef", "bor")  # their first statistic is success
 _OF_RUNS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
 _OF_COUNTS = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Unpack
+from typing import Unpack
 
 from ragkpi.charts.chart import noted
 from ragkpi.errors import UsageError
-from ragkpi.library.arguments import Estimating, bootstrap_of, call_of, in_one_order, run_of, whole
+from ragkpi.library.arguments import (
+    AnyQrels,
+    Estimating,
+    Labels,
+    Run,
+    bootstrap_of,
+    call_of,
+    in_one_order,
+    run_of,
+    whole,
+)
 from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
 from ragkpi.library.slices import QuerySlice, queries_of, with_slices
@@ -18,15 +28,15 @@ from ragkpi.reports.layout import Answer
 
 
 def diagnose(
-    qrels: Any,
-    run: Any,
+    qrels: AnyQrels,
+    run: Run,
     *,
     cutoff: int = 10,
     good_proc: float = 0.8,
     good_pct_proc: float = 0.8,
     worst: int | None = None,
     missed: int = 3,
-    by: Any = None,
+    by: Labels | None = None,
     **how: Unpack[Estimating],
 ) -> Result:
     """Answer "is it the retriever or the reranker?", as ``ragkpi diagnose``.

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.bounds.unjudged import find_holes
 from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.lines import Tokens
@@ -299,27 +300,20 @@ def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> Judged | None:
     if evaluator.pool in (None, "-") or evaluator.lacking_grade:
         return None
     judgements, settings, top = evaluator.relevance.judgements, evaluator.settings, run.top
-    # A document of a negative level counts as unjudged.
-    kept = np.flatnonzero(judgements.level >= 0)
-    judged = replace(
-        judgements,
-        starts=np.searchsorted(kept, judgements.starts),
-        document=judgements.document.take(kept),
-        level=judgements.level[kept],
-    )
-    place, _ = judged.find(top.query, top.starts, top.document)
-    shown = cutoff if settings.max_retrieved is None else min(cutoff, settings.max_retrieved)
-    unjudged = np.setdiff1d(np.flatnonzero(top.rank <= shown), place)
-    if not len(unjudged):
+    holes = find_holes(judgements, [run], settings)
+    (number, rank), kept = holes.of_runs[0], np.flatnonzero(judgements.level >= 0)
+    number = number[rank <= cutoff]
+    if not len(number):
         return None
     best, _ = max(settings.grade_map.rubric.items(), key=itemgetter(1))
-    query = np.concatenate([judged.query, top.query[top.group[unjudged]]])
+    query = np.concatenate([judgements.query[kept], holes.query[number]])
+    documents = [judgements.document.take(kept), holes.document.take(number)]
     order = np.argsort(query, kind="stable")
     generous = replace(
-        judged,
-        starts=np.searchsorted(query[order], np.arange(len(judged.queries) + 1)),
-        document=Tokens.joined([judged.document, top.document.take(unjudged)]).take(order),
-        level=np.append(judged.level, np.full(len(unjudged), best))[order],
+        judgements,
+        starts=np.searchsorted(query[order], np.arange(len(judgements.queries) + 1)),
+        document=Tokens.joined(documents).take(order),
+        level=np.append(judgements.level[kept], np.full(len(number), best))[order],
     )
     place, row = generous.find(top.query, top.starts, top.document)
     hits = replace(run, judgement=row, rank=top.rank[place])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,17 +17,11 @@ from ragkpi.charts.chart import (
     best_first,
     noted,
 )
-from ragkpi.charts.picture import PlotSize, figure_of
 from ragkpi.errors import UsageError
-from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport, interval_notes
+from ragkpi.library.evaluation_report import EvaluatedRun, interval_notes
 from ragkpi.measures.measure import MetricScores
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.wording import counted
-
-
-def evaluation_figure(report: EvaluationReport, size: PlotSize) -> Any:
-    """Draw the charts of a report as a matplotlib figure."""
-    return figure_of(evaluation_charts(report.runs, report.bootstrap), size)
 
 
 def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None) -> list[Chart]:
@@ -58,7 +51,7 @@ def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None)
         ]
         sign = metric.measure.sign
         charts.append(IntervalChart(name, Axis("value of each run"), best_first(rows, sign)))
-    return noted(charts, [notes[0].replace("[low, high]", "bars"), over])
+    return noted(charts, [*(note.replace("[low, high]", "bars") for note in notes), over])
 
 
 def _queries(run: str, column: MetricScores) -> Chart:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args, overload
 
 from ragkpi.errors import GateFailedError, RagkpiError
@@ -13,21 +13,27 @@ from ragkpi.evaluation import RunOrPath
 from ragkpi.files.opening import Inputs, inputs
 from ragkpi.interface import interface, option
 from ragkpi.library.arguments import (
+    AnyQrels,
+    ColumnNames,
     Estimating,
+    Frame,
+    Labels,
+    Measures,
     Queries,
     Resampling,
     Run,
+    Runs,
     bootstrap_of,
     call_of,
     named_run,
-    note_files,
     one_of,
     refuse_unknown,
     runs_of,
     whole,
 )
-from ragkpi.library.call import Evaluations, Hashes, OnProblem, RunsRead
+from ragkpi.library.call import Evaluations, OnProblem, RunsRead
 from ragkpi.library.evaluation_report import EvaluationReport, report_on
+from ragkpi.library.ground import Hashes
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import Scores
 from ragkpi.measures.registry import find_metrics
@@ -83,9 +89,11 @@ class EvaluationResult(Result):
 
     def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
         """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
-        from ragkpi.questions.evaluate.charts import evaluation_figure
+        from ragkpi.questions.evaluate.charts import evaluation_charts
 
-        return evaluation_figure(self.evaluation, size)
+        report = self.evaluation
+        charts = partial(evaluation_charts, report.runs, report.bootstrap)
+        return Result(report, charts).plot(size)
 
     def log(
         self,
@@ -270,50 +278,47 @@ class EvaluationArguments(Estimating, total=False):
     ci_method: Method | None
     zscores: str | os.PathLike[str] | None
     fail_under: GateLimits
-    fail_under_baseline: Any
+    fail_under_baseline: Run | None
     margin: float | str | None
     gate_by: DecidedBy | None
     gate_confidence: float | None
     worst: int | None
     sort: str | None
-    by: Any
+    by: Labels | None
     problems: OnProblem
-
-
-Measures = str | Sequence[str]
 
 
 @overload
 def evaluate(
-    qrels: Any, run: Run, measures: Measures = (), **how: Unpack[EvaluationArguments]
+    qrels: AnyQrels, run: Run, measures: Measures = (), **how: Unpack[EvaluationArguments]
 ) -> RunResult: ...
 
 
 @overload
 def evaluate(
-    qrels: Any,
-    run: Mapping[str, Run] | list[str] | Sequence[os.PathLike[str] | Queries],
+    qrels: AnyQrels,
+    run: Mapping[str, Run] | list[str] | Sequence[os.PathLike[str] | Queries | Frame | ColumnNames],
     measures: Measures = (),
     **how: Unpack[EvaluationArguments],
 ) -> RunResults: ...
 
 
 def evaluate(
-    qrels: Any,
-    run: Any,
-    measures: str | Sequence[str] = (),
+    qrels: AnyQrels,
+    run: Runs,
+    measures: Measures = (),
     *,
     ci: bool = False,
     ci_method: Method | None = None,
     zscores: str | os.PathLike[str] | None = None,
     fail_under: GateLimits = (),
-    fail_under_baseline: Any = None,
+    fail_under_baseline: Run | None = None,
     margin: float | str | None = None,
     gate_by: DecidedBy | None = None,
     gate_confidence: float | None = None,
     worst: int | None = None,
     sort: str | None = None,
-    by: Any = None,
+    by: Labels | None = None,
     problems: OnProblem = "raised",
     **how: Unpack[Estimating],
 ) -> RunResult | RunResults:
@@ -409,7 +414,10 @@ def evaluate(
         call, baselines = replace(call, without_judged="refused"), gates.runs(runs)
         depth = gates.depth(metrics, call.settings)
     read = {**runs, **baselines}
-    noted = note_files([*read.values(), *(gates.stored_files if gates else ())])
+    noted = inputs()  # files before reading, so that hashes later cover the same bytes
+    for path in [*read.values(), *(gates.stored_files if gates else ())]:
+        if isinstance(path, str):
+            noted.note_file(path)
     evaluator = call.evaluator(qrels, metrics)
     hits = call.read(qrels, evaluator, read, evaluator.needs(metrics, depth))
     if not (call.requests or gates or zscores) and _is_of_positives(hits):
@@ -422,7 +430,7 @@ def evaluate(
     scores = _scores(evaluated, zscores)
     names = dict(zip(of_runs, evaluated.call.names_of(of_runs), strict=True))
     signature = evaluated.signed(zscores=zscores)
-    verdicts = gates.verdicts(names, scores, evaluated, signature) if gates else []
+    verdicts = gates.verdicts(names, scores, evaluated) if gates else []
     missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
     if missed and problems == "raised":
         raise GateFailedError("; ".join(map(str, missed)))

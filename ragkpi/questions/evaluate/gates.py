@@ -14,7 +14,6 @@ from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.call import Evaluations
 from ragkpi.library.gates import verdicts_on_run
-from ragkpi.library.ground import Signature
 from ragkpi.library.slices import QuerySlice, queries_of, slices_of
 from ragkpi.library.stored import StoredResult, open_run
 from ragkpi.library.unjudged_doubt import names_needed
@@ -108,7 +107,6 @@ class Gates:
         names: Mapping[str, str],
         scores: Mapping[str, Scores],
         evaluated: Evaluations,
-        signature: Signature | None,
     ) -> list[Verdict]:
         """Test every run against limits and baselines.
 
@@ -131,9 +129,8 @@ class Gates:
                     verdict = limit_verdict(name, part.of(scores[run]), limit)
                     every.append(replace(verdict, name=f"{visible(part.name)}:{verdict.name}"))
             if isinstance(stored := self.baseline, StoredResult):
-                assert signature is not None
-                qrels = evaluated.judgements.file
-                metrics = stored.refuse_other_ground(name, scores[run], signature, qrels)
+                stored.refuse_run(name, scores[run], evaluated)
+                metrics = [metric for metric in scores[run].metrics if metric.is_comparable]
                 there, here = (
                     of.only(of[metric.name] for metric in metrics)
                     for of in (stored.scores, scores[run])

@@ -7,14 +7,14 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.files.query_files import Norm, Norms, read_zscores
-from ragkpi.library.arguments import Evaluating, call_of, named_runs
+from ragkpi.library.arguments import AnyQrels, Evaluating, Runs, call_of, named_runs
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM, MetricScores, Scores
 from ragkpi.reports.layout import Answer, Cell, Column, Table
@@ -143,7 +143,7 @@ class ZScores(Result):
 
 
 def zscores(
-    qrels: Any, runs: Any, measures: str | Sequence[str] = (), **how: Unpack[Evaluating]
+    qrels: AnyQrels, runs: Runs, measures: str | Sequence[str] = (), **how: Unpack[Evaluating]
 ) -> ZScores:
     """Compute means and deviations over runs, per query and measure, as ``ragkpi zscores``.
 

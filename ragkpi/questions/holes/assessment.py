@@ -11,7 +11,7 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.bounds.bounds import HoleBounds, RunsWithHoles
 from ragkpi.bounds.search import Trials, spread_if_judged, spread_if_known, spreads
-from ragkpi.bounds.unjudged import UNRETRIEVED, Holes, SmallInts
+from ragkpi.bounds.unjudged import Holes, SmallInts
 from ragkpi.interface import with_progress
 
 _UNJUDGED = -1
@@ -76,7 +76,7 @@ class Candidates(Sequence[Candidate]):
         if count < len(chosen):
             last = np.partition(deciding[chosen], count - 1)[count - 1]
             chosen = chosen[deciding[chosen] <= last]
-        documents = self._holes.documents(chosen).tolist()
+        documents = self._holes.document.take(chosen).tolist()
         chosen = chosen[sorted(range(len(documents)), key=documents.__getitem__)]
         keys = [self._holes.query, *self._keys]
         return np.asarray(chosen[np.lexsort([key[chosen] for key in keys])])
@@ -87,9 +87,9 @@ class Candidates(Sequence[Candidate]):
         return map(
             Candidate,
             queries,
-            holes.documents(chosen).tolist(),
+            holes.document.take(chosen).tolist(),
             self._share[chosen].tolist(),
-            (holes.rank[:, chosen] < UNRETRIEVED).sum(axis=0).tolist(),
+            holes.num_runs[chosen].tolist(),
             holes.best_rank[chosen].tolist(),
             chosen.tolist(),
         )
@@ -110,17 +110,22 @@ def candidates(bounds: HoleBounds, first: int) -> tuple[Candidates, float]:
     spread of its numerator, success.) It is added up over runs and queries.
     """
     holes, runs, metrics = bounds.holes, bounds.runs, bounds.metrics
-    total, uncertainty = np.zeros(len(holes)), {}
-    for metric in with_progress(metrics, "documents to judge", len(metrics)):
-        removed, whole = np.zeros(len(holes)), 0.0
-        of_others = np.zeros(len(holes.judgements.queries))
-        for run in with_progress(runs.judged, metric.name, len(runs.judged)):
-            for start, trials in runs.opened(run, metric):
-                whole += _remove(trials, removed[start:], of_others)
-        uncertainty[metric.name] = whole
-        if whole > 0:
-            removed += np.where(runs.varies(metric.depth), of_others[holes.query], 0.0)
-            total += removed / whole / len(metrics)
+    removed, of_others = (
+        {metric.name: np.zeros(size) for metric in metrics}
+        for size in (len(holes), len(holes.judgements.queries))
+    )
+    uncertainty = {metric.name: 0.0 for metric in metrics}
+    for block in runs.blocks("documents to judge"):
+        for metric in with_progress(metrics, "measures", len(metrics)):
+            of_metric = removed[metric.name][block.first :], of_others[metric.name]
+            for run in with_progress(block.present, metric.name, len(block.present)):
+                uncertainty[metric.name] += _remove(block.trials(run, metric), *of_metric)
+    total = np.zeros(len(holes))
+    for metric in metrics:
+        if uncertainty[metric.name] > 0:
+            of_query = of_others[metric.name][holes.query]
+            both = removed[metric.name] + np.where(runs.varies(metric.depth), of_query, 0.0)
+            total += both / uncertainty[metric.name] / len(metrics)
     searches = {metric.measure.bounds.search for metric in metrics}
     keys: list[FloatArray | SmallInts] = [holes.best_rank]
     if searches in ({"counts"}, {"corners"}):
@@ -140,12 +145,12 @@ def _removed_together(
     metrics = [metric for metric in bounds.metrics if uncertainty[metric.name] > 0]
     listed_holes = np.array([candidate.hole for candidate in listed], dtype=np.int64)
     removed = 0.0
-    for block in bounds.runs.blocks():
+    for block in bounds.runs.blocks("the first to judge"):
         chosen = listed_holes[np.isin(listed_holes - block.first, np.arange(len(block.holes)))]
         if not len(chosen):
             continue
-        for metric in with_progress(metrics, "the first to judge", len(metrics)):
-            for run in block.judged:
+        for metric in metrics:
+            for run in block.present:
                 less = _removed_by(block, block.trials(run, metric), chosen - block.first)
                 removed += less / uncertainty[metric.name]
     return removed / max(1, len(bounds.metrics))
@@ -155,7 +160,7 @@ def _removed_by(block: RunsWithHoles, trials: Trials, chosen: IntArray) -> float
     """Return how much of a run's uncertainty judging some holes of a block removes."""
     run, varies = trials.run, block.varies(trials.metric.depth)[chosen]
     row = run.row[block.holes.query[chosen]]
-    queries, apart = np.unique(row[row >= 0]), ~run.is_own[chosen] & (row >= 0)
+    queries, apart = np.unique(row[row >= 0]), ~np.isin(chosen, run.number) & (row >= 0)
     others, fixed = (
         np.bincount(row[some], minlength=len(run.num_own))[queries]
         for some in (apart & varies, apart & ~varies)

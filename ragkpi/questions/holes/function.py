@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack, get_args
+from typing import Literal, Unpack, get_args
 
 from ragkpi.bounds.bounds import HoleBounds, Within, depth_needed, find_bounds
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.library.arguments import Evaluating, call_of, in_one_order, named_runs, one_of, whole
+from ragkpi.library.arguments import (
+    AnyQrels,
+    Evaluating,
+    Labels,
+    Runs,
+    call_of,
+    in_one_order,
+    named_runs,
+    one_of,
+    whole,
+)
 from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
 from ragkpi.library.slices import QuerySlice, queries_of, with_slices
@@ -49,14 +59,14 @@ class HolesResult(Result):
 
 
 def holes(
-    qrels: Any,
-    runs: Any,
+    qrels: AnyQrels,
+    runs: Runs,
     measures: str | Sequence[str] = (),
     *,
     within: Literal["retrieved", "cutoff"] = "retrieved",
     per_query: bool = False,
     first: int = 5,
-    by: Any = None,
+    by: Labels | None = None,
     **how: Unpack[Evaluating],
 ) -> HolesResult:
     """Answer "how much can unjudged documents change these values?", as ``ragkpi holes``.

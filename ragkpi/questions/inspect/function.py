@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from glob import glob
 from typing import Unpack
 
 from ragkpi.errors import UsageError
 from ragkpi.files.formats import Reading
-from ragkpi.files.opening import Kind
+from ragkpi.files.opening import Kind, parts_of
 from ragkpi.library.arguments import HowRead, readings_of
 from ragkpi.library.result import Result
 from ragkpi.questions.inspect.study import FileContents, Shared, contents_of, shared
@@ -74,10 +75,14 @@ def inspect(
 
 
 def _files_of(path: str) -> list[str]:
-    """Return a file, or the files of a folder that are not hidden, by name."""
-    if not os.path.isdir(path):
+    """Return a file, or the files of a folder that are not hidden, by name, and BEIR's qrels.
+
+    A folder of parquet parts is one file.
+    """
+    if not os.path.isdir(path) or parts_of(path):
         return [path]
-    paths = (os.path.join(path, name) for name in sorted(os.listdir(path)) if name[0] != ".")
+    folders = (path, os.path.join(path, "qrels"))
+    paths = [one for folder in folders for one in sorted(glob(os.path.join(folder, "*")))]
     return [name for name in paths if os.path.isfile(name)]
 
 

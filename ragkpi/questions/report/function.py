@@ -15,7 +15,18 @@ from typing import Any, Unpack
 
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
-from ragkpi.library.arguments import Estimating, call_of, in_one_order, named_runs, whole
+from ragkpi.library.arguments import (
+    AnyQrels,
+    ById,
+    Estimating,
+    Labels,
+    Path,
+    Runs,
+    call_of,
+    in_one_order,
+    named_runs,
+    whole,
+)
 from ragkpi.library.procedure import procedure_of
 from ragkpi.library.slices import labels_of
 from ragkpi.questions.report.content import parts_of_runs, report_document
@@ -129,13 +140,13 @@ _LONGEST = 40  # characters of their names
 
 
 def report(
-    qrels: Any,
-    runs: Any,
+    qrels: AnyQrels,
+    runs: Runs,
     measures: str | Sequence[str] = (),
     *,
-    queries: str | os.PathLike[str] | Mapping[Any, str] | None = None,
-    corpus: str | os.PathLike[str] | Mapping[Any, str] | None = None,
-    by: str | os.PathLike[str] | Mapping[str, Mapping[Any, str]] | None = None,
+    queries: Path | ById[str] | None = None,
+    corpus: Path | ById[str] | None = None,
+    by: Labels | None = None,
     title: str | None = None,
     detail_queries: int = 200,
     detail_depth: int = 100,

@@ -21,7 +21,7 @@ from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.resampling import decide_depth
-from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, values_of
+from ragkpi.questions.depth.study import Curve, Curves, Limits, run_values, usual_depths, values_of
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Thresholds, diagnose
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
@@ -128,12 +128,13 @@ def _differences(
 
 
 def _depth(run: ReportedRun, graded: bool) -> dict[str, Any]:
-    deepest = min(int(run.judged.num_ret.max(initial=1)), int(corpus_size(run.judged).min()))
-    depths, limits = [depth for depth in DEPTHS if depth <= max(deepest, 1)], Limits()
-    study = decide_depth(run.judged, depths, limits)
+    judged = replace(run.judged)  # what measures share at many depths is forgotten with it
+    deepest = min(int(judged.num_ret.max(initial=1)), int(corpus_size(judged).min()))
+    depths, limits = usual_depths(max(deepest, 1)), Limits()
+    study = decide_depth(judged, depths, limits)
     depths = sorted({*depths, *study.named_depths})
     metrics = [m for m in run_values(depths, limits.needed) if graded or not m.is_graded]
-    values = values_of(score(run.judged, metrics).columns)
+    values = values_of(score(judged, [metric]).columns[0] for metric in metrics)
     studied = Curves([Curve(run.label, values, study)], depths, limits)
     by_depth = [_by_depth(studied, "recall", "recall")]
     if graded:

@@ -22,7 +22,7 @@ from ragkpi.wording import counted, visible
 
 
 class Discrepancy(NamedTuple):
-    """What a stored result says, and what is so now."""
+    """What a stored result says, and what is so now: a row of the answer."""
 
     run: str
     what: str
@@ -79,28 +79,25 @@ def verify(path: str | os.PathLike[str]) -> Verification:
         apart = list(_other_files(result, named))
         files += len(named)
         if not apart:
-            again = _computed(result, named)
             values += len(result.record["values"])
-            apart = list(_other_values(str(result.record["name"]), result.record, again))
+            apart = list(_other_values(result, _computed(result, named)))
         rows += apart
     number = counted(len(results), "run")
     sentence = (
         f"{path}: {number}, {counted(files, 'file')} and {counted(values, 'value')} are as stored, "
         "for every query."
     )
-    problems: list[RagkpiError] = []
     if rows:
         differ = counted(len(rows), "thing differs", "things differ")
         sentence = f"{path}: {differ} from what was stored of {number}."
-        problems.append(DataError(f"{path}: it does not follow from its files"))
     versions = {str(result.record.get("ragkpi")) for result in results} - {__version__}
     notes = [f"stored by ragkpi {', '.join(sorted(versions))}; this is {__version__}"]
-    columns = [*map(Column, ("run", "what", "stored", "now"))]
-    cells = [[Cell(row.run), Cell(row.what), Cell(row.stored), Cell(row.now)] for row in rows]
-    table = Table(columns, cells, notes if versions else [])
+    columns = [Column(name) for name in Discrepancy._fields]
+    table = Table(columns, [[*map(Cell, row)] for row in rows], notes if versions else [])
     findings = {"runs": len(results), "files": files, "values": values, "differences": len(rows)}
     answer = Answer("verify", table, [visible(sentence)], findings)
-    return Verification(answer, problems=problems)
+    problem = DataError(f"{path}: it does not follow from its files")
+    return Verification(answer, problems=[problem] if rows else [])
 
 
 def _named_files(result: StoredResult) -> Mapping[str, tuple[str, str]]:
@@ -126,16 +123,15 @@ def _other_files(
     for role, (path, digest) in files.items():
         now = inputs().sha256(path)
         if now != digest:
-            what = f"hash of {role} {path}"
             hashes = (cut(f"sha256:{one}") if one else None for one in (digest, now))
-            yield Discrepancy(str(result.record["name"]), what, *hashes)
+            yield Discrepancy(str(result.record["name"]), f"hash of {role} {path}", *hashes)
 
 
 def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
     """Evaluate the run of a result again, with its measures and settings."""
     settings, lost = Signature.read(str(result.record.get("signature"))).arguments()
-    known = {role: path for role, (path, _) in files.items() if role in ("qrels", "run", "pool")}
-    lost += sorted(files.keys() - known.keys() - {"by", "cluster"})
+    paths = {role: path for role, (path, _) in files.items()}
+    lost += sorted(paths.keys() - {"qrels", "run", "pool", "by", "cluster"})
     metrics = {name: metric_of(name) for name in result.record["values"]}
     lost += [name for name, metric in metrics.items() if metric is None]
     if lost:
@@ -143,29 +139,26 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
             f"{visible(result.name)}: it does not hold all of {', '.join(lost)}, so that it cannot "
             "be computed again"
         )
-    pool = {"pool": known["pool"]} if "pool" in known else {}
-    call = call_of(list(metrics), cast("Evaluating", {**settings, **pool}))
+    how = {**settings, "pool": paths.get("pool")}
+    call = call_of(list(metrics), cast("Evaluating", how))
     as_stored = [replace(metric, name=name) for name, metric in metrics.items() if metric]
-    evaluated = call.evaluate(known["qrels"], {"run": known["run"]}, as_stored)
-    (scores,) = evaluated.scores
-    run = EvaluatedRun("run", scores, signature=evaluated.signed())
+    evaluated = call.evaluate(paths["qrels"], {"run": paths["run"]}, as_stored)
+    run = EvaluatedRun("run", evaluated.scores[0], signature=evaluated.signed())
     return run_object(run, None, Layout(per_query="shown"))
 
 
-def _other_values(
-    run: str, stored: Mapping[str, Any], now: Mapping[str, Any]
-) -> Iterator[Discrepancy]:
+def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Discrepancy]:
+    stored, run = result.record, str(result.record["name"])
     if stored.get("queries_sha256") != now["queries_sha256"]:
         yield Discrepancy(run, "queries", stored.get("queries"), now["queries"])
-    for name, value in stored["values"].items():
-        if not _same(value, now["values"].get(name)):
-            yield Discrepancy(run, name, value, now["values"].get(name))
+    pairs = {name: (value, now["values"].get(name)) for name, value in stored["values"].items()}
     of_queries = dict(now["per_query"].items())
     for query, values in (stored.get("per_query") or {}).items():
         for name, value in values.items():
-            computed = of_queries.get(query, {}).get(name)
-            if not _same(value, computed):
-                yield Discrepancy(run, f"{name} of {query}", value, computed)
+            pairs[f"{name} of {query}"] = value, of_queries.get(query, {}).get(name)
+    for what, (value, again) in pairs.items():
+        if not _same(value, again):
+            yield Discrepancy(run, what, value, again)
 
 
 def _same(stored: Any, now: Any) -> bool:

@@ -3,8 +3,12 @@
 import os
 import shutil
 import sys
+import time
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
+
+import pytest
 
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
@@ -37,6 +41,46 @@ def browser(profile: Path):
 def complaints(driver):
     """What the console has that is no mere information."""
     return [entry for entry in driver.get_log("browser") if entry["level"] != "INFO"]
+
+
+def width_of(driver, most):
+    """The page's width; charts take a moment to follow the window."""
+    for _ in range(300):
+        width = driver.execute_script("return document.documentElement.scrollWidth")
+        if width <= most:
+            break
+        time.sleep(0.1)
+    return width
+
+
+@contextmanager
+def window(driver, width, height):
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@contextmanager
+def colours(driver, scheme):
+    """Show pages to somebody who likes them light, or dark."""
+    wish = {"name": "prefers-color-scheme", "value": scheme}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [wish]})
+    try:
+        yield
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def violations(driver):
+    """What axe finds on the page as it stands: its rules, each with the elements that break it."""
+    if not os.environ.get("CI"):
+        pytest.importorskip("axe_core_python")
+    driver.execute_script((files("axe_core_python") / "axe.min.js").read_text("utf-8"))
+    run = "const done = arguments[0]; axe.run().then(done, (error) => done({error: `${error}`}))"
+    driver.set_script_timeout(120)
+    broken = driver.execute_async_script(run)["violations"]
+    return {rule["id"]: [node["target"] for node in rule["nodes"]] for rule in broken}
 
 
 def requested(driver):

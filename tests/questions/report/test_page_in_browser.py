@@ -6,13 +6,21 @@ import re
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 
 import pytest
 
 from ragkpi.wording import visible
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION
-from tests.questions.report.browser import MISSING, browser, complaints, requested
+from tests.questions.report.browser import (
+    MISSING,
+    browser,
+    colours,
+    complaints,
+    requested,
+    violations,
+    width_of,
+    window,
+)
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
@@ -298,29 +306,20 @@ def test_charts_and_controls_have_texts_for_who_does_not_see_them(driver, page):
     )
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("fragment", ["", "#a=bm25&b=fusion&q=hd-03"], ids=["runs", "a query"])
+def test_axe_has_nothing_to_complain_of(driver, page, fragment, scheme):
+    with colours(driver, scheme):
+        go_to(driver, page + fragment)
+        draw_all(driver)
+        assert violations(driver) == {}
+
+
 @pytest.mark.parametrize("width", [375, 800, 1280])
 def test_nothing_is_wider_than_the_window(driver, page, width):
     with window(driver, width, 900):
         draw_all(driver)
         assert width_of(driver, width) <= width
-
-
-def width_of(driver, most):
-    """The page's width; charts take a moment to follow the window."""
-    for _ in range(300):
-        width = driver.execute_script("return document.documentElement.scrollWidth")
-        if width <= most:
-            break
-        time.sleep(0.1)
-    return width
-
-
-@contextmanager
-def window(driver, width, height):
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    yield
-    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def bottom_of(driver, selector):
