@@ -14,7 +14,7 @@ BUILT := pyproject.toml setup.py ragkpi/_kernel.c
 # Tests start a thousand processes, and each would compile all modules again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick-test slow-test fuzz lint sanitize bench simulate foreign pictures docs package clean
+.PHONY: demo test quick-test slow-test fuzz lint sanitize bench simulate foreign pictures docs try-docs package clean
 
 demo: $(DEMO)/.ready
 	$(DEMO)/bin/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
@@ -116,6 +116,10 @@ docs/example-report.html: $(DOCS)/.ready
 # The site, into site/, by a tool of its own environment; no network but for installing it.
 docs: docs/example-report.html
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build -q
+
+# Its pages in Chromium: axe, and the width of a phone.
+try-docs: docs $(READY)
+	$(BIN)/python -m pytest tests/site_in_browser.py
 
 $(DOCS)/.ready: $(BUILT)
 	$(PYTHON) -m venv $(DOCS)
