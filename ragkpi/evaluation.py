@@ -192,6 +192,7 @@ class Evaluator:
                 notes += unanswerable_notes(judged.queries, unanswerable)
             notes += assumption_notes(judged, seen)
             warnings = [*self._doubts(judged, run, coverage), *cautions(judged, metrics)]
+            judged = replace(judged)  # without what measures shared, several times its size
         warnings += no_level_so_high(metrics, judgements)
         return Evaluation(scores, judged, coverage, notes, warnings)
 

@@ -34,7 +34,7 @@ from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 
-CELLS_AT_ONCE = 1 << 20  # of the queries that are opened at once
+CELLS_AT_ONCE = 1 << 19  # of the queries that are opened at once
 Within = Literal["retrieved", "cutoff"]
 
 

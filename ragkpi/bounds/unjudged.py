@@ -51,9 +51,12 @@ class Holes:
         return best
 
     @cached_property
-    def num_runs(self) -> IntArray:
+    def num_runs(self) -> SmallInts:
         """How many runs retrieve each hole, (n,)."""
-        return np.bincount(np.concatenate([of_run.number for of_run in self.of_runs]))
+        count = np.zeros(len(self), dtype=np.int32)
+        for number, _ in self.of_runs:
+            count[number] += 1  # a run has each document once
+        return count
 
     def within(self, depth: int | None) -> BoolArray:
         """Whether any run has each hole down to a depth, (n,); None for any depth."""
@@ -85,41 +88,49 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
     count. `UsageError` for qrels with gains in place of levels.
     """
     judgements.refuse_gains("holes are filled with levels")
-    document = Tokens.joined([run.top.document for run in runs])
-    before = np.cumsum([0, *(len(run.top.document) for run in runs)])
-    unjudged = [
-        _unjudged(run, judgements, settings, start)
-        for run, start in zip(runs, before.tolist(), strict=False)
-    ]
-    queries = np.arange(len(judgements.queries) + 1)
-    starts = np.array([np.searchsorted(query, queries) for query, _, _ in unjudged])
-    number = np.zeros(len(document), dtype=np.int32)
-    kept, count = [], 0
-    for some in spans(starts.sum(axis=0), ROWS_AT_ONCE):
-        parts = [
-            of_run[:2, slice(*ends)]
-            for of_run, ends in zip(unjudged, starts[:, some].tolist(), strict=True)
-        ]
-        query, row = np.concatenate(parts, axis=1)
-        places = np.arange(len(row))
-        first = places  # a run has each document once
-        if len(runs) > 1:
-            first = document.take(row).first_rows(query.astype(np.int64))
-        holes = np.flatnonzero(first == places)
+    # One text, and places in it only of the documents at hand: those of all documents take thrice
+    # the memory of the text.
+    texts = [run.top.document.buffer for run in runs]
+    text = texts[0] if len(texts) == 1 else np.concatenate(texts)
+    before = np.cumsum([0, *map(len, texts)]).tolist()
+    unjudged = [_unjudged(run, judgements, settings) for run in runs]
+    numbers: list[list[SmallInts]] = [[] for _ in runs]
+    queries: list[SmallInts] = [np.empty(0, dtype=np.int32)]
+    kept, count = [Tokens(text, np.empty(0, np.int64), np.empty(0, np.int64))], 0
+    for first, last in spans(np.sum([starts for starts, *_ in unjudged], axis=0), ROWS_AT_ONCE):
+        retrieved, sizes = [], []
+        for run, (starts, row, _), shift in zip(runs, unjudged, before, strict=False):
+            document = run.top.document.take(row[starts[first] : starts[last]])
+            retrieved.append(Tokens(text, document.start + shift, document.end + shift))
+            sizes.append(np.diff(starts[first : last + 1]))
+        document = Tokens.joined(retrieved)
+        query = np.repeat(np.tile(np.arange(first, last), len(runs)), np.concatenate(sizes))
+        places = np.arange(len(query))
+        # A run has each document once.
+        alike = document.first_rows(query) if len(runs) > 1 else places
+        holes = np.flatnonzero(alike == places)
         holes = holes[np.argsort(query[holes], kind="stable")]
-        number[row[holes]] = count + np.arange(len(holes))
-        number[row] = number[row[first]]
-        kept.append(np.stack([query[holes], row[holes]]))
+        number = np.empty(len(query), dtype=np.int32)
+        number[holes] = count + np.arange(len(holes))
+        ends = np.cumsum([size.sum() for size in sizes])[:-1]
+        for of_run, part in zip(numbers, np.split(number[alike], ends), strict=True):
+            of_run.append(part)
+        queries.append(query[holes].astype(np.int32))
+        kept.append(document.take(holes))
         count += len(holes)
-    query, row = np.concatenate([np.empty((2, 0), dtype=np.int32), *kept], axis=1)
-    of_runs = [HolesOfRun(number[row], rank.copy()) for _, row, rank in unjudged]
-    return Holes(judgements, of_runs, query, document.take(row))
+    of_runs = [
+        HolesOfRun(np.concatenate([np.empty(0, dtype=np.int32), *parts]), rank)
+        for parts, (*_, rank) in zip(numbers, unjudged, strict=True)
+    ]
+    return Holes(judgements, of_runs, np.concatenate(queries), Tokens.joined(kept))
 
 
-def _unjudged(run: Hits, judgements: Judgements, settings: Settings, before: int) -> SmallInts:
-    """Return the query, row and rank of each unjudged document, by query and rank, (3, m).
+def _unjudged(
+    run: Hits, judgements: Judgements, settings: Settings
+) -> tuple[IntArray, SmallInts, SmallInts]:
+    """Return the rows and ranks of the unjudged documents of a run, by query and rank, (m,) each.
 
-    Rows of names are counted from `before`.
+    Those of each judged query begin at the first array, (J + 1,).
     """
     row, deepest = run.rows_of_top(judgements), settings.max_retrieved
     unjudged = np.ones(len(run.top.document), dtype=bool)
@@ -127,4 +138,5 @@ def _unjudged(run: Hits, judgements: Judgements, settings: Settings, before: int
     rank, query = run.top.rank, run.top.query[run.top.group]
     rows = np.flatnonzero(unjudged & (rank <= (DEEPEST if deepest is None else deepest)))
     rows = rows[np.argsort(query[rows], kind="stable")]
-    return np.array([query[rows], before + rows, rank[rows]], dtype=np.int32)
+    starts = np.searchsorted(query[rows], np.arange(len(judgements.queries) + 1))
+    return starts, rows.astype(np.int32), rank[rows].astype(np.int32)

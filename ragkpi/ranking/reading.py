@@ -158,11 +158,11 @@ def hits_of(run: kernel.Run, results: Found, run_id: bytes, format_: str = "") -
 def _top(names: Names) -> TopDocuments:
     if not names["query"]:
         return NO_NAMES
-    ends = np.frombuffer(names["ends"], np.int64)
+    bounds = np.append(0, np.frombuffer(names["ends"], np.int64))
     return TopDocuments(
         np.frombuffer(names["query"], np.int64),
         np.append(0, np.cumsum(np.frombuffer(names["size"], np.int64))),
-        Tokens(np.frombuffer(names["text"], np.uint8), np.append(0, ends)[:-1], ends),
+        Tokens(np.frombuffer(names["text"], np.uint8), bounds[:-1], bounds[1:]),
     )
 
 

@@ -124,7 +124,7 @@ def candidates(bounds: HoleBounds, first: int) -> tuple[Candidates, float]:
     for metric in metrics:
         if uncertainty[metric.name] > 0:
             of_query = of_others[metric.name][holes.query]
-            both = removed[metric.name] + np.where(runs.varies(metric.depth), of_query, 0.0)
+            both = removed.pop(metric.name) + np.where(runs.varies(metric.depth), of_query, 0.0)
             total += both / uncertainty[metric.name] / len(metrics)
     searches = {metric.measure.bounds.search for metric in metrics}
     keys: list[FloatArray | SmallInts] = [holes.best_rank]
