@@ -312,7 +312,7 @@ def comparing(
         "first",
     ),
     trials: int = option(
-        "--trials N", "Random swaps or resamples behind a p-value.", 10_000, min=1, max=10_000_000
+        "--trials N", "Random swaps behind a p-value.", 10_000, min=1, max=10_000_000
     ),
 ) -> None:
     """How to compare runs."""

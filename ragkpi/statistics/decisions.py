@@ -54,15 +54,6 @@ TESTS: Mapping[TestName, Test] = {
         f"on every {{unit}}? {CHANCE}; all swaps, p = share, where there are no more",
         "that without a difference the two runs could be swapped on any {unit}",
     ),
-    "bootstrap": Test(
-        "bootstrap",
-        "least_of_trials",
-        "is it 0? Draws queries again",
-        "paired bootstrap test",
-        "how often does a resample of the queries stray from the difference by at least its size, "
-        f"both in standard errors? {CHANCE}",
-        "enough queries to stand for all",
-    ),
     "wilcoxon": Test(
         "signed_rank",
         "least_of_signs",

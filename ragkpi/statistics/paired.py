@@ -54,8 +54,8 @@ class Procedure:
     Claims are what is corrected for: with ``"first"`` the first metric decides, and p-values are
     corrected for the runs; all other metrics are described. With ``"all"`` every metric decides,
     and they are corrected for runs and metrics. So a call makes any false claim of equal runs with
-    a probability of at most 1 - level. `trials` is the number of random swaps or resamples of a
-    p-value. The test has the seed of the bootstrap, and its clusters.
+    a probability of at most 1 - level. `trials` is the number of random swaps behind a p-value.
+    The test has the seed of the bootstrap, and its clusters.
     """
 
     test: TestName = "t"

@@ -26,7 +26,6 @@ from ragkpi.statistics.bootstrap import (
     Interval,
     QuerySample,
     all_swaps,
-    drawn,
     quantile,
     special,
     sums,
@@ -393,71 +392,6 @@ def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
     return _share(chance, float(observed[1] - observed[0]), observed, certain=every)
 
 
-def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
-    """Compare the observed difference with the distances of resamples from it.
-
-    Distances are in each resample's own standard errors. Otherwise resamples of few queries lie too
-    close together, and too many differences look significant.
-
-    Formula:    t = difference / se; p = (resamples with |difference* - difference| / se* >= |t|
-                + 1) / (trials + 1); se from the queries' jackknife pseudo-values, which for means
-                are the differences themselves
-    Edge cases: NA where all queries differ by the same, or where leaving a query out leaves no
-                value
-    Source:     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 12
-                and 16
-    """
-    n, units = sample.queries, sample.units
-    with np.errstate(invalid="ignore"):
-        observed = [summary[1:] - summary[:1] for summary in sample.observed()]
-        pseudo = [values[:, 1:] - values[:, :1] for values in sample.pseudo_values()]
-        centred = np.stack([values - values.mean(axis=0) for values in pseudo], axis=2)
-    unknown = ~np.isfinite(centred).all(axis=0)
-    centred = np.where(unknown, 0.0, centred)
-    # A unit's moments are shared by its queries, which are drawn together.
-    of_query = np.arange(n) if sample.unit is None else sample.unit
-    shares = [(of / sample.by_unit(np.ones(n))[:, None, None])[of_query].reshape(n, -1)
-              for of in (centred, centred**2)]  # fmt: skip
-    rows = [np.ones((n, 1)), *shares, sample.statistics.reshape(n, -1)]
-    weights = drawn(n, trials, seed, unit=sample.unit)
-    added = sums(weights, np.concatenate(rows, axis=1))
-    ends = np.cumsum([part.shape[1] for part in rows])
-    size, first_moment, second_moment, statistics = np.split(added, ends[:-1], axis=1)
-    statistics *= n / size
-    replicates = sample.summaries(statistics.reshape(-1, *sample.statistics.shape[1:]))
-    squared = (second_moment / units - (first_moment / units) ** 2).reshape(-1, *centred.shape[1:])
-    variance = (centred**2).mean(axis=0)
-    # A resample without spread has a variance of exactly 0, not a rounding error.
-    squared = np.where(squared <= ROUNDING * variance, 0.0, squared)
-    return [
-        [
-            math.nan
-            if unknown[run, index]
-            else _share_of_resamples(
-                replicate[:, run + 1] - replicate[:, 0] - difference[run],
-                np.sqrt(squared[:, run, index]),
-                difference[run],
-                math.sqrt(variance[run, index]),
-            )
-            for run in range(len(difference))
-        ]
-        for index, (replicate, difference) in enumerate(zip(replicates, observed, strict=True))
-    ]
-
-
-@np.errstate(divide="ignore", invalid="ignore")
-def _share_of_resamples(
-    strayed: FloatArray, spreads: FloatArray, observed: float, spread: float
-) -> float:
-    """Compare the observed difference with resamples, both in units of their own spread."""
-    if spread <= ROUNDING * abs(observed):
-        return math.nan
-    distance = np.abs(strayed) / spreads
-    # Undefined distances (0/0) could have any value, so they count against the run.
-    extreme = int((~(distance < abs(observed) / spread * (1 - ROUNDING))).sum())
-    return (extreme + 1) / (len(strayed) + 1)
-
-
 def _share(
     chance: FloatArray, observed: float, summaries: FloatArray, certain: bool = False
 ) -> float:
@@ -513,11 +447,6 @@ def least_of_t(reach: Reach) -> float:
     return float(2 * special().stdtr(units - 1, -t))
 
 
-def least_of_trials(reach: Reach) -> float:
-    """Return p where no trial is as extreme."""
-    return 1 / (reach.trials + 1)
-
-
 def least_of_signs(reach: Reach) -> float:
     """Return the share of two out of all assignments of signs."""
     return min(1.0, 0.5 ** (reach.differing - 1))
@@ -526,7 +455,7 @@ def least_of_signs(reach: Reach) -> float:
 def least_of_swaps(reach: Reach) -> float:
     """Return the least p of signs, all of them where there are no more than trials."""
     exact = reach.differing <= math.log2(reach.trials)
-    return least_of_signs(reach) if exact else least_of_trials(reach)
+    return least_of_signs(reach) if exact else 1 / (reach.trials + 1)
 
 
 class Clustering(NamedTuple):

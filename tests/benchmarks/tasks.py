@@ -111,7 +111,7 @@ def questions(files: Files) -> Iterator[Task]:
         most = Aim(seconds=5 if name == "D" else 40)
         yield Task(f"calibrate, {queries} queries", ragkpi(*words), evaluated, most)
     evaluated = ragkpi("eval", "-m", "map", *files.pair("M"), label="eval")
-    for test in ("randomization", "t", "wilcoxon", "bootstrap"):
+    for test in ("randomization", "t", "wilcoxon"):
         words = ("compare", "--test", test, "-m", "map", *files.pair("M"))
         yield Task(f"compare --test {test}", ragkpi(*words), evaluated, Aim())
     words = ("report", "-o", files.folder / "report.html", *files.pair("D"))

@@ -30,7 +30,7 @@ OWN = {
         *(["--worst", "2"], ["-q", "--sort", "map"]),
     ],
     "compare": [
-        *(["--test", name] for name in ("bootstrap", "t", "wilcoxon", "sign", "randomization")),
+        *(["--test", name] for name in ("t", "wilcoxon", "sign", "randomization")),
         *(["--correction", "none"], ["--correction", "benjamini-hochberg"], ["-q"]),
         *(
             ["--all-pairs"],

@@ -101,8 +101,7 @@ def test_every_test_and_correction_is_explained(test, correction):
     first, second, third = report(test=test, correction=correction).explanation
     assert {"t": "t test"}.get(test, test) in first.lower()
     assert "two-sided" in first
-    tests = 2 if test == "bootstrap" else 3  # the map always rises by the same
-    assert second.endswith(f"for {tests} tests")
+    assert second.endswith("for 3 tests")
     assert "Student's" in third
     assert ("0 is outside where p < 0.05" in third) == (test == "t")
     head = written("csv", test=test, correction=correction).splitlines()[0].split(",")

@@ -137,7 +137,6 @@ def test_the_first_metric_decides_or_all_do():
         (6, 2, "sign", "With 6 queries no difference can be shown: p, corrected for 2 tests, "
          "cannot fall below 0.0625."),
         (5, 1, "t", ""),
-        (5, 1, "bootstrap", ""),
     ],
 )  # fmt: skip
 def test_queries_too_few_for_any_claim(queries, runs, test, reached):
@@ -215,7 +214,7 @@ def test_queries_unknown_in_one_run_are_left_out_of_that_value():
     assert (by_map.baseline, by_map.summary) == pytest.approx((0.25, 0.65))
 
 
-@pytest.mark.parametrize("test", ["randomization", "bootstrap", "t", "wilcoxon", "sign"])
+@pytest.mark.parametrize("test", ["randomization", "t", "wilcoxon", "sign"])
 @pytest.mark.parametrize("known", [0, 1])
 def test_too_few_queries(test, known):
     rows = [0.5] * known + [np.nan] * (3 - known)
