@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from typing import NamedTuple
 
 _SIGNALLED = 128  # plus the number of the signal
 
@@ -48,15 +49,26 @@ class MissingPartError(InputError):
     """A file has no part that its role needs, such as ids of documents."""
 
 
+class MapChoice(NamedTuple):
+    """A map of ``--map-run`` or ``--map-qrels`` that a user may choose.
+
+    `choice` tells it from the others, `fold` is the ``--max-passage`` that it needs.
+    """
+
+    map: str
+    choice: str = ""
+    fold: str = ""
+
+
 class UnsettledError(InputError):
     """Values suggest where a file has its parts, but no names settle it: nothing is read.
 
-    ``argument`` is ``map_run`` or ``map_qrels``, ``maps`` are its values, each with what tells it
-    from the others. The command line prints the whole command for each.
+    ``argument`` is ``map_run`` or ``map_qrels``. The command line prints the whole command for each
+    of the maps.
     """
 
     def __init__(
-        self, file: str, found: str, expected: str, argument: str, maps: list[tuple[str, str]]
+        self, file: str, found: str, expected: str, argument: str, maps: list[MapChoice]
     ) -> None:
         super().__init__(file, None, found, expected)
         self.argument = argument

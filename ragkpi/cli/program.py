@@ -24,6 +24,7 @@ from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, held_notes,
 from ragkpi.errors import (
     CommandError,
     InputError,
+    MapChoice,
     MissingPartError,
     RagkpiError,
     RagkpiNote,
@@ -307,7 +308,7 @@ def _advised(
     Or the command that matches texts, where documents have no ids.
     """
     if isinstance(problem, UnsettledError):
-        return CommandError(problem, [_mapped(arguments, problem, *of) for of in problem.maps])
+        return CommandError(problem, [_mapped(arguments, problem, of) for of in problem.maps])
     file = problem.file
     if file not in roles or file not in arguments or "--match" in arguments:
         return problem
@@ -331,15 +332,19 @@ def _advised(
     return CommandError(problem, [f"  {command}"])
 
 
-def _mapped(arguments: Sequence[str], problem: UnsettledError, text: str, choice: str) -> str:
+def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) -> str:
     """Return a command with a map instead of the one that it had."""
     name, (first, *words) = option(problem.argument), arguments
     for place, word in enumerate(words):
         if word == name or word.startswith(f"{name}="):
             del words[place : place + 1 + (word == name)]
             break
-    command = join(["ragkpi", first, name, text, *words])
-    return f"  {command}{f'  # {choice}' if choice else ''}"
+    fold = option("max_passage") if of.fold else ""
+    offered = (declaration.name for declaration in command_of(first).options())
+    if "max_passage" not in offered or any(word.partition("=")[0] == fold for word in words):
+        fold = ""
+    command = join(["ragkpi", first, name, of.map, *((fold, of.fold) if fold else ()), *words])
+    return f"  {command}{f'  # {of.choice}' if of.choice else ''}"
 
 
 def run_command(arguments: Sequence[str]) -> int:

@@ -26,8 +26,8 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-# The earliest name in a list wins: beside `qid`, `query` is the text of the query, and beside
-# `docno`, `docid` is an internal number (PyTerrier has all four).
+# The earliest name in a list wins where values are the same: `rivals` has the rest. Beside `qid`,
+# `query` is the text of the query.
 QUERY_ID = _words("qid query_id topic_id narrative_id question_id q_id request_id query_ids qids")
 # Texts, or ids in some files.
 QUERY_TEXT = _words(
@@ -59,6 +59,8 @@ LEVEL = _words(
     "relevance rel level label grade gain rating judgment judgement relevance_label score"
 )
 RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
+# Numbers of a program beside these ids: Terrier's of a document, and a log's of a request.
+INTERNAL: Mapping[str, Sequence[str]] = {"docid": DOCUMENT[:1], "request_id": QUERY_ID[:6]}
 # Lists of documents, or of their ids.
 RETRIEVED = _words(
     "candidates hits results retrieved documents docs passages contexts references ids "
@@ -207,6 +209,20 @@ def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:
     for name in names:
         by_plain_name.setdefault(plain_name(name), name)
     return next((by_plain_name[plain] for plain in wanted if plain in by_plain_name), None)
+
+
+def rivals(names: Iterable[str], of: Sequence[str]) -> list[str]:
+    """Return the names that may each name the same part, such as ``doc_id`` and ``chunk_id``.
+
+    ``docid`` is none beside ``docno`` (PyTerrier has both).
+    """
+    named = {name: plain_name(name.rpartition(".")[2]) for name in names}
+    known = {plain for plain in named.values() if plain in of}
+    return [
+        name
+        for name, plain in named.items()
+        if plain in known and known.isdisjoint(INTERNAL.get(plain, ()))
+    ]
 
 
 def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:

@@ -354,7 +354,9 @@ def _tried(kind: Kind, problem: UnsettledError) -> InputError:
     if not os.path.isfile(problem.file):
         return problem
     with warnings.catch_warnings(action="ignore"):
-        tries = [_refusal(kind, problem.file, reading_for(kind, map_=of)) for of, _ in problem.maps]
+        tries = [
+            _refusal(kind, problem.file, reading_for(kind, map_=of.map)) for of in problem.maps
+        ]
     maps = [one for one, refusal in zip(problem.maps, tries, strict=True) if refusal is None]
     if maps:
         return unsettled(kind, problem.file, problem.found, maps)

@@ -17,7 +17,7 @@ a guess is printed, never read. Eight structures are looked for:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,7 +25,6 @@ from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import find, meaning, plain_name
 from ragkpi.files.json_text import Path, is_number, is_scalar, listed_in, unfolded
 from ragkpi.files.opening import Kind
-from ragkpi.interface import option
 
 LOOKED_AT = 100  # records
 TABLE = "@table"  # in a path: the rows of the table there
@@ -33,8 +32,9 @@ _LISTS_AT = 25  # records with lists
 _ELEMENTS = 10  # of a list
 _KEYS = 200  # of an object
 _DEEPEST = 6
-_MOST = 4  # readings: of two ids and two directions
+_MOST = 8  # readings: of two queries, two ids and two directions
 _OF_RECORDS = re.compile(r"@value\[\]\.|\d+\.")
+_MOST_IDS = 3
 # Counters, also behind a word, UUIDs, hashes, and what Elasticsearch, MongoDB and others draw.
 _MACHINE = re.compile(r"[A-Za-z]*[-_]?\d+|[0-9a-fA-F-]{16,}|(?=\D*\d)(?=[^A-Z]*[A-Z])[\w-]{20,27}")
 
@@ -54,11 +54,14 @@ class Recognition(NamedTuple):
         The parts that values suggest and no name settles.
     choice
         What tells this reading from another one of the same records.
+    fold
+        The value of ``max_passage`` that folds ids which come back; "" if none do.
     """
 
     map: Mapping[str, str]
     guesses: tuple[str, ...] = ()
     choice: str = ""
+    fold: str = ""
 
     @property
     def is_settled(self) -> bool:
@@ -124,7 +127,12 @@ def _of_records(records: Sequence[Any], kind: Kind, given: Mapping[str, str]) ->
     readings = _of_lists(sample, columns, kind, given)
     of_lists = bool(sample) and isinstance(sample[0], list) and nested
     if "list" not in given and not of_lists and (not readings or readings[0].guesses):
-        rows = [one for one in _of_rows(columns, kind, given) if one.is_settled or not readings]
+        rows = [
+            one
+            for query in _queries(columns, "", [], given, set(given.values()))
+            for one in _of_rows(columns, query, kind, given)
+            if one.is_settled or not readings
+        ]
         readings += rows + _of_matrix(columns, kind, given)
     readings.sort(key=lambda reading: len(reading.guesses))
     fewest = len(readings[0].guesses) if readings else 0
@@ -361,7 +369,14 @@ def _of_lists(
         cited = kind == "run" and bool(numbers) and last == "citations"
         known = last in names or cited or "list" in given or path == "@value"
         place = names.index(last) if last in names else len(names)
-        for reading in _of_documents(path, some, records, columns, kind, given, known):
+        outside = {name: of for name, of in columns.items() if not name.startswith(f"{path}.")}
+        outside = {} if path == "@value" else outside
+        inner = _element_columns(some)
+        for reading in (
+            one
+            for query in _queries(outside, path, inner, given, set())
+            for one in _of_documents(path, some, records, inner, query, kind, given, known)
+        ):
             ordered = not reading.map.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
             order = (len(reading.guesses), not ordered, path.count("."), place)
             readings.append((tuple(map(int, order)), reading))
@@ -387,17 +402,14 @@ def _of_documents(
     path: str,
     some: Lists,
     records: Sequence[Any],
-    columns: Columns,
+    inner: Sequence[Columns],
+    query: _Part,
     kind: Kind,
     given: Mapping[str, str],
     known: bool,
 ) -> Iterator[Recognition]:
     """Yield the readings of one list, by its elements."""
-    outside = {name: of for name, of in columns.items() if not name.startswith(f"{path}.")}
-    outside = {} if path == "@value" else outside
-    inner = _element_columns(some)
     flat = [one for elements in some for one in elements]
-    query = _query(outside, path, inner, given, {})
     guesses = [] if query.settled else ["query"]
     base = {"query": query.path, "list": path}
     if not flat and known:
@@ -418,10 +430,10 @@ def _of_documents(
         rivals = {} if "doc" in given else _rivals_beside(path, flat, records)
         for at, (name, values) in rivals.items():
             there = {**base, "list": at, "doc": name}
-            yield _finished(there, numbers, given, [*guesses, "doc"], _such_ids([values]))
+            yield _finished(there, numbers, given, [*guesses, "doc"], [values])
         guesses += ["doc"] if rivals else []
         here = {**base, "doc": given.get("doc", "@value")}
-        yield _finished(here, numbers, given, guesses, _such_ids(some) if rivals else "")
+        yield _finished(here, numbers, given, guesses, some if rivals else ())
     else:
         (of,) = inner
         queries = [name for name in of if plain_name(_last(name)) in fields.QUERY_ID]
@@ -433,16 +445,18 @@ def _of_documents(
                 number = "score" if kind == "run" else "level"
                 yield _finished({**base, "doc": "@key"}, {number: "@value"}, given, guesses)
             return
-        for doc in _document(of, given, {"id"}, known):
+        docs = _document(of, given, {"id"}, known)
+        numbers, unsure = _numbers(of, docs, kind)
+        for doc in docs:
             column = iter(of.get(doc.path, []))
             ids = [[*islice(column, min(len(one), _ELEMENTS))] for one in some]
             if doc.by_value and not _may_name(ids):
                 continue
             sure = known or (doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2])
             parts = [*guesses, *([] if sure else ["list"]), *([] if doc.settled else ["doc"])]
-            numbers, unsure = _numbers(of, some, doc.path, kind, given)
-            choice = "" if doc.settled else _such_ids(ids)
-            found = _finished({**base, "doc": doc.path}, numbers, given, [*parts, *unsure], choice)
+            there = {**base, "doc": doc.path}
+            choice = () if doc.settled else ids
+            found = _finished(there, numbers, given, [*parts, *unsure], choice)
             yield from _orders(found, of if kind == "run" else {}, some)
 
 
@@ -451,17 +465,24 @@ def _finished(
     numbers: Mapping[str, str],
     given: Mapping[str, str],
     guesses: Sequence[str],
-    choice: str = "",
+    ids: Sequence[Sequence[Any]] = (),
 ) -> Recognition:
+    """Return a reading; `ids` of documents, by query, tell it from others."""
     ordered = {*fields.SCORE_PARTS.values(), "scores", "rank"} & set(given)
     found = {**parts, **({} if ordered else numbers), **given}
-    return Recognition(found, tuple(part for part in guesses if part not in given), choice)
+    guessed = tuple(part for part in guesses if part not in given)
+    some = [str(one) for of in ids for one in of]
+    again = any(len({*of}) < len(of) for of in ids)
+    fold = ("/^(.*)$/" if any("#" in one for one in some) else "#") if again else ""
+    comes_back = ", which come back: a document counts by its best passage" if again else ""
+    return Recognition(found, guessed, f"ids such as {some[0]}{comes_back}" if some else "", fold)
 
 
-def _of_rows(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
+def _of_rows(
+    columns: Columns, query: _Part, kind: Kind, given: Mapping[str, str]
+) -> list[Recognition]:
     """Read a document a record, with its query repeated (structure 6)."""
     readings: list[Recognition] = []
-    query = _query(columns, "", [], given, set(given.values()))
     of_numbers = "0" in columns and all(map(is_number, chain(*columns.values())))
     if "query" not in given and (query.path == "@number" or of_numbers):  # a list of places
         return []
@@ -470,15 +491,17 @@ def _of_rows(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Rec
     for place, name in enumerate(columns.get(query.path, [])):
         rows.setdefault(name, []).append({key: of[place] for key, of in rest.items()})
     alone = max(map(len, rows.values()), default=0) < 2  # a row a query, which may be its own `id`
-    for doc in _document(rest, given, {"id"} if _last(query.path) != "id" and not alone else set()):
+    of_row = alone or _last(query.path) == "id" or find(rest, fields.DOCUMENT)
+    docs = _document(rest, given, set() if of_row else {"id"})
+    numbers, unsure = _numbers(rest, docs, kind)
+    for doc in docs:
         guesses = [] if query.settled else ["query"]
         guesses += [] if doc.settled else ["doc"]
         of_query = [[row.get(doc.path) for row in same] for same in rows.values()]
         if doc.by_value and (alone or not _may_name(of_query)):
             continue
-        numbers, unsure = _numbers(rest, list(rows.values()), doc.path, kind, given)
         parts = {"query": query.path, "doc": doc.path}
-        found = _finished(parts, numbers, given, [*guesses, *unsure], _such_ids(of_query))
+        found = _finished(parts, numbers, given, [*guesses, *unsure], of_query)
         readings += _orders(found, rest if kind == "run" else {}, list(rows.values()))
     return readings
 
@@ -506,12 +529,15 @@ def _of_keys(values: Sequence[Any], given: Mapping[str, str], kind: Kind) -> lis
     return [Recognition({**parts, **given})]
 
 
-def _query(
-    columns: Columns, path: str, inner: Sequence[Columns], given: Mapping[str, str], taken: Any
-) -> _Part:
-    """Find the query of records: an id by its name, else ``id``, a text, or a guess."""
+def _queries(
+    columns: Columns, path: str, inner: Sequence[Columns], given: Mapping[str, str], taken: Set[str]
+) -> list[_Part]:
+    """Find the query of records: an id by its name, else ``id``, a text, or a guess.
+
+    Several if their names say the same and their values differ.
+    """
     if "query" in given:
-        return _Part(given["query"])
+        return [_Part(given["query"])]
     found: list[_Part] = []
     names = (*fields.QUERY_ID, "id", *fields.QUERY_TEXT)
     for name, values in columns.items():
@@ -536,8 +562,15 @@ def _query(
         found = [part for part in found if part.order[0] < 2] or [_Part("@number")]
     if found:
         first = min(found, key=lambda part: part.order)
-        by_id = first.order[:1] == (1,)
-        return first._replace(path=_only(first.path, columns, "<query id>")) if by_id else first
+        if first.order[:1] != (1,):
+            return [first]
+        paths = [part.path for part in sorted(found, key=lambda part: part.order)]
+        unlike = _unlike(fields.rivals(paths, fields.QUERY_ID), columns)
+        if len(unlike) > 1:
+            return [_Part(name, False) for name in unlike]
+        return [
+            first._replace(path=_only(unlike[0] if unlike else first.path, columns, "<query id>"))
+        ]
     texts = {
         name: len({*values})
         for name, values in columns.items()
@@ -547,7 +580,7 @@ def _query(
         unique = [name for name in texts if texts[name] == len(columns[name])]
     else:
         unique = [name for name in texts if 1 < 2 * texts[name] <= len(columns[name])]
-    return _Part(min(unique, key=lambda name: name.count(".")) if unique else "@number", False)
+    return [_Part(min(unique, key=lambda name: name.count(".")) if unique else "@number", False)]
 
 
 def _document(
@@ -576,18 +609,36 @@ def _document(
                 guessed.append(_Part(name, False, tuple(map(int, order))))
     found = [part for part in found if part.settled] or found or guessed
     found.sort(key=lambda part: part.order)
+    known = fields.rivals([part.path for part in found if part.settled], names)
+    found = [part for part in found if part.path in known] or found
     if not found:
         return []
     first, *others = found
     first = first._replace(path=_only(first.path, columns, "<document or id>"))
     if first.path not in columns:
         return [first]
-    rivals = _rivals(first, columns, sure)
-    if rivals:
-        both = sorted((rivals[0], first.path), key=lambda path: _are_machines(columns[path]))
-        return [_Part(path, False, first.order if first.by_value else ()) for path in both]
+    several = _unlike(known, columns)[:_MOST_IDS]
+    if len(several) < 2:
+        several = [*_rivals(first, columns, sure)[:1], first.path]
+    if len(several) > 1:
+        several.sort(key=lambda path: _are_machines(columns[path]))
+        return [_Part(path, False, first.order if first.by_value else ()) for path in several]
     same = [part for part in others if not part.settled and part.order == first.order]
     return [first, *(same[:1] if not first.settled else [])]
+
+
+def _unlike(names: Sequence[str], columns: Columns) -> list[str]:
+    """Return names whose values differ, in the same order.
+
+    Without an ``id`` behind them that is a number: that of a row.
+    """
+    some: dict[tuple[Any, ...], str] = {}
+    for name in names:
+        values = columns.get(name, [])
+        of_row = plain_name(_last(name)) == "id" and all(map(is_number, values))
+        if values and not (some and of_row):
+            some.setdefault(tuple(values), name)
+    return list(some.values())
 
 
 def _rivals(part: _Part, columns: Columns, sure: bool = True) -> list[str]:
@@ -617,14 +668,16 @@ def _rivals(part: _Part, columns: Columns, sure: bool = True) -> list[str]:
 
 
 def _numbers(
-    columns: Columns, some: Lists, doc: str, kind: Kind, given: Mapping[str, str]
+    columns: Columns, docs: Sequence[_Part], kind: Kind
 ) -> tuple[dict[str, str], list[str]]:
     """Find what orders documents, or their levels; and which of these parts are guesses."""
-    inside = f"{doc.rpartition('.')[0]}."
-    near = {}  # by the name that counts: of this object, or of the object of the id
+    same = [columns[doc.path] for doc in docs if doc.path in columns]
+    ids = {doc.path for doc in docs} | {path for path, values in columns.items() if values in same}
+    inside = [f"{path.rpartition('.')[0]}." for path in ids if "." in path]
+    near = {}  # by the name that counts: of this object, or of the object of an id
     for path in reversed(columns):
-        name = path.removeprefix(inside)
-        if path != doc and ("." not in name or plain_name(name) in fields.SCORE):
+        name = next((path.removeprefix(of) for of in inside if path.startswith(of)), path)
+        if path not in ids and ("." not in name or plain_name(name) in fields.SCORE):
             near[plain_name(name)] = path
     if kind == "qrels":
         level = next((near[name] for name in fields.LEVEL if name in near), "")
@@ -677,6 +730,13 @@ def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recogn
         unknown = (name for name, of in near.items() if any(map(_is_float, of)))
         score = next((name for name in unknown if meaning(name) == "unknown"), "")
     parts = {part: of for part, of in reading.map.items() if part != "score"}
+    above = score.removesuffix(_last(score))
+    for other in near:
+        beside = other != score and other.startswith(above) and "." not in other[len(above) :]
+        if beside and fields.is_score(score) and fields.is_score(other):
+            ways = [_ranked(of, score) != _ranked(of, other) for of in some]
+            if any(ways) and all(map(is_number, near[other])):
+                yield reading._replace(map={**parts, "score": other})
     if not score:
         yield reading
     else:
@@ -693,6 +753,14 @@ def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recogn
             yield rises
         else:
             yield from (small, large) if way == "rises" else (large, small)
+
+
+def _ranked(some: Sequence[Any], path: str) -> list[int]:
+    """Return the places of documents by a score, the best first."""
+    values = [Path(path).scalar(unfolded(one)) for one in some]
+    sign = 1 if meaning(path) == "distance" else -1
+    numbers = [sign * float(one) if is_number(one) else 0.0 for one in values]
+    return sorted(range(len(numbers)), key=numbers.__getitem__)
 
 
 def _slope(some: Lists, path: str) -> str:
@@ -773,14 +841,6 @@ def _may_name(lists: Sequence[Sequence[Any]]) -> bool:
     """Whether values may be ids of documents: they differ within a list, and lists differ."""
     several = len(lists) < 2 or any(one != lists[0] for one in lists)
     return several and all(len({*one}) == len(one) for one in lists)
-
-
-def _such_ids(lists: Lists) -> str:
-    """Return what tells these ids of documents from others."""
-    again = any(len({*one}) < len(one) for one in lists)
-    first = next(chain(*lists), None)
-    more = f", with {option('max_passage', '#')}: they come back" if again else ""
-    return "" if first is None else f"ids such as {first}{more}"
 
 
 def _are_places(values: Sequence[Any]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ragkpi.errors import InputError, UnsettledError
+from ragkpi.errors import InputError, MapChoice, UnsettledError
 from ragkpi.files.column_names import is_score, meaning, plain_name
 from ragkpi.files.opening import Kind
 from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, part_of, path_of, run_id_of
@@ -24,10 +24,15 @@ _LEVELS = (-2, 10)  # of the usual scales
 BARE = "$@value"  # where {query: {document: number}} has its documents
 
 
-def unsettled(kind: Kind, file: str, found: str, maps: list[tuple[str, str]]) -> UnsettledError:
-    """Return the error for a file that maps would read, each with what tells it from others."""
+def unsettled(kind: Kind, file: str, found: str, maps: list[MapChoice]) -> UnsettledError:
+    """Return the error for a file that maps would read."""
     argument = f"map_{kind}"
-    choices = (f"{option(argument, text)}{choice and f' ({choice})'}" for text, choice in maps)
+    choices = (
+        option(argument, of.map)
+        + (f" with {option('max_passage', of.fold)}" if of.fold else "")
+        + (f" ({of.choice})" if of.choice else "")
+        for of in maps
+    )
     return UnsettledError(file, found, f"expected {' or '.join(choices)}", argument, maps)
 
 
@@ -113,14 +118,15 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
             rising = np.bincount(group[1:][inside & (below > above)], minlength=len(block.query))
             lists += int(((rising > 0) & (np.diff(block.starts) >= _SHORTEST_LIST)).sum())
     if rises and lists >= _LEAST_LISTS:
-        small = f"distance={path}", "small is better"
+        small = MapChoice(f"distance={path}", "small is better")
         if meaning(path) != "distance":
             found = f"its {path} rises down every list, as a distance does"
-            raise unsettled("run", file, found, [small, (f"score={path}", "large is better")])
+            large = MapChoice(f"score={path}", "large is better")
+            raise unsettled("run", file, found, [small, large])
         found = f"its {path} falls down every list, as a similarity does"
         if in_list:
             raise InputError(file, None, found, "expected a list with the name of scores")
-        large = f"similarity={path}", "large is better"
+        large = MapChoice(f"similarity={path}", "large is better")
         raise unsettled("run", file, found, [large, small])
 
 

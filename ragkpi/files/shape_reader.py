@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.errors import InputError, MissingPartError, RagkpiNote
+from ragkpi.errors import InputError, MapChoice, MissingPartError, RagkpiNote
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import (
     ORDER,
@@ -629,6 +629,21 @@ class ShapeReader:
         return InputError(self._file, record.line, f"no object under {shown(record.key)}", expected)
 
 
+def _unsettled_parts(readings: Sequence[Recognition]) -> str:
+    """Return which parts of a map no name settles, or which names claim the same part."""
+    parts = list(dict.fromkeys(part for one in readings for part in one.guesses))
+    paths = [list(dict.fromkeys(one.map.get(part, "") for one in readings)) for part in parts]
+    known = {"query": ("query", fields.QUERY_ID), "doc": ("document", (*fields.DOCUMENT, "id"))}
+    claims = []
+    for part, some in zip(parts, paths, strict=True):
+        what, names = known.get(part, ("", ()))
+        if len(some) > 1 and len(fields.rivals(some, names)) == len(some):
+            claims.append(f"its {' and '.join(some)} differ, and each names the {what}")
+    if claims and len(claims) == len(parts):
+        return "; ".join(claims)
+    return f"its {' and '.join(parts) or 'list'} can be guessed, but no known name says so"
+
+
 def shape_for(
     kind: Kind,
     file: str,
@@ -649,9 +664,8 @@ def shape_for(
         return user or fallback
     first = readings[0]
     if not first.is_settled or len(readings) > 1:
-        parts = " and ".join(dict.fromkeys(part for one in readings for part in one.guesses))
-        found = f"its {parts or 'list'} can be guessed, but no known name says so"
-        raise unsettled(kind, file, found, [(one.text, one.choice) for one in readings])
+        maps = [MapChoice(one.text, one.choice, one.fold) for one in readings]
+        raise unsettled(kind, file, _unsettled_parts(readings), maps)
     shape = mapped(first.map, kind)._replace(name="recognised", required=())
     if user is None and not first.is_plain:
         warnings.warn(f"{file}: read as: {visible(first.text)}", RagkpiNote, stacklevel=2)

@@ -121,6 +121,9 @@ def rows_shape(kind: Kind, names: Sequence[str], user: Shape | None) -> Shape | 
     named = (fields.find(names, fields.NAMES[path]) is not None for path in (flat.query, flat.doc))
     if not given.keys() <= {*fields.SCORE_PARTS.values(), "rank", "level"} or not all(named):
         return None
+    for of in (fields.QUERY_ID, fields.DOCUMENT):
+        if len({*map(fields.plain_name, fields.rivals(names, of))}) > 1:
+            return None
     if user is not None:
         numbers: dict[str, Any] = {part: getattr(user, part) for part in ("score", "rank", "level")}
         return flat._replace(required=user.required, better=user.better, **numbers)

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError, UnsettledError
+from ragkpi.errors import (
+    InputError,
+    MapChoice,
+    RagkpiWarning,
+    SeparateRankingsError,
+    UnsettledError,
+)
 from ragkpi.files.column_names import (
     LEVEL,
     ORDER,
@@ -319,7 +325,10 @@ def parse_ranks(file: str, text: Tokens, line: IntArray, path: str = "") -> Floa
     expected = f"expected a whole number from 1, or {option('map_run')} 'score=…'"
     if path and np.isfinite(rank).all() and 2 * whole.sum() < len(whole):
         found = f"its {path} holds numbers that are no places, such as {rank[~whole][0]:g}"
-        maps = [(f"distance={path}", "small is better"), (f"score={path}", "large is better")]
+        maps = [
+            MapChoice(f"distance={path}", "small is better"),
+            MapChoice(f"score={path}", "large is better"),
+        ]
         raise UnsettledError(file, found, expected, "map_run", maps)
     refuse_invalid(file, line, text, whole, "rank", expected)
     return rank

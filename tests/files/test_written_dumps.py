@@ -175,10 +175,9 @@ def test_a_source_that_comes_back_is_offered_with_the_option_that_folds(ragkpi, 
     assert (outcome.status, found) == (2, b"")
     first, second = outcome.err.decode().splitlines()[1:]
     assert "doc=payload.source" in first
-    assert first.endswith("  # ids such as a, with --max-passage '#': they come back")
+    assert first.endswith("# ids such as a, which come back: a document counts by its best passage")
     assert "doc=id" in second
-    options = ["--max-passage", "#", *shlex.split(first, comments=True)[1:]]
-    again = ragkpi(options[2], *options[:2], *options[3:], folder=folder)
+    again = ragkpi(*shlex.split(first, comments=True)[1:], folder=folder)
     assert b"map                   \tq1\t1.0000" in again.out
 
 

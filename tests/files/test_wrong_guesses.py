@@ -1,9 +1,11 @@
 """What is no id of a document, or no list of one query, is neither read nor guessed."""
 
 import json
+import shlex
 
 import pytest
 
+import ragkpi as library
 from ragkpi.files.recogniser import recognise, recognise_object
 
 
@@ -133,3 +135,118 @@ def test_ids_that_end_in_a_number_are_no_attributes_of_spans(ragkpi, tmp_path, r
     for qrels in ("qrels", "gold.json"):
         outcome = ragkpi("eval", "-m", "recip_rank", qrels, "run.json", folder=tmp_path)
         assert outcome.out.split() == [b"recip_rank", b"all", b"0.7500"], outcome.err
+
+
+PASSAGES = [
+    {"query_id": query, "doc_id": f"{query}.md", "chunk_id": f"{query}-{part}", "score": 0.9 - part}
+    for query in ("a", "b")
+    for part in range(3)
+]
+
+
+def as_lists(rows):
+    lists = {row["query_id"]: [] for row in rows}
+    for row in rows:
+        lists[row["query_id"]].append({key: row[key] for key in row if key != "query_id"})
+    return "".join(json.dumps({"query_id": of, "hits": hits}) + "\n" for of, hits in lists.items())
+
+
+def as_csv(rows):
+    return "".join(",".join(map(str, row)) + "\n" for row in ([*rows[0]], *map(dict.values, rows)))
+
+
+RIVALS = {
+    "lists.jsonl": as_lists,
+    "rows.jsonl": lambda rows: "".join(json.dumps(row) + "\n" for row in rows),
+    "rows.json": json.dumps,
+    "rows.csv": as_csv,
+    "rows.tsv": lambda rows: as_csv(rows).replace(",", "\t"),
+}
+
+
+@pytest.mark.parametrize("form", RIVALS)
+def test_a_document_beside_its_passage_is_refused_with_a_command_for_each(ragkpi, tmp_path, form):
+    (tmp_path / "gold").write_text("a 0 a.md 1\na 0 a-1 1\nb 0 b.md 1\nb 0 b-1 1\n")
+    (tmp_path / form).write_text(RIVALS[form](PASSAGES))
+    outcome = ragkpi("eval", "-m", "recip_rank", "-m", "num_ret", "gold", form, folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    first, *commands = outcome.err.decode().splitlines()
+    assert first.startswith(f"ragkpi: {form}: its doc_id and chunk_id differ, and each names the")
+    values = {}
+    for command in commands:
+        words = shlex.split(command, comments=True)[1:]
+        *_, name = words[2].partition("doc=")
+        values[name.partition(",")[0]] = ragkpi(*words, folder=tmp_path).out.split()[2::3]
+    # A document counts by its best passage: the first of three.
+    assert values == {"doc_id": [b"2", b"1.0000"], "chunk_id": [b"6", b"0.5000"]}
+
+
+def test_rows_in_memory_are_refused_as_in_a_file():
+    qrels = {"a": {"a-1": 1}}
+    for rows in (PASSAGES, [tuple(row.values()) for row in PASSAGES]):
+        if isinstance(rows[0], tuple):
+            rows = pytest.importorskip("pandas").DataFrame(rows, columns=[*PASSAGES[0]])
+        with pytest.raises(library.InputError, match="its doc_id and chunk_id differ") as refused:
+            library.evaluate(qrels, rows, "recip_rank")
+        assert 'doc=doc_id, score=score" with max_passage="#"' in str(refused.value)
+        mapped = library.evaluate(qrels, rows, "recip_rank", map_run="query=query_id, doc=chunk_id")
+        assert mapped.mean == {"recip_rank": 0.5}
+
+
+def test_parquet_is_refused_as_rows_in_memory(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = str(tmp_path / "run.parquet")
+    parquet.write_table(pyarrow.Table.from_pylist(PASSAGES), path)
+    with pytest.raises(library.InputError, match="its doc_id and chunk_id differ"):
+        library.evaluate({"a": {"a-1": 1}}, path, "recip_rank")
+
+
+@pytest.mark.parametrize("form", RIVALS)
+def test_what_names_the_same_is_read(ragkpi, tmp_path, form):
+    """Equal ids, PyTerrier's `docid` beside `docno`, and the number of a row."""
+    (tmp_path / "gold").write_text("a 0 a-1 1\n")
+    for names in (("chunk_id", "document_id"), ("docno", "docid"), ("chunk_id", "id")):
+        rows = [
+            {"query_id": row["query_id"], names[0]: row["chunk_id"], "score": row["score"]}
+            | {names[1]: row["chunk_id"] if names[1] == "document_id" else place}
+            for place, row in enumerate(PASSAGES)
+        ]
+        (tmp_path / form).write_text(RIVALS[form](rows))
+        outcome = ragkpi("eval", "-m", "recip_rank", "gold", form, folder=tmp_path)
+        assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"], outcome.err
+
+
+def test_two_ids_of_a_query_are_refused_with_a_command_for_each(ragkpi, tmp_path):
+    (tmp_path / "gold").write_text("a 0 a-1 1\n7 0 a-0 1\n")
+    numbers = {"a": "7", "b": "8"}
+    rows = [
+        {"topic_id": numbers[row["query_id"]], "query_id": row["query_id"]}
+        | {"chunk_id": row["chunk_id"], "score": row["score"]}
+        for row in PASSAGES
+    ]
+    for form in ("rows.jsonl", "rows.csv"):
+        (tmp_path / form).write_text(RIVALS[form](rows))
+        outcome = ragkpi("eval", "-m", "recip_rank", "gold", form, folder=tmp_path)
+        assert (outcome.status, outcome.out) == (2, b"")
+        first, *commands = outcome.err.decode().splitlines()
+        assert "its query_id and topic_id differ, and each names the query" in first
+        values = []
+        for command in commands:
+            words = shlex.split(command, comments=True)[1:]
+            values.append(ragkpi(*words, folder=tmp_path).out.split()[2])
+        assert values == [b"0.2500", b"0.5000"]  # of two queries; one is found
+
+
+def test_a_choice_of_ids_does_not_settle_the_scores(ragkpi, tmp_path):
+    rows = [{**row, "rerank_score": place} for place, row in enumerate(PASSAGES)]
+    (tmp_path / "run").write_text(RIVALS["lists.jsonl"](rows))
+    (tmp_path / "gold").write_text("a 0 a-1 1\n")
+    commands = ragkpi("eval", "gold", "run", folder=tmp_path).err.decode().splitlines()[1:]
+    scores = sorted(command.partition("doc=")[2].partition("'")[0] for command in commands)
+    assert scores == [
+        f"{name}, score={score}"
+        for name in ("chunk_id", "doc_id")
+        for score in ("rerank_score", "score")
+    ]

@@ -25,6 +25,8 @@ SCORE = ["score", "_score", "similarity", "relevance_score", "@search.score", "w
 DISTANCE = ["distance", "_distance", "cosine_distance", "score", "value_of_it"]
 MACHINE = ["id", "_id", "uuid", "point_id"]  # of a database, beside the document's own id
 SOURCE = ["source", "file_name", "url"]
+KNOWN = ["doc_id", "docid", "docno", "chunk_id", "node_id", "passage_id", "document_id", "pid"]
+SCORES = ["score", "similarity", "rerank_score", "rrf_score", "relevance_score"]
 WRAP = ["metadata", "payload", "node", "document", "kwargs", "fields", "stuff"]
 STRUCTURES = [
     *("lists", "rows", "keyed", "keyed-ids", "parallel", "double", "pairs", "split", "columns"),
@@ -43,10 +45,10 @@ def made_run(rng):
     return run
 
 
-def wrapped(rng, item, keys):
-    """Put some of the keys of an item into an object of their own."""
+def wrapped(rng, item, keys, names):
+    """Put some of the keys of an item into an object of their own, under one of some names."""
     inner = {key: item[key] for key in keys}
-    return {**{key: of for key, of in item.items() if key not in keys}, rng.choice(WRAP): inner}
+    return {**{key: of for key, of in item.items() if key not in keys}, rng.choice(names): inner}
 
 
 def dump(rng, run):
@@ -71,20 +73,60 @@ def dump(rng, run):
     elif second == "source":
         doc = rng.choice(MACHINE[:2])
 
+    # Other known names of the same part: a document's (its parent's, its own in another system, or
+    # the same), a query's, and a score's that agrees or does not.
+    rival = "" if second else rng.choice(["", "", "parent", "other", "same", "number"])
+    rival_query = rng.random() < 0.15 and query_key != "request_id"
+    rival_score = rng.choice(["", "", "", "agrees", "differs"])
+    other_score = ""
+    other_query = rng.choice([name for name in QUERY if name != query_key])
+    if rival:
+        doc, other_doc = rng.sample(KNOWN, 2)
+    if rival == "number":
+        doc, other_doc = "docno", "docid"
+    elif rival and {doc, other_doc} == {"docno", "docid"}:
+        doc = "chunk_id"  # `docno` is read beside `docid`
+    if orders != "scores":
+        rival_score = ""
+    elif rival_score:
+        number, other_score = rng.sample(SCORES, 2)
+    rng_of_scores = random.Random(rng.random())
+
     def value(score):
         return round(1 - score, 6) if orders == "distances" else score
+
+    def beside(id_, score):
+        """The other known names of a document."""
+        number_of = int(id_[1:])
+        names = {}
+        if rival:
+            of = {"parent": f"p{number_of % 4}", "other": f"x-{id_}", "same": id_}
+            names[other_doc] = of.get(rival, number_of + 100)
+        if rival_score:
+            made = score / 2 if rival_score == "agrees" else rng_of_scores.random()
+            names[other_score] = round(made, 6)
+        return names
+
+    def of_query(query):
+        """The other known name of a query."""
+        return {other_query: f"t-{QUERIES.index(query) * 7 % 11}"} if rival_query else {}
 
     def hit(id_, score):
         item = {doc: id_}
         if orders != "order":
             item[number] = value(score)
+        inner = beside(id_, score)
+        if other_score in inner:
+            item[other_score] = inner.pop(other_score)
         if second == "machine" and machine != doc:
             del item[doc]
             item = {machine: uuid.UUID(int=rng.getrandbits(128)).hex, **item, wrap: {doc: id_}}
         elif second == "source":
             item[wrap] = {source: f"note-{id_}.md"}
         elif nested and doc != number:
-            item = wrapped(rng_of_file, item, [doc] if rng_of_file.random() < 0.5 else [*item])
+            keys = [doc] if rng_of_file.random() < 0.5 else [*item]
+            item = wrapped(rng_of_file, item, keys, WRAP[: -1 if rival else None])
+        item |= inner
         if noise:
             item |= {"text": f"some words about {id_}", "page": 3}
         pairs = list(item.items())
@@ -109,10 +151,17 @@ def dump(rng, run):
         return items
 
     list_key = rng.choice(LIST)
-    flat = [(query, id_, value(score)) for query in listed for id_, score in listed[query]]
+    rows = [
+        {query_key: query, doc: id_, number: value(score), **beside(id_, score), **of_query(query)}
+        for query in listed
+        for id_, score in listed[query]
+    ]
+    for row in rows if orders == "order" else ():
+        del row[number]
+    flat = [[*row.values()] for row in rows]
 
     def record(query, **more):
-        found = {query_key: query, **more}
+        found = {**of_query(query), query_key: query, **more}
         if text_too:
             found = {"question": TEXTS[QUERIES.index(query)], **found}
         if noise:
@@ -130,7 +179,7 @@ def dump(rng, run):
         records = [record(query, steps=[{list_key: hits(query)}]) for query in listed]
     elif structure == "rows":
         records = [
-            {query_key: query, **item, **({"lang": "en"} if noise else {})}
+            {query_key: query, **item, **of_query(query), **({"lang": "en"} if noise else {})}
             for query in listed
             for item in hits(query)
         ]
@@ -166,7 +215,7 @@ def dump(rng, run):
     elif structure in ("split", "columns", "values"):
         if orders == "order":
             return None
-        names = [query_key, doc if doc not in ("_id",) else "doc_id", number]
+        names = ["doc_id" if name == "_id" else name for name in rows[0]]
         if structure == "split":
             table = {"columns": names, "index": list(range(len(flat))), "data": flat}
         elif structure == "values":
@@ -184,10 +233,9 @@ def dump(rng, run):
         writer = csv.writer(out, delimiter=delimiter, lineterminator=rng.choice(["\n", "\r\n"]))
         if structure == "csv":
             index = rng.random() < 0.3
-            names = [query_key, doc, *([number] if orders != "order" else [])]
-            writer.writerow([*([""] if index else []), *names])
+            writer.writerow([*([""] if index else []), *rows[0]])
             for row, one in enumerate(flat):
-                writer.writerow([*([row] if index else []), *one[: len(names)]])
+                writer.writerow([*([row] if index else []), *one])
         else:
             if shuffled or delimiter != ",":
                 return None

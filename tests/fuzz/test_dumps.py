@@ -11,16 +11,17 @@ import warnings
 import pytest
 
 from ragkpi.errors import RagkpiError
-from ragkpi.files.formats import reading_for, run_format
+from ragkpi.files.formats import reading_for, run_format, sieve_for
 from ragkpi.files.opening import Source
 from tests.fuzz.dumps import dump, made_run, rankings
 
 SEEDS = range(int(os.environ.get("DUMPS", "80")))
 
 
-def ranked(path, map_=None):
+def ranked(path, map_=None, fold=None):
     """The documents of each query, best first."""
-    how = None if map_ is None else reading_for("run", map_=map_)
+    sieve = sieve_for(fold or None, False, None)
+    how = None if map_ is None else reading_for("run", map_=map_, sieve=sieve)
     best = {}
     with warnings.catch_warnings(action="ignore"), Source(str(path)) as source:
         for block in run_format(source, how).stream_run(source, held=True):
@@ -34,13 +35,16 @@ def outcome(path, expected):
     """What became of a dump: "read", "command", or what went wrong."""
     try:
         return "read" if ranked(path) == expected else f"misread as {ranked(path)}"
-    except RagkpiError as problem:
-        maps = re.findall(r'map_run="([^"…]*)"', str(problem))
-        if not maps:
-            return f"refused without a command: {problem}"
-        if expected not in (ranked(path, text) for text in maps):
-            return f"commands that misread: {problem}"
-        return "command"
+    except RagkpiError as refusal:
+        problem = refusal
+        maps = re.findall(r'map_run="([^"…]*)"(?: with max_passage="([^"]*)")?', str(problem))
+    if not maps:
+        return f"refused without a command: {problem}"
+    try:
+        readings = [ranked(path, *options) for options in maps]
+    except RagkpiError as again:
+        return f"a command of {problem} is refused: {again}"
+    return "command" if expected in readings else f"commands that misread: {problem}"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
