@@ -12,20 +12,22 @@ from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.measures.measure import Metric, Scores, first
 from ragkpi.statistics.bootstrap import QuerySample, all_swaps, sums, swapped
 from ragkpi.statistics.paired import Procedure, comparable_samples
-from ragkpi.statistics.significance import ROUNDING, TIED
+from ragkpi.statistics.significance import ROUNDING, TIED, Reach
 
 
 @dataclass(frozen=True)
 class MetricPairs:
     """The comparison of all pairs of R runs by one metric.
 
-    Queries are those whose value all runs have. `values`, (R,), are the summaries; `p`, (R, R), the
-    p-values of `step_down`. `letters` (see `letters_of`) are None, and p-values not
-    corrected, where the metric is described and decides nothing.
+    Queries are those whose value all runs have, and units are those queries or their clusters.
+    `values`, (R,), are the summaries; `p`, (R, R), the p-values of `step_down`. `letters` (see
+    `letters_of`) are None, and p-values not corrected, where the metric is described and decides
+    nothing.
     """
 
     metric: Metric
     queries: int
+    units: int
     values: FloatArray
     p: FloatArray
     letters: list[str] | None = None
@@ -56,6 +58,17 @@ class AllPairs:
         """The metrics that decide."""
         return [of_metric for of_metric in self.by_metric if of_metric.letters is not None]
 
+    @property
+    def out_of_reach(self) -> str:
+        """Say that no claim is possible with so few units; else ""."""
+        most = max(self.claims, key=lambda of_metric: of_metric.units)
+        reach = Reach(most.units, most.units, self.procedure.trials, is_rate=False)
+        least = min(1.0, self.factor * reach.least_p("randomization"))  # both draw signs of units
+        if most.units < 2 or least < self.procedure.limit:
+            return ""
+        p = f"p, times {self.factor} for as many measures and slices,"
+        return reach.in_words(most.queries, "p" if self.factor == 1 else p, least)
+
 
 def compare_all(
     names: Sequence[str], runs: Sequence[Scores], procedure: Procedure, families: int = 1
@@ -69,7 +82,7 @@ def compare_all(
     for sample in comparable_samples(names, runs, procedure):
         tested = step_down(sample, procedure.trials, procedure.bootstrap.seed)
         for metric, values, p in zip(sample.metrics, sample.observed(), tested, strict=True):
-            by_name[metric.name] = MetricPairs(metric, sample.queries, values, p)
+            by_name[metric.name] = MetricPairs(metric, sample.queries, sample.units, values, p)
     by_metric = [by_name[metric.name] for metric in runs[0].metrics if metric.name in by_name]
     deciding = by_metric if procedure.family == "all" else by_metric[:1]
     factor = families * len(deciding)  # Bonferroni's

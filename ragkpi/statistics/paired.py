@@ -186,12 +186,8 @@ class Comparison:
             least = float(np.nanmin(of_own, initial=1.0))
         if least < self.procedure.limit:
             return ""
-        nouns = ("query", "queries") if most.units == tested[0].queries else ("cluster", "clusters")
-        with_units = counted(most.units, *nouns)
-        if most.differing < most.units:
-            with_units = f"{most.differing} of {with_units} that differ"
         p = "p" if least == alone else f"p, corrected for {self.tests} tests,"
-        return f"With {with_units} no difference can be shown: {p} cannot fall below {least:.4g}."
+        return most.in_words(tested[0].queries, p, least)
 
 
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:

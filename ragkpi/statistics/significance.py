@@ -34,6 +34,7 @@ from ragkpi.statistics.bootstrap import (
 )
 from ragkpi.statistics.decisions import TESTS, CorrectionName, TestName
 from ragkpi.statistics.units import Unit, by_unit
+from ragkpi.wording import counted
 
 
 def holm(p: FloatArray) -> FloatArray:
@@ -434,6 +435,14 @@ class Reach(NamedTuple):
         """Return the least p that a test can give, whatever the differences."""
         least: float = globals()[TESTS[test].least_p](self)
         return least
+
+    def in_words(self, queries: int, p: str, least: float) -> str:
+        """Say that no claim is possible, because this `p` is at `least` the limit or more."""
+        nouns = ("query", "queries") if self.units == queries else ("cluster", "clusters")
+        with_units = counted(self.units, *nouns)
+        if self.differing < self.units:
+            with_units = f"{self.differing} of {with_units} that differ"
+        return f"With {with_units} no difference can be shown: {p} cannot fall below {least:.4g}."
 
 
 def least_of_t(reach: Reach) -> float:

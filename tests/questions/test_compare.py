@@ -256,7 +256,14 @@ def test_a_verdict_on_many_pairs_names_the_best_and_counts_the_rest():
     ]
     surer = compare_all(names, made, Procedure(bootstrap=Bootstrap(level=0.99)))
     assert AllPairsReport(surer).verdict == [
-        "By map, r11 has the best value; it is not shown to differ from r10, r9, r8 and 8 more."
+        "By map, r11 has the best value; it is not shown to differ from r10, r9, r8 and 8 more.",
+        "With 6 queries no difference can be shown: p cannot fall below 0.03125.",
+    ]
+    both = [scores([(MAP, values), (HARM, values)]) for values in ([0.1] * 6, np.arange(1, 7) / 8)]
+    found = compare_all(["low", "high"], both, Procedure(family="all"))
+    assert AllPairsReport(found).verdict == [
+        "With 6 queries no difference can be shown: p, times 2 for as many measures and slices, "
+        "cannot fall below 0.0625."
     ]
 
 

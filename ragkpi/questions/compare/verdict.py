@@ -241,6 +241,8 @@ def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Nam
         f"it is {_best_against(pairs, one, names, _most(doubts))}."
         for one in pairs.claims
     ]
+    if unreachable := pairs.out_of_reach:
+        return [*(sentences if len(sentences) == 1 else []), unreachable]
     sentences[-1] += shares
     if len(pairs.claims) > 1 and _lines(sentences) > LINES:
         differ = [int((one.p < pairs.procedure.limit).sum()) // 2 for one in pairs.claims]
