@@ -288,6 +288,11 @@ def _needs_a_number(arguments: Mapping[str, Any]) -> bool:
     return not arguments["recall"]
 
 
+def _needs_one(arguments: Mapping[str, Any]) -> bool:
+    """Return whether one relevant document makes a value: of more, other runs' holes may do so."""
+    return int(arguments["m"]) == 1
+
+
 _OF_COUNTS = STAIRCASE_TALLIED._replace(order="ignored")
 _OF_SUCCESS = _OF_COUNTS._replace(accepts=_needs_a_number)
 
@@ -309,7 +314,7 @@ _over_chance = partial(_of_success, better="higher", bounds=_OF_SUCCESS, expecte
 _recall = partial(
     _chance,
     better="higher",
-    bounds=_OF_COUNTS,
+    bounds=_OF_COUNTS._replace(accepts=_needs_one),
     expected=None,
     cautions=(deeper_than_corpus,),
 )

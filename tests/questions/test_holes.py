@@ -26,7 +26,8 @@ PARAMETERS = {
     "ndcg": ["", ".1=5,2=3"],
     "dcg": [".1=5,2=3", ".2,4", ".3,1=5,2=3"],
     "ra_nwg": [".2,4", ".3,alpha=0.5,cap4=0.75", ".2,u5=2,u4=2,u3=0.6,fallback4=0.5"],
-    **{name: [".1,3", ".3,m=2"] for name in ("p_obs", "ef", "bor", "ef_recall", "bor_recall")},
+    **{name: [".1,3", ".3,m=2"] for name in ("p_obs", "ef", "bor")},
+    **{name: [".1,3"] for name in ("ef_recall", "bor_recall")},
     **{name: [".2,3,alpha=0.3"] for name in ("t", "t_code", "F", "Fe")},
 }
 CUT = {"P", "recall", "relative_P", "success", "ndcg_cut", "map_cut", "ndcg_exp"}
@@ -46,8 +47,9 @@ def collection(seed, runs):
     rng = random.Random(seed)
     judged, ranked = {}, []
     for query in ("a", "b"):
+        levels = rng.choice([[0, 0, 1, 2, 3], [0] * 9 + [2]])  # b may have no relevant document
         for document in "stuvwxyz"[: rng.randint(3, 8)]:
-            judged[query, document] = rng.choice([0, 0, 1, 2, 3])
+            judged[query, document] = rng.choice(levels)
         judged[query, "never"] = 0
     judged["b", "unseen"] = rng.choice([0, 2])
     for level in range(4):  # the scale is what the qrels have
