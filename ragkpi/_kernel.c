@@ -44,6 +44,7 @@ enum {
     LOOKED_AT_ROWS = 2000,     /* of the beginning of a run, for doubts */
     LOOKED_AT_QUERIES = 20,
     LOOKED_AT_DOCUMENTS = 10,
+    MANY_NAMES = 1 << 20,      /* bytes of ids of a run, whose memory goes back to the system */
 };
 static const long long MOST_HELD = 1LL << 31; /* bytes of ids of one query, or of a held run */
 
@@ -51,6 +52,13 @@ static const long long MOST_HELD = 1LL << 31; /* bytes of ids of one query, or o
 #define FETCH(address) __builtin_prefetch(address)
 #else
 #define FETCH(address) (void)(address)
+#endif
+
+#ifdef __GLIBC__ /* which keeps what a thread released for that thread, until it is asked */
+#include <malloc.h>
+#define GIVE_BACK() malloc_trim(0)
+#else
+#define GIVE_BACK() (void)0
 #endif
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -1243,6 +1251,7 @@ static PyObject *raise(Run *run, Status status)
 static void run_dealloc(PyObject *self)
 {
     Run *run = (Run *)self;
+    int is_large = run->top.text.room >= MANY_NAMES;
     Py_XDECREF((PyObject *)run->judged);
     Py_XDECREF((PyObject *)run->excluded);
     release_rows(&run->rows);
@@ -1259,6 +1268,8 @@ static void run_dealloc(PyObject *self)
                     &run->ranks, &run->problem.query, &run->problem.text};
     for (size_t number = 0; number < sizeof all / sizeof *all; number++)
         release(all[number]);
+    if (is_large)
+        GIVE_BACK();
     free_object(self);
 }
 
