@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
-from typing import Any, BinaryIO, Literal, TypeAlias, cast
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_listed,
 )
-from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of, rows_shape
+from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.trec import (
     Origin,
     QrelsColumns,
@@ -49,7 +49,6 @@ from ragkpi.files.writing import Rankings
 # The kinds of columns. Levels are int64 in a batch where all of them are whole; other numbers are
 # NaN where there is none.
 ColumnUse = Literal["ids", "number", "level", "other"]
-TableColumn: TypeAlias = "Tokens | FloatArray | IntArray"
 
 _PIECE = 1 << 20
 _PATIENCE = 5  # seconds until a child that has closed its pipe must have ended
@@ -82,23 +81,24 @@ class ArrowTable:
             raise
 
     def columns(
-        self, wanted: Sequence[tuple[str, ColumnUse]], at_once: int
-    ) -> Iterator[list[TableColumn]]:
+        self, columns: Sequence[tuple[str, ColumnUse]], at_once: int
+    ) -> Iterator[dict[tuple[str, ColumnUse], Any]]:
         """Yield columns of the next rows, at least `at_once` rows at a time if rows are short.
+
+        A column is `Tokens` if its use is ``"ids"``, else an array of numbers.
 
         Raises `InputError`, with the row, for a null or a NaN.
         """
-        order = {"columns": wanted, "at_once": at_once}
-        for message, sizes in self._batches(order):
+        for message, sizes in self._batches({"columns": columns, "at_once": at_once}):
             buffers = iter(sizes)
-            columns: list[TableColumn] = []
-            for (name, kind), type_ in zip(wanted, message["types"], strict=True):
+            batch: dict[tuple[str, ColumnUse], Any] = {}
+            for (name, use), type_ in zip(columns, message["types"], strict=True):
                 if type_ == "large_binary":
-                    columns.append(self._ids(next(buffers), next(buffers)))
+                    batch[name, use] = self._ids(next(buffers), next(buffers))
                 else:
-                    columns.append(self._numbers(next(buffers), name, kind, type_))
-            self._read += len(columns[0])
-            yield columns
+                    batch[name, use] = self._numbers(next(buffers), name, use, type_)
+            self._read += len(batch[columns[0]])
+            yield batch
 
     def rows(self, names: Sequence[str], at_once: int) -> Iterator[list[dict[str, Any]]]:
         """Yield the next rows as JSON objects of these columns; a part may lack some."""
@@ -187,14 +187,14 @@ class ArrowTable:
         bounds -= bounds[0]
         return Tokens(text, bounds[:-1], bounds[1:])
 
-    def _numbers(self, size: int, name: str, kind: ColumnUse, type_: str) -> FloatArray | IntArray:
+    def _numbers(self, size: int, name: str, use: ColumnUse, type_: str) -> FloatArray | IntArray:
         numbers: FloatArray | IntArray = self._buffer(size).view(type_)
-        if kind == "number" and type_ == "int64":
+        if use == "number" and type_ == "int64":
             if numbers.min() < -(2**53) or numbers.max() > 2**53:
                 raise broken(self._source, f"column {name} (whole numbers beyond 2^53)")
             return numbers.astype(np.float64)
         wrong = np.flatnonzero(np.isnan(numbers))
-        if len(wrong) and kind != "other":
+        if len(wrong) and use != "other":
             row = self._read + int(wrong[0]) + 1
             raise InputError(self._source.name, row, f"{name} 'nan'", "expected a decimal number")
         return numbers
@@ -261,8 +261,6 @@ def broken(source: Source, found: str) -> InputError:
     return InputError(source.name, None, found, "expected a complete parquet or Arrow table")
 
 
-_IDS = ("query", "doc")
-_QRELS: tuple[ColumnUse, ...] = ("ids", "ids", "level")
 _ROWS_OF_PIECE = 1 << 16  # read together
 _RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
 
@@ -278,26 +276,31 @@ def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumn
 
 
 def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[RunColumns]:
-    where = table.names, source.name, None
-    query, document = (need_column(shape, part, *where) for part in _IDS)
-    run_id = find_column(shape, "run_id", *where)
-    for part in shape.required:
-        if getattr(shape, part) != "@number":
-            need_column(shape, part, *where)
-    order = order_of(shape, *where)
-    wanted: list[tuple[str, ColumnUse]] = [(query, "ids"), (document, "ids")]
-    wanted += [] if order.number is None else [(order.number, "number")]
-    wanted += [] if run_id is None else [(run_id, "ids")]
-    wanted += [(name, "other") for name in order.others.values()]
+    layout = layout_of(shape, table.names, source.name, None)
+    uses: dict[ColumnUse, Sequence[str | None]] = {
+        "ids": (layout.query, layout.document, layout.run_id),
+        "number": (layout.number,),
+        "other": tuple(layout.others.values()),
+    }
+    columns = [(name, use) for use, names in uses.items() for name in names if name is not None]
     row = 0
-    for columns in table.columns(wanted, _ROWS_OF_PIECE):
-        queries, documents, *rest = cast(list[Any], columns)
+    for batch in table.columns(columns, _ROWS_OF_PIECE):
+        queries, documents = batch[layout.query, "ids"], batch[layout.document, "ids"]
         line = np.arange(row + 1, row + 1 + len(queries))
         row += len(queries)
-        number = None if order.number is None else rest.pop(0)
-        name = run_id_of(source.name) if run_id is None else rest.pop(0)[len(queries) - 1]
-        others, origin = dict(zip(order.others, rest, strict=True)), Origin(document, order.map)
-        yield run_columns(source.name, queries, documents, number, line, name, origin, others)
+        run_id = run_id_of(source.name)
+        if layout.run_id is not None:
+            run_id = batch[layout.run_id, "ids"][len(queries) - 1]
+        yield run_columns(
+            source.name,
+            queries,
+            documents,
+            batch[layout.number, "number"] if layout.number is not None else None,
+            line,
+            run_id,
+            layout.origin,
+            {map_: batch[name, "other"] for map_, name in layout.others.items()},
+        )
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
@@ -307,24 +310,22 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
         if of_columns is None or not of_columns.level:
             judged = _listed(source, table, "qrels", of_columns or shape)
             return collect_qrels(source.name, judged)
-        shape = of_columns
-        where = table.names, source.name, None
-        names = [need_column(shape, part, *where) for part in (*_IDS, "level")]
-        wanted: list[tuple[str, ColumnUse]] = list(zip(names, _QRELS, strict=True))
+        ids = id_columns(of_columns, table.names, source.name, None)
+        name = need_column(of_columns, "level", table.names, source.name, None)
+        columns: list[tuple[str, ColumnUse]] = [*((id_, "ids") for id_ in ids), (name, "level")]
         batches, rows = [], 0
-        for batch in table.columns(wanted, _ROWS_OF_PIECE):
-            batches.append(batch)
-            rows += len(batch[0])
+        for batch in table.columns(columns, _ROWS_OF_PIECE):
+            batches.append([batch[column] for column in columns])
+            rows += len(batches[-1][0])
             refuse_bomb(source, rows)
-    batches = batches or [[Tokens.from_strings([]), Tokens.from_strings([]), np.zeros(0, np.int64)]]
-    queries, documents, numbers = zip(*cast(list[Any], batches), strict=True)
+    none = Tokens.from_strings([])
+    queries, documents, numbers = zip(*(batches or [[none, none, np.zeros(0, int)]]), strict=True)
     query, document = Tokens.joined(queries), Tokens.joined(documents)
-    number: IntArray | FloatArray = np.concatenate(numbers)
-    level, gain = _levels(source, names[-1], number)
+    level, gain = _levels(source, name, np.concatenate(numbers))
     line = np.arange(1, len(query) + 1)
     refuse_empty(source.name, query, line, "query id")
     refuse_empty(source.name, document, line, "document id")
-    origin = Origin(names[1], f"level={names[-1]}")
+    origin = Origin(ids[1], f"level={name}")
     return plain_qrels(source.name, query, document, level, line, gain, origin)
 
 

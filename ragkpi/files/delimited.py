@@ -29,13 +29,11 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_listed,
 )
-from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column, order_of, rows_shape
+from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.trec import (
-    ColumnOrder,
     Origin,
     QrelsColumns,
     RunColumns,
-    columns_of_blocks,
     columns_of_lines,
     parse_numbers,
     plain_qrels,
@@ -46,10 +44,6 @@ from ragkpi.wording import shown
 _RECORDS_AT_ONCE = 1 << 16
 _NAMES = (*QUERY, *QUERY_TEXT, *DOCUMENT, *JUDGED, "id")
 CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
-
-
-class _QuotedError(Exception):
-    """A block of CSV (the argument) has quotes inside values and must be read by record."""
 
 
 class _Header(NamedTuple):
@@ -72,9 +66,6 @@ class _DelimitedFile:
             shape = SHAPES[kind]["flat"]._replace(query="1", doc="2", level="")
         of_columns = rows_shape(kind, self._header.names, shape)
         self._shape = of_columns or self._recognised(kind, shape)
-        for part in () if self._shape.by_record else self._shape.required:
-            if getattr(self._shape, part) != "@number":
-                self._needed(part)
 
     def _recognised(self, kind: Kind, shape: Shape | None) -> Shape:
         """Return the shape of the first rows, which are left in the blocks."""
@@ -87,11 +78,15 @@ class _DelimitedFile:
 
     def _rows(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
         """Yield rows as mappings from column to cell."""
-        names = self._header.names
+        for number, record in self._records(lines):
+            yield number, dict(zip(self._header.names, map(text_of, record), strict=True))
+
+    def _records(self, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
+        """Yield the values of lines; `InputError` for a record of another width."""
         for number, record in split_values(self._source.name, lines, self._separator):
-            if len(record) != len(names):
+            if len(record) != len(self._header.names):
                 raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
-            yield number, dict(zip(names, map(text_of, record), strict=True))
+            yield number, record
 
     def _listed(self) -> Iterator[Listed]:
         """Yield the documents of rows with lists in their cells."""
@@ -110,43 +105,26 @@ class _DelimitedFile:
         if self._shape.by_record:
             yield from stream_listed(self._source.name, self._listed())
             return
-        names, line = self._header.names, self._header.line or None
-        document = self._needed("doc")
-        order = order_of(self._shape, names, self._source.name, line)
-        layout = ColumnOrder(
-            self._scan,
-            self._needed("query"),
-            document,
-            None if order.number is None else names.index(order.number),
-            self._number("run_id"),
-            Origin(names[document], order.map),
-            {map_: names.index(name) for map_, name in order.others.items()},
-        )
-        try:
-            yield from columns_of_blocks(self._blocks, layout)
-        except _QuotedError as quoted:
-            for lines in self._quoted(quoted.args[0]):
-                yield columns_of_lines(self._source.name, lines, layout)
+        layout = layout_of(self._shape, *self._place_of_names)
+        for lines in self._lines(_RECORDS_AT_ONCE):
+            yield columns_of_lines(self._source.name, lines, self._header.names, layout)
 
     def qrels(self) -> QrelsColumns:
         if self._shape.by_record:
             return collect_qrels(self._source.name, self._listed())
-        level = self._number("level")
-        if level is None and self._shape.level:
-            level = self._needed("level")
-        query, document = self._needed("query"), self._needed("doc")
         file, names = self._source.name, self._header.names
-        origin = Origin(names[document], f"level={'@number' if level is None else names[level]}")
-        texts = list(self._blocks)
-        if not texts:
+        ids = id_columns(self._shape, *self._place_of_names)
+        level = ""
+        if self._shape.level:
+            level = need_column(self._shape, "level", *self._place_of_names)
+        if texts := list(self._blocks):
+            self._blocks = iter([texts[0]._replace(text=b"".join(block.text for block in texts))])
+        lines = next(self._lines(sys.maxsize), None)
+        if lines is None:
             return collect_qrels(file, ())
-        block = texts[0]._replace(text=b"".join(block.text for block in texts))
-        try:
-            lines = self._scan(block)
-        except _QuotedError as quoted:
-            (lines,) = self._quoted(quoted.args[0], sys.maxsize)
-        levels = Tokens.repeated(b"1", len(lines)) if level is None else lines.column(level)
-        columns, line = [lines.column(query), lines.column(document), levels], lines.line
+        columns, line = [lines.column(names.index(name)) for name in ids], lines.line
+        of_level = lines.column(names.index(level)) if level else Tokens.repeated(b"1", len(lines))
+        columns.append(of_level)
         # Quepid writes a line without document and rating for an unjudged query.
         empty = (columns[1].end == columns[1].start) & (columns[2].end == columns[2].start)
         if empty.any():
@@ -156,6 +134,7 @@ class _DelimitedFile:
         refuse_empty(file, columns[0], line, "query id")
         refuse_empty(file, columns[1], line, "document id")
         judged, gain = parse_numbers(file, columns[2], line, truth=True)
+        origin = Origin(ids[1], f"level={level or '@number'}")
         return plain_qrels(file, columns[0], columns[1], judged, line, gain, origin)
 
     def _take_header(self, numbered: bool) -> _Header:
@@ -187,48 +166,42 @@ class _DelimitedFile:
             return _Header(names, header)
         raise InputError(self._source.name, None, "is empty", "expected a line of column names")
 
-    def _number(self, part: str) -> int | None:
-        """Return the number of the column that holds a part, or None."""
-        names, line = self._header.names, self._header.line or None
-        name = find_column(self._shape, part, names, self._source.name, line)
-        return None if name is None else names.index(name)
+    @property
+    def _place_of_names(self) -> tuple[list[str], str, int]:
+        """The names of the columns, and the file and the line that has them."""
+        return self._header.names, self._source.name, self._header.line or 1
 
-    def _needed(self, part: str) -> int:
-        names, line = self._header.names, self._header.line or 1
-        return names.index(need_column(self._shape, part, names, self._source.name, line))
+    def _lines(self, most: int) -> Iterator[LineColumns]:
+        """Yield the columns of each block that has lines.
 
-    def _scan(self, block: Block) -> LineColumns:
-        width = len(self._header.names)
-        lines, wrong = split_lines(block, width, self._separator[0])
-        if not wrong:
-            return lines
-        number, text = wrong[0]
-        if self._separator != b"\t" and b'"' in block.text:
-            raise _QuotedError(block)
-        if b"\0" in text:
-            raise InputError(block.file, number, "a NUL byte", "expected text")
-        if b"\r" in text:
-            found = "a carriage return inside a line"
-            raise InputError(block.file, number, found, "expected lines that end with a newline")
-        found = shown(text.replace(self._separator, b" "))
-        raise self._wrong_width(number, text.count(self._separator) + 1, found)
+        From the first quote inside a value on, CSV is read by record, `most` at a time.
+        """
+        for block in self._blocks:
+            lines, wrong = split_lines(block, len(self._header.names), self._separator[0])
+            if not wrong:
+                if len(lines):
+                    yield lines
+                continue
+            if self._separator != b"\t" and b'"' in block.text:
+                texts = map(Block.lines, itertools.chain([block], self._blocks))
+                yield from self._quoted(itertools.chain.from_iterable(texts), most)
+                return
+            number, text = wrong[0]
+            if b"\0" in text:
+                raise InputError(block.file, number, "a NUL byte", "expected text")
+            if b"\r" in text:
+                found, expected = "a carriage return inside a line", "lines that end with a newline"
+                raise InputError(block.file, number, found, f"expected {expected}")
+            found = shown(text.replace(self._separator, b" "))
+            raise self._wrong_width(number, text.count(self._separator) + 1, found)
 
     def _wrong_width(self, number: int, count: int, text: str) -> InputError:
-        expected = f"expected {len(self._header.names)}, as line {self._header.line or 1} names"
-        return InputError(self._source.name, number, f"{count} columns ({text})", expected)
+        names, file, line = self._place_of_names
+        expected = f"expected {len(names)}, as line {line} names"
+        return InputError(file, number, f"{count} columns ({text})", expected)
 
-    def _records(self, block: Block) -> CsvRecords:
-        """Read a block and all later blocks, record by record."""
-        texts = itertools.chain([block], self._blocks)
-        lines = itertools.chain.from_iterable(block.lines() for block in texts)
-        for number, record in split_values(self._source.name, lines, self._separator):
-            if len(record) != len(self._header.names):
-                raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
-            yield number, record
-
-    def _quoted(self, block: Block, most: int = _RECORDS_AT_ONCE) -> Iterator[LineColumns]:
-        """Read a block and all later blocks into columns, by record."""
-        records = self._records(block)
+    def _quoted(self, lines: Iterable[tuple[int, bytes]], most: int) -> Iterator[LineColumns]:
+        records = self._records(lines)
         while some := list(itertools.islice(records, most)):
             line = np.array([number for number, _ in some], np.int64)
             values = Tokens.from_strings(value for _, record in some for value in record)

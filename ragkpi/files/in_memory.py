@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
@@ -31,16 +31,17 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_listed,
 )
-from ragkpi.files.shapes import SHAPES, RowOrder, Shape, need_column, order_of, rows_shape
+from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.trec import (
-    NONE,
+    LEVELS,
     Numbers,
     Origin,
     QrelsColumns,
     RunColumns,
+    RunLayout,
     judged_or_not,
-    part_of,
     plain_qrels,
+    run_columns,
 )
 from ragkpi.wording import decoded, named, octets
 
@@ -55,57 +56,6 @@ _ROWS: Mapping[Kind, Mapping[int, Sequence[int]]] = {
 # Types of Arrow.
 _IDS = re.compile(r"(large_)?(string|binary)|string_view|u?int\d+")
 _NUMBERS = re.compile(r"u?int\d+|halffloat|float|double")
-
-
-class GivenColumns(NamedTuple):
-    """A caller's n rows in groups: the query of each group, and the starts of groups.
-
-    `number` holds the scores or levels unchanged: a list, or an array of numbers. `map` and
-    `others` are as in `RunColumns`.
-    """
-
-    query: Tokens
-    starts: IntArray
-    document: Tokens
-    number: Sequence[Any]
-    map: str = "score=@value"
-    others: Mapping[str, FloatArray] = NONE
-
-    def scores(self) -> FloatArray:
-        """Return scores, (n,); `UsageError`, with query and document, for a non-number."""
-        score: FloatArray = _numbers(self.number).astype(np.float64)
-        wrong = np.flatnonzero(np.isnan(score))
-        if len(wrong):
-            raise self._wrong("run", int(wrong[0]), "score", "a number")
-        return score
-
-    def levels(self, numbers: Numbers) -> tuple[IntArray, FloatArray | None]:
-        """Return judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
-
-        `UsageError`, with query and document, for a non-number, and for a fraction among levels.
-        """
-        given = _numbers(self.number)
-        if given.dtype.kind not in "ib":
-            # Beyond 2 ** 53 a float may differ from the caller's number.
-            wrong = ~(np.abs(given) <= 2**53)
-            fractional = given != np.floor(given)
-            refused = wrong | fractional if numbers == "levels" else wrong
-            if refused.any():
-                expected = "an integer" if numbers == "levels" else "a number"
-                raise self._wrong("qrels", int(np.flatnonzero(refused)[0]), "level", expected)
-            if fractional.any():
-                return judged_or_not(given), given.astype(np.float64)
-        return given.astype(np.int64), None
-
-    def _wrong(self, what: str, row: int, number: str, expected: str) -> UsageError:
-        group = int(np.searchsorted(self.starts, row, side="right")) - 1
-        query, document = (named(id_) for id_ in (self.query[group], self.document[row]))
-        value = self.number[row]
-        if isinstance(value, np.generic):
-            value = value.item()
-        return UsageError(
-            f"{what}: query {query}, document {document}: {number} {value!r}; expected {expected}"
-        )
 
 
 def _empty(what: Kind) -> UsageError:
@@ -231,12 +181,11 @@ def qrels_columns(
     data = data if isinstance(data, Mapping) else _table_of(data, "qrels", shape)
     if (listed := _listed(data, "qrels", shape)) is not None:
         return collect_qrels("qrels", listed).read_as(numbers)
-    (columns,) = _given(data, "qrels", sys.maxsize, shape)
-    level, gain = columns.levels(numbers)
-    query = columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts)))
-    line = np.arange(1, len(level) + 1)
-    empty = columns.query.take(np.flatnonzero(np.diff(columns.starts) == 0)).tolist()
-    judged = plain_qrels("qrels", query, columns.document, level, line, gain)
+    ((rows, values),) = _rows(data, "qrels", sys.maxsize, shape)
+    level, gain = _levels(rows, values, numbers)
+    query = rows.query.take(rows.group())
+    empty = rows.query.take(np.flatnonzero(np.diff(rows.starts) == 0)).tolist()
+    judged = plain_qrels("qrels", query, rows.document, level, rows.line, gain)
     return judged._replace(empty=empty)
 
 
@@ -248,24 +197,43 @@ def run_blocks(data: Any, shape: Shape | None = None) -> list[RunColumns]:
     data = data if isinstance(data, Mapping) else _table_of(data, "run", shape)
     if (listed := _listed(data, "run", shape)) is not None:
         return list(stream_listed("run", listed))
-    parts = _given(data, "run", ROWS_OF_BLOCK, shape)
-    before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
-    of_ranks = part_of(parts[0].map) == "rank"
-    return [
-        RunColumns(
-            file="run",
-            query=part.query,
-            starts=part.starts,
-            document=part.document,
-            score=-part.scores() if of_ranks else part.scores(),
-            line=np.arange(rows + 1, rows + len(part.document) + 1),
-            run_id=b"run",
-            by_rank=np.ones(len(part.document), bool) if of_ranks else None,
-            origin=Origin(BARE, part.map),
-            others=part.others,
-        )
-        for part, rows in zip(parts, before, strict=False)
-    ]
+    blocks = []
+    for rows, values in _rows(data, "run", ROWS_OF_BLOCK, shape):
+        if (wrong := np.isnan(rows.score)).any():
+            raise _wrong_number(rows, values, wrong, "score", "a number")
+        blocks.append(rows)
+    return blocks
+
+
+def _levels(
+    rows: RunColumns, values: Sequence[Any], numbers: Numbers
+) -> tuple[IntArray, FloatArray | None]:
+    """Return judged levels, and gains if any is fractional, as in `QrelsColumns`."""
+    level = _numbers(values)
+    if level.dtype.kind in "ib":
+        return level.astype(np.int64), None
+    # Beyond 2 ** 53 a float may differ from the caller's number.
+    wrong = ~(np.abs(level) <= 2**53)
+    fractional = level != np.floor(level)
+    refused = wrong | fractional if numbers == "levels" else wrong
+    if refused.any():
+        expected = "an integer" if numbers == "levels" else "a number"
+        raise _wrong_number(rows, values, refused, "level", expected)
+    if fractional.any():
+        return judged_or_not(level), level.astype(np.float64)
+    return level.astype(np.int64), None
+
+
+def _wrong_number(
+    rows: RunColumns, values: Sequence[Any], wrong: BoolArray, number: str, expected: str
+) -> UsageError:
+    """Return the error for the first wrong value, with its query and document."""
+    row = int(np.flatnonzero(wrong)[0])
+    query, document = named(rows.query[int(rows.group()[row])]), named(rows.document[row])
+    value = values[row]
+    value = value.item() if isinstance(value, np.generic) else value
+    place = f"{rows.file}: query {query}, document {document}"
+    return UsageError(f"{place}: {number} {value!r}; expected {expected}")
 
 
 def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
@@ -336,9 +304,16 @@ def _listed(
     )
 
 
-def _given(
+_Rows: TypeAlias = "tuple[RunColumns, Sequence[Any]]"
+"""Rows, and their scores or levels as the caller has them: a list, or an array of numbers.
+
+The rows of judgements have levels for scores. What is no number is NaN.
+"""
+
+
+def _rows(
     data: Mapping[Any, Any] | _Table, what: Kind, most: int, shape: Shape | None
-) -> list[GivenColumns]:
+) -> list[_Rows]:
     """Split data into queries, documents and numbers, and a mapping into blocks of rows."""
     if isinstance(data, _Table):
         parts = [_of_columns(data, what, shape)]
@@ -346,12 +321,12 @@ def _given(
         parts = list(_of_mapping(data, what, most))
     else:
         parts = [_of_columns(_Table([], data.get, list), what, shape)]
-    if not any(len(part.document) for part in parts):
+    if not any(len(rows.document) for rows, _ in parts):
         raise _empty(what)
     return parts
 
 
-def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[GivenColumns]:
+def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[_Rows]:
     """Cut a mapping into columns of whole queries that fit the processor's cache."""
     for query, documents in data.items():
         if not isinstance(documents, Mapping) and documents != []:
@@ -364,12 +339,18 @@ def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[Give
     starts = np.concatenate([[0], np.cumsum(sizes)])
     for first, last in spans(starts, most):
         rankings = [data[query] or {} for query in queries[first:last]]
-        yield GivenColumns(
+        values = list(chain.from_iterable(ranking.values() for ranking in rankings))
+        rows = RunColumns(
+            file=what,
             query=tokens_of(queries[first:last]),
             starts=starts[first : last + 1] - starts[first],
             document=tokens_of(list(chain.from_iterable(rankings))),
-            number=list(chain.from_iterable(ranking.values() for ranking in rankings)),
+            score=_numbers(values).astype(np.float64),
+            line=np.arange(starts[first], starts[last]) + 1,
+            run_id=b"run",
+            origin=Origin(BARE, "score=@value"),
         )
+        yield rows, values
 
 
 def _names_of(frame: Any) -> list[str]:
@@ -446,27 +427,26 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _of_columns(table: _Table, what: Kind, shape: Shape | None) -> GivenColumns:
+def _of_columns(table: _Table, what: Kind, shape: Shape | None) -> _Rows:
     """Read the columns that a map, or their names, say to be of ids and numbers."""
     of = rows_shape(what, table.names, shape) or shape or SHAPES[what]["flat"]
-    names, parts = table.names, ["query", "doc", *of.required]
-    query, document, *_ = (need_column(of, part, names, what, None) for part in parts)
-    number, map_, others = RowOrder(None, "level=@number", {})
+    where = table.names, what, None
     if what == "run":
-        number, map_, others = order_of(of, names, what, None)
-    elif of.level:
-        number = need_column(of, "level", names, what, None)
-    queries, documents = tokens(table.column(query)), tokens(table.column(document))
-    ones: Sequence[int] = [1] * len(documents) if what == "qrels" else range(1, len(documents) + 1)
-    starts = queries.changes()
-    return GivenColumns(
-        query=queries.take(starts[:-1]),
-        starts=starts,
-        document=documents,
-        number=ones if number is None else numbers(table.column(number)),
-        map=map_,
-        others={
-            of: _numbers(numbers(table.column(name))).astype(np.float64)
-            for of, name in others.items()
-        },
-    )
+        layout = layout_of(of, *where)
+    else:
+        query, document = id_columns(of, *where)
+        level = need_column(of, "level", *where) if of.level else None
+        layout = RunLayout(query, document, level, origin=LEVELS)
+    queries, documents = (tokens(table.column(name)) for name in layout[:2])
+    values, score = [], None  # a run in the order of its rows
+    if what == "qrels" or layout.number is not None:
+        column = [1] * len(documents) if layout.number is None else table.column(layout.number)
+        values = numbers(column)
+        score = _numbers(values).astype(np.float64)
+    origin = Origin(BARE, layout.origin.map)
+    others = {
+        map_: _numbers(numbers(table.column(name))).astype(np.float64)
+        for map_, name in layout.others.items()
+    }
+    columns = queries, documents, score, np.arange(1, len(documents) + 1)
+    return run_columns(what, *columns, b"run", origin, others, empty_ids="kept"), values

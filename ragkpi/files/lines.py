@@ -213,8 +213,9 @@ class LineShape(NamedTuple):
     """The columns of a line."""
 
     columns: Sequence[str]  # their names, for messages
-    extra: Extra  # further columns
-    comments: Comments  # whether a comment's # is the first character, or in the first word
+    extra: Extra = "refused"  # further columns
+    # Whether a comment's # is the first character, or in the first word.
+    comments: Comments = "first_column"
     # Advice by the number of columns of a file's first line, if that differs.
     mistaken: Mapping[int, str] = MappingProxyType({})
 

@@ -39,7 +39,7 @@ from ragkpi.wording import counted, shown, visible
 
 K = TypeVar("K")
 V = TypeVar("V")
-_SIZES = LineShape(("query", "size"), "refused", "first_column")
+_SIZES = LineShape(("query", "size"))
 
 
 def read_corpus_sizes(path: str) -> dict[bytes, int]:
@@ -66,9 +66,9 @@ def _by_query(
     return values
 
 
-_ONE_RUN = LineShape(("query", "score"), "refused", "first_column")
-_SEVERAL = LineShape(("query", "run", "score"), "refused", "first_column")
-_ANY = LineShape(("query", "score"), "ignored", "first_column")
+_ONE_RUN = LineShape(("query", "score"))
+_SEVERAL = LineShape(("query", "run", "score"))
+_ANY = LineShape(("query", "score"), "ignored")
 
 # By run (None where the file names none), then by query.
 Quality = Mapping[bytes | None, Mapping[bytes, float]]
@@ -97,7 +97,7 @@ def read_quality(path: str) -> Quality:
     return _by_query(path, rows, f"one score per query{' and run' if run else ''}")
 
 
-_NORMS = LineShape(("query", "measure", "mean", "deviation"), "refused", "first_column")
+_NORMS = LineShape(("query", "measure", "mean", "deviation"))
 
 
 class Norm(NamedTuple):
@@ -127,7 +127,7 @@ def read_zscores(path: str) -> Norms:
     return _by_query(path, rows, "each measure once per query")
 
 
-LINE = LineShape(("query", "group", "subgroup", "document", "level"), "refused", "first_column")
+LINE = LineShape(("query", "group", "subgroup", "document", "level"))
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def read_qrels_preferences(path: str) -> PreferenceColumns:
     )
 
 
-_LINE = LineShape(("query", "document", "gain"), "refused", "first_column")
+_LINE = LineShape(("query", "document", "gain"))
 _JSON = b'{["'  # the first byte of JSON
 
 

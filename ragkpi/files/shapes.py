@@ -16,6 +16,7 @@ from ragkpi.errors import InputError, MissingPartError, RagkpiWarning, UsageErro
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import ORDER
 from ragkpi.files.opening import Kind
+from ragkpi.files.trec import Origin, RunLayout
 from ragkpi.interface import option
 
 ID = "<query id>|metadata.<query id>"
@@ -171,16 +172,25 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
     return name
 
 
-class RowOrder(NamedTuple):
-    """The column that orders rows, and as in `RunColumns` its map and those of other columns."""
+def id_columns(shape: Shape, names: Sequence[str], file: str, line: int | None) -> tuple[str, str]:
+    """Return the names of the columns of queries and documents.
 
-    number: str | None
-    map: str
-    others: Mapping[str, str]  # from map to column
+    `InputError` if one of them, or another column that a map names, is missing.
+    """
+    parts = [part for part in shape.required if getattr(shape, part) != "@number"]
+    *_, query, document = (
+        need_column(shape, part, names, file, line) for part in (*parts, "query", "doc")
+    )
+    return query, document
 
 
-def order_of(shape: Shape, names: Sequence[str], file: str, line: int | None) -> RowOrder:
-    """Find what orders rows: a score, else a rank; without both their order, with a warning."""
+def layout_of(shape: Shape, names: Sequence[str], file: str, line: int | None) -> RunLayout:
+    """Find the columns of a run.
+
+    A score orders the rows, else a rank; without both their order, with a warning.
+    """
+    query, document = id_columns(shape, names, file, line)
+    run_id = find_column(shape, "run_id", names, file, line)
     score = find_column(shape, "score", names, file, line)
     number = score or find_column(shape, "rank", names, file, line)
     if number is None and shape.rank != "@number":
@@ -188,7 +198,8 @@ def order_of(shape: Shape, names: Sequence[str], file: str, line: int | None) ->
     map_ = shape.score_map(score) if score else f"rank={number}" if number else ORDER
     others = () if shape.says_order else fields.may_order(tuple(names), score)
     taken = {number, shape.query, shape.doc}
-    return RowOrder(number, map_, {map_of(name): name for name in others if name not in taken})
+    unread = {map_of(name): name for name in others if name not in taken}
+    return RunLayout(query, document, number, run_id, Origin(document, map_), unread)
 
 
 def warn_of_order(file: str, names: Sequence[str], shape: Shape) -> None:

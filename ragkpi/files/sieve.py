@@ -31,8 +31,8 @@ class Fold(NamedTuple):
     separator: int = -1  # the byte at which `parent` cuts the id, if it does only that
 
 
-_PARENTS = LineShape(("chunk", "document"), "refused", "first_column")
-_PAIRS = LineShape(("query", "document"), "refused", "first_column")
+_PARENTS = LineShape(("chunk", "document"))
+_PAIRS = LineShape(("query", "document"))
 _HEAD = 1 << 10
 _NOTHING = b"N/A"  # in BRIGHT: no document
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -45,14 +44,11 @@ from ragkpi.files.opening import Source
 from ragkpi.interface import option
 from ragkpi.wording import named, shown
 
-if TYPE_CHECKING:
-    from ragkpi.files.shapes import Shape
-
 RUN_LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),
-    "ignored",
-    "first_word",
-    {4: " (qrels have 4; they come first)"},
+    extra="ignored",
+    comments="first_word",
+    mistaken={4: " (qrels have 4; they come first)"},
 )
 _MOST_OTHERS = 5  # in a message
 NONE: Mapping[str, Any] = {}
@@ -81,43 +77,36 @@ def path_of(map_: str) -> str:
 LEVELS = Origin("", "level=level")
 
 
-class ColumnOrder(NamedTuple):
-    """The number, from 0, of each column in the lines of a run.
+class RunLayout(NamedTuple):
+    """The names of a run's columns.
 
-    Ranks become negative scores; without a number the order of the lines counts. Without a run id,
+    Ranks become negative scores; without a number the order of the rows counts. Without a run id,
     the run is named after its file.
     """
 
-    scan: Callable[[Block], LineColumns]
-    query: int
-    document: int
-    number: int | None
-    run_id: int | None = None
+    query: str
+    document: str
+    number: str | None
+    run_id: str | None = None
     origin: Origin = Origin()
-    others: Mapping[str, int] = NONE
+    others: Mapping[str, str] = NONE  # by the map that would read them
 
 
-def _query_document_columns(*names: str) -> ColumnOrder:
-    """Return the order of columns between white space: query, document, perhaps rank and score."""
-    line = LineShape(names, "refused", "first_column")
-    at = {name: number for number, name in enumerate(names)}
+TREC = RunLayout("query", "document", "score", "run_id")
+
+
+def layout_of_words(names: Sequence[str]) -> RunLayout:
+    """Return the layout of query and document with a score that counts, a rank, or both."""
     # A map numbers the columns of a file without names.
+    at = {name: number for number, name in enumerate(names, start=1)}
     maps = {
-        f"query={at['query'] + 1}, doc={at['document'] + 1}, {name}={at[name] + 1}": at[name]
+        f"query={at['query']}, doc={at['document']}, {name}={at[name]}": name
         for name in ("score", "rank")
         if name in at
     }
     (map_, number), *others = maps.items()
-    ids = at["query"], at["document"]
-    return ColumnOrder(
-        partial(scan, shape=line), *ids, number, origin=Origin(map=map_), others=dict(others)
-    )
-
-
-TREC = ColumnOrder(partial(scan, shape=RUN_LINE), query=0, document=2, number=4, run_id=5)
-MSMARCO = _query_document_columns("query", "document", "rank")
-COLBERT = _query_document_columns("query", "document", "rank", "score")
-TEVATRON = _query_document_columns("query", "document", "score")
+    origin = Origin(map=map_)
+    return RunLayout("query", "document", number, origin=origin, others=dict(others))
 
 
 class RunColumns(NamedTuple):
@@ -204,36 +193,44 @@ def refuse_carriage_returns(source: Source) -> None:
 def stream_run(source: Source) -> Iterator[RunColumns]:
     """Read a TREC run in blocks; a query may continue from one to the next."""
     refuse_carriage_returns(source)
-    yield from columns_of_blocks(blocks(source), TREC)
+    yield from columns_of_blocks(blocks(source), RUN_LINE, TREC)
 
 
 def stream_words(
-    source: Source, shape: Shape | None = None, *, columns: ColumnOrder
+    source: Source, shape: object = None, *, columns: Sequence[str]
 ) -> Iterator[RunColumns]:
     """Read a run of words between white space, without a shape; errors as in `stream_run`."""
-    return columns_of_blocks(blocks(source), columns)
+    return columns_of_blocks(blocks(source), LineShape(columns), layout_of_words(columns))
 
 
-def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[RunColumns]:
+def columns_of_blocks(
+    texts: Iterable[Block], line: LineShape, layout: RunLayout
+) -> Iterator[RunColumns]:
     """Turn blocks of lines into columns, like `stream_run`."""
     for block in texts:
-        if len(lines := layout.scan(block)):
-            yield columns_of_lines(block.file, lines, layout)
+        if len(lines := scan(block, line)):
+            yield columns_of_lines(block.file, lines, line.columns, layout)
 
 
-def columns_of_lines(file: str, lines: LineColumns, layout: ColumnOrder) -> RunColumns:
-    """Read the columns of some lines, at least one."""
+def columns_of_lines(
+    file: str, lines: LineColumns, names: Sequence[str], layout: RunLayout
+) -> RunColumns:
+    """Read the columns of some lines, at least one; `names` are those of all columns."""
+
+    def column(name: str) -> Tokens:
+        return lines.column(names.index(name))
+
     line, number, run_id = lines.line, None, run_id_of(file)
     if layout.number is not None:
-        text = lines.column(layout.number)
+        text = column(layout.number)
         if part_of(layout.origin.map) == "rank":
             number = parse_ranks(file, text, line, path_of(layout.origin.map))
         else:
             number = parse_scores(file, text, line)
     if layout.run_id is not None:
-        run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
-    ids = lines.column(layout.query), lines.column(layout.document)
-    others = {map_: lines.column(other).numbers() for map_, other in layout.others.items()}
+        run_id = lines.column(names.index(layout.run_id), slice(len(line) - 1, None))[0]
+    ids = column(layout.query), column(layout.document)
+    others = {map_: column(name).numbers() for map_, name in layout.others.items()}
     return run_columns(file, *ids, number, line, run_id, layout.origin, others)
 
 
@@ -246,6 +243,7 @@ def run_columns(
     run_id: bytes,
     origin: Origin,
     others: Mapping[str, FloatArray],
+    empty_ids: Literal["refused", "kept"] = "refused",
 ) -> RunColumns:
     """Group rows by query; `number` holds scores or ranks, and without it row order counts."""
     by_rank = None
@@ -255,8 +253,9 @@ def run_columns(
         number, by_rank = -number, np.ones(len(line), dtype=bool)
     starts = query.changes()
     query = query.take(starts[:-1])
-    refuse_empty(file, document, line, "document id")
-    refuse_empty(file, query, line[starts[:-1]], "query id")
+    if empty_ids == "refused":
+        refuse_empty(file, document, line, "document id")
+        refuse_empty(file, query, line[starts[:-1]], "query id")
     return RunColumns(file, query, starts, document, number, line, run_id, by_rank, origin, others)
 
 
@@ -447,9 +446,7 @@ def _choices(maps: Sequence[str]) -> str:
 
 QRELS_LINE = LineShape(
     ("query", "iteration", "document", "level"),
-    "refused",
-    "first_column",
-    {6: " (a run has 6; the qrels come first)"},
+    mistaken={6: " (a run has 6; the qrels come first)"},
 )
 
 

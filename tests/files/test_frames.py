@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+import ragkpi
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files.in_memory import qrels_columns, run_blocks
 from ragkpi.files.trec import regrouped
@@ -112,3 +113,11 @@ def test_rows_of_one_query_may_stand_apart():
     assert together.query.tolist() == [b"q1", b"q2"]
     assert together.line.tolist() == [1, 2, 4, 3]
     assert together.score.tolist() == [2.0, 0.0, -1.0, 1.0]
+
+
+@pytest.mark.parametrize("package", BUILD)
+def test_a_map_may_take_the_order_of_the_rows(package):
+    """Without it the same order counts, with a warning."""
+    run = frame(package, {"query_id": ["q", "q"], "doc_id": ["bad", "good"]})
+    result = ragkpi.evaluate({"q": {"good": 1}}, run, ["recip_rank"], map_run="rank=@number")
+    assert result.mean == {"recip_rank": 0.5}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ragkpi.errors import InputError
 from ragkpi.files.lines import blocks, spans
 from ragkpi.files.opening import Source
-from ragkpi.files.trec import TREC, columns_of_blocks, whole_queries
+from ragkpi.files.trec import RUN_LINE, TREC, columns_of_blocks, whole_queries
 from tests.files.hostile import ids, texts
 from tests.files.surroundings import followed
 from tests.slow_reference.reading import read_words
@@ -47,7 +47,7 @@ def one_by_one(text):
 def streamed(path, size):
     rows = []
     with Source(str(path)) as source:
-        for run in whole_queries(columns_of_blocks(blocks(source, size), TREC)):
+        for run in whole_queries(columns_of_blocks(blocks(source, size), RUN_LINE, TREC)):
             queries = [run.query[group] for group in run.group()]
             assert len(run.query) == len(list(itertools.groupby(queries)))
             assert not rows or rows[-1][1] != queries[0]  # no query is cut

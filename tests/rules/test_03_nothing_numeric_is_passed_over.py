@@ -343,11 +343,12 @@ def test_an_expected_key_that_is_there_is_not_asked_for(value, evaluated):
 
 
 def test_columns_between_white_space_are_found_by_their_names():
-    from ragkpi.files.trec import _query_document_columns
+    from ragkpi.files.trec import layout_of_words
 
-    order = _query_document_columns("score", "query", "rank", "document")
-    assert (order.query, order.document, order.number) == (1, 3, 0)
-    assert list(order.others.values()) == [2]
+    layout = layout_of_words(["score", "query", "rank", "document"])
+    assert layout.number == "score"
+    assert layout.origin.map == "query=2, doc=4, score=1"
+    assert layout.others == {"query=2, doc=4, rank=3": "rank"}
 
 
 def test_columns_between_white_space_agree(evaluated):
