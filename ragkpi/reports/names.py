@@ -48,14 +48,16 @@ def _stem(path: str) -> str:
 
 _WORDS = re.compile(r"([/\\\-_.:#+,;\s]+)")  # what separates the words of a name
 _CUT = "…"
+_LONG = 3  # a word with more characters says something alone
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
     """Shorten distinct names to at most a width, so that they stay distinct.
 
-    Names that fit are kept whole. Of the others, the first word that some of them lack is kept, and
-    as few of the rarest words as tell them apart; then words beside those, as long as they fit. If
-    that is not enough, the middle is cut, and names that have become equal get numbers.
+    Names that fit are kept whole. Of the others, the first word that some of them lack is kept; as
+    long as some look alike, each keeps the rarest further word among these; then come long words,
+    and words that follow kept ones, if they fit. If that is not enough, the middle is cut, and
+    names that have become equal get numbers.
 
     >>> short_names(["bge-large.k9.cohere-3", "bge-large.k9.monot5", "e5-base.k9.cohere-3"], 18)
     ['bge-large…cohere-3', 'bge-large…monot5', 'e5-base…cohere-3']
@@ -73,17 +75,26 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
     }
     kept = {number: {places[0]} for number, places in telling.items() if places}
     short = list(names)
-    alike = list(kept)
-    while alike:
-        for number in alike:
-            short[number] = _spelled(parts[number], kept[number])
+    for number, places in kept.items():
+        short[number] = _spelled(parts[number], places)
+    while True:
         equal = Counter(short)
         alike = [n for n in kept if equal[short[n]] > 1 and len(kept[n]) < len(telling[n])]
+        if not alike:
+            break
+        shared = Counter((short[n], word) for n in alike for word in set(parts[n][::2]))
         for number in alike:
+            group, of = short[number], parts[number]
             left = (place for place in telling[number] if place not in kept[number])
-            kept[number].add(min(left, key=lambda place: count[parts[number][place]]))
-    for number in kept:
-        short[number] = _widened(parts[number], kept[number], telling[number], width)
+            kept[number].add(min(left, key=lambda place: shared[group, of[place]]))
+            short[number] = _spelled(of, kept[number])
+    for number, places in kept.items():
+        for place in telling[number]:
+            longer = _spelled(parts[number], {*places, place})
+            is_next = place - 2 in places or len(parts[number][place]) > _LONG
+            if is_next and len(longer) <= width:
+                places.add(place)
+                short[number] = longer
     return _told_apart([_cut(text, width) for text in short], width)
 
 
@@ -95,21 +106,6 @@ def _spelled(parts: Sequence[str], kept: Collection[int]) -> str:
             text += parts[place - 1] if place == last + 2 else _CUT
         text, last = text + parts[place], place
     return text if last == len(parts) - 1 else text + _CUT
-
-
-def _widened(
-    parts: Sequence[str], kept: Collection[int], telling: Sequence[int], width: int
-) -> str:
-    """Add telling words as long as the name fits: those beside kept ones, then long ones."""
-    chosen = set(kept)
-    for where in ("beside", "beside", "anywhere", "beside"):
-        for place in telling:
-            fits_in = (
-                len(parts[place]) > 3 if where == "anywhere" else chosen & {place - 2, place + 2}
-            )
-            if fits_in and len(_spelled(parts, {*chosen, place})) <= width:
-                chosen.add(place)
-    return _spelled(parts, chosen)
 
 
 def _cut(text: str, width: int) -> str:

@@ -154,13 +154,19 @@ def _of_runs(
 
 
 def _best(differences: Sequence[Difference], names: Names, baseline: str) -> str:
-    """Name the owner of the best value, with the value or its difference from the baseline's."""
+    """Name the owners of the best value, with the value or its difference from the baseline's."""
     best = max(differences, key=goodness)
     measure = best.metric.measure
-    if not best.gain > 0:
-        return f"{baseline}'s ({rounded(best.baseline, measure.style)})"
-    change = rounded(best.difference, measure.style, signed=True)
-    return f"{names[best.run]}'s ({change}, {best.p_in_words})"
+    equal = [names[d.run] for d in differences if d.gain == max(best.gain, 0)]
+    if best.gain > 0:
+        change = rounded(best.difference, measure.style, signed=True)
+        owners, value = equal, change if len(equal) > 1 else f"{change}, {best.p_in_words}"
+    else:
+        owners, value = [baseline, *equal], rounded(best.baseline, measure.style)
+    if len(owners) > 2:
+        return f"that of {len(owners)} runs ({value})"
+    whose = joined([f"{owner}'s" for owner in owners])
+    return f"{whose} ({value})"
 
 
 def _conclusion(d: Difference) -> Conclusion:
@@ -237,8 +243,8 @@ def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Nam
     judged, best = _judged(doubts), pairs.names[pairs.claims[0].order[0]]
     shares = _shares(doubts, names, best, len(pairs.claims))
     sentences = [
-        f"By {one.metric.name}, {names[pairs.names[one.order[0]]]} has the best value{judged}; "
-        f"it is {_best_against(pairs, one, names, _most(doubts))}."
+        f"By {one.metric.name}, {best_value(pairs, one, names)}{judged}; it is "
+        f"{_best_against(pairs, one, names, _most(doubts))}."
         for one in pairs.claims
     ]
     if unreachable := pairs.out_of_reach:
@@ -248,9 +254,17 @@ def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Nam
         differ = [int((one.p < pairs.procedure.limit).sum()) // 2 for one in pairs.claims]
         counts = [f"{n} by {d.metric.name}" for n, d in zip(differ, pairs.claims, strict=True)]
         text = f"Pairs shown to differ{judged}, of {math.comb(len(pairs.names), 2)}: "
-        text += f"{joined(counts)}; {names[best]} has the best value by "
+        text += f"{joined(counts)}; {best_value(pairs, pairs.claims[0], names)} by "
         return [f"{text}{pairs.claims[0].metric.name}.{shares}"]
     return sentences
+
+
+def best_value(pairs: AllPairs, matrix: MetricPairs, names: Names) -> str:
+    """Say which run has the best value, and which others have the same."""
+    best, *others = (names[pairs.names[run]] for run in matrix.order)
+    equal = int((matrix.values[matrix.order[1:]] == matrix.values[matrix.order[0]]).sum())
+    also = f" (so has {others[0]})" if equal == 1 else f" (so have {equal} others)" * bool(equal)
+    return f"{best} has the best value{also}"
 
 
 def _best_against(pairs: AllPairs, matrix: MetricPairs, names: Names, most: int) -> str:

@@ -31,11 +31,12 @@ from ragkpi.questions.report.texts import TextSource, page_texts
 from ragkpi.ranking.reading import DEEPEST, RunParts
 from ragkpi.statistics.paired import Procedure
 from ragkpi.version import __version__
-from ragkpi.wording import DECIMALS, HIDDEN, SIGNIFICANT, as_json, counted, decoded
+from ragkpi.wording import DECIMALS, HIDDEN, SIGNIFICANT, as_json, counted, decoded, visible
 
 _MOST_CELLS = 5_000  # queries times runs, up to which all names of documents are kept in memory
 _MOST_DIGITS_CELLS = 100_000  # values of queries, up to which all digits are written
 _FEW_DIGITS = 6
+_TITLED = 3  # most runs in a title
 _LEADERS = 10  # best runs with depth, diagnosis, holes and pairs
 _DISPLAY = {
     "cutoff": CUTOFF,
@@ -65,7 +66,7 @@ def report_document(
     metrics: Sequence[Metric],
     procedure: Procedure,
     signature: Signature,
-    title: str,
+    title: str | None,
     main: str,
     texts: tuple[TextSource, TextSource],
     labels: QueryLabels,
@@ -115,10 +116,11 @@ def report_document(
             f"depth, diagnosis and unjudged documents are of the best {_LEADERS} of {len(runs)} "
             "runs, and pairs have one of them"
         )
+    titled = [run.label for run in runs[:_TITLED]] + ["…"] * (len(runs) > _TITLED)
     return {
         "ragkpi": __version__,
         "kind": "report",
-        "title": title,
+        "title": visible(title) if title else ", ".join(titled),
         "notes": notes,
         "measures": [_measure(metric) for metric in ordered if metric.measure.numeric],
         "explanation": next((list(one.explanation) for one in decided.values()), []),

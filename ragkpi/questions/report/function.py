@@ -32,10 +32,9 @@ from ragkpi.library.slices import labels_of
 from ragkpi.questions.report.content import parts_of_runs, report_document
 from ragkpi.questions.report.runs import default_measures, metrics_needed
 from ragkpi.questions.report.texts import TextSource
-from ragkpi.reports.names import short_names
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.decisions import Family
-from ragkpi.wording import octets, visible
+from ragkpi.wording import octets
 
 try:
     import jinja2
@@ -135,10 +134,6 @@ def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
 
 
-_TITLED = 3  # most runs in a title
-_LONGEST = 40  # characters of their names
-
-
 def report(
     qrels: AnyQrels,
     runs: Runs,
@@ -201,16 +196,12 @@ def report(
     if lacking:
         what = "RA-nWG" if call.pool is None else "RA-nWG, PROC and the diagnosis"
         call.notes.note(f"without {what}: {lacking}")
-    names = evaluated.names
-    titled = ", ".join(
-        [*short_names(names, _LONGEST)[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]]
-    )
     document = report_document(
         evaluated,
         metrics,
         procedure,
         call.signature(metrics, {"qrels": qrels}),
-        visible(title or titled),
+        title,
         call.requests[0] if call.requests else "",
         (_texts(queries), _texts(corpus)),
         labels_of(by) or {},

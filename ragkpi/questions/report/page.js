@@ -109,7 +109,9 @@
     if (text === short) return make("bdi", { class: "id" }, text);
     return make("bdi", { class: "id", title: text }, make("span", { "aria-hidden": "true" }, short), make("span", { class: "sr" }, text));
   }
-  const paragraphs = (texts) => texts.map((text) => make("p", {}, visible(text)));
+  // An option with its value stays on one line.
+  const prose = (text) => visible(text).split(/(--[a-z][a-z-]*(?: [a-z_]+=[\d.]+)?)/).map((part, place) => (place % 2 ? make("code", {}, part) : part));
+  const paragraphs = (texts) => texts.map((text) => make("p", {}, prose(text)));
 
   // A number halfway between two texts, for four decimals an odd multiple of 1/32, goes to the even
   // one, as everywhere in ragkpi.
@@ -208,7 +210,7 @@
     const { verdict: [headline, ...more], rows } = standing();
     fill("verdict", make("p", { class: "headline" }, visible(headline)), paragraphs(more));
     const tested = rows.some((row) => row.claim);
-    const ruled = tested ? rows.findIndex((row) => row.claim === "worse") : -1;
+    const ruled = rows.length - [...rows].reverse().findIndex((row) => row.claim !== "worse"); // all are worse from here on
     const others = data.measures.filter((measure) => measure.name !== state.m && measure.name in slice().standings);
     const measureHead = (name) => make("th", { scope: "col", class: "number", "aria-sort": name === state.m ? (isLower(name) ? "ascending" : "descending") : null },
       make("button", { type: "button", onclick: () => go({ m: name }) }, name));
@@ -218,7 +220,7 @@
       data.runs.length > 2 ? make("th", { scope: "col" }, "pin") : null);
     const cells = new Map(others.map((measure) => [measure.name, new Map(slice().standings[measure.name].rows.map((row) => [row.run, row]))]));
     fill("summary-table", make("table", {}, make("thead", {}, head), make("tbody", {},
-      rows.map((row, place) => summaryRow(row, place === ruled && place > 0, tested, cells, head.cells.length)))));
+      rows.map((row, place) => summaryRow(row, place === ruled, tested, cells, head.cells.length)))));
     fill("summary-notes", make("details", {}, make("summary", {}, [data.notes.length ? plural(data.notes.length, "note", "notes") : "", "how these numbers were computed"].filter(Boolean).join(", ")),
       paragraphs([...data.notes, ...data.explanation, ...slice().intervals, `judged: the share of the first ${CUTOFF} documents of the queries that somebody judged`,
         slice().runs[0].signature ? "Signature: " + slice().runs[0].signature : ""].filter(Boolean))));
@@ -253,7 +255,7 @@
   }
 
   function drawAdvice() {
-    const items = data.advice.map(({ text, section }) => make("li", { class: section ? null : "done" }, visible(text), " ",
+    const items = data.advice.map(({ text, section }) => make("li", { class: section ? null : "done" }, prose(text), " ",
       section ? sectionLink(byId(section), "→ ") : null));
     fill("advice", items.length ? [make("h2", {}, "What to do"), make("ol", {}, items)] : []);
   }
@@ -450,7 +452,7 @@
     };
     const rows = found.flatMap(({ run, answer }) => answer.rows.map((row) => (several ? { run, ...row } : row)));
     return [
-      make("div", { class: "answer" }, found.map(({ run, answer }) => make("p", {}, several ? [runName(data.runs.indexOf(run)), ": "] : null, visible(answer.answer.join(" "))))),
+      make("div", { class: "answer" }, found.map(({ run, answer }) => make("p", {}, several ? [runName(data.runs.indexOf(run)), ": "] : null, prose(answer.answer.join(" "))))),
       make("div", { class: "charts" }, charts),
       make("div", { class: "notes" }, paragraphs(lines("notes"))),
       make("details", {}, make("summary", {}, "How this was computed"), make("div", { class: "notes" }, paragraphs(lines("explanation")))),

@@ -20,6 +20,7 @@ from ragkpi.questions.compare.verdict import (
     CLAIM_WORDS,
     all_pairs_sentences,
     beaten_by_best,
+    best_value,
     doubts_of_best,
 )
 from ragkpi.questions.report.runs import ReportedRun, only
@@ -69,17 +70,18 @@ def decisions(
     for one, of_metric in zip(pairs.claims, claims, strict=True):
         rivals = [labels[name] for name, claim in of_metric.items() if claim != "worse"]
         best = runs[one.order[0]].label
-        headline = _headline(best, rivals, len(runs) - 1, ", as far as judged" * bool(doubts))
+        undecided = best_value(pairs, one, labels) if len(rivals) == len(of_metric) else ""
+        headline = _headline(best, undecided, rivals, ", as far as judged" * bool(doubts))
         decided[one.metric.name] = Decision(of_metric, one.p, [headline, *sentences], explanation)
     return decided
 
 
-def _headline(best: str, rivals: Sequence[str], others: int, judged: str) -> str:
-    """Say who is best, and who may be; "undecided" if that is everybody."""
+def _headline(best: str, undecided: str, rivals: Sequence[str], judged: str) -> str:
+    """Say who is best, and who may be; if that is everybody, who has the best value."""
+    if undecided:
+        return f"Undecided: {undecided}, and no run is shown to be worse{judged}."
     if not rivals:
         return f"{best} is the best{judged}."
-    if len(rivals) == others:
-        return f"Undecided: {best} has the best value, and no run is shown to be worse{judged}."
     named = rivals if len(rivals) <= _MOST_NAMED else [f"one of {len(rivals)} others"]
     return f"{best} is the best, or {' or '.join(named)}{judged}."
 
@@ -235,5 +237,5 @@ def advice(
             items.append((sentence.rstrip(".") + ".", section))
     todo = [{"text": text, "section": section} for text, section in items if text][:_MOST_ADVICE]
     if findings.get("unjudged") == 0:
-        todo.append({"text": "Nothing to do: all retrieved documents are judged.", "section": ""})
+        todo.append({"text": "Nothing to judge: all retrieved documents are.", "section": ""})
     return todo
