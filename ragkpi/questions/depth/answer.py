@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, replace
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,9 +103,9 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
         most = sorted(depths, key=lambda K: -curve.at["p_obs", K].queries)
         return [_of_log(curve, depth) for depth in sorted(most[:_FEW_RUNS])]
     if not curves.several:
-        return [_sentence(curves, curve, tokens), *_of_quality(curves, curve)]
+        return [_situation(curves, curve, tokens).sentence, *_of_quality(curves, curve)]
     if len(curves.curves) <= _FEW_RUNS:
-        return [f"{curve.name}: {_short(curve)}" for curve in curves.curves]
+        return [f"{c.name}: {_situation(curves, c, tokens).short}" for c in curves.curves]
     choices = [(c.study.recommended, c.name) for c in curves.curves if c.study.recommended]
     have = "has" if len(choices) == 1 else "have"
     summary = f"{len(choices)} of {len(curves.curves)} runs {have} a depth"
@@ -233,10 +234,27 @@ def _what(limits: Limits) -> str:
     return "a relevant passage" if limits.m == 1 else f"{limits.m} relevant passages"
 
 
-def _sentence(curves: Curves, curve: Curve, tokens: float | None) -> str:
+class Situation(NamedTuple):
+    """What is said of a run: why in a sentence of its own, figures in half a line beside others."""
+
+    headline: str  # without a capital letter
+    why: str
+    figures: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.headline[0].upper()}{self.headline[1:]}: {self.why}."
+
+    @property
+    def short(self) -> str:
+        return f"{self.headline}{': ' if self.figures else ''}{self.figures}."
+
+
+def _situation(curves: Curves, curve: Curve, tokens: float | None = None) -> Situation:
+    """Tell apart whether a run has a depth, and say so."""
     study, limits, choice = curve.study, curves.limits, curve.study.choice
-    if choice is None or not choice.grounded:
-        return f"No depth can be recommended: {_void(study, limits)}."
+    if choice is None or study.outcome == "none":
+        return Situation("no depth can be recommended", _void(study, limits))
     if study.saturation:
         return _saturated(study.saturation, limits)
     stability = study.stability
@@ -252,17 +270,17 @@ def _sentence(curves: Curves, curve: Curve, tokens: float | None) -> str:
         bits = {K: curve.value("bor_max", K) for K in others} | {choice.depth: choice.bits}
         finite = [(K, value) for K, value in sorted(bits.items()) if value == value]
         ceilings = ", ".join(f"{value:.2f} (K = {K:,})" for K, value in finite)
-        return (
-            f"Show at most {choice.depth:,} of {curves.corpus_size:,}{bracketed}: {because}. A "
-            f"perfect selector reaches {ceilings} bits over random."
+        return Situation(
+            f"show at most {choice.depth:,} of {curves.corpus_size:,}{bracketed}",
+            f"{because}. A perfect selector reaches {ceilings} bits over random",
         )
-    sentence = f"Retrieve {choice.depth:,}{bracketed}: {because}."
-    if curve.quality:
-        return sentence
-    return (
-        f"{sentence} Success ({_what(limits)}) is {choice.success:.3f} there, at {choice.bits:.2f} "
-        "bits over random."
-    )
+    if not curve.quality:
+        because += (
+            f". Success ({_what(limits)}) is {choice.success:.3f} there, at {choice.bits:.2f} bits "
+            "over random"
+        )
+    figures = f"success {choice.success:.3f}, {choice.bits:.2f} bits"
+    return Situation(f"retrieve {choice.depth:,}{bracketed}", because, figures)
 
 
 def _void(study: Study, limits: Limits) -> str:
@@ -289,33 +307,28 @@ def _span(low: int, high: int, between: str = " to ") -> str:
     return between.join(dict.fromkeys(f"{end:,}" if end else "none" for end in (low, high)))
 
 
-def _undecided(stability: Stability, choice: Choice, limits: Limits) -> str:
+def _undecided(stability: Stability, choice: Choice, limits: Limits) -> Situation:
+    clusters, few = stability.clusters, ""
     if not stability.resamples:
-        return f"Undecided: one query cannot choose K. It alone would choose {choice.depth:,}."
-    if _too_few(stability):
-        return (
-            f"Undecided: {_too_few(stability)}; expected {FEWEST_CLUSTERS}. All queries together "
-            f"would choose {choice.depth:,}."
-        )
+        few, would = "one query cannot choose K", ". It alone would"
+    elif clusters is not None and clusters < FEWEST_CLUSTERS:
+        few = f"{counted(clusters, 'cluster')} of queries cannot choose K"
+        would = f"; expected {FEWEST_CLUSTERS}. All queries together would"
+    if few:
+        return Situation("undecided", f"{few}{would} choose {choice.depth:,}", few)
     (low, high), (first, last) = stability.ends, stability.success
     rest = "one query" if stability.between == 1 else f"{stability.between:,} queries"
     only = f"; only K = {high:,} brings {percent(last)}, and that rests on {rest}"
     if not stability.between:
         only = f", and K = {high:,} brings no more"
     at = f"K = {low:,} already" if low else f"K = {high:,}"
-    return (
-        f"Undecided between {_span(low, low)} and {high:,}: at {at} "
-        f"{percent(first if low else last)} of the queries have {_what(limits)}"
-        f"{only if low else ''} ({_shares(stability)})."
+    shares = _shares(stability)
+    return Situation(
+        f"undecided between {_span(low, low)} and {high:,}",
+        f"at {at} {percent(first if low else last)} of the queries have {_what(limits)}"
+        f"{only if low else ''} ({shares})",
+        shares,
     )
-
-
-def _too_few(stability: Stability) -> str:
-    """Say that clusters are too few to decide; empty if they are enough, or queries stand alone."""
-    clusters = stability.clusters
-    if clusters is None or clusters >= FEWEST_CLUSTERS:
-        return ""
-    return f"{counted(clusters, 'cluster')} of queries cannot choose K"
 
 
 def _shares(stability: Stability) -> str:
@@ -328,7 +341,7 @@ def _shares(stability: Stability) -> str:
     return ", ".join([f"{first} of the resamples", *others])
 
 
-def _saturated(saturation: Saturation, limits: Limits) -> str:
+def _saturated(saturation: Saturation, limits: Limits) -> Situation:
     """Say that success cannot choose, and which measures could."""
     everyone = saturation.success == 1
     who = "every query has" if everyone else f"{percent(saturation.success)} of the queries have"
@@ -338,10 +351,12 @@ def _saturated(saturation: Saturation, limits: Limits) -> str:
         if least > saturation.recall:
             hints.append(option("target", f"{name}={least:g}"))
     choices = f"; {' or '.join(hints)} would choose" if hints else ""
-    return (
-        f"Success cannot choose K here: {who} {_what(limits)} in the top {saturation.depth}, where "
-        f"recall is {saturation.recall:.3f}. At K = {saturation.deepest:,} recall is "
-        f"{saturation.final['recall']:.3f}{choices}."
+    return Situation(
+        "success cannot choose K here",
+        f"{who} {_what(limits)} in the top {saturation.depth}, where recall is "
+        f"{saturation.recall:.3f}. At K = {saturation.deepest:,} recall is "
+        f"{saturation.final['recall']:.3f}{choices}",
+        f"recall {saturation.recall:.3f} where it saturates",
     )
 
 
@@ -355,22 +370,6 @@ def _of_quality(curves: Curves, curve: Curve) -> list[str]:
     if curve.name and rises > peak:
         sentence += f"; success still rises to K = {rises:,}"
     return [f"{sentence}."]
-
-
-def _short(curve: Curve) -> str:
-    """Say in half a line what a run chooses."""
-    study, choice, stability = curve.study, curve.study.choice, curve.study.stability
-    if choice is None or not choice.grounded:
-        return "no depth can be recommended."
-    if study.saturation:
-        return f"success cannot choose K (recall {study.saturation.recall:.3f} where it saturates)."
-    if stability and not stability.decided:
-        if _too_few(stability):
-            return f"undecided: {_too_few(stability)}."
-        shares = _shares(stability) if stability.resamples else "one query"
-        return f"undecided between {_span(*stability.ends, ' and ')}: {shares}."
-    sure = f" ({_span(stability.low, stability.high)} in 95 % of resamples)" if stability else ""
-    return f"retrieve {choice.depth:,}{sure}, success {choice.success:.3f}, {choice.bits:.2f} bits."
 
 
 def _because(choice: Choice, study: Study, limits: Limits) -> str:
@@ -418,7 +417,7 @@ def depth_charts(curves: Curves) -> list[Chart]:
             bits.append(_line(curve, curves.depths, "bor"))
             success.append(_line(curve, curves.depths, "p_obs"))
         if curve.name and not curve.study.recommended:
-            reasons.append(f"{curve.name}: {_short(curve).partition(':')[0].removesuffix('.')}")
+            reasons.append(f"{curve.name}: {_situation(curves, curve).headline}")
         if curve.quality:
             of = f"answer quality of {curve.name}" if curve.name else "answer quality"
             x = sorted(curve.quality)
