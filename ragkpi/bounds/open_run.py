@@ -69,7 +69,8 @@ class OpenRun:
         level, place = judged.level[hit], self.place[hit]
         own = np.flatnonzero(place >= 0)
         level[own] = levels[of[own], place[own]]
-        all_levels, counts = level_table(judged, query, scale)
+        all_levels, of_queries = _levels_of_queries(judged, tuple(scale))
+        counts = of_queries[query]
         cell = of[own] * len(all_levels) + np.searchsorted(all_levels, level[own])
         counts += np.bincount(cell, minlength=counts.size).reshape(counts.shape)
         for step, count in zip(scale, others.T, strict=True):
@@ -131,19 +132,9 @@ def open_run(
     return OpenRun(opened, of_hits, numbers, num_varying[row >= 0] - np.diff(starts), row)
 
 
-def level_table(
-    judged: Judged, query: IntArray, levels: Sequence[int]
-) -> tuple[IntArray, IntArray]:
-    """Return judged levels and `levels`, (L,), and the number of judged documents of each, (V, L).
-
-    `query`, (V,), is the query of each row.
-    """
-    columns, table = _levels_of_queries(judged, tuple(levels))
-    return columns, table[query]
-
-
 @shared
 def _levels_of_queries(judged: Judged, levels: tuple[int, ...]) -> tuple[IntArray, IntArray]:
+    """Return judged levels and `levels`, (L,), and how many documents have each, (Q, L)."""
     columns = np.unique(np.append(judged.levels, np.asarray(levels, dtype=np.int64)))
     table = np.zeros((len(judged.queries), len(columns)), dtype=np.int64)
     table[judged.level_query, np.searchsorted(columns, judged.levels)] = judged.level_counts

@@ -269,26 +269,26 @@ def _padded(statistics: FloatArray, sizes: IntArray) -> FloatArray:
     return np.asarray(statistics[starts[:, np.newaxis] + index])
 
 
-def spreads(trials: Trials, known: IntArray | int = 0) -> FloatArray:
+def spreads(trials: Trials, judged: IntArray | int = 0) -> FloatArray:
     """Return the `spread` of the first statistic over the corners, (Q,).
 
-    If some of the other holes are `known`, it is the mean over both ends of the scale as their
+    If some of the other holes are `judged`, it is the mean over both ends of the scale as their
     level.
     """
     run, none = trials.run, np.zeros_like(trials.run.num_own)
     by_level = []
-    for at_top in (0, known) if np.any(known) else (0,):
+    for at_top in (0, judged) if np.any(judged) else (0,):
         values = [
             trials.values(Assignments.first(run, trials.every, own, other + at_top))[:, 0]
             for own in (none, run.num_own)
-            for other in (none, run.num_other - known)
+            for other in (none, run.num_other - judged)
         ]
         by_level.append(spread(np.stack(values, axis=1)))
     return np.asarray(np.mean(by_level, axis=0))
 
 
-def spread_if_known(trials: Trials) -> FloatArray:
-    """Return the `spreads` that are left once an own hole is known, (m,).
+def spread_if_one_judged(trials: Trials) -> FloatArray:
+    """Return the `spreads` that are left once an own hole is judged, (m,).
 
     It is the mean over both ends of the scale as the hole's level, for each own hole of each query.
     """

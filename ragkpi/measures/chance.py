@@ -224,7 +224,7 @@ _SUCCESS = {**_PARAMETERS, "recall": Option(0.0, float, 0, 1, "a share from 0 to
 _DEPTHS = (1, 5, 10, 20, 100)
 
 
-def mean_known(per_query: FloatArray) -> float:
+def nan_mean(per_query: FloatArray) -> float:
     """Return the mean of the values that are not NA; 0 if all are NA."""
     valid = per_query[~np.isnan(per_query)]
     return float(valid.mean()) if len(valid) else 0.0
@@ -234,8 +234,8 @@ def in_collapse_zone(judged: Judged, cutoff: int, needed: Needed) -> bool:
     """Return whether bor_max is below 0.1, or where one document is needed lambda 3 or more."""
     # A lambda of 3 on paper may be 2.9999999999999996 in doubles.
     least = LAMBDA_LIMIT * (1 - 1e-12)
-    crowded = needed == Needed() and mean_known(lambda_(judged, cutoff, 1)) >= least
-    return crowded or mean_known(p_rand(judged, cutoff, *needed)) > 2.0**-CEILING_LIMIT
+    crowded = needed == Needed() and nan_mean(lambda_(judged, cutoff, 1)) >= least
+    return crowded or nan_mean(p_rand(judged, cutoff, *needed)) > 2.0**-CEILING_LIMIT
 
 
 def collapse_depth(judged: Judged, needed: Needed) -> int | None:
@@ -260,8 +260,8 @@ def collapse_zone(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
         outside = (collapse_depth(judged, needed) or deep[0]) - 1
         depths = ", ".join(map(str, deep))
         rule = f"m = {needed.m}" + (f", recall = {needed.recall:g}" if needed.recall else "")
-        by_chance = mean_known(lambda_(judged, deep[0], needed.m))
-        probability = mean_known(p_rand(judged, deep[0], *needed))
+        by_chance = nan_mean(lambda_(judged, deep[0], needed.m))
+        probability = nan_mean(p_rand(judged, deep[0], *needed))
         advice = f"K = {outside} or less leaves it" if outside else "no K leaves it"
         yield (
             f"bor and its relatives at K = {depths} ({rule}) are in the collapse zone: at "

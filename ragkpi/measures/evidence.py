@@ -32,6 +32,7 @@ from ragkpi.measures.measure import (
 )
 from ragkpi.measures.parameters import Cutoffs, Grammar, Option
 from ragkpi.ranking.judged import Judged, ratio, shared
+from ragkpi.wording import counted
 
 GRADES = 6  # 1 to 5, and 0 for documents without a label
 
@@ -244,10 +245,11 @@ def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     for metric in metrics:
         above = int((pct_proc(judged, **metric.arguments) > 1 + 1e-9).sum())
         if above:
+            queries = counted(len(judged.queries), "query", "queries")
             yield (
-                f"{metric.name}: above 1 for {above} of {len(judged.queries)} queries, whose top K "
-                "holds documents that the pool lacks (see pool_miss); give the pool that the run "
-                f"was selected from, or {option('pool_union')}"
+                f"{metric.name}: above 1 for {above} of {queries}, whose top K holds documents "
+                "that the pool lacks (see pool_miss); give the pool that the run was selected "
+                f"from, or {option('pool_union')}"
             )
 
 

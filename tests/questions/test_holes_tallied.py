@@ -95,7 +95,7 @@ def test_the_quick_search_is_the_slow_one(tmp_path, monkeypatch, request_, runs,
         quick = answers(tmp_path, judged, ranked, metrics, within, **chosen)
         with monkeypatch.context() as instead:
             instead.setattr(bounds, "candidates_of", slow.candidates_of)
-            instead.setattr(assessment, "spread_if_known", slow.spread_if_known)
+            instead.setattr(assessment, "spread_if_one_judged", slow.spread_if_one_judged)
             obvious = answers(tmp_path, judged, ranked, metrics, within, **chosen)
         for fast, true in zip(numbers(quick[0]), numbers(obvious[0]), strict=True):
             assert fast[:2] == true[:2]

@@ -1,6 +1,6 @@
 """The search for bounds without sums: every assignment is judged anew, hole by hole.
 
-`candidates_of` and `spread_if_known` take the places of those in `ragkpi.bounds.search`.
+`candidates_of` and `spread_if_one_judged` take the places of those in `ragkpi.bounds.search`.
 An assignment is a query, the levels of its own holes, and how many others are at the top.
 """
 
@@ -81,7 +81,7 @@ def candidates_of(trials):
     return judged(trials, padded).reshape(len(each), most, -1)
 
 
-def spread_if_known(trials):
+def spread_if_one_judged(trials):
     """Return the spread over the corners that is left once an own hole is known, (m,)."""
     queries, places = np.nonzero(trials.run.number >= 0)
     cases = [

@@ -33,7 +33,7 @@ from ragkpi.questions.calibrate.study import (
     Tuning,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
-from ragkpi.wording import counted, joined
+from ragkpi.wording import counted, joined, percent
 
 _COEFFICIENTS = {
     "spearman": "rank correlation (Spearman's rho)",
@@ -171,7 +171,7 @@ def _explanation(calibration: Calibration) -> Iterator[str]:
     )
     yield (
         f"a measure tracks quality if p < {SIGNIFICANT:g}; it is the best if it is also ahead of "
-        f"every other one in {AHEAD:.0%} of the resamples; 'like': equal to it in all of them"
+        f"every other one in {percent(AHEAD)} of the resamples; 'like': equal to it in all of them"
     )
     if any(correlation.segment != ALL for correlation in calibration.correlations):
         yield "rows of K/R are described, not tested"

@@ -13,7 +13,7 @@ import numpy as np
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.measures.chance import Needed, collapse_depth, corpus_size, lambda_, mean_known
+from ragkpi.measures.chance import Needed, collapse_depth, corpus_size, lambda_, nan_mean
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.depth.samples import EVERY, Queries, queries_of, weigh
@@ -326,7 +326,7 @@ def _study(
     crowded = collapse_depth(judged, limits.needed)
     collapse = None
     if crowded is not None:
-        expected = mean_known(lambda_(judged, crowded, limits.m))
+        expected = nan_mean(lambda_(judged, crowded, limits.m))
         collapse = Collapse(crowded, expected, float(queries.chances(crowded).mean()))
     every = weigh(queries, np.ones((1, len(queries.first))), deepest)
     if not len(every.first):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.bounds.bounds import HoleBounds, RunsWithHoles
-from ragkpi.bounds.search import Trials, spread_if_judged, spread_if_known, spreads
+from ragkpi.bounds.search import Trials, spread_if_judged, spread_if_one_judged, spreads
 from ragkpi.bounds.unjudged import Holes, SmallInts
 from ragkpi.interface import with_progress
 
@@ -179,7 +179,7 @@ def _remove(trials: Trials, removed: FloatArray, of_others: FloatArray) -> float
     run, before = trials.run, spreads(trials)
     query, place = np.nonzero(run.number >= 0)
     number = run.number[query, place]
-    removed[number] += _cleaned(before[query] - spread_if_known(trials))
+    removed[number] += _cleaned(before[query] - spread_if_one_judged(trials))
     if run.num_other.any():
         by_other = _cleaned(before - spreads(trials, np.minimum(run.num_other, 1)))
         removed[number] -= by_other[query]
