@@ -273,13 +273,16 @@ class FileReader(NamedTuple):
 
     def _of_run(self, source: Source) -> Iterator[RunColumns]:
         role, levels, shape = RunRole(), "", ""
-        for block in with_tried_maps("run", self.read(source)):
-            if self.numbers == "checked":
-                levels = role.levels_with(block)
-                shape = shape_of(block.origin)
-                if self.judged is not None:
-                    refuse_twice(block, *self.judged)
-            yield block
+        try:
+            for block in self.read(source):
+                if self.numbers == "checked":
+                    levels = role.levels_with(block)
+                    shape = shape_of(block.origin)
+                    if self.judged is not None:
+                        refuse_twice(block, *self.judged)
+                yield block
+        except UnsettledError as problem:
+            raise _tried("run", problem) from None
         if levels:
             found = f"holds {levels}, not rankings"
             advice = self.instead or f"{option('run_format', shape)} reads numbers as scores"
@@ -342,15 +345,8 @@ def _registry() -> Any:
     return registry
 
 
-def with_tried_maps(kind: Kind, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:
-    """Yield blocks; of the maps that a refusal prints, keep those that read the file."""
-    try:
-        yield from blocks
-    except UnsettledError as problem:
-        raise _tried(kind, problem) from None
-
-
 def _tried(kind: Kind, problem: UnsettledError) -> InputError:
+    """Return a refusal with those of its maps that read the file."""
     if not os.path.isfile(problem.file):
         return problem
     with warnings.catch_warnings(action="ignore"):
@@ -398,11 +394,6 @@ def map_of_texts(kind: Kind, path: str) -> list[str] | None:
     return None
 
 
-def run_format(source: Source, reading: Reading | str | None = None) -> FileReader:
-    """Choose the reader of an opened run, like `reader_of`."""
-    return reader_of("run", source, reading)
-
-
 def read_any_qrels(
     path: str, reading: Reading | str | None = None, numbers: Numbers = "levels"
 ) -> QrelsColumns:
@@ -432,10 +423,8 @@ def reading_for(
 ) -> Reading:
     """Turn a user's options into a `Reading`; `UsageError` for a wrong option."""
     shape = None
-    if match == "text" and map_ is None and format_name is None:
-        shape = _registry().shape_of_texts(kind)
-    if format_name is not None or map_ is not None:
-        shape = _registry().shape_for(kind, format_name, map_)
+    if (format_name, map_, match) != (None, None, "id"):
+        shape = _registry().shape_for(kind, format_name, map_, match)
     return Reading(format_name, shape, scores, sieve, subset)
 
 

@@ -67,11 +67,6 @@ def _listed(folder: str, name: str) -> dict[str, Any]:
     return content
 
 
-def is_dataset(path: str) -> bool:
-    """Whether a path is the name of a data set of ir_datasets."""
-    return path.startswith(_PREFIX)
-
-
 def read_dataset(path: str) -> QrelsColumns:
     """Read the qrels of an ir_datasets data set; ir_datasets may download them."""
     try:
@@ -265,19 +260,19 @@ def kind_of_format(name: str) -> Kind | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-def shape_of_texts(kind: Kind) -> Shape:
-    """Return the shape of lists of texts, which match by their words."""
-    return TEXTS[kind]
-
-
 def shape_for(
-    kind: Kind, format_name: str | None, map_: str | Mapping[str, str] | None
+    kind: Kind,
+    format_name: str | None,
+    map_: str | Mapping[str, str] | None,
+    match: Literal["id", "text"],
 ) -> Shape | None:
-    """Check a format's name and return the shape of a map; errors as in `reading_for`."""
+    """Check a format's name and return the shape of a map, or of lists of texts that match."""
     if format_name is not None:
         find_format(kind, format_name, option(f"{kind}_format"))
-    if map_ is None or isinstance(map_, str):
-        return None if map_ is None else parse_map(map_, kind, option(f"map_{kind}"))
+    if map_ is None:
+        return TEXTS[kind] if match == "text" and format_name is None else None
+    if isinstance(map_, str):
+        return parse_map(map_, kind, option(f"map_{kind}"))
     return mapped(map_, kind)
 
 
@@ -314,4 +309,4 @@ def _digest(path: str) -> str:
 
 def read_named(path: str) -> trec.QrelsColumns | str:
     """Read the qrels of a data set, or return the path of a name in ``$RAGKPI_QRELS``."""
-    return read_dataset(path) if is_dataset(path) else resolved(path)
+    return read_dataset(path) if path.startswith(_PREFIX) else resolved(path)

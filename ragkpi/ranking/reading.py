@@ -19,7 +19,7 @@ from ragkpi import kernel
 from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, InputError, RagkpiError, UsageError
 from ragkpi.files import lines, opening
-from ragkpi.files.formats import FileReader, Reading, run_format
+from ragkpi.files.formats import FileReader, Reading, reader_of
 from ragkpi.files.lines import Tokens, WrongLine, wrong_columns
 from ragkpi.files.opening import Source
 from ragkpi.files.roles import RunRole, falling
@@ -255,7 +255,9 @@ def read_run(
     if isinstance(run, RunInMemory):
         return run.hits(judgements, parts, reading)
     with run if isinstance(run, Source) else Source(run) as source:
-        reader = run_format(source, reading)._replace(judged=(judgements.file, judgements.origin))
+        reader = reader_of("run", source, reading)._replace(
+            judged=(judgements.file, judgements.origin)
+        )
         source.keep_copy()
         try:
             hits = _judged(source, reader, judgements, parts, held=False)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ragkpi.errors import InputError
-from ragkpi.files.formats import run_format
+from ragkpi.files.formats import reader_of
 from ragkpi.files.opening import Source
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -18,7 +18,7 @@ def rows(path):
     with Source(str(path)) as source:
         return [
             (block.query[group], document, score, line)
-            for block in run_format(source).stream_run(source)
+            for block in reader_of("run", source).stream_run(source)
             for group, document, score, line in zip(
                 block.group().tolist(),
                 block.document,

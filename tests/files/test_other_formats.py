@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ragkpi.errors import InputError, RagkpiError, RagkpiWarning
 from ragkpi.files import delimited
 from ragkpi.files import json_files as json_documents
-from ragkpi.files.formats import read_any_qrels, run_format
+from ragkpi.files.formats import read_any_qrels, reader_of
 from ragkpi.files.lines import blocks
 from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
@@ -72,7 +72,7 @@ def rows(path):
     with Source(str(path)) as source:
         return [
             (block.query[group], document, score)
-            for block in run_format(source).stream_run(source)
+            for block in reader_of("run", source).stream_run(source)
             for group, document, score in zip(
                 block.group(), block.document, block.score.tolist(), strict=True
             )
@@ -103,14 +103,14 @@ def test_reads_qrels(text, tmp_path):
 def test_lines_are_physical_in_json_documents(tmp_path):
     path = put(tmp_path, b'\n{"1": {"d1": 2.5,\n"d\\"\\n2": 1,\n\n"d3": 0},\n\n "2": {"d1": -3}}')
     with Source(str(path)) as source:
-        blocks = list(run_format(source).stream_run(source))
+        blocks = list(reader_of("run", source).stream_run(source))
     assert [line for block in blocks for line in block.line.tolist()] == [2, 3, 5, 7]
 
 
 def test_quoted_newlines_count_as_lines(tmp_path):
     path = put(tmp_path, b'qid,query,docid,score\n1,"a\nb",d1,1\n\n1,c,d2,1\n')
     with Source(str(path)) as source:
-        (block,) = run_format(source).stream_run(source)
+        (block,) = reader_of("run", source).stream_run(source)
     assert block.line.tolist() == [2, 5]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import ragkpi as library
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
-from ragkpi.files.formats import read_any_qrels, reading_for, run_format
+from ragkpi.files.formats import read_any_qrels, reader_of, reading_for
 from ragkpi.files.opening import Source
 from ragkpi.files.shapes import parse_map
 from tests.files.surroundings import PERMUTATIONS, permute_shapes
@@ -102,7 +102,7 @@ def rows(path, how=None):
     with Source(path) as source:
         return [
             (block.query[group], document, score)
-            for block in run_format(source, how).stream_run(source)
+            for block in reader_of("run", source, how).stream_run(source)
             for group, document, score in zip(
                 block.group(), block.document, block.score.tolist(), strict=True
             )

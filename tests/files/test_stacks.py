@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.files.formats import read_any_qrels, run_format
+from ragkpi.files.formats import read_any_qrels, reader_of
 from ragkpi.files.opening import Source
 from tests.files.surroundings import PERMUTATIONS, permute_shapes
 
@@ -26,7 +26,7 @@ def samples(kind):
 def run_rows(path):
     rows = []
     with Source(str(path)) as source:
-        for block in run_format(source).stream_run(source):
+        for block in reader_of("run", source).stream_run(source):
             for group, document, score in zip(
                 block.group(), block.document, block.score.tolist(), strict=True
             ):

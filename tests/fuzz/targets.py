@@ -14,10 +14,10 @@ from ragkpi import kernel, plain_kernel
 from ragkpi.errors import InputError, RagkpiError
 from ragkpi.files.formats import (
     HEAD_LENGTH,
+    reader_of,
     recognise_kind,
     recognise_qrels,
     recognise_run,
-    run_format,
 )
 from ragkpi.files.json_text import DECODER
 from ragkpi.files.opening import Source
@@ -117,7 +117,7 @@ def _judge_text(text, size, held):
     source = MemorySource(text)
     run = run_for(JUDGEMENTS, JUDGED_ONLY, held)
     with mock.patch.object(reading, "BLOCK_SIZE", size), refusals(source.name):
-        *_, run_id = b"", *pushed(source, run_format(source, "trec"), run, held)
+        *_, run_id = b"", *pushed(source, reader_of("run", source, "trec"), run, held)
         found = run.finish()
     if not found["queries"]:
         raise InputError("run", None, "holds no results", "")

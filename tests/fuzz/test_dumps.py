@@ -11,7 +11,7 @@ import warnings
 import pytest
 
 from ragkpi.errors import RagkpiError
-from ragkpi.files.formats import reading_for, run_format, sieve_for
+from ragkpi.files.formats import reader_of, reading_for, sieve_for
 from ragkpi.files.opening import Source
 from tests.fuzz.dumps import dump, made_run, rankings
 
@@ -24,7 +24,7 @@ def ranked(path, map_=None, fold=None):
     how = None if map_ is None else reading_for("run", map_=map_, sieve=sieve)
     best = {}
     with warnings.catch_warnings(action="ignore"), Source(str(path)) as source:
-        for block in run_format(source, how).stream_run(source, held=True):
+        for block in reader_of("run", source, how).stream_run(source, held=True):
             for row, group in enumerate(block.group().tolist()):
                 some = best.setdefault(block.query[group].decode(), [])
                 some.append((-block.score[row], block.document[row].decode()))

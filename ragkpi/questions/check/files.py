@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.files.formats import Reading, run_format
+from ragkpi.files.formats import Reading, reader_of
 from ragkpi.files.lines import (
     BLOCK_SIZE,
     Block,
@@ -272,7 +272,7 @@ class CheckedFile:
     ) -> None:
         self.name, self.request = source.name, request
         self._source = source
-        self._reader = run_format(source, reading)
+        self._reader = reader_of("run", source, reading)
         if (judgements := request.judgements) is not None:
             self._reader = self._reader._replace(judged=(judgements.file, judgements.origin))
         self._block_size = block_size
