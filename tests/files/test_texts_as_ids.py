@@ -32,6 +32,7 @@ def test_texts_match_by_their_words(ragkpi, tmp_path):
         ["all", "0.2500"],
     ]
     assert b"note: set.jsonl: 1 gold text in no list of any query\n" in outcome.err
+    assert b"folded" not in outcome.err  # no text stands twice in a list
 
 
 def test_queries_by_text_and_place(ragkpi, tmp_path):
