@@ -18,7 +18,15 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import DataError, InputError
 from ragkpi.files.arrow import ArrowTable
-from ragkpi.files.column_names import DOCUMENT, QUERY, RETRIEVED, find, plain_name, shown_names
+from ragkpi.files.column_names import (
+    DOCUMENT,
+    QUERY,
+    QUERY_ID,
+    RETRIEVED,
+    find,
+    plain_name,
+    shown_names,
+)
 from ragkpi.files.delimited import split_values
 from ragkpi.files.formats import HEAD_LENGTH, Reading, is_number, reader_of, recognise_layout
 from ragkpi.files.json_files import read_objects
@@ -318,7 +326,9 @@ def read_query_labels(path: str) -> QueryLabels:
     lines: dict[str, int] = {}
     with Source(path) as source:
         for line, record in read_records(source, header=QUERY):
-            name = find(record, QUERY)
+            # Of `topic` and `query` the first is the id, and the other a label.
+            named = (one for one in record if plain_name(one) in QUERY)
+            name = find(record, QUERY_ID) or next(named, None)
             if name is None:
                 expected = "expected an object with a query and its labels"
                 raise InputError(path, line, "no query's id", expected)

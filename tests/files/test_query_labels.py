@@ -23,6 +23,21 @@ def test_labels_are_read_by_column(tmp_path, text):
     assert read_query_labels(str(tmp_path / "labels")) == EXPECTED
 
 
+@pytest.mark.parametrize(
+    ("text", "by"),
+    [
+        ("query\ttopic\nq1\tbilling\nq2\tbilling\n", "topic"),
+        ('{"query": "q1", "topic": "billing"}\n{"query": "q2", "topic": "billing"}\n', "topic"),
+        ("topic,query\nq1,billing\nq2,billing\n", "query"),
+        ("topic,qid\nbilling,q1\nbilling,q2\n", "topic"),
+    ],
+)
+def test_queries_may_be_labelled_by_topic(tmp_path, text, by):
+    """Two turns of one topic: the topic is a label beside the query, not its id."""
+    (tmp_path / "labels").write_text(text)
+    assert read_query_labels(str(tmp_path / "labels")) == {by: {b"q1": "billing", b"q2": "billing"}}
+
+
 def test_two_columns_need_no_names(tmp_path):
     (tmp_path / "labels").write_bytes(b"q\xff\tde\nq2\ten\n")
     assert read_query_labels(str(tmp_path / "labels")) == {"label": {b"q\xff": "de", b"q2": "en"}}
