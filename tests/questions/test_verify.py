@@ -47,6 +47,17 @@ def test_what_was_stored_is_verified(ragkpi, folder, store, runs):
             ),
             [("recip_rank", 0.7083333333333333, 0.75), ("recip_rank of q00", 0.5, 1.0)],
         ),
+        (lambda run: run["per_query"]["q00"].pop("recip_rank"), [("recip_rank of q00", None, 1.0)]),
+        (
+            lambda run: run["per_query"].pop("q00"),
+            [(f"{name} of q00", None) for name in ("recip_rank", "bor_1", "num_ret")],
+        ),
+        (lambda run: run.update(queries=3), [("queries", 3, 12)]),
+        # Comparisons and gates go by the hash in the signature.
+        (
+            lambda run: run.update(signature=run["signature"].replace("sha256:", "sha256:0000000")),
+            [("hash of qrels in the signature", None, None)],
+        ),
         (lambda run: run["values"].update(runid="other"), [("runid", "other", "t")]),
         (lambda run: run["values"].update(bor_1=None), [("bor_1", None, None)]),
     ],

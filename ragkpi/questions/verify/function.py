@@ -83,9 +83,10 @@ def verify(path: str | os.PathLike[str]) -> Verification:
             apart = list(_other_values(result, _computed(result, named)))
         rows += apart
     number = counted(len(results), "run")
+    each = all(result.record.get("per_query") for result in results)
     sentence = (
-        f"{path}: {number}, {counted(files, 'file')} and {counted(values, 'value')} are as stored, "
-        "for every query."
+        f"{path}: {number}, {counted(files, 'file')} and {counted(values, 'value')} are as stored"
+        f"{', for every query' if each else ''}."
     )
     if rows:
         differ = counted(len(rows), "thing differs", "things differ")
@@ -120,7 +121,12 @@ def _named_files(result: StoredResult) -> Mapping[str, tuple[str, str]]:
 def _other_files(
     result: StoredResult, files: Mapping[str, tuple[str, str]]
 ) -> Iterator[Discrepancy]:
+    signed = Signature.read(str(result.record.get("signature"))).fields
     for role, (path, digest) in files.items():
+        says = signed.get(role, "given")
+        if says not in ("given", f"sha256:{digest}"):  # comparisons go by it
+            what = f"hash of {role} in the signature"
+            yield Discrepancy(str(result.record["name"]), what, cut(says), cut(f"sha256:{digest}"))
         now = inputs().sha256(path)
         if now != digest:
             hashes = (cut(f"sha256:{one}") if one else None for one in (digest, now))
@@ -149,13 +155,13 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
 
 def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Discrepancy]:
     stored, run = result.record, str(result.record["name"])
-    if stored.get("queries_sha256") != now["queries_sha256"]:
+    if any(stored.get(name) != now[name] for name in ("queries", "queries_sha256")):
         yield Discrepancy(run, "queries", stored.get("queries"), now["queries"])
     pairs = {name: (value, now["values"].get(name)) for name, value in stored["values"].items()}
-    of_queries = dict(now["per_query"].items())
-    for query, values in (stored.get("per_query") or {}).items():
-        for name, value in values.items():
-            pairs[f"{name} of {query}"] = value, of_queries.get(query, {}).get(name)
+    before, after = stored.get("per_query") or {}, now["per_query"]
+    for query in {**before, **after} if before else ():
+        one, other = before.get(query, {}), after.get(query, {})
+        pairs |= {f"{name} of {query}": (one.get(name), other.get(name)) for name in one | other}
     for what, (value, again) in pairs.items():
         if not _same(value, again):
             yield Discrepancy(run, what, value, again)
