@@ -117,6 +117,8 @@ class BaselineGate:
         amount = -min(sign * bound for bound in difference.interval)
         if amount == 0 == difference.difference or math.isnan(amount):
             return None
+        # No run can lose more than the baseline has.
+        amount = min(amount, abs(difference.baseline - _worst(difference.metric.measure)))
         bootstrap, units = self.procedure.bootstrap, difference.reach.units
         share = f"1 in {rarest_seen(units, bootstrap.level)} {bootstrap.units}"
         return Unseen(max(amount, 0.0), share, difference.difference)
@@ -252,9 +254,13 @@ def limit_verdict(run: str, scores: Scores, gate: Gate) -> Verdict:
     return _verdict(run, scores[_named(gate.metric, scores.metrics).name], gate.limit)
 
 
+def _worst(measure: Measure) -> float:
+    return measure.range[0] if measure.sign > 0 else measure.range[1]
+
+
 def _is_worst(value: float, measure: Measure) -> bool:
     """Return whether no value can be worse."""
-    return value <= measure.range[0] if measure.sign > 0 else value >= measure.range[1]
+    return measure.sign * value <= measure.sign * _worst(measure)
 
 
 def baseline_verdicts(

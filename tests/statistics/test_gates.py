@@ -186,6 +186,16 @@ def test_a_passed_gate_says_what_it_could_have_missed(difference, n, missed, dec
     assert verdict.told.endswith(f", over {n} queries; it could have missed {missed}")
 
 
+def test_no_run_can_lose_more_than_the_baseline_has():
+    """Of two queries t at 0.975 is 12.7: the interval goes far below -0.5, a mean of 0.5 cannot."""
+    old, new = scores([(MAP, [0.0, 1.0])]), scores([(MAP, [1.0, 1.0])])
+    (verdict,) = baseline_verdicts(("old", old), ("new", new), BaselineGate())
+    assert verdict.difference.interval.low < -5
+    assert "it could have missed a loss of 0.5000, or one that falls on" in verdict.told
+    (verdict,) = baseline_verdicts(("old", new), ("new", old), BaselineGate(Margin(0.9)))
+    assert "it could have missed a loss of 1.0000, or one that falls on" in verdict.told
+
+
 def test_a_passed_gate_could_have_missed_clusters():
     """Twelve queries in four clusters fail together: (1 - 1/2) ** 4 = 0.0625, two at least."""
     old, new = paired(0.09, 0.1, 12)
