@@ -257,10 +257,14 @@ def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Sco
 
 
 def _ordered(pair: tuple[Bounded, Bounded]) -> tuple[Bounded, Bounded]:
-    """Put the run that is better now first."""
-    first, second = pair
-    first_is_better = (first.now >= second.now) == (first.metric.measure.better == "higher")
-    return (first, second) if first_is_better else (second, first)
+    """Put the run that is better now first; of equal ones that which may fall behind."""
+
+    def place(bounded: Bounded) -> tuple[float, ...]:
+        sign = bounded.metric.measure.sign
+        return (-sign * bounded.now, *sorted((sign * bounded.low, sign * bounded.high)))
+
+    first, second = sorted(pair, key=place)
+    return first, second
 
 
 def _overlap(better: Bounded, worse: Bounded) -> bool:

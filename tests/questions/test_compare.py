@@ -267,6 +267,33 @@ def test_a_verdict_on_many_pairs_names_the_best_and_counts_the_rest():
     ]
 
 
+@pytest.mark.parametrize(
+    ("runs", "says"),
+    [
+        ([LOW, HIGH, HIGH], "b has the best value (so has c); it is better than a (p = "),
+        ([scores([(MAP, [math.nan] * 6)])] * 2, "no run has a value."),
+    ],
+)
+def test_equal_runs_share_the_best_value(runs, says):
+    """The order of the runs chooses none of them."""
+    names = ["a", "b", "c"][: len(runs)]
+    (said,) = AllPairsReport(compare_all(names, runs, Procedure())).verdict
+    assert said.startswith(f"By map, {says}")
+
+
+def test_one_pair_is_no_number_of_pairs():
+    explanation = AllPairsReport(compare_all(["low", "high"], [LOW, HIGH], Procedure())).explanation
+    assert "p needs no correction: there is one pair" in explanation
+
+
+def test_doubts_at_several_depths_name_the_only_run_at_the_first():
+    """Two runs are doubtful, and one of them at the depth that is said."""
+    compared = compare(["low", "high", "middle"], [LOW, HIGH, MIDDLE], Procedure())
+    doubts = {"high": Doubt(10, 0.5, 1.0), "middle": Doubt(20, 0.5, 0.6)}
+    (said,) = ComparisonReport(compared, doubts=doubts).verdict
+    assert said.endswith(" Judged in the top 10: low 50 %, high 100 % (ragkpi holes).")
+
+
 def test_only_measures_that_decide_have_letters():
     both = [scores([(MAP, SIX), (HARM, SIX)]), scores([(MAP, [1.0] * 6), (HARM, [1.0] * 6)])]
     first = compare_all(["a", "b"], both, Procedure())

@@ -495,11 +495,11 @@ class AllPairsReport(_ComparedReport[AllPairs]):
         if number < len(pairs.metrics):
             letters += f"; {pairs.metrics[0].name} decides, and the other measures are described: "
             letters += "p without a correction over measures, and no letters"
-        tests = math.comb(len(pairs.names), 2)
-        words = (
-            f"p holds for all {tests} pairs together and needs no correction; against a baseline p "
-            f"is of {len(pairs.names) - 1} pairs, and smaller"
-        )
+        runs = len(pairs.names)
+        words = "p needs no correction: there is one pair"
+        if runs > 2:
+            words = f"p holds for all {math.comb(runs, 2)} pairs together and needs no correction; "
+            words += f"against a baseline there are {runs - 1}"
         if pairs.factor > 1:
             words += f"; times {pairs.factor}, for as many measures and slices"
         return [_filled(_STEP_DOWN, procedure), words, letters, *self._evidence()]

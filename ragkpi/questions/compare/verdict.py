@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
+
 from ragkpi.library.unjudged_doubt import Doubt, Judging
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
@@ -212,8 +214,9 @@ def _shares(doubts: Mapping[str, Doubt], names: Names, base: str, metrics: int) 
         alike = [d.run for d in doubts.values() if d.depth == doubt.depth]
         least, most = percent(min(alike)), percent(max(alike))
         share = least if least == most else f"{least} to {most}"
+        others = names[run] if len(alike) == 1 else f"{len(alike)} others"
         begin = f" Judged in the top {doubt.depth}: {names[base]} {percent(doubt.baseline)}, "
-        return f"{begin}{len(alike)} others {share} (ragkpi holes)."
+        return f"{begin}{others} {share} (ragkpi holes)."
     # What could be reversed is the order by the first measure.
     doubt = replace(doubt, can_reverse=doubt.can_reverse and metrics == 1)
     words = doubt.in_words(names[base], names[run])
@@ -245,6 +248,8 @@ def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Nam
     sentences = [
         f"By {one.metric.name}, {best_value(pairs, one, names)}{judged}; it is "
         f"{_best_against(pairs, one, names, _most(doubts))}."
+        if not np.isnan(one.values).all()
+        else f"By {one.metric.name}, {best_value(pairs, one, names)}."
         for one in pairs.claims
     ]
     if unreachable := pairs.out_of_reach:
@@ -261,6 +266,8 @@ def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt], names: Nam
 
 def best_value(pairs: AllPairs, matrix: MetricPairs, names: Names) -> str:
     """Say which run has the best value, and which others have the same."""
+    if np.isnan(matrix.values).all():
+        return "no run has a value"
     best, *others = (names[pairs.names[run]] for run in matrix.order)
     equal = int((matrix.values[matrix.order[1:]] == matrix.values[matrix.order[0]]).sum())
     also = f" (so has {others[0]})" if equal == 1 else f" (so have {equal} others)" * bool(equal)

@@ -146,14 +146,11 @@ def _document(candidate: Candidate) -> str:
 
 def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
     """Say whether the holes could change which run is best, or only the order behind it."""
-    best = {
-        metric.name: max(
-            (bounded for bounded in bounds.bounded if bounded.metric.name == metric.name),
-            key=lambda bounded: bounded.metric.measure.sign * bounded.now,
-        ).run
-        for metric in bounds.metrics
-    }
-    at_the_top = [swap for swap in bounds.swaps if swap.better == best[swap.metric.name]]
+    values = {(b.metric.name, b.run): b.metric.measure.sign * b.now for b in bounds.bounded}
+    best = {m.name: max(x for (of, _), x in values.items() if of == m.name) for m in bounds.metrics}
+    at_the_top = [  # several runs may be
+        s for s in bounds.swaps if values[s.metric.name, s.better] == best[s.metric.name]
+    ]
     pairs = len({(swap.worse, swap.better) for swap in at_the_top or bounds.swaps})
     if at_the_top:
         alike = [swap for swap in at_the_top if swap.certain] or at_the_top
