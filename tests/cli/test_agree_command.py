@@ -62,6 +62,13 @@ def test_the_table_begins_with_the_verdict(ragkpi):
     assert "reference: qrels; other: qrels.llm" in explained
 
 
+def test_one_pair_of_runs_differs(ragkpi):
+    runs = (RUNS[0], RUNS[-1])
+    arguments = ("agree", *JUDGES, *runs, *FAST, "--format", "table", "--explain")
+    out = ragkpi(*arguments, folder=FIXTURES).out.decode()
+    assert "1 of 1 pair of runs differs under qrels." in out
+
+
 def test_without_runs_it_does_not_advise(ragkpi):
     found = document(ragkpi("agree", *JUDGES, *FAST, "--format", "json", folder=FIXTURES))
     assert found["findings"]["orders"] == []

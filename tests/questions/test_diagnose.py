@@ -247,6 +247,14 @@ def test_too_few_queries_name_no_stage():
     assert said([0.9] * 10, [0.0] * 10).startswith("Fix retrieval first: 100 %")
 
 
+def test_one_cluster_has_no_interval():
+    """Resamples of a single cluster are all alike, which says nothing of how sure its share is."""
+    lost = [0.45] * 9, [0.05] * 9
+    one = replace(BOOTSTRAP, clusters={b"q%d" % number: "one" for number in range(9)})
+    assert np.isnan(blame(losing(*lost), one).interval).all()
+    assert said(*lost, one).endswith(": 1 cluster lost gain, 90 % of it not in the pool.")
+
+
 def test_one_query_more_must_not_turn_the_verdict():
     """Ten queries that lost a tenth each: an eleventh may lose all to the other stage."""
     assert said([0.0] * 10, [0.1] * 10).startswith("Undecided")

@@ -147,7 +147,8 @@ def _about_order(reference: str, judge: str, order: OrderAgreement) -> Iterator[
     fallen, ranks = order.drop
     fall = f"; {fallen} falls farthest, by {counted(ranks, 'rank')}" if ranks else ""
     pairs = counted(runs * (runs - 1) // 2, "pair")
-    yield f"By {by}, {lead}{fall}; {order.told_apart} of {pairs} of runs differ under {reference}."
+    apart = f"{order.told_apart} of {pairs} of runs differ{'s' if order.told_apart == 1 else ''}"
+    yield f"By {by}, {lead}{fall}; {apart} under {reference}."
 
 
 def _computed(agreement: Agreement) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -66,6 +67,9 @@ def _correction_notes(correction: Correction) -> Iterator[str]:
         yield f"{metric.name}: left out, {reason}"
     if judged < _FEW:
         yield f"{judged} queries are few: very skewed values need more for these intervals"
+    tests = sum(not math.isnan(entry.p_corrected) for entry in correction.corrected)
+    if tests > 1:
+        yield f"Each interval is for its difference alone; p_corrected is for {tests} tests"
     if correction.left_out:
         left = counted(correction.left_out, "query", "queries")
         yield f"{left} judged by {correction.judges[0]} alone left out"

@@ -296,7 +296,7 @@ def _void(study: Study, limits: Limits) -> str:
     if choice is None:
         return "chance succeeds at K = 1 already"
     return (
-        f"at K = {choice.depth:,} {choice.success:.3f} of the queries have {_what(limits)}, and "
+        f"at K = {choice.depth:,}, {choice.success:.3f} of the queries have {_what(limits)}, and "
         f"{choice.chance:.3f} of random draws; chance alone does as well with probability "
         f"{choice.evidence:.2f} (limit {CHANCE_LIMIT:g})"
     )

@@ -201,7 +201,7 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
         return f"Nothing is lost: the top {cutoff} hold the best evidence there is."
     low, high = blamed.interval
     share = percent(blamed.share)
-    if blamed.queries > 1:
+    if blamed.resampled:
         share += f" [{_points(low)}, {_points(high)}]"
     if blamed.decided and blamed.stage == "retrieval":
         return f"Fix retrieval first: {share} of the lost gain is not in the pool."

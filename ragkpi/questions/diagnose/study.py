@@ -205,7 +205,7 @@ class Blame:
     share: float  # of the lost gain, what is not in the pool
     interval: Interval
     stage: Stage  # that lost more
-    resampled: Mapping[Stage, float]  # share of the resamples that blame it; empty for one query
+    resampled: Mapping[Stage, float]  # share of the resamples that blame it; empty for one unit
     p: float  # of the randomization test
     lead: float  # what the blamed stage lost more, in ideal gains of the largest unit
     level: float
@@ -247,9 +247,9 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
         unit="query" if bootstrap.clusters is None else "cluster",
         losing=int((by_units.sum(axis=1) > _LEAST).sum()),
         share=shares.missed_by_pool / shares.lost,
-        interval=order_statistics(of_pool, bootstrap.tails) if n > 1 else UNKNOWN,
+        interval=order_statistics(of_pool, bootstrap.tails) if len(sizes) > 1 else UNKNOWN,
         stage="retrieval" if shares.missed_by_pool > shares.missed_by_selection else "the reranker",
-        resampled=resampled if n > 1 else {},
+        resampled=resampled if len(sizes) > 1 else {},
         p=p_values(as_runs, "randomization", bootstrap.resamples, bootstrap.seed)[0][0],
         lead=n * abs(shares.missed_by_pool - shares.missed_by_selection) / float(sizes.max()),
         level=bootstrap.level,
