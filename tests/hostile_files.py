@@ -21,7 +21,7 @@ IDS = (
 LEVEL = "expected a whole number such as 0, 1, 2 or -1"
 LEVELS = (
     "expected one of relevance rel level label grade gain rating judgment judgement "
-    "relevance_label score, or --map-qrels 'level=…'"
+    "relevance_label relevant is_relevant score, or --map-qrels 'level=…'"
 )
 FRACTION = f"{LEVEL}; num_rel, …, P need levels; real gains serve …"
 

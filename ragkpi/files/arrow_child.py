@@ -103,7 +103,7 @@ def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
         schema = next(tables).schema
         types = pyarrow.types
         kinds = types.is_list, types.is_large_list, types.is_struct
-        nested = any(is_kind(field.type) for field in schema for is_kind in kinds)
+        nested = [field.name for field in schema if any(is_kind(field.type) for is_kind in kinds)]
         _send(answers, {"names": schema.names, "nested": nested})
         answers.flush()
         if wanted is None:

@@ -56,7 +56,8 @@ DISTANCE = _words(
 )
 RANK = ("rank", "position")
 LEVEL = _words(
-    "relevance rel level label grade gain rating judgment judgement relevance_label score"
+    "relevance rel level label grade gain rating judgment judgement relevance_label relevant "
+    "is_relevant score"
 )
 RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
 # Numbers of a program beside these ids: Terrier's of a document, and a log's of a request.
@@ -67,7 +68,7 @@ RETRIEVED = _words(
     "source_nodes retrieved_ids retrieved_doc_ids retrieved_context_ids retrieved_documents "
     "retrieved_docs retrieved_chunks retrieval_documents retrieval_results retrieval_result "
     "search_results document_ids doc_ids chunk_ids matches points chunks nodes sources "
-    "source_documents provenance rets"
+    "source_documents provenance rets neighbors"
 )
 # Lists of judged documents, or of relevant documents' ids. `ground_truths` are answers.
 JUDGED = (

@@ -17,7 +17,7 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.files.column_names import DOCUMENT, JUDGED, QUERY, QUERY_TEXT, find
-from ragkpi.files.json_text import is_number, listed_in, text_of
+from ragkpi.files.json_text import is_number, listed_in, text_of, unfolded
 from ragkpi.files.lines import Block, LineColumns, Tokens, blocks, split_lines
 from ragkpi.files.opening import Kind, Source
 from ragkpi.files.recogniser import LOOKED_AT, recognise
@@ -51,6 +51,11 @@ class _Header(NamedTuple):
     line: int  # 0 without a header
 
 
+def _list_or_text(cell: str) -> Any:
+    of = unfolded(cell)
+    return of if isinstance(of, list) and len(of) > 1 else cell
+
+
 class _DelimitedFile:
     """The lines of a delimited file, after its header.
 
@@ -65,16 +70,31 @@ class _DelimitedFile:
         if kind == "qrels" and len(self._header.names) == 2 and not self._header.line and not shape:
             shape = SHAPES[kind]["flat"]._replace(query="1", doc="2", level="")
         of_columns = rows_shape(kind, self._header.names, shape)
+        if of_columns and not shape and self._has_lists(of_columns):
+            of_columns = None
         self._shape = of_columns or self._recognised(kind, shape)
 
     def _recognised(self, kind: Kind, shape: Shape | None) -> Shape:
         """Return the shape of the first rows, which are left in the blocks."""
+        recognised = partial(recognise, self._ahead(), kind)
+        return shape_for(kind, self._source.name, shape, recognised, SHAPES[kind]["flat"])
+
+    def _ahead(self) -> list[dict[str, Any]]:
+        """Return the first rows, which are left in the blocks, with their lists of several."""
         ahead = list(itertools.islice(self._blocks, 1))
         self._blocks = itertools.chain(ahead, self._blocks)
         lines = (line for block in ahead for line in block.lines())
         rows = itertools.islice(self._rows(lines), LOOKED_AT)
-        recognised = partial(recognise, [row for _, row in rows], kind)
-        return shape_for(kind, self._source.name, shape, recognised, SHAPES[kind]["flat"])
+        return [{name: _list_or_text(cell) for name, cell in row.items()} for _, row in rows]
+
+    def _has_lists(self, shape: Shape) -> bool:
+        """Whether the first row has a list of documents, as pandas writes groups."""
+        ahead = list(itertools.islice(self._blocks, 1))
+        self._blocks = itertools.chain(ahead, self._blocks)
+        if not any(b"[" in block.text for block in ahead):
+            return False
+        _, document = id_columns(shape, self._header.names, self._source.name, None)
+        return any(isinstance(row[document], list) for row in self._ahead()[:1])
 
     def _rows(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
         """Yield rows as mappings from column to cell."""

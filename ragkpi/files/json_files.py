@@ -134,7 +134,7 @@ def _rows(table: Element, file: str) -> Iterator[Element]:
     rows = table_rows(value)
     if rows is None:
         raise InputError(file, line, "no table", "expected columns and rows of the same width")
-    return ((line, None, row, place) for row in rows)
+    return ((line, key, row, place) for key, row in rows)
 
 
 def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> list[int]:

@@ -70,6 +70,11 @@ class Path:
         """Return the first id or number on the path, or None; may raise `KeyTwiceError`."""
         return self._first(value, key, number, is_scalar)[0]
 
+    def scalars(self, value: Any) -> Iterator[Any]:
+        """Yield all ids or numbers on the path."""
+        for steps in self._alternatives:
+            yield from (found for found, _ in _follow(value, steps, None, 0) if is_scalar(found))
+
     def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
         """Return the first value on the path, of any type; None for null or no value."""
         return self._first(value, key, number, lambda found: found is not None)[0]

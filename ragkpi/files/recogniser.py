@@ -181,10 +181,17 @@ def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -
                 readings = _of_keys(records, rest, kind) or _of_records(records, kind, keyed)
             # A list of records, each with a list, is no list of one query.
             readings = [of for of in readings if not _OF_RECORDS.match(of.map.get("list", ""))]
+            # The objects of one response, such as Solr's, are no queries.
+            lists = ((one, Path(one.map.get("list", "@value"))) for one in readings)
+            readings = [
+                one
+                for one, of in lists
+                if not query or all(of.listed(r, "", True) for r in records)
+            ]
             known = path == "$" or plain_name(_last(path)) in _list_names(kind)
             readings = [
                 one._replace(guesses=("records", *one.guesses))
-                if query and not known and one.map["list"] == "@value"
+                if query and not known and one.map.get("list") == "@value"
                 else one
                 for one in readings
             ]
@@ -195,11 +202,12 @@ def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -
     return found[0][1] if found else []
 
 
-def table_rows(value: Any) -> list[dict[str, Any]] | None:
-    """Return the rows of a table as records; None for anything else.
+def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
+    """Return the rows of a table as records, each with its query if it labels a row; else None.
 
     ``{"columns": […], "data" or "values" or "rows": [[…], …]}``, names being texts or objects with
-    a name; ``{name: [value, …]}`` and ``{name: {row: value}}`` of one length.
+    a name; ``{name: [value, …]}`` and ``{name: {row: value}}`` of one length, as pandas writes a
+    frame whose index has the queries.
     """
     if not isinstance(value, dict) or not value:
         return None
@@ -208,7 +216,7 @@ def table_rows(value: Any) -> list[dict[str, Any]] | None:
     if isinstance(names, list) and isinstance(rows, list):
         names = [name.get("name") if isinstance(name, dict) else name for name in names]
         if all(isinstance(row, list) and len(row) == len(names) for row in rows):
-            return [dict(zip(map(str, names), row, strict=True)) for row in rows]
+            return [(None, dict(zip(map(str, names), row, strict=True))) for row in rows]
     key = find(value, _NAMED)
     if key is None or not isinstance(value[key], list | dict) or not value[key]:
         return None
@@ -223,7 +231,12 @@ def table_rows(value: Any) -> list[dict[str, Any]] | None:
     ):
         return None
     of_rows = [list(of.values() if isinstance(of, dict) else of) for of in columns.values()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*of_rows, strict=True)]
+    labels: list[str | None] = [None] * alike[1]
+    named = find(columns, (*fields.QUERY, *fields.QUERY_TEXT)) is not None
+    if alike[0] is dict and not named and not all(map(is_number, value[key])):
+        labels = list(value[key])
+    cells = (dict(zip(columns, row, strict=True)) for row in zip(*of_rows, strict=True))
+    return list(zip(labels, cells, strict=True))
 
 
 def is_record(value: Mapping[str, Any]) -> bool:
@@ -243,6 +256,7 @@ def is_record(value: Mapping[str, Any]) -> bool:
 
 
 _BATCHES = ("resource_spans", "scope_spans")  # lists of records in lists, of OpenTelemetry
+_LISTS_OF_SCORES = (*fields.SCORES, *fields.SCORE, *fields.DISTANCE)
 _NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
 
 
@@ -256,7 +270,8 @@ def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
         return
     rows = table_rows(value)
     if rows:
-        yield f"{path}.{TABLE}", rows[:LOOKED_AT], False
+        labelled = rows[0][0] is not None
+        yield f"{path}.{TABLE}", [row for _, row in rows[:LOOKED_AT]], labelled
     inner = list(islice(value.values(), LOOKED_AT))
     types = {type(one) for one in inner}
     lists = {*fields.RETRIEVED, *fields.JUDGED}
@@ -277,9 +292,10 @@ def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
 
 
 def _cut(value: Any) -> Any:
-    """Return a value with the first elements of its lists."""
+    """Return a value with the first elements of its lists and the last, maybe of another query."""
     if isinstance(value, list):
-        return [_cut(one) for one in value[:_ELEMENTS]]
+        first = value if len(value) <= _ELEMENTS else [*value[: _ELEMENTS - 1], value[-1]]
+        return [_cut(one) for one in first]
     return {key: _cut(one) for key, one in value.items()} if type(value) is dict else value
 
 
@@ -450,7 +466,8 @@ def _of_documents(
         for doc in docs:
             column = iter(of.get(doc.path, []))
             ids = [[*islice(column, min(len(one), _ELEMENTS))] for one in some]
-            if doc.by_value and not _may_name(ids):
+            alike = not known and len(ids) > 1 and all(one == ids[0] for one in ids)
+            if alike or (doc.by_value and not _may_name(ids)):
                 continue
             sure = known or (doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2])
             parts = [*guesses, *([] if sure else ["list"]), *([] if doc.settled else ["doc"])]
@@ -559,7 +576,7 @@ def _queries(
             if plain_name(name) in fields.QUERY_ID and None not in values:
                 found.append(_Part(f"{path}[].{name}", True, (1, 9)))
     if plain_name(_last(path.removesuffix("[]"))) in fields.NUMBERED:
-        found = [part for part in found if part.order[0] < 2] or [_Part("@number")]
+        found = [part for part in found if part.order[0] < 3] or [_Part("@number")]
     if found:
         first = min(found, key=lambda part: part.order)
         if first.order[:1] != (1,):
@@ -743,11 +760,15 @@ def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recogn
         known, way = meaning(score), _slope(some, score)
         falls = reading._replace(map={**parts, "score": score})
         rises = reading._replace(map={**parts, "distance": score})
+        # Milvus and Vertex call similarities distances.
+        named = (
+            reading._replace(map={**parts, "similarity": score}) if known == "distance" else falls
+        )
         small, large = (
             one._replace(choice=f"{one.choice and one.choice + ', '}{size} is better")
-            for one, size in ((rises, "small"), (falls, "large"))
+            for one, size in ((rises, "small"), (named, "large"))
         )
-        if known == "distance" or way == "falls" or (known == "score" and not way):
+        if (known == "distance") != (way == "falls") or (known == "score" and not way):
             yield falls
         elif way == "rises" and known == "unknown":
             yield rises
@@ -789,9 +810,9 @@ def _beside(path: str, records: Sequence[Any]) -> dict[str, str]:
     lists = {
         name: other
         for other, name, values in _neighbours(path, records)
-        if name in fields.SCORES and all(map(is_number, values))
+        if name in _LISTS_OF_SCORES and all(map(is_number, values))
     }
-    return {"scores": next(lists[name] for name in fields.SCORES if name in lists)} if lists else {}
+    return {"scores": next(lists[of] for of in _LISTS_OF_SCORES if of in lists)} if lists else {}
 
 
 def _rivals_beside(

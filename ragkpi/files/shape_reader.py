@@ -257,6 +257,10 @@ def lacking(
     if part == "list" and (numbers := _listed_numbers(record.value)):
         expected = 'expected {"query": ["document", …]}; for places, the ids that stand there'
         return MissingPartError(file, record.line, f"lists numbers, not ids ({numbers})", expected)
+    if part == "doc" and isinstance(record.value, dict) and is_number(record.value.get("index")):
+        found = "an index instead of an id"  # of Cohere, Jina and Voyage
+        expected = "expected the id of the document that stood there among those sent"
+        return MissingPartError(file, record.line, found, expected)
     advice = f"or {option('map_' + shape.kind)} '{part}=…'"
     value, at = Path(path.removeprefix("@value|")).first(record.value, record.key)
     if at and (part == "list" or not isinstance(value, str)):  # the key is there
@@ -296,6 +300,8 @@ class ShapeReader:
         self.shape = shape
         self._file = file
         self._query, self._run = Path(shape.query), Path(shape.run_id)
+        inside = (path for path in shape.query.split("|") if "[]." in path)
+        self._query_inside = Path("|".join(inside))
         self._doc = JoinedPath(shape.doc) if "{" in shape.doc else Path(shape.doc)
         self._list = Path(shape.list)
         # A level may be true or false instead of a number.
@@ -433,6 +439,10 @@ class ShapeReader:
             value = self._query.any_value(record.value, record.key, record.number)
             if value is None or isinstance(value, dict | list):
                 raise lacking(self._file, self.shape, record, "query", "no query id")
+        if len(several := dict.fromkeys(self._query_inside.scalars(record.value))) > 1:
+            found = f"one list of several queries ({fields.shown_names(map(str, several))})"
+            expected = "expected a list for each query, or an array of its elements alone"
+            raise InputError(self._file, record.line, found, expected)
         name: str | None = None
         if not isinstance(value, str) and isinstance(record.value, dict) and not self.shape.records:
             name = fields.find_one(self._file, record.line, list(record.value), fields.QUERY)

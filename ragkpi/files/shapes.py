@@ -157,7 +157,7 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
     name = find_column(shape, part, names, file, line)
     if name is None:
         ranks = [name for name in names if re.search(r"(?<!\d)[1-9]\d?$", name)]
-        if part == "doc" and len(ranks) > 1 and 2 * len(ranks) > len(names):
+        if part == "doc" and 1 < len(ranks) < len(names) < 2 * len(ranks):
             found = f"has a column for each rank ({fields.shown_names(ranks)})"
             raise InputError(file, line, found, "expected a row for each: query_id,doc_id,rank")
         path = getattr(shape, part).split("|")[0]

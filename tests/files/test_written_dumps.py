@@ -114,6 +114,51 @@ BY_COMMAND |= {
         ).items()
     ),
 }
+# More documents of the first query than are looked at to recognise a list.
+LONG = [
+    {"query_id": query, "doc_id": f"{query}-{place}" if place else first, "score": 20 - place}
+    for query, first in (("q1", "a"), ("q2", "c"))
+    for place in range(12)
+]
+LONG_RUN = {
+    of: {row["doc_id"]: row["score"] for row in LONG if row["query_id"] == of} for of in GOLD
+}
+LONG_DUMPS = {
+    "under a key": json.dumps({"config": {"k": 12}, "results": LONG}),
+    "with the schema of pandas": json.dumps({"schema": {"fields": []}, "data": LONG}),
+    "a page a line": lines({"results": page} for page in (LONG, [{**LONG[0], "query_id": "q3"}])),
+}
+GROUPS = {query: (list(scores), list(scores.values())) for query, scores in RUN.items()}
+BY_COMMAND |= {
+    "Solr: a response a line": lines(
+        {
+            "responseHeader": {"status": 0, "params": {"q": query, "fl": "id,score"}},
+            "response": {"numFound": len(hits), "docs": hits},
+        }
+        for query, hits in each(lambda id_, score: {"id": id_, "score": score}).items()
+    ),
+    "Milvus: a list of lists": lines(
+        {"query_id": query, "data": [hits]}
+        for query, hits in each(lambda id_, score: {"id": id_, "distance": score}).items()
+    ),
+    "Vertex: the id of the query, and a similarity as distance": lines(
+        {"query_id": query, "nearestNeighbors": [{"id": "0", "neighbors": hits}]}
+        for query, hits in each(
+            lambda id_, score: {"datapoint": {"datapointId": id_}, "distance": score}
+        ).items()
+    ),
+    "pandas: groups as records": json.dumps(
+        [{"query_id": of, "doc_id": ids, "score": scores} for of, (ids, scores) in GROUPS.items()]
+    ),
+    "pandas: groups by the index": json.dumps(
+        {
+            "doc_id": {query: ids for query, (ids, _) in GROUPS.items()},
+            "score": {query: scores for query, (_, scores) in GROUPS.items()},
+        }
+    ),
+    "pandas: groups in cells": "query_id,doc_id,score\n"
+    + "".join(f'{query},"{ids}","{scores}"\n' for query, (ids, scores) in GROUPS.items()),
+}
 PLACES = {
     "FAISS": json.dumps({"D": [[0.9, 0.8], [0.7, 0.6]], "I": [[2, 0], [1, 3]]}),
     "citations": lines({"qid": query, "answer": "Yes.", "cited": [0, 1, 2]} for query in RUN),
@@ -144,8 +189,9 @@ def test_the_first_command_reads_as_the_twin(name, ragkpi, folder):
     (folder / "dump").write_text(BY_COMMAND[name])
     outcome, found = values(ragkpi, folder, "gold", "dump")
     assert (outcome.status, found) == (2, b"")
-    command = shlex.split(outcome.err.decode().splitlines()[1], comments=True)
-    again = ragkpi(*command[1:], folder=folder)
+    printed = outcome.err.decode().splitlines()
+    first = next(line for line in printed if line.startswith("  ragkpi "))
+    again = ragkpi(*shlex.split(first, comments=True)[1:], folder=folder)
     assert again.out == values(ragkpi, folder, "gold", "twin")[1]
 
 
@@ -155,6 +201,50 @@ def test_places_in_another_list_are_no_ids(name, ragkpi, folder):
     outcome, found = values(ragkpi, folder, "gold", "dump")
     assert (outcome.status, found) == (2, b"")
     assert b"  ragkpi eval" not in outcome.err
+
+
+@pytest.mark.parametrize("name", LONG_DUMPS)
+def test_a_long_list_of_several_queries_is_rows(name, ragkpi, folder):
+    (folder / "dump").write_text(LONG_DUMPS[name])
+    (folder / "twin").write_text(json.dumps(LONG_RUN))
+    outcome, found = values(ragkpi, folder, "gold", "dump")
+    assert (outcome.status, found) == (0, values(ragkpi, folder, "gold", "twin")[1])
+
+
+def test_a_list_of_several_queries_where_others_are_of_one_is_refused(ragkpi, folder):
+    (folder / "dump").write_text(
+        json.dumps([{"results": LONG[:12]}, {"results": LONG[12:] + LONG}])
+    )
+    outcome, found = values(ragkpi, folder, "gold", "dump")
+    assert (outcome.status, found) == (2, b"")
+    assert b"one list of several queries ('q2 q1')" in outcome.err
+
+
+def test_groups_of_pandas_in_parquet(ragkpi, folder):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [
+        {"query_id": of, "doc_id": ids, "score": scores} for of, (ids, scores) in GROUPS.items()
+    ]
+    parquet.write_table(arrow.Table.from_pylist(rows), folder / "dump.parquet")
+    outcome, found = values(ragkpi, folder, "gold", "dump.parquet")
+    assert (outcome.status, found) == (2, b"")
+    command = shlex.split(outcome.err.decode().splitlines()[1], comments=True)
+    assert ragkpi(*command[1:], folder=folder).out == values(ragkpi, folder, "gold", "twin")[1]
+
+
+def test_an_id_beside_expected_ids_is_the_query(ragkpi, folder):
+    rows = [{"id": of, "question": f"why {of}?", "expected_ids": GOLD[of]} for of in ("q2", "q1")]
+    (folder / "rows").write_text(lines(rows))
+    assert values(ragkpi, folder, "rows", "twin")[1] == values(ragkpi, folder, "gold", "twin")[1]
+
+
+def test_a_column_says_whether_documents_are_relevant(ragkpi, folder):
+    judged = [(of, id_, id_ in GOLD.get(of, ())) for of in GOLD for id_ in RUN[of]]
+    for name in ("relevant", "is_relevant"):
+        cells = "".join(f"{query},{id_},{relevant}\n" for query, id_, relevant in judged)
+        (folder / "rows").write_text(f"query_id,doc_id,{name}\n{cells}")
+        found = values(ragkpi, folder, "rows", "twin")[1]
+        assert found == values(ragkpi, folder, "gold", "twin")[1]
 
 
 def test_distances_beside_ids_that_fall_are_refused(ragkpi, folder):
@@ -189,6 +279,13 @@ SENTENCES = {
     "places alone": (json.dumps([[2, 0], [1, 3]]), "lists numbers, not ids (2, 0)"),
     "a column for each rank": ("query_id,top1,top2\nq1,a,b\n", "has a column for each rank"),
     "psql": (" query_id | doc_id \n----------+--------\n q1       | a\n", "psql --csv"),
+    "SQLite": ("SQLite format 3\0\x10", "sqlite3 -csv"),
+    "Markdown": ("| query_id | doc_id |\n|:---|---:|\n| q1 | a |\n", "a table of Markdown"),
+    "HTML": ('<table border="1">\n<tr><th>query_id</th></tr>\n</table>\n', "dump: HTML"),
+    "a reranker's places": (
+        lines({"query_id": of, "results": [{"index": 2, "relevance_score": 0.9}]} for of in RUN),
+        "an index instead of an id",
+    ),
     "svmlight": ("1 qid:1 1:0.5 2:0.3\n", "features of documents (svmlight)"),
 }
 
