@@ -268,20 +268,11 @@ _RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
 def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
     """Read a run in blocks; its `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
-        of_columns = _flat_shape(source, table, "run", shape)
+        of_columns = rows_shape("run", table.names, shape, table.nested)
         if of_columns is None:
             yield from stream_listed(source.name, _listed(source, table, "run", shape))
         else:
             yield from _stream_flat(source, table, of_columns)
-
-
-def _flat_shape(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) -> Shape | None:
-    """Return the shape of a table with a document a row; None for lists, as of pandas' groups."""
-    flat = rows_shape(kind, table.names, shape)
-    if flat is None or shape is not None:
-        return flat
-    _, document = id_columns(flat, table.names, source.name, None)
-    return None if document in table.nested else flat
 
 
 def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[RunColumns]:
@@ -315,7 +306,7 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; their `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
-        of_columns = _flat_shape(source, table, "qrels", shape)
+        of_columns = rows_shape("qrels", table.names, shape, table.nested)
         if of_columns is None or not of_columns.level:
             judged = _listed(source, table, "qrels", of_columns or shape)
             return collect_qrels(source.name, judged)

@@ -69,15 +69,15 @@ class _DelimitedFile:
         self._header = self._take_header(numbered=shape is not None and shape.query.isdigit())
         if kind == "qrels" and len(self._header.names) == 2 and not self._header.line and not shape:
             shape = SHAPES[kind]["flat"]._replace(query="1", doc="2", level="")
-        of_columns = rows_shape(kind, self._header.names, shape)
-        if of_columns and not shape and self._has_lists(of_columns):
-            of_columns = None
+        of_columns = rows_shape(kind, self._header.names, shape, self._nested())
         self._shape = of_columns or self._recognised(kind, shape)
 
     def _recognised(self, kind: Kind, shape: Shape | None) -> Shape:
         """Return the shape of the first rows, which are left in the blocks."""
         recognised = partial(recognise, self._ahead(), kind)
-        return shape_for(kind, self._source.name, shape, recognised, SHAPES[kind]["flat"])
+        of = shape_for(kind, self._source.name, shape, recognised, SHAPES[kind]["flat"])
+        pairs = kind == "qrels" and shape is None and len(self._header.names) == 2
+        return of._replace(level="") if pairs and not of.list else of
 
     def _ahead(self) -> list[dict[str, Any]]:
         """Return the first rows, which are left in the blocks, with their lists of several."""
@@ -87,14 +87,12 @@ class _DelimitedFile:
         rows = itertools.islice(self._rows(lines), LOOKED_AT)
         return [{name: _list_or_text(cell) for name, cell in row.items()} for _, row in rows]
 
-    def _has_lists(self, shape: Shape) -> bool:
-        """Whether the first row has a list of documents, as pandas writes groups."""
+    def _nested(self) -> list[str]:
+        """Return the columns with lists in the first row."""
         ahead = list(itertools.islice(self._blocks, 1))
         self._blocks = itertools.chain(ahead, self._blocks)
-        if not any(b"[" in block.text for block in ahead):
-            return False
-        _, document = id_columns(shape, self._header.names, self._source.name, None)
-        return any(isinstance(row[document], list) for row in self._ahead()[:1])
+        rows = self._ahead()[:1] if any(b"[" in block.text for block in ahead) else []
+        return [name for row in rows for name, cell in row.items() if isinstance(cell, list)]
 
     def _rows(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
         """Yield rows as mappings from column to cell."""

@@ -67,11 +67,7 @@ _FOREIGN = [
     ),
     (rb"PK\x03\x04", "a zip archive", "expected a file of ids, as 'ragkpi formats' lists them"),
     (rb"\x93NUMPY", "an array of numpy", "expected a file of ids, as 'ragkpi formats' lists them"),
-    (
-        rb"SQLite format 3\0",
-        "a SQLite database",
-        "expected CSV: sqlite3 -csv -header FILE 'SELECT …'",
-    ),
+    (rb"SQLite format 3\0", "a SQLite database", "expected CSV: sqlite3 -csv -header"),
     (rb"\x04\x22\x4d\x18", "compressed by lz4", "expected gzip or zstd; of ranx, JSON"),
     (rb"\s*<(?i:!doctype|html|table)\b", "HTML", "expected CSV or JSON"),
     (rb"\s*\|[^\n]*\n\s*\|[-:| ]+\n", "a table of Markdown", "expected CSV or JSON"),

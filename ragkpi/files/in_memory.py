@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
+from ragkpi.files import column_names as fields
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
 from ragkpi.files.recogniser import LOOKED_AT, recognise, recognise_object
@@ -241,10 +242,10 @@ def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
 
     A list may also be a field of its own, as in ``{"documents": […]}`` of Haystack's retrievers.
     """
-    lists = (list, tuple) if what == "run" else (list, tuple, set, frozenset)
+    lists = (list, tuple, np.ndarray, *((set, frozenset) if what == "qrels" else ()))
     if not isinstance(data, Mapping):
         return None
-    if not any(of and isinstance(_first_value(of), lists) for of in data.values()):
+    if not any(isinstance(_first_value(of), lists) and len(of) for of in data.values()):
         return None
     return {decoded(octets(query)): _parsed(of, what) for query, of in data.items()}
 
@@ -264,8 +265,12 @@ def _first_value(of: Any) -> Any:
 
 def _document(one: Any, number: str) -> Any:
     """Return a document as parsed JSON, also of a pair of a document and its number."""
-    pair = isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], int | float)
-    return {"document": _plain(one[0]), number: float(one[1])} if pair else _plain(one)
+    if not isinstance(one, tuple | list):
+        return _plain(one)
+    pair = len(one) == 2 and isinstance(one[1], int | float | np.number)
+    if pair and not isinstance(one[0], float):  # in Chroma's lists of lists, two scores are none
+        return {"document": _plain(one[0]), number: float(one[1])}
+    return list(map(_plain, one))
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
@@ -286,7 +291,10 @@ def _listed(
 ) -> Iterator[Listed] | None:
     """Read lists, and rows with lists, as a JSON file with the same content; None for others."""
     if isinstance(data, _Table):
-        if not data.names or rows_shape(what, data.names, shape) is not None:
+        name = fields.find(data.names, fields.DOCUMENT)
+        first = _list(data.column(name)[:1]) if name else []
+        nested = [name for of in first if name and isinstance(of, list)]
+        if not data.names or rows_shape(what, data.names, shape, nested) is not None:
             return None
         records = data.records()
         recognised = partial(recognise, records[:LOOKED_AT], what)
@@ -329,7 +337,7 @@ def _rows(
 def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[_Rows]:
     """Cut a mapping into columns of whole queries that fit the processor's cache."""
     for query, documents in data.items():
-        if not isinstance(documents, Mapping) and documents != []:
+        if not isinstance(documents, Mapping | list) or (isinstance(documents, list) and documents):
             raise UsageError(
                 f"the {what} given maps {query!r} to {type(documents).__name__}; expected "
                 "{query: {document: number}} or {query: [document, …]}"
@@ -368,6 +376,10 @@ def _table_of(data: Any, what: Kind, shape: Shape | None) -> _Table:
         )
     if hasattr(data, "column_names") or hasattr(data, "columns"):
         names = _names_of(data)
+        index = [*getattr(getattr(data, "index", None), "names", ())]  # of pandas
+        if any(index) and not {*index} & {*names} and rows_shape(what, names, shape) is None:
+            data = data.reset_index()
+            names = _names_of(data)
 
         def column(name: str) -> Any:
             if names.count(name) > 1:

@@ -261,7 +261,7 @@ def lacking(
         found = "an index instead of an id"  # of Cohere, Jina and Voyage
         expected = "expected the id of the document that stood there among those sent"
         return MissingPartError(file, record.line, found, expected)
-    advice = f"or {option('map_' + shape.kind)} '{part}=…'"
+    advice = f"or {option(f'map_{shape.kind}', f'{part}=…')}"
     value, at = Path(path.removeprefix("@value|")).first(record.value, record.key)
     if at and (part == "list" or not isinstance(value, str)):  # the key is there
         wanted = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
@@ -490,7 +490,7 @@ class ShapeReader:
                 line,
                 f"{name} lists texts, not ids ({shown(octets)})",
                 "expected ids of documents, or where to find them: "
-                f"{option('map_' + self.shape.kind)} 'list=…, doc=…'",
+                f"{option(f'map_{self.shape.kind}', 'list=…, doc=…')}",
             )
         return octets
 

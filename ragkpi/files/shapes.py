@@ -110,11 +110,16 @@ def declared(kind: Kind, keys: Iterable[str]) -> Shape | None:
     return next((shape for shape in shapes if {*shape.needs} <= {*keys}), None)
 
 
-def rows_shape(kind: Kind, names: Sequence[str], user: Shape | None) -> Shape | None:
+def rows_shape(
+    kind: Kind, names: Sequence[str], user: Shape | None, nested: Sequence[str] = ()
+) -> Shape | None:
     """Return the shape of rows that a map, or the names of their columns, describe.
 
-    None if the rows have to be looked at, too.
+    None if the rows have to be looked at, too: so are lists of documents (`nested`), which pandas
+    writes of groups.
     """
+    if user is None and fields.find(names, fields.DOCUMENT) in nested:
+        return None
     if user is not None and user.given is None:
         return None if user.by_record else user
     given = (user and user.given) or {}
@@ -167,7 +172,7 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
             line,
             f"names no {wanted[0]} ({fields.shown_names(names)})",
             f"expected one of {' '.join(wanted[: fields.MOST_NAMES])}, "
-            f"or {option('map_' + shape.kind)} '{part}=…'",
+            f"or {option(f'map_{shape.kind}', f'{part}=…')}",
         )
     return name
 

@@ -220,9 +220,9 @@ class RunInMemory:
                 # Anything but a plain mapping is read row by row, and refused there.
                 run = run_for(judgements, parts, held, **treatment)
                 blocks = iter(self._blocks_as(reading))
+                blocks = best_first(blocks, reading.scores)
                 if reading.shape is None and reading.scores == "similarity":
                     blocks = falling(blocks)
-                blocks = best_first(blocks, reading.scores)
                 blocks = ranked(whole_queries(blocks, held=held))
                 for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
                     run.add(*part.for_kernel)

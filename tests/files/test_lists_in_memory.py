@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ragkpi
@@ -249,3 +250,41 @@ def test_ids_of_two_columns_of_a_file(form, query, ragkpi, tmp_path):
     line = ("eval", "-m", "recip_rank", "gold", "run", "--map-run")
     outcome = ragkpi(*line, f"{query}doc={{source}}#{{page}}, rank=rank", folder=tmp_path)
     assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"]
+
+
+def test_distances_rank_the_smallest_first_and_may_not_fall():
+    hits = [{"id": id_, "distance": place / 8} for place, id_ in enumerate("bacd")]
+    gold = {query: ["b"] for query in ("q1", "q2", "q3")}
+    found = ragkpi.evaluate(gold, dict.fromkeys(gold, hits), ["recip_rank"])
+    assert found.mean == {"recip_rank": 1.0}
+    with pytest.raises(InputError, match="distance falls down every list"):
+        ragkpi.evaluate(gold, dict.fromkeys(gold, hits[::-1]), ["recip_rank"])
+
+
+def test_numbers_and_arrays_of_numpy():
+    assert ranked({"q": [("a", np.float32(0.5)), ("b", np.float64(0.75))]}) == {"q": ["b", "a"]}
+    assert ranked({"q": np.array(["b", "a"])}) == {"q": ["b", "a"]}
+
+
+def test_lists_of_lists_as_chroma_returns_them():
+    found = {"ids": [["b", "a"]], "documents": [["a text", "more text"]], "distances": [[0.1, 0.3]]}
+    assert ragkpi.evaluate({"q": ["b"]}, {"q": found}, ["recip_rank"]).mean == {"recip_rank": 1.0}
+
+
+def test_groups_and_a_named_index_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    rows = [("q1", "b", 0.75), ("q1", "a", 0.5), ("q2", "a", 0.25)]
+    frame = pandas.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    expected = {"q1": ["b", "a"], "q2": ["a"]}
+    for index in ("query_id", ["query_id", "doc_id"]):
+        assert ranked(frame.set_index(index)) == expected
+    groups = frame.groupby("query_id").agg(list)
+    for of in (groups, groups.reset_index()):
+        with pytest.raises(InputError, match="list=doc_id, doc=@value, scores=score"):
+            ranked(of)
+
+
+def test_a_series_is_no_ranking():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(UsageError, match="maps 'q' to Series"):
+        ranked({"q": pandas.Series({"a": 0.5})})

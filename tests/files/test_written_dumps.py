@@ -238,6 +238,14 @@ def test_an_id_beside_expected_ids_is_the_query(ragkpi, folder):
     assert values(ragkpi, folder, "rows", "twin")[1] == values(ragkpi, folder, "gold", "twin")[1]
 
 
+def test_pairs_of_a_question_and_a_document_are_relevant(ragkpi, folder):
+    cells = "".join(f"why {query}?,{id_}\n" for query in GOLD for id_ in GOLD[query])
+    (folder / "pairs").write_text(f"question,doc_id\n{cells}")
+    (folder / "texts").write_text("".join(f"{query}\twhy {query}?\n" for query in RUN))
+    found = values(ragkpi, folder, "--queries", "texts", "pairs", "twin")[1]
+    assert found == values(ragkpi, folder, "gold", "twin")[1]
+
+
 def test_a_column_says_whether_documents_are_relevant(ragkpi, folder):
     judged = [(of, id_, id_ in GOLD.get(of, ())) for of in GOLD for id_ in RUN[of]]
     for name in ("relevant", "is_relevant"):
