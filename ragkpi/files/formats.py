@@ -106,8 +106,7 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
     if name == "trec":
         return "qrels" if _is_trec_qrels(line.split()) else "run"
     if name in ("tsv", "csv"):
-        words = line.split(b"\t" if name == "tsv" else b",")
-        names = [fields.plain_name(word.decode("utf-8", "replace").strip('"')) for word in words]
+        names = _header(line.split(b"\t" if name == "tsv" else b","))
         beir = names == ["query_id", "corpus_id", "score"]
         return "qrels" if beir or set(names) & set(fields.LEVEL[:-1]) else "run"
     if name in ("json", "jsonl"):
@@ -130,7 +129,8 @@ def _recognise(
     if name:
         return name
     for name, separator in (("tsv", b"\t"), ("csv", b",")):
-        if separator in line and _names(line.split(separator), columns):
+        names = {*_header(line.split(separator))}
+        if separator in line and not any(map(names.isdisjoint, columns)):
             return name
     return _delimited(list(islice(_data_lines(head), 2))) or "trec"
 
@@ -143,9 +143,8 @@ def _delimited(lines: list[bytes]) -> str | None:
         unnamed = separator == b"\t" and any(map(is_number, rows[0]))
         if not several or unnamed or len(lines[0].split()) == 6:
             continue
-        names = [fields.plain_name(word.decode("utf-8", "replace")) for word in rows[0]]
-        known = {*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.RETRIEVED, "id"}
-        if separator != b"\t" or known & {*names}:
+        usual = {*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.RETRIEVED, "id"}
+        if separator != b"\t" or not usual.isdisjoint(_header(rows[0])):
             return "tsv" if separator == b"\t" else "csv"
     return None
 
@@ -225,10 +224,9 @@ def _numbered_columns(lines: Iterable[bytes]) -> str | None:
     return "tevatron" if scored and any(not _is_integer(row[2]) for row in rows) else None
 
 
-def _names(words: list[bytes], columns: Sequence[Sequence[str]]) -> bool:
-    """Whether a header names all the columns."""
-    names = [word.decode("utf-8", "replace").strip().strip('"') for word in words]
-    return all(fields.find(names, aliases) is not None for aliases in columns)
+def _header(words: Iterable[bytes]) -> list[str]:
+    """Return the plain names of columns, quoted or not."""
+    return [fields.plain_name(word.decode("utf-8", "replace")) for word in words]
 
 
 class Reading(NamedTuple):

@@ -31,6 +31,7 @@ from ragkpi.files.delimited import split_values
 from ragkpi.files.formats import HEAD_LENGTH, Reading, is_number, reader_of, recognise_layout
 from ragkpi.files.json_files import read_objects
 from ragkpi.files.lines import (
+    LineColumns,
     LineShape,
     Tokens,
     blocks,
@@ -59,6 +60,17 @@ def read_corpus_sizes(path: str) -> dict[bytes, int]:
     refuse_invalid(path, table.line, size_text, whole, "size", "expected a whole number from 1")
     rows = zip(table.line, repeat(None), query, size.astype(np.int64).tolist(), strict=False)
     return _by_query(path, rows, "one size per query").get(None, {})
+
+
+def _decimals(
+    path: str, table: LineColumns, name: str, at: int, expected: str, least: float = -np.inf
+) -> FloatArray:
+    """Read a column of finite numbers; `InputError` with the line for others and smaller ones."""
+    text = table.column(at)
+    number = text.numbers()
+    valid = np.isfinite(number) & (number >= least)
+    refuse_invalid(path, table.line, text, valid, name, expected)
+    return number
 
 
 def _by_query(
@@ -97,12 +109,11 @@ def read_quality(path: str) -> Quality:
     table = scan(block, shape)
     if not len(table):
         raise InputError(path, None, "no scores", "expected lines of query score")
-    query, *run, score_text = (table.column(number) for number in range(len(shape.columns)))
-    score = score_text.numbers()
-    refuse_invalid(path, table.line, score_text, np.isfinite(score), "score", "expected a number")
-    runs: list[bytes | None] = list(run[0].tolist()) if run else [None] * len(score)
-    rows = zip(table.line, runs, query, score.tolist(), strict=True)
-    return _by_query(path, rows, f"one score per query{' and run' if run else ''}")
+    several = shape is _SEVERAL
+    score = _decimals(path, table, "score", len(shape.columns) - 1, "expected a number")
+    runs: Iterable[bytes | None] = table.column(1) if several else repeat(None, len(score))
+    rows = zip(table.line, runs, table.column(0), score.tolist(), strict=True)
+    return _by_query(path, rows, f"one score per query{' and run' if several else ''}")
 
 
 _NORMS = LineShape(("query", "measure", "mean", "deviation"))
@@ -122,16 +133,11 @@ Norms = Mapping[bytes, Mapping[bytes, Norm]]
 def read_zscores(path: str) -> Norms:
     """Read the mean and the standard deviation of measures for queries."""
     table = read_table(path, _NORMS)
-    query, measure, *number_texts = map(table.column, range(4))
-    numbers = []
-    for name, text in zip(("mean", "deviation"), number_texts, strict=True):
-        number = text.numbers()
-        valid, expected = np.isfinite(number), "expected a decimal number"
-        if name == "deviation":
-            valid, expected = valid & (number >= 0), "expected a decimal number from 0"
-        refuse_invalid(path, table.line, text, valid, name, expected)
-        numbers.append(number.tolist())
-    rows = zip(table.line, measure, query, map(Norm, *numbers), strict=True)
+    expected = "expected a decimal number"
+    mean = _decimals(path, table, "mean", 2, expected)
+    deviation = _decimals(path, table, "deviation", 3, f"{expected} from 0", least=0)
+    norms = map(Norm, mean.tolist(), deviation.tolist())
+    rows = zip(table.line, table.column(1), table.column(0), norms, strict=True)
     return _by_query(path, rows, "each measure once per query")
 
 
@@ -158,10 +164,8 @@ class PreferenceColumns:
 def read_preferences(path: str) -> PreferenceColumns:
     """Read `prefs`: query, judgment group, sub-group, document, level (a decimal number)."""
     table = read_table(path, LINE)
-    query, group, subgroup, document, level_text = map(table.column, range(5))
-    level = level_text.numbers()
-    expected = "expected a decimal number such as 0, 1 or 2.5"
-    refuse_invalid(path, table.line, level_text, np.isfinite(level), "level", expected)
+    level = _decimals(path, table, "level", 4, "expected a decimal number such as 0, 1 or 2.5")
+    query, group, subgroup, document = map(table.column, range(4))
     return PreferenceColumns(path, query, group, subgroup, document, level, table.line)
 
 

@@ -92,10 +92,8 @@ def read_dataset(path: str) -> QrelsColumns:
         )
         for name in ("query_id", "doc_id")
     )
-    level, line = (
-        np.array([judged.relevance for judged in judgements], np.int64),
-        np.arange(len(query)) + 1,
-    )
+    level = np.array([judged.relevance for judged in judgements], np.int64)
+    line = np.arange(len(query)) + 1
     if not len(line):
         raise InputError(path, None, "holds no judgements", "expected qrels of at least one")
     refuse_empty(path, document, line, "document id")
