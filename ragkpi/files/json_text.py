@@ -18,7 +18,9 @@ import json
 import re
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ragkpi.errors import InputError, SeparateRankingsError
@@ -123,7 +125,7 @@ class Path:
         if self.text == "@value":
             return all_octets(values)
         name = self.name_in(layout)
-        return None if name is None else all_octets([value[name] for value in values])
+        return None if name is None else all_octets(list(map(itemgetter(name), values)))
 
     def _remember(self, layout: Keys, name: str | None) -> None:
         if len(self._layouts) >= _MOST_LAYOUTS:
@@ -390,9 +392,12 @@ _TYPES = {"$oid", "$uuid", "$numberInt", "$numberLong", "$numberDouble", "$numbe
 
 def _object(pairs: list[tuple[str, Any]]) -> Any:
     values = dict(pairs)
-    if len(pairs) == 1 and pairs[0][0] in _TYPES:
-        return pairs[0][1]
-    return values if len(values) == len(pairs) else Repeated(pairs)
+    if len(values) == len(pairs) != 1:
+        return values
+    if len(values) < len(pairs):
+        return Repeated(pairs)
+    ((key, value),) = pairs
+    return value if key in _TYPES else values
 
 
 DECODER = json.JSONDecoder(
@@ -574,12 +579,11 @@ def text_of(octets: bytes | bytearray) -> str:
 
 def all_octets(values: Sequence[Any]) -> list[bytes] | None:
     """Return strings and texts of numbers as bytes; None if there is any other value."""
-    if not set(map(type, values)) <= {str}:
-        return None
-    try:
-        return [value.encode("utf-8", "surrogateescape") for value in values]
-    except UnicodeEncodeError:
-        return None
+    with suppress(UnicodeEncodeError, TypeError):
+        return list(map(str.encode, values))
+    with suppress(UnicodeEncodeError, TypeError):
+        return [str.encode(value, "utf-8", "surrogateescape") for value in values]
+    return None
 
 
 def octets_of(value: object, file: str, line: int, what: str) -> bytes:

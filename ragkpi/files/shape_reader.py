@@ -122,7 +122,7 @@ def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
         for record, of in zip(records, queries, strict=True)
         for _ in of
     ]
-    line = np.array(list(chain.from_iterable(lines)), dtype=np.int64)
+    line = np.fromiter(chain.from_iterable(lines), np.int64)
     query = Tokens.from_strings(chain.from_iterable(queries))
     document = Tokens.from_strings(chain.from_iterable(record.documents for record in records))
     value = Tokens.from_strings(chain.from_iterable(record.values for record in records))
@@ -150,7 +150,8 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
     query, counts, document, value, line = _columns_of(file, records)
     groups = query.changes()
     run_ids = (record.run_id for record in reversed(records) if record.run_id)
-    by_rank = [record.by_rank for record in records for _ in record.documents]
+    by_rank = [record.by_rank for record in records]
+    counts_of_records = [len(record.documents) for record in records]
     return RunColumns(
         file=file,
         query=query.take(groups[:-1]),
@@ -159,7 +160,7 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
         score=parse_scores(file, value, line),
         line=line,
         run_id=next(run_ids, b"") or run_id_of(file),
-        by_rank=np.array(by_rank) if any(by_rank) else None,
+        by_rank=np.repeat(by_rank, counts_of_records) if any(by_rank) else None,
         origin=records[0].origin,
         others=_others_of(records),
     )
@@ -209,8 +210,18 @@ class Record(NamedTuple):
         return self.lines[item] if item < len(self.lines) else self.line
 
 
-Items: TypeAlias = "list[tuple[Any, Any]]"
-"""Documents: the key and the value of each."""
+class Items(NamedTuple):
+    """Documents: the key and the value of each, and the keys that all have, if they are alike."""
+
+    pairs: list[tuple[Any, Any]]
+    values: list[Any]
+    layout: Keys | None
+
+    @classmethod
+    def of(cls, pairs: list[tuple[Any, Any]]) -> Items:
+        """Look at pairs of keys and values."""
+        values = [value for _, value in pairs]
+        return cls(pairs, values, shared_keys(values))
 
 
 # Scores or levels, whether the scores are negative ranks, and the map that says what they are.
@@ -238,7 +249,7 @@ def _decimal(value: Any) -> bytes:
 
 def _dotted_keys(path: Path, items: Items) -> str:
     """Return the keys that lead to the number of the first document."""
-    keys = path.first(*items[0][::-1])[1] if items else None
+    keys = path.first(*items.pairs[0][::-1])[1] if items.pairs else None
     return "@number" if keys is None else ".".join(keys) or "@value"
 
 
@@ -342,7 +353,7 @@ class ShapeReader:
         if self.shape.repeated == "refused":
             return listed
         # Two levels are refused later, as in every format.
-        levels = listed.values if self.shape.kind == "qrels" else [b""] * len(items)
+        levels = listed.values if self.shape.kind == "qrels" else [b""] * len(items.pairs)
         first: dict[tuple[bytes, bytes], int] = {}
         for place, pair in enumerate(zip(listed.documents, levels, strict=True)):
             first.setdefault(pair, place)
@@ -356,7 +367,8 @@ class ShapeReader:
         queries = self._query.octets(values, layout)
         queries = queries or list(map(self._query_of, records))
         batch = records[0]._replace(lines=[record.line for record in records])
-        listed = self._numbered(batch, "", [(record.key, record.value) for record in records])
+        items = Items([(record.key, record.value) for record in records], values, layout)
+        listed = self._numbered(batch, "", items)
         return listed._replace(query=queries)
 
     def _refuse(self, record: Record) -> None:
@@ -368,20 +380,19 @@ class ShapeReader:
 
     def _numbered(self, record: Record, name: str, items: Items) -> Listed:
         """Return documents with their numbers, and without a query."""
-        layout = shared_keys([item for _, item in items])
-        documents = self._documents(record, name, items, layout)
+        documents = self._documents(record, name, items)
         if not self._documents_at or record.number == 1:
             self._refuse_fractions(record, documents)
-        values, by_rank, map_ = self._numbers(record, items, layout)
-        others = self._others([item for _, item in items], layout, map_)
-        others |= self._lists_beside(record.value, len(items)) if map_ == ORDER else {}
-        last = record.value if self.shape.list else items[-1][1]
+        values, by_rank, map_ = self._numbers(record, items)
+        others = self._others(items.values, items.layout, map_)
+        others |= self._lists_beside(record.value, len(documents)) if map_ == ORDER else {}
+        last = record.value if self.shape.list else items.values[-1]
         tag = None if self._objects else self._run.scalar(last)
         run_id = b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
         if not self._documents_at:
             find_column(self.shape, "level", list(record.value), self._file, record.line)
             self._documents_at = _dotted_keys(self._doc, items)
-        lines = list(record.lines) if len(record.lines) == len(items) else record.line
+        lines = list(record.lines) if len(record.lines) == len(documents) else record.line
         origin = Origin(self._documents_at, map_)
         return Listed(lines, b"", documents, values, run_id, by_rank, origin, others)
 
@@ -394,7 +405,8 @@ class ShapeReader:
             if self._objects:
                 raise self._no_object(record)
             raise lacking(self._file, self.shape, record, "list", "no list of documents")
-        return listed
+        name, pairs = listed
+        return name, Items.of(pairs)
 
     def _others(
         self, documents: Sequence[Any], layout: Keys | None, map_: str, above: str = ""
@@ -448,17 +460,15 @@ class ShapeReader:
             name = fields.find_one(self._file, record.line, list(record.value), fields.QUERY)
         return octets_of(value, self._file, record.line, name or "query id")
 
-    def _documents(
-        self, record: Record, name: str, items: Items, layout: Keys | None
-    ) -> list[bytes]:
+    def _documents(self, record: Record, name: str, items: Items) -> list[bytes]:
         documents = None
         if self.shape.doc == "@key":
-            documents = all_octets([key for key, _ in items])
+            documents = all_octets([key for key, _ in items.pairs])
         elif self.shape.doc != "@value" or not self._refuses_texts(name):
-            documents = self._doc.octets([item for _, item in items], layout)
+            documents = self._doc.octets(items.values, items.layout)
         return documents or [
             self._document(record, record.line_of(number), name, *item)
-            for number, item in enumerate(items)
+            for number, item in enumerate(items.pairs)
         ]
 
     def _refuse_fractions(self, record: Record, documents: Sequence[bytes]) -> None:
@@ -494,16 +504,16 @@ class ShapeReader:
             )
         return octets
 
-    def _numbers(self, record: Record, items: Items, layout: Keys | None) -> _Numbers:
+    def _numbers(self, record: Record, items: Items) -> _Numbers:
         """Return the texts of the scores or levels of documents, and of their ranks."""
         if self.shape.kind == "run":
-            return self._scores_of(record, items, layout)
-        levels = self._value.octets([item for _, item in items], layout)
+            return self._scores_of(record, items)
+        levels = self._value.octets(items.values, items.layout)
         if levels is None:
             self._refuse_levels_beside(record, items)
             levels = [
                 self._level(record, record.line_of(number), *item)
-                for number, item in enumerate(items)
+                for number, item in enumerate(items.pairs)
             ]
         return levels, False, f"level={_dotted_keys(self._value, items)}"
 
@@ -514,7 +524,7 @@ class ShapeReader:
         for name, values in record.value.items():
             plain = fields.plain_name(name)
             of_levels = plain in fields.LEVEL or plain.removesuffix("s") in fields.LEVEL
-            if not (of_levels and isinstance(values, list) and len(values) == len(items)):
+            if not (of_levels and isinstance(values, list) and len(values) == len(items.pairs)):
                 continue
             if any(v is False or _decimal(v) not in (b"", b"1", b"1.0") for v in values):
                 found = f"{shown(name)} is a list of levels beside the documents"
@@ -537,26 +547,26 @@ class ShapeReader:
             return b"1" if value else b"0"
         return octets_of(value, self._file, line, "a document's number")
 
-    def _scores_of(self, record: Record, items: Items, layout: Keys | None) -> _Numbers:
+    def _scores_of(self, record: Record, items: Items) -> _Numbers:
         file, line = self._file, record.line
         beside = self._scores.listed(record.value) if self._scores else None
         if beside is None and "scores" in self.shape.required:
             raise lacking(file, self.shape, record, "scores")
         if beside is not None:
-            if len(beside[1]) != len(items):
-                found = f"{len(beside[1])} scores for {len(items)} documents"
+            if len(beside[1]) != len(items.pairs):
+                found = f"{len(beside[1])} scores for {len(items.pairs)} documents"
                 raise InputError(file, line, found, "expected a score for each")
             values = [value for _, value in beside[1]]
             keys = [None if value is None else () for value in values]
             scores = self._texts(record, values, keys, "score") if values else []
         else:
-            scores = self._all_or_none(record, self._value, items, layout, "score")
+            scores = self._all_or_none(record, self._value, items, "score")
         ranks: list[bytes] = []
         if not scores or "rank" in self.shape.required:
-            ranks = self._all_or_none(record, self._rank, items, layout, "rank")
+            ranks = self._all_or_none(record, self._rank, items, "rank")
         for part, texts in (("score", scores), ("rank", ranks)):
-            if part in self.shape.required and items and not texts:
-                raise lacking(file, self.shape, record._replace(value=items[0][1]), part)
+            if part in self.shape.required and items.pairs and not texts:
+                raise lacking(file, self.shape, record._replace(value=items.values[0]), part)
         if beside is not None:
             return scores, False, f"scores={beside[0]}"
         if scores:
@@ -569,28 +579,27 @@ class ShapeReader:
             self._warned = True
             names = list(record.value) if isinstance(record.value, dict) else []
             warn_of_order(file, names, self.shape)
-        places = range(begin := self._begin(record), begin + len(items))
+        places = range(begin := self._begin(record), begin + len(items.pairs))
         return [b"-%d" % place for place in places], bool(self.shape.list), ORDER
 
     def _begin(self, record: Record) -> int:
         """Return the number of the first document: its place in a list, or its record's."""
         return 1 if self.shape.list else record.number
 
-    def _all_or_none(
-        self, record: Record, path: Path, items: Items, layout: Keys | None, what: str
-    ) -> list[bytes]:
+    def _all_or_none(self, record: Record, path: Path, items: Items, what: str) -> list[bytes]:
         """Return the scores or ranks of documents, all under the same keys; [] without any."""
-        if not items:
+        layout = items.layout
+        if not items.pairs:
             return []
         name = path.name_in(layout)
         keys: Keys | None = None if path.lacks(layout) else () if name is None else (name,)
-        texts = path.octets([item for _, item in items], layout) if keys is not None else []
+        texts = path.octets(items.values, layout) if keys is not None else []
         if texts is not None:
             self._refuse_some(record, [keys], what)
             return texts
         found = [
             path.first(item, key, number)
-            for number, (key, item) in enumerate(items, self._begin(record))
+            for number, (key, item) in enumerate(items.pairs, self._begin(record))
         ]
         return self._texts(
             record,

@@ -11,6 +11,7 @@ import warnings
 import pytest
 
 from ragkpi.errors import RagkpiError
+from ragkpi.files import json_files, shape_reader
 from ragkpi.files.formats import reader_of, reading_for, sieve_for
 from ragkpi.files.opening import Source
 from tests.fuzz.dumps import dump, made_run, rankings
@@ -58,3 +59,33 @@ def test_read_or_refused_with_a_command(seed, tmp_path):
     path = tmp_path / f"dump{suffix}"
     path.write_bytes(text.encode())
     assert outcome(path, rankings(run)) in ("read", "command"), text[:600]
+
+
+def answer(path):
+    """The documents of each query, or the refusal."""
+    try:
+        return ranked(path)
+    except RagkpiError as problem:
+        return str(problem)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_many_records_are_read_as_one_by_one(seed, tmp_path, monkeypatch):
+    """Also where a value is missing, unlike the others or no JSON: the line in the refusal, too."""
+    rng = random.Random(seed)
+    made = dump(rng, made_run(rng))
+    if made is None or made[1] != ".jsonl":
+        return
+    lines = made[0].splitlines(keepends=True)
+    place = rng.randrange(len(lines))
+    some = re.findall(r'"[^"]*"|[0-9.]+', lines[place])
+    value = rng.choice(["null", "1e9", '"x"', "[]", '{"a": 1, "a": 2}', "}"])
+    damaged = lines[place].replace(rng.choice(some), value, 1)
+    path = tmp_path / "dump.jsonl"
+    for text in (made[0], "".join([*lines[:place], damaged, *lines[place + 1 :]])):
+        path.write_text(text)
+        with monkeypatch.context() as one_by_one:
+            many = answer(path)
+            one_by_one.setattr(shape_reader, "_RECORDS_AT_ONCE", 1)
+            one_by_one.setattr(json_files, "_LINES_AT_ONCE", 1)
+            assert answer(path) == many, text
