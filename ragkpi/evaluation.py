@@ -159,8 +159,6 @@ class Evaluator:
         Runs that cannot be evaluated become errors, too. Without a corpus size, the number of
         documents seen in qrels and in all runs replaces it.
         """
-        refuse_unserved(metrics, self.rel_info, self.settings)
-        refuse_levels(metrics, self.relevance.judgements)
         seen = 0
         if self._counts_documents(metrics):
             read = [run for run in runs if isinstance(run, Hits)]

@@ -6,8 +6,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragkpi.cli.configuration import PROJECT
-from ragkpi.cli.evaluation_options import Arguments
-from ragkpi.cli.options import option, option_group
+from ragkpi.cli.options import argument_group, option, option_group
 from ragkpi.cli.terminal import colour_warnings, end_bar, held_notes, tell
 from ragkpi.errors import UsageError
 from ragkpi.reports.layout import Layout, Report
@@ -215,14 +214,13 @@ output_of_eval = output.changed(
 )
 
 
-@option_group("Labels")
+@argument_group("Labels")
 def naming(
     names: Literal["file", "runid"] = option(
         "--names file|runid", "Call runs after their files or their run ids.", "file"
     ),
-) -> Arguments:
-    """Return the source of run names."""
-    return {"names": names}
+) -> None:
+    """The source of run names."""
 
 
 Signed = Literal["none", "short", "long"]

@@ -190,18 +190,24 @@ class EvaluationReport:
     @classmethod
     def of(
         cls,
-        names: Sequence[str],
-        runs: Sequence[Scores],
-        signature: Signature | None,
-        gates: Sequence[Verdict] = (),
+        scored: Mapping[str, Scores],
+        signature: Signature | None = None,
+        verdicts: Sequence[Verdict] = (),
+        bootstrap: Bootstrap | None = None,
+        worst: WorstQueries | None = None,
     ) -> EvaluationReport:
-        """Return the report on runs without intervals."""
-        return cls(
-            [
-                EvaluatedRun(name, run, {}, signature, [one for one in gates if one.run == name])
-                for name, run in zip(names, runs, strict=True)
-            ]
-        )
+        """Return the report on the scores of runs, with intervals if there is a `bootstrap`."""
+        rows = [
+            EvaluatedRun(
+                name,
+                scores,
+                intervals(scores, bootstrap) if bootstrap else {},
+                signature,
+                [verdict for verdict in verdicts if verdict.run == name],
+            )
+            for name, scores in with_progress(scored.items(), "intervals", len(scored))
+        ]
+        return cls(rows, bootstrap, worst)
 
     def interval_notes(self) -> list[str]:
         """Return the notes that a reader of the intervals needs, one per line."""
@@ -319,19 +325,9 @@ def report_on(
 
     Rows have intervals if there is a `bootstrap`. `most` and `sort` are those of `worst_queries`.
     """
-    rows = [
-        EvaluatedRun(
-            name,
-            scores,
-            intervals(scores, bootstrap) if bootstrap else {},
-            signature,
-            [verdict for verdict in verdicts if verdict.run == name],
-        )
-        for name, scores in with_progress(scored.items(), "intervals", len(scored))
-    ]
     ordered = most is not None or sort is not None
     worst = worst_queries(list(scored.values()), sort, most) if ordered else None
-    report = EvaluationReport(rows, bootstrap, worst)
+    report = EvaluationReport.of(scored, signature, verdicts, bootstrap, worst)
     if labels is None:
         return report
     from ragkpi.library.slices import queries_of, with_slices

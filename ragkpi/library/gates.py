@@ -1,28 +1,39 @@
-"""Gates of runs against a baseline that is read in the same call: for eval and compare."""
+"""How a call compares runs: the procedure from its arguments, and gates against a baseline."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
+from ragkpi.library.arguments import Comparing, bootstrap_of, checked
 from ragkpi.library.call import Evaluations
 from ragkpi.library.unjudged_doubt import judging_of
 from ragkpi.measures.measure import Scores
 from ragkpi.statistics.gates import BaselineGate, Verdict, baseline_verdicts
-from ragkpi.statistics.paired import Difference
+from ragkpi.statistics.paired import Difference, Procedure
+from ragkpi.statistics.units import Clusters
+
+
+def procedure_of(how: Comparing, clusters: Clusters | None = None) -> Procedure:
+    """Return the procedure of a comparison, or refuse wrong arguments."""
+    values = checked(how, ("test", "trials", "correction", "family"))
+    return Procedure(bootstrap=bootstrap_of(how, clusters=clusters), **values)
 
 
 def verdicts_on_run(
-    evaluated: Evaluations,
+    evaluated: Evaluations | None,
     keys: tuple[str, str],
     baseline: tuple[str, Scores],
     run: tuple[str, Scores],
     gate: BaselineGate,
 ) -> list[Verdict]:
-    """Hold a run against a baseline that was read in the same call; `keys` are their names there.
+    """Hold a run against a baseline; `keys` are their names in the call.
 
-    Rates that are equal stay equal if the runs rank alike, and doubts are those of `holes`.
+    Where both were read there, rates that are equal stay equal if the runs rank alike, and doubts
+    are those of `holes`.
     """
+    if evaluated is None or not all(key in evaluated.by_name for key in keys):
+        return baseline_verdicts(baseline, run, gate)
     one, other = (evaluated.by_name[key] for key in keys)
     gate = replace(gate, doubt=_doubt_of(evaluated, *keys, (baseline[0], run[0])))
     return baseline_verdicts(baseline, run, gate, "equal" if other.ranks_like(one) else "differ")

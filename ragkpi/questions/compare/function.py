@@ -11,9 +11,8 @@ from ragkpi.errors import GateFailedError, RagkpiError, UsageError
 from ragkpi.interface import interface, option
 from ragkpi.library.arguments import AnyQrels, Comparing, Labels, Runs, call_of, named_runs, one_of
 from ragkpi.library.call import OnProblem
-from ragkpi.library.gates import verdicts_on_run
+from ragkpi.library.gates import procedure_of, verdicts_on_run
 from ragkpi.library.ground import Signature
-from ragkpi.library.procedure import procedure_of
 from ragkpi.library.result import Result
 from ragkpi.library.slices import queries_of, slices_of, with_slices
 from ragkpi.library.stored import scored_runs, with_results
@@ -31,7 +30,7 @@ from ragkpi.questions.compare.verdict import doubts_of_best
 from ragkpi.reports.layout import SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
-from ragkpi.statistics.gates import BaselineGate, Verdict, baseline_verdicts, margin_of
+from ragkpi.statistics.gates import BaselineGate, Verdict, margin_of
 from ragkpi.statistics.paired import Procedure
 
 
@@ -182,8 +181,8 @@ def compare(
     if problems == "raised" or len(scored.scores) < 2 or lacking:
         interface().refuse(failed)
     every = list(scored.scores.values())
-    all_read = evaluated is not None and len(evaluated.by_name) == len(every)
-    judging = judging_of(evaluated) if evaluated and all_read else None
+    of_files = evaluated if evaluated and len(evaluated.by_name) == len(every) else None
+    judging = judging_of(of_files) if of_files else None
     queries = queries_of(every)
     parts = slices_of(call.labels, queries)
     groups = [every, *([part.of(run) for run in every] for part in parts)]
@@ -196,10 +195,7 @@ def compare(
         first, *others = zip(scored.scores, names, every, strict=True)
         for other in others:
             keys, pair = (first[0], other[0]), (first[1:], other[1:])
-            if evaluated and all_read:
-                verdicts += verdicts_on_run(evaluated, keys, *pair, gate)
-            else:
-                verdicts += baseline_verdicts(*pair, gate)
+            verdicts += verdicts_on_run(of_files, keys, *pair, gate)
     missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
     if missed and problems == "raised":
         raise GateFailedError("; ".join(map(str, missed)))

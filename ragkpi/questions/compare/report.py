@@ -266,8 +266,8 @@ class _ComparedReport(ABC, Generic[Compared]):
         return evidence_in_words(compared.runs, compared.metrics[0], clusters)
 
     def _runs(self) -> EvaluationReport:
-        names, runs = self.compared.names, self.compared.runs
-        return EvaluationReport.of(names, runs, self.signature, self.gates)
+        scored = dict(zip(self.compared.names, self.compared.runs, strict=True))
+        return EvaluationReport.of(scored, self.signature, self.gates)
 
     def _row_names(self, layout: Layout) -> Names:
         names = self.compared.names
@@ -647,7 +647,8 @@ class PaperTable:
         table = Table(columns, with_best_marked(columns, rows), [], self.caption)
         if layout.notes == "columns":
             table = _with_marks_as_columns(table)
-        return EvaluationReport.of(first.names, first.runs, self.signature).signed(table, layout)
+        scored = dict(zip(first.names, first.runs, strict=True))
+        return EvaluationReport.of(scored, self.signature).signed(table, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Raise an error: tables for papers have no JSON."""

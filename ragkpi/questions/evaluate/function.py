@@ -404,20 +404,18 @@ def evaluate(
     several = runs_of(run)
     runs = named_run(run) if several is None else several
     gates = _gates(runs, fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
-    baselines: Mapping[str, RunOrPath] = {}
-    depth = 0
+    read, depth = runs, 0
     if gates:
         if not call.requests:
             default = {metric.name for metric in metrics}
             metrics += [metric for metric in gates.metrics() if metric.name not in default]
         gates.refuse_idle(metrics)
-        call, baselines = replace(call, without_judged="refused"), gates.runs(runs)
-        depth = gates.depth(metrics, call.settings)
-    read = {**runs, **baselines}
+        call, read = replace(call, without_judged="refused"), {**runs, **gates.runs}
+        depth = gates.depth(metrics, call.settings) if gates.runs else 0
     noted = inputs()  # files before reading, so that hashes later cover the same bytes
-    for path in [*read.values(), *(gates.stored_files if gates else ())]:
-        if isinstance(path, str):
-            noted.note_file(path)
+    for path in [*read.values(), fail_under_baseline]:
+        if isinstance(path, str | os.PathLike):
+            noted.note_file(os.fspath(path))
     evaluator = call.evaluator(qrels, metrics)
     hits = call.read(qrels, evaluator, read, evaluator.needs(metrics, depth))
     if not (call.requests or gates or zscores) and _is_of_positives(hits):
@@ -476,6 +474,8 @@ def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> M
     scores = {name: run.scores for name, run in evaluated.by_name.items()}
     if zscores is None:
         return scores
-    from ragkpi.questions.evaluate.zscores import standardized
+    from ragkpi.files.query_files import read_zscores
+    from ragkpi.questions.evaluate.zscores import standardize
 
-    return standardized(zscores, scores)
+    norms = read_zscores(os.fspath(zscores))
+    return {name: standardize(of_run, norms) for name, of_run in scores.items()}

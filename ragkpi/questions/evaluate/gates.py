@@ -27,7 +27,6 @@ from ragkpi.statistics.gates import (
     DecidedBy,
     Gate,
     Verdict,
-    baseline_verdicts,
     limit_verdict,
     margin_of,
     parse_gate,
@@ -59,17 +58,17 @@ GateLimits = Mapping[str, float] | Iterable[tuple[str, float] | str]
 
 @dataclass(frozen=True)
 class Gates:
-    """The gates that runs must pass: limits, and a run or a stored result as the baseline."""
+    """The gates that runs must pass: limits, and a baseline, by a name that no run has."""
 
     limits: Sequence[Gate] = ()
-    baseline: RunOrPath | StoredResult | None = None
+    baseline: Mapping[str, RunOrPath | StoredResult] = field(default_factory=dict)
     against: BaselineGate = field(default_factory=BaselineGate)
 
     def refuse_idle(self, metrics: Sequence[Metric]) -> None:
         """Raise `UsageError` for gates that no run can miss, or keep."""
         for gate in self.limits:
             refuse_idle(gate, metrics)
-        if self.baseline is not None and not any(metric.is_comparable for metric in metrics):
+        if self.baseline and not any(metric.is_comparable for metric in metrics):
             gate_name = option("fail_under_baseline")
             raise UsageError(f"{gate_name}: no value of this evaluation is better than another")
 
@@ -80,27 +79,14 @@ class Gates:
             return find_metrics(names)
         return []
 
-    def runs(self, others: Iterable[str]) -> dict[str, RunOrPath]:
-        """Return the baseline, if it is a run, under a unique name."""
-        if self.baseline is None or isinstance(self.baseline, StoredResult):
-            return {}
-        name = getattr(self.baseline, "name", "baseline")
-        if isinstance(self.baseline, str) and not isinstance(self.baseline, NamedPath):
-            name = self.baseline
-        while name in others:
-            name += "#baseline"
-        return {name: self.baseline}
+    @property
+    def runs(self) -> dict[str, RunOrPath]:
+        """The baseline, if it is a run."""
+        return {n: run for n, run in self.baseline.items() if not isinstance(run, StoredResult)}
 
     def depth(self, metrics: Sequence[Metric], settings: Settings) -> int:
         """Return the depth to which doubts about a baseline need names of documents."""
-        if self.baseline is None or isinstance(self.baseline, StoredResult):
-            return 0
         return max(names_needed([metric], settings) for metric in metrics)
-
-    @property
-    def stored_files(self) -> Sequence[str]:
-        """The paths of the stored results, which were read."""
-        return [self.baseline.path] if isinstance(self.baseline, StoredResult) else []
 
     def verdicts(
         self,
@@ -110,9 +96,8 @@ class Gates:
     ) -> list[Verdict]:
         """Test every run against limits and baselines.
 
-        `names` are those of the runs in the result by their names in the call; other `scores` are
-        those of baselines. Baselines, and limits without a slice, concern the values over all
-        queries.
+        `names` are those of the runs in the result by their names in the call. Baselines, and
+        limits without a slice, concern the values over all queries.
         """
         queries = queries_of(scores[run] for run in names)
         slices = slices_of(evaluated.call.labels, queries)
@@ -128,17 +113,18 @@ class Gates:
                 for part in parts or ():
                     verdict = limit_verdict(name, part.of(scores[run]), limit)
                     every.append(replace(verdict, name=f"{visible(part.name)}:{verdict.name}"))
-            if isinstance(stored := self.baseline, StoredResult):
-                stored.refuse_run(name, scores[run], evaluated)
-                metrics = [metric for metric in scores[run].metrics if metric.is_comparable]
-                there, here = (
-                    of.only(of[metric.name] for metric in metrics)
-                    for of in (stored.scores, scores[run])
-                )
-                every += baseline_verdicts((stored.name, there), (name, here), gate)
-            for other in scores.keys() - names:
-                pair = (other, scores[other]), (name, scores[run])
-                every += verdicts_on_run(evaluated, (other, run), *pair, gate)
+            for other, baseline in self.baseline.items():
+                there, here = scores.get(other), scores[run]
+                if isinstance(baseline, StoredResult):
+                    baseline.refuse_run(name, here, evaluated)
+                    comparable = [metric.name for metric in here.metrics if metric.is_comparable]
+                    there, here = (
+                        of.only(of[metric] for metric in comparable)
+                        for of in (baseline.scores, here)
+                    )
+                if there is not None:  # else it could not be evaluated
+                    pair = (other, there), (name, here)
+                    every += verdicts_on_run(evaluated, (other, run), *pair, gate)
         return every
 
 
@@ -193,7 +179,7 @@ def gates_of(
         Procedure(family="all", bootstrap=Bootstrap(level=gate_confidence or 0.95)),
     )
     if not isinstance(baseline, str | os.PathLike):
-        return Gates(limits, run_of(baseline), against)
+        return Gates(limits, _named(run_of(baseline), runs), against)
     path = os.fspath(baseline)
     for run in runs.values():
         with suppress(OSError, ValueError):
@@ -202,4 +188,16 @@ def gates_of(
                     f"{option('fail_under_baseline')} {path}: it is a run of this call, and no "
                     "worse than itself; leave it out of the runs, or give another baseline"
                 )
-    return Gates(limits, _baseline_of(path), against)
+    return Gates(limits, _named(_baseline_of(path), runs), against)
+
+
+def _named(
+    baseline: RunOrPath | StoredResult, runs: Iterable[str]
+) -> dict[str, RunOrPath | StoredResult]:
+    """Return the baseline under a name that no run has."""
+    name = getattr(baseline, "name", "baseline")
+    if isinstance(baseline, str) and not isinstance(baseline, NamedPath):
+        name = baseline
+    while name in runs:
+        name += "#baseline"
+    return {name: baseline}

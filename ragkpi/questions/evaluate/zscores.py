@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.files.query_files import Norm, Norms, read_zscores
+from ragkpi.files.query_files import Norm, Norms
 from ragkpi.library.arguments import AnyQrels, Evaluating, Runs, call_of, named_runs
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM, MetricScores, Scores
@@ -178,9 +177,3 @@ def zscores(
     sentence = f"Means and deviations are over {len(evaluated.names)} runs."
     answer = Answer("zscores", table, [sentence], {})
     return ZScores(answer, None, evaluated.notes, evaluated.signed(), lines)
-
-
-def standardized(path: str | os.PathLike[str], scored: Mapping[str, Scores]) -> dict[str, Scores]:
-    """Return the z-scores of runs, from a file of means and deviations."""
-    norms = read_zscores(os.fspath(path))
-    return {name: standardize(scores, norms) for name, scores in scored.items()}
