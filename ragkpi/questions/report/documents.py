@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -80,22 +80,23 @@ def query_details(
         return []
     if hits is None and "-" in paths:
         raise UsageError("-: so many queries are read twice, and a pipe is read once; give a file")
-    judgements, settings = evaluator.relevance.judgements, evaluator.settings
-    ids = [runs[0].scores.queries[query] for query in queries]
-    some = replace(judgements, index={query: judgements.index[query] for query in ids})
-    if hits is None:
+    every, settings = evaluator.relevance.judgements, evaluator.settings
+    numbers = [every.index[runs[0].scores.queries[query]] for query in queries]
+    judgements = every
+    if hits is None:  # without other queries, whose documents would be kept as well
+        judgements = every.of_queries(np.sort(numbers))
         with doing("reading documents", len(paths)) as watch:
             names = RunParts(depth=DEEPEST if settings.unjudged == "removed" else depth)
-            outcomes = read_runs(list(paths), some, names, evaluator.run_format, watch)
+            outcomes = read_runs(list(paths), judgements, names, evaluator.run_format, watch)
         interface().refuse([run for run in outcomes if isinstance(run, RagkpiError)])
         hits = [run for run in outcomes if isinstance(run, Hits)]
-    numbers = frozenset(some.index.values())
-    rankings = [_rankings(of_run, judgements, numbers, settings, depth) for of_run in hits]
+    of_page = {judgements.index[every.queries[number]] for number in numbers}
+    rankings = [_rankings(of_run, judgements, of_page, settings, depth) for of_run in hits]
     pool: _Rankings = {}
     if evaluator.pool is not None:
-        of_pool = evaluator.read_pool(some, RunParts(depth=DEEPEST))
-        pool = _rankings(of_pool, judgements, numbers, Settings(), DEEPEST)
-    details = [_detail(query, runs, rankings, pool, judgements) for query in queries]
+        of_pool = evaluator.read_pool(judgements, RunParts(depth=DEEPEST))
+        pool = _rankings(of_pool, judgements, of_page, Settings(), DEEPEST)
+    details = [_detail(query, runs, rankings, pool, judgements, every) for query in queries]
     entries = np.cumsum([len(query.documents) + sum(map(len, query.rankings)) for query in details])
     return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
 
@@ -126,8 +127,12 @@ def _detail(
     rankings: Sequence[_Rankings],
     pool: _Rankings,
     judgements: Judgements,
+    every: Judgements,
 ) -> QueryDetail:
-    number = judgements.index[runs[0].scores.queries[query]]
+    """Collect the documents of a query; runs were judged by every judgement, and read by some."""
+    id_ = runs[0].scores.queries[query]
+    number = judgements.index[id_]
+    moved = int(every.starts[every.index[id_]]) - int(judgements.starts[number])
     rows = np.arange(judgements.starts[number], judgements.starts[number + 1])
     rows = rows[judgements.level[rows] >= max(runs[0].judged.settings.relevance_level, 1)]
     relevant = list(zip(judgements.document.take(rows).tolist(), rows.tolist(), strict=True))
@@ -141,7 +146,7 @@ def _detail(
         hits = slice(int(run.judged.starts[query]), int(run.judged.starts[query + 1]))
         judgement, rank = run.judged.judgement[hits].tolist(), run.judged.rank[hits].tolist()
         rank_of = dict(zip(judgement, rank, strict=True))
-        ranks = [[place[name], rank_of.get(row, 0)] for name, row in relevant]
+        ranks = [[place[name], rank_of.get(row + moved, 0)] for name, row in relevant]
         below.append([pair for pair in ranks if pair[1] > len(top)])
     return QueryDetail(
         query,
