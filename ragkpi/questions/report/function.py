@@ -114,11 +114,18 @@ def embedded_json(data: Mapping[str, Any]) -> str:
 
     ``<``, ``>`` and ``&`` become ``\u003c`` and the like, which readers of JSON undo.
     """
-    compact = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    text = compact.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates escaped
+    text = _compact(data, 2).encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
+
+
+def _compact(value: Any, levels: int) -> str:
+    """Write JSON without spaces; the encoder holds a text per number until a value is complete."""
+    if not levels or not isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    items = (f"{_compact(name, 0)}:{_compact(of, levels - 1)}" for name, of in value.items())
+    return f"{{{','.join(items)}}}"
 
 
 def _chart_scripts() -> list[str]:

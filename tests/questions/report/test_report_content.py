@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from ragkpi import report as ragkpi_report
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION
 from tests.published_schema import valid_document
 
@@ -203,3 +204,20 @@ def test_what_cannot_be_a_page_is_refused_in_a_line(ragkpi, arguments, said):
     assert done.status == 1
     assert said in done.err
     assert done.err.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"pool": f"{FIXTURES / 'first_stage.run'}"},
+        {"unjudged": "removed", "max_retrieved": 7, "detail_depth": 5},
+        {"detail_depth": 3, "detail_queries": 4},
+    ],
+)
+def test_runs_that_are_read_twice_show_the_same_documents(how, monkeypatch):
+    """Of many queries, only the runs' documents of the telling ones are kept, by a second look."""
+    qrels, runs = FIXTURES / "qrels.txt", [FIXTURES / "reranked.run", FIXTURES / "dense.run"]
+    once = ragkpi_report(qrels, runs, **how).data["details"]
+    monkeypatch.setattr("ragkpi.questions.report.content._MOST_CELLS", 0)
+    assert ragkpi_report(qrels, runs, **how).data["details"] == once
+    assert any(place for query in once for place in query["below"]) == ("detail_depth" in how)
