@@ -281,3 +281,21 @@ def test_of_many_queries_chance_is_as_likely_as_by_the_binomial_distribution():
         judged = population(1000, [1] * 3000, [[10]] * hits + [[]] * (3000 - hits), num_ret=10)
         evidence = study_run(judged, [10], Limits(plateau=0.0)).choice.evidence
         assert evidence == pytest.approx(stats.binom.sf(hits - 1, 3000, 0.01), abs=1e-12)
+
+
+def test_the_chart_of_few_depths_has_the_whole_curve_down_to_the_deepest():
+    """Success at K = 1, 2, …, counted by hand: the queries' first relevant ranks are 1, 2 and 4."""
+    qrels = {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}}
+    names = [f"d{rank}" for rank in range(1, 13)]
+    run = {}
+    for query, rank in (("a", 1), ("b", 2), ("c", 4)):
+        ranked = [*names[: rank - 1], "x", *names[rank - 1 :]]
+        run[query] = {name: -place for place, name in enumerate(ranked)}
+    result = ragkpi.depth(qrels, {"run": run}, at=[5, 10], corpus_size=1000)
+    _, success = result.charts()
+    line = success.lines[0]
+    assert list(success.x.ticks) == [5, 10]
+    assert [place for place in line.x if place != 4] == [1, 2, 3, 5, 10]
+    by_hand = {1: 1 / 3, 2: 2 / 3, 3: 2 / 3, 4: 1.0, 5: 1.0, 10: 1.0}
+    assert line.y == pytest.approx([by_hand[place] for place in line.x])
+    assert [row["K"] for row in result.rows] == [5, 10]

@@ -406,16 +406,17 @@ _VISIBLE = 0.02  # least relative difference that a reader sees in a chart
 
 
 def depth_charts(curves: Curves) -> list[Chart]:
-    """Draw BoR under its ceiling, and success above chance, at the depths of the table."""
+    """Draw BoR under its ceiling, and success above chance; ticks are the depths of the table."""
     ticks = curves.depths if len(curves.depths) <= _MOST_TICKS else ()
     unit = "documents retrieved" if curves.corpus_size is None else "documents shown"
     depth = Axis(f"K, {unit}", "log", ticks=ticks)
     rules, notes = _collapse_rules(curves)
+    drawn = curves.drawn or curves.depths
     bits, success, quality, reasons = [], [], [], []
     for curve in curves.curves:
         if curve.name or curves.success == "published":
-            bits.append(_line(curve, curves.depths, "bor"))
-            success.append(_line(curve, curves.depths, "p_obs"))
+            bits.append(_line(curve, drawn, "bor"))
+            success.append(_line(curve, drawn, "p_obs"))
         if curve.name and not curve.study.recommended:
             reasons.append(f"{curve.name}: {_situation(curves, curve).headline}")
         if curve.quality:
@@ -468,7 +469,7 @@ def _line(curve: Curve, depths: Sequence[int], measure: str) -> Line:
 
 def _shared(curves: Curves, measure: str, name: str) -> list[Line]:
     """Draw a curve that depends only on the queries, once if all runs' curves look the same."""
-    x = curves.depths
+    x = curves.drawn or curves.depths
     lines = [
         Line(f"{name} of {curve.name}", x, curve.values(measure, x), role="ceiling")
         for curve in curves.curves

@@ -175,7 +175,7 @@ def depth(
         curves, judged = _curves_of_runs(
             call, qrels, named_runs(runs), depths, limits, answers, resampling, ci
         )
-    metrics = curves.curves[0].metrics
+    metrics = [m for m in curves.curves[0].metrics if max(m.cutoffs) in curves.depths]
 
     def charts() -> list[Chart]:
         return noted(depth_charts(curves), call.small_print(qrels, metrics, judged))
@@ -327,6 +327,7 @@ def _curves_of_chance(
 
 _NOTED = ("bor", "recall")  # what notes and warnings rest on
 _ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
+_DRAWN = ("p_obs", "p_rand", "bor", "bor_max")  # in charts
 
 
 def _curves_of_runs(
@@ -375,16 +376,19 @@ def _curves_of_runs(
     if depths is None:  # the table has what the verdict names
         usual = sorted({*usual, *named_depths(studies)})
     quality = for_runs(answers, evaluated.names)
-    curves, metrics, estimated = [], values(usual), []
+    named = [depth for depth in named_depths(studies) if depth <= usual[-1]]
+    drawn = sorted({*usual, *usual_depths(usual[-1]), *named})  # few depths show no bend
+    between = [depth for depth in drawn if depth not in usual]
+    curves, metrics, estimated = [], [*values(usual), *at_each(_DRAWN, between, limits.needed)], []
     for name, result, study in zip(evaluated.names, evaluated, studies, strict=True):
         judged, divisor, bounds = result.plain, result.scores.divisor, {}
         if ci:
-            of_both = [metric for metric in metrics if metric.measure.name in _ESTIMATED]
+            of_both = [m for m in values(usual) if m.measure.name in _ESTIMATED]
             estimated.append(score(judged, of_both, divisor))
             bounds = intervals(estimated[-1], resampling)
         columns = (score(judged, [metric], divisor).columns[0] for metric in metrics)
         curves.append(Curve(name, values_of(columns, bounds), study, quality.get(name, {})))
-    studied = Curves(curves, usual, limits, resampling if ci else None, estimated)
+    studied = Curves(curves, usual, limits, resampling if ci else None, estimated, drawn)
     return studied, next(iter(evaluated)).plain
 
 

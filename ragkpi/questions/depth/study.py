@@ -472,6 +472,7 @@ class Curves:
     """One curve per run over the same ascending depths, and the limits of the study.
 
     `corpus_size` is set without runs; `bootstrap` with intervals, of the scores `estimated`.
+    `drawn` are the depths of charts, if these have more than the table.
     """
 
     curves: Sequence[Curve]
@@ -479,6 +480,7 @@ class Curves:
     limits: Limits
     bootstrap: Bootstrap | None = None
     estimated: Sequence[Scores] = ()
+    drawn: Sequence[int] = ()
     corpus_size: int | None = None
     success: Literal["observed", "published", "logged"] = "observed"
 
