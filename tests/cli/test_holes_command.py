@@ -75,6 +75,18 @@ def test_of_equal_runs_one_may_fall_behind(runs, ragkpi, tmp_path):
     assert "which run is best: kept could pass risky in recall_2." in document["answer"][0]
 
 
+def test_two_runs_are_one_pair(ragkpi, tmp_path):
+    """Equal now: y at rank 1 may put one ahead by P_1; by P_3 either may pass the other."""
+    (tmp_path / "first").write_text("q Q0 y 1 3 r\nq Q0 a 2 2 r\nq Q0 b 3 1 r\n")
+    (tmp_path / "second").write_text("q Q0 b 1 3 r\nq Q0 a 2 2 r\nq Q0 z 3 1 r\n")
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\n")
+    words = ("holes", "-m", "P.1,P.3", "qrels", "first", "second", "--format", "json")
+    document = json.loads(ragkpi(*words, folder=tmp_path).out)
+    swaps = [(swap["better"], swap["worse"]) for swap in document["findings"]["swaps"]]
+    assert swaps == [("second", "first"), ("first", "second")]
+    assert "which run is best: first could pass second in P_1. Judge" in document["answer"][0]
+
+
 @pytest.mark.parametrize(
     ("runs", "says"),
     [

@@ -401,6 +401,15 @@ def test_ids_like_turns_are_noted_where_turns_differ_alike(shared, noted):
     assert "clusters: 20 of 100 queries" in words
 
 
+def test_equal_differences_have_no_correlation_to_tell():
+    """Three queries in two clusters, which all differ by the same: no variance, no correlation."""
+    queries = [b"1", b"2", b"3"]
+    runs = [scores([(MAP, [value] * 3)], queries) for value in (0.25, 0.5)]
+    (words,) = evidence_in_words(runs, MAP, {b"1": "one", b"2": "one", b"3": "other"})
+    assert words.startswith("clusters: 2 of 3 queries, ")
+    assert words.endswith("; the value is that over queries")
+
+
 def test_a_few_runs_are_named_with_their_p():
     found = against_baseline([0.5, 0.0, 0.6])
     p = [f"{d.corrected:.1g}" if d.corrected < 0.00005 else f"{d.corrected:.4f}"

@@ -41,11 +41,14 @@ def evidence_in_words(
     units = _units(queries, clusters)
     if units < len(queries):
         alike = correlation_of_differences(runs, metric, clusters or {})
+        known = (
+            f". Differences by {metric.name} have a correlation of {alike.within:.2f} within "
+            f"clusters (p = {short_p(alike.p)}): a design effect of {alike.design_effect:.2f}"
+        )
         yield (
             f"clusters: {units:,} of {counted(len(queries), 'query', 'queries')}, "
-            "which are evidence as a whole; the value is that over queries. Differences by "
-            f"{metric.name} have a correlation of {alike.within:.2f} within clusters (p = "
-            f"{short_p(alike.p)}): a design effect of {alike.design_effect:.2f}"
+            "which are evidence as a whole; the value is that over queries"
+            f"{'' if math.isnan(alike.within) else known}"
         )
     if _FEW <= units < _SOME:
         yield _unseen(queries, clusters)

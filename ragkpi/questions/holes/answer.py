@@ -151,7 +151,8 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
     at_the_top = [  # several runs may be
         s for s in bounds.swaps if values[s.metric.name, s.better] == best[s.metric.name]
     ]
-    pairs = len({(swap.worse, swap.better) for swap in at_the_top or bounds.swaps})
+    # Of equal runs either could pass the other, by one measure and by another: one pair.
+    pairs = len({frozenset((swap.worse, swap.better)) for swap in at_the_top or bounds.swaps})
     if at_the_top:
         alike = [swap for swap in at_the_top if swap.certain] or at_the_top
         first = _open_pair(alike[0], names)
