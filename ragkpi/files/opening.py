@@ -136,11 +136,9 @@ def parts_of(path: str) -> list[str]:
     """Return the parquet files of a folder in order, hidden files left out; [] for a file."""
     if path == "-" or not os.path.isdir(path):
         return []
-    return [
-        os.path.join(path, name)
-        for name in sorted(os.listdir(path))
-        if name.endswith((".parquet", ".pq")) and not name.startswith((".", "_"))
-    ]
+    names = (name for name in sorted(os.listdir(path)) if name.endswith((".parquet", ".pq")))
+    parts = (os.path.join(path, name) for name in names if not name.startswith((".", "_")))
+    return [part for part in parts if not os.path.isdir(part)]
 
 
 class HashedPipe(io.RawIOBase):

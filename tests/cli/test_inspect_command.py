@@ -129,6 +129,19 @@ def test_a_folder_is_a_table_and_what_cannot_be_read_is_in_it(ragkpi, tmp_path):
     assert b"\x1b" not in screen
 
 
+def test_a_folder_of_parts_is_one_file_of_its_folder(ragkpi, tmp_path):
+    """As Spark writes a run: a folder of its name."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "all" / "spark.parquet").mkdir(parents=True)
+    for part, query in enumerate(("q1", "q2")):
+        columns = {"query_id": [query], "doc_id": ["d"], "score": [0.5], "run_id": ["a"]}
+        path = tmp_path / "all" / "spark.parquet" / f"part-{part}.parquet"
+        parquet.write_table(pyarrow.table(columns), path)
+    (file,) = inspected(ragkpi, tmp_path, "all")["files"]
+    assert (file["file"], file["kind"], file["queries"]) == ("all/spark.parquet", "run", 2)
+
+
 def test_nothing_to_inspect(ragkpi, tmp_path):
     for arguments in ((), (".",)):
         outcome = ragkpi("inspect", *arguments, folder=tmp_path)

@@ -77,13 +77,13 @@ def inspect(
 def _files_of(path: str) -> list[str]:
     """Return a file, or the files of a folder that are not hidden, by name, and BEIR's qrels.
 
-    A folder of parquet parts is one file.
+    A folder of parquet parts is one file, also inside another folder.
     """
     if not os.path.isdir(path) or parts_of(path):
         return [path]
     folders = (path, os.path.join(path, "qrels"))
     paths = [one for folder in folders for one in sorted(glob(os.path.join(folder, "*")))]
-    return [name for name in paths if os.path.isfile(name)]
+    return [name for name in paths if os.path.isfile(name) or parts_of(name)]
 
 
 def _answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
