@@ -319,25 +319,25 @@ class FileReader(NamedTuple):
 
 def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) -> FileReader:
     """Choose the reader of an opened file by the user's choices or the file's first bytes."""
-    asked = reading if isinstance(reading, Reading) else Reading(reading)
+    choices = reading if isinstance(reading, Reading) else Reading(reading)
     head = source.peek(HEAD_LENGTH)
     inputs().roles.setdefault(source.name, kind)
-    name, shape = asked.format, asked.shape
+    name, shape = choices.format, choices.shape
     if name is None and shape is None:
         other = foreign(head)
         if other is not None:
             raise InputError(source.name, None, *other)
         name = recognise_run(head) if kind == "run" else recognise_qrels(head)
-    if name == "trec" and asked.subset is None:
+    if name == "trec" and choices.subset is None:
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
-        return FileReader(name, read, asked.scores, asked.sieve)
+        return FileReader(name, read, choices.scores, choices.sieve)
     form, read = _registry().other_reader(
-        kind, source.name, name, recognise_layout(head), shape, asked.subset
+        kind, source.name, name, recognise_layout(head), shape, choices.subset
     )
     believed = shape is not None or name not in (None, form)  # a shape
     numbers: Any = "believed" if believed else "checked"
-    return FileReader(form, read, asked.scores, asked.sieve, numbers)
+    return FileReader(form, read, choices.scores, choices.sieve, numbers)
 
 
 def _registry() -> Any:

@@ -289,14 +289,14 @@ def sieve_of(
     fold = Fold(words_of) if match == "text" else fold
     excluded = {} if exclude is None else read_excluded(exclude)
     list_ = max_passage[1:] if max_passage and max_passage.startswith("@") else None
-    said = [
+    chosen = [
         f"max_passage={_digest(list_) if list_ else max_passage}" if max_passage else "",
         "match=text" if match == "text" else "",
         "queries" if queries else "",
         "ignore_identical_ids" if drop_identical else "",
         f"exclude={_digest(exclude)}" if exclude is not None else "",
     ]
-    signed = quote(",".join(filter(None, said)), ",")
+    signed = quote(",".join(filter(None, chosen)), ",")
     unseen: set[bytes] | None = set() if match == "text" else None
     return Sieve(fold, drop_identical, excluded, signed, queries or {}, unseen)
 

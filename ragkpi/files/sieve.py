@@ -43,7 +43,7 @@ class Sieve(NamedTuple):
     fold: Fold | None = None  # from passages to documents; None keeps all ids
     drop_identical: bool = False  # leave out a document whose id is the query's
     excluded: Excluded = {}  # noqa: RUF012 - never changed
-    said: str = ""  # the options, for a signature
+    options: str = ""  # the options, for a signature
     queries: Mapping[bytes, bytes] = {}
     unseen: set[bytes] | None = None  # with texts for ids: those of the gold, until a run has them
 

@@ -192,7 +192,7 @@ class Call:
         if self.pool is not None:
             digests.setdefault("pool", None)
         sieve = self.run_format.sieve
-        return signature_of(self.settings, metrics, digests, seen, sieve.said if sieve else "")
+        return signature_of(self.settings, metrics, digests, seen, sieve.options if sieve else "")
 
     def signed(self, metrics: Sequence[Metric], **files: Any) -> Signature | None:
         """Return the `signature` if the user wants it."""
