@@ -267,5 +267,5 @@ def test_judged_together_documents_remove_no_more_than_all(ragkpi):
     found = valid_document(ragkpi("holes", "-m", "recip_rank", "--format", "json", *files).out)
     shares = [candidate["share"] for candidate in found["findings"]["first"]]
     assert sum(shares) > 2
-    together = "together 100 % of the uncertainty."
+    together = "together 100.0 % of the uncertainty."
     assert any(line.endswith(together) for line in found["explanation"])

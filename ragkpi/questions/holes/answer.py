@@ -13,7 +13,7 @@ from ragkpi.bounds.bounds import Bounded, HoleBounds, Swap, depth_needed
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, best_first, noted
 from ragkpi.questions.holes.assessment import Candidate
 from ragkpi.reports.layout import ALL, Answer, Cell, Column, Table
-from ragkpi.wording import counted, decoded, listed, percent, rounded
+from ragkpi.wording import counted, decoded, listed, rounded
 
 
 def holes_answer(
@@ -201,7 +201,7 @@ def _to_judge(named: Sequence[Candidate], among: int, together: float) -> Iterat
 
 
 def _share(uncertainty: float) -> str:
-    return percent(round(uncertainty, 9))  # the sum of all may be a bit less than 1
+    return f"{uncertainty * 100:.1f} %"
 
 
 def _findings(
