@@ -183,9 +183,9 @@ class RelevanceEvaluator:
         return RunInMemory(scores).hits(evaluator.relevance.judgements, parts)
 
 
-def _refuse_other_types(what: str, given: Mapping[Any, Any], numbers: tuple[type, ...]) -> None:
+def _refuse_other_types(what: str, mapping: Mapping[Any, Any], numbers: tuple[type, ...]) -> None:
     """Raise `TypeError` for all but dictionaries of str, as pytrec_eval's C code does."""
-    for query, documents in given.items():
+    for query, documents in mapping.items():
         if not isinstance(query, str) or not isinstance(documents, dict):
             raise TypeError(f"{what}: {query!r}: expected str with a dictionary for each query")
         ids, values = set(map(type, documents)), set(map(type, documents.values()))

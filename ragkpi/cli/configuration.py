@@ -33,11 +33,11 @@ def with_project_options(values: Mapping[str, Any]) -> tuple[dict[str, Any], str
     if first == "qrels" in project and not os.path.exists(first):
         own["files"] = [project["qrels"], *others]
     texts = {"qrels" if name == "files" else name: value for name, value in own.items()}
-    told = [
+    parts = [
         f"{name} {', '.join(value) if name == 'measures' else project[name]}"
         for name, value in texts.items()
     ]
-    return {**values, **own}, f"{path}: {'; '.join(told)}" if told else ""
+    return {**values, **own}, f"{path}: {'; '.join(parts)}" if parts else ""
 
 
 def _project_options(folder: str) -> tuple[str, dict[str, Any]]:
@@ -54,12 +54,12 @@ def _project_options(folder: str) -> tuple[str, dict[str, Any]]:
         return path, {}
     import tomllib
 
-    shown = os.path.relpath(path)
+    relative = os.path.relpath(path)
     try:
         table = tomllib.loads(octets.decode()).get("tool", {}).get("ragkpi", {})
     except ValueError as problem:
-        raise InputError(shown, None, str(problem), "expected TOML") from None
-    return shown, {name: _option(shown, name, value) for name, value in table.items()}
+        raise InputError(relative, None, str(problem), "expected TOML") from None
+    return relative, {name: _option(relative, name, value) for name, value in table.items()}
 
 
 def _option(path: str, name: str, value: Any) -> Any:

@@ -193,7 +193,7 @@ def call_of(
     if "corpus_size" not in values:
         values["corpus_size"] = _corpus_size_of_all_calls()
     if arguments.get("gains") is not None:
-        values["gains"] = _slices().given_gains(arguments["gains"], of_qrels)
+        values["gains"] = _slices().gains_of(arguments["gains"], of_qrels)
     if "only_query" in values:
         # Asked for one query, a run without it has no value, and not 0.
         values.setdefault("missing", "intersection")

@@ -44,7 +44,7 @@ class Notes:
     """The notes and warnings of a call, in order."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.texts: list[str] = []
 
     def tell(self, evaluations: Mapping[str, Evaluation]) -> None:
         """Issue the notes and warnings of runs; a line names its runs unless it concerns all."""
@@ -55,13 +55,13 @@ class Notes:
 
     def note(self, text: str) -> None:
         """Note an omission or an assumption, once."""
-        if text not in self.told:
-            self.told.append(text)
+        if text not in self.texts:
+            self.texts.append(text)
             interface().note(text)
 
     def warn(self, text: str) -> None:
         """Warn of a possible misreading."""
-        self.told.append(text)
+        self.texts.append(text)
         interface().warn(text)
 
 
@@ -111,9 +111,9 @@ class Call:
     def evaluator(self, qrels: Any, metrics: Sequence[Metric]) -> Evaluator:
         """Refuse `metrics` that the relevance format does not serve; then read qrels and pool."""
         refuse_unserved(metrics, self.rel_info, self.settings)
-        given = qrels_of(qrels, self.rel_info, self.qrels_format)
+        relevance = qrels_of(qrels, self.rel_info, self.qrels_format)
         return Evaluator(
-            given, self.settings, self.rel_info, self.pool, self.qrels_format, self.run_format
+            relevance, self.settings, self.rel_info, self.pool, self.qrels_format, self.run_format
         )
 
     def with_grades(self, evaluator: Evaluator, metrics: Sequence[Metric]) -> list[Metric]:
@@ -345,7 +345,7 @@ class Evaluations:
     @property
     def notes(self) -> tuple[str, ...]:
         """The notes and warnings of the call so far."""
-        return tuple(self.call.notes.told)
+        return tuple(self.call.notes.texts)
 
     def signature(self, **files: Any) -> Signature:
         """Sign qrels, other `files` by role, and settings."""

@@ -135,11 +135,11 @@ def groups_of(by: Any, cluster: Any) -> QueryGroups:
     return QueryGroups(labels, clusters, sources)
 
 
-def sizes_of(given: Any) -> Mapping[bytes, int]:
+def sizes_of(sizes: Any) -> Mapping[bytes, int]:
     """Return corpus sizes by query, from a path or a mapping."""
-    if isinstance(given, str | os.PathLike):
-        return read_corpus_sizes(os.fspath(given))
-    return {octets(query): size for query, size in given.items()}
+    if isinstance(sizes, str | os.PathLike):
+        return read_corpus_sizes(os.fspath(sizes))
+    return {octets(query): size for query, size in sizes.items()}
 
 
 def query_ids_of(path: str | os.PathLike[str]) -> Mapping[bytes, bytes]:
@@ -147,29 +147,29 @@ def query_ids_of(path: str | os.PathLike[str]) -> Mapping[bytes, bytes]:
     return read_query_ids(os.fspath(path))
 
 
-def given_gains(given: Any, of_qrels: Reading) -> GivenGains:
+def gains_of(gains: Any, of_qrels: Reading) -> GivenGains:
     """Read gains; folding and leaving out documents follow the qrels."""
-    if isinstance(given, str | os.PathLike):
-        columns = read_gains(os.fspath(given))
+    if isinstance(gains, str | os.PathLike):
+        columns = read_gains(os.fspath(gains))
     else:
-        columns = qrels_columns(given, "gains")._replace(file="gains=")
+        columns = qrels_columns(gains, "gains")._replace(file="gains=")
     return GivenGains.of(of_qrels.sieve.qrels(columns) if of_qrels.sieve else columns)
 
 
 MOST_SLICES = 1000
 
 
-def labels_of(given: Any) -> QueryLabels | None:
+def labels_of(by: Any) -> QueryLabels | None:
     """Return labels of queries, from a path or a mapping by kind and query; None for None."""
-    if given is None:
+    if by is None:
         return None
-    if isinstance(given, str | os.PathLike):
-        return read_query_labels(os.fspath(given))
-    if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
-        raise UsageError(f"by={given!r}: expected a path, or {{kind: {{query: label}}}}")
+    if isinstance(by, str | os.PathLike):
+        return read_query_labels(os.fspath(by))
+    if not isinstance(by, Mapping) or not all(isinstance(of, Mapping) for of in by.values()):
+        raise UsageError(f"by={by!r}: expected a path, or {{kind: {{query: label}}}}")
     return {
         str(kind): {octets(query): str(label) for query, label in labels.items()}
-        for kind, labels in given.items()
+        for kind, labels in by.items()
     }
 
 

@@ -121,7 +121,7 @@ def agree(
     if differences is not None:
         with replacing(differences, option("differences")) as file:
             file.writelines(difference_lines(together))
-    return Result(answer, charts, tuple(call.notes.told), call.signed(metrics, **files))
+    return Result(answer, charts, tuple(call.notes.texts), call.signed(metrics, **files))
 
 
 def _over_shared_queries(call: Call) -> Call:

@@ -181,7 +181,7 @@ def depth(
         return noted(depth_charts(curves), call.small_print(qrels, metrics, judged))
 
     report = depth_answer(curves, tokens_per_passage)
-    return Result(report, charts, tuple(call.notes.told), call.signed(metrics, qrels=qrels))
+    return Result(report, charts, tuple(call.notes.texts), call.signed(metrics, qrels=qrels))
 
 
 def _of_log(
@@ -211,7 +211,7 @@ def _of_log(
         left_out = counted(len(events) - len(possible), "event")
         call.notes.note(f"{left_out} left out, in which success is not possible")
     answer = depth_answer(curves_of_events(possible, limits, resampling))
-    return Result(answer, None, tuple(call.notes.told), call.signed((), log=path))
+    return Result(answer, None, tuple(call.notes.texts), call.signed((), log=path))
 
 
 def _needed(at_least: int | str) -> Needed:

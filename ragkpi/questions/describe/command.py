@@ -20,11 +20,11 @@ def measures(
     Other words are searched for: in names, in definitions, and in what other tools call a
     measure. With --format it is the same as a table: a row per measure.
     """
-    described = ragkpi.describe_measures(*names or [])
+    description = ragkpi.describe_measures(*names or [])
     if output.chosen is not None:
-        output.write(described.report)
+        output.write(description.report)
     else:
-        write([on_terminal(f"{described}\n")], output.path)
+        write([on_terminal(f"{description}\n")], output.path)
 
 
 @command
