@@ -293,6 +293,7 @@ def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
 
 def _cut(value: Any) -> Any:
     """Return a value with the first elements of its lists and the last, maybe of another query."""
+    value = unfolded(value) if isinstance(value, list) else value  # attributes are one object
     if isinstance(value, list):
         first = value if len(value) <= _ELEMENTS else [*value[: _ELEMENTS - 1], value[-1]]
         return [_cut(one) for one in first]

@@ -250,3 +250,20 @@ def test_a_choice_of_ids_does_not_settle_the_scores(ragkpi, tmp_path):
         for name in ("chunk_id", "doc_id")
         for score in ("rerank_score", "score")
     ]
+
+
+def test_a_span_of_many_attributes_is_recognised_by_all(ragkpi, tmp_path):
+    """Seven documents: the tenth attribute is a score, and so is the last."""
+    keys = {f"retrieval.documents.{n}.document.{key}": of for n in range(7) for key, of in
+            (("id", f"d{n}"), ("score", 0.9 - n / 10))}  # fmt: skip
+    spans = []
+    for query in "ab":
+        attributes = {"query_id": query, **keys, "retrieval.documents.0.document.id": query}
+        typed = ((key, "stringValue" if isinstance(of, str) else "doubleValue", of)
+                 for key, of in attributes.items())  # fmt: skip
+        named = [{"key": key, "value": {kind: of}} for key, kind, of in typed]
+        spans.append({"name": "retrieve", "attributes": named})
+    (tmp_path / "spans.json").write_text(json.dumps(spans))
+    (tmp_path / "gold").write_text("a 0 d1 1\nb 0 d1 1\n")
+    outcome = ragkpi("eval", "-m", "recip_rank", "gold", "spans.json", folder=tmp_path)
+    assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"], outcome.err
