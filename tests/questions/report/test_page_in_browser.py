@@ -190,6 +190,20 @@ def test_every_value_of_a_query_is_that_of_eval(driver, page, ragkpi):
             assert dict(zip(heads, cells, strict=True)) == values
 
 
+def test_the_page_rounds_a_number_halfway_between_two_as_python_does(driver, ragkpi, tmp_path):
+    """Of 32 documents n are relevant: 1/32 is 0.03125, which is written 0.0312."""
+    shares = range(1, 33)
+    qrels = [f"q{n} 0 d{place} {int(place <= n)}\n" for n in shares for place in range(1, 33)]
+    run = [f"q{n} Q0 d{place} 0 {-place} t\n" for n in shares for place in range(1, 33)]
+    (tmp_path / "qrels").write_text("".join(qrels))
+    (tmp_path / "run").write_text("".join(run))
+    done = ragkpi("report", "-o", "page.html", "-m", "P.32", "qrels", "run", folder=tmp_path)
+    assert done.status == 0, done.err
+    go_to(driver, (tmp_path / "page.html").as_uri())
+    cells = texts_of(driver, "#heatmap tbody td")
+    assert sorted(cells) == [f"{n / 32:.4f}" for n in shares]
+
+
 def test_a_heading_sorts_by_click_and_by_key(driver, page):
     from selenium.webdriver.common.keys import Keys
 
