@@ -237,5 +237,7 @@ def advice(
             items.append((sentence.rstrip(".") + ".", section))
     todo = [{"text": text, "section": section} for text, section in items if text][:_MOST_ADVICE]
     if findings.get("unjudged") == 0:
-        todo.append({"text": "Nothing to judge: all retrieved documents are.", "section": ""})
+        leaders = len(part["depths"])
+        of = f" of the best {leaders} runs" if leaders < len(part["runs"]) else ""
+        todo.append({"text": f"Nothing to judge: all retrieved documents{of} are.", "section": ""})
     return todo
