@@ -131,10 +131,10 @@ class _DelimitedFile:
         if self._shape.by_record:
             return collect_qrels(self._source.name, self._listed())
         file, names = self._source.name, self._header.names
-        ids = id_columns(self._shape, *self._place_of_names)
         level = ""
-        if self._shape.level:
+        if self._shape.level:  # named first: a file without it may be a run
             level = need_column(self._shape, "level", *self._place_of_names)
+        ids = id_columns(self._shape, *self._place_of_names)
         if texts := list(self._blocks):
             self._blocks = iter([texts[0]._replace(text=b"".join(block.text for block in texts))])
         lines = next(self._lines(sys.maxsize), None)
