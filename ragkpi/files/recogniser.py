@@ -179,14 +179,13 @@ def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -
             ):
                 keyed = {"query": "@key", **rest}
                 readings = _of_keys(records, rest, kind) or _of_records(records, kind, keyed)
-            # A list of records, each with a list, is no list of one query.
-            readings = [of for of in readings if not _OF_RECORDS.match(of.map.get("list", ""))]
-            # The objects of one response, such as Solr's, are no queries.
-            lists = ((one, Path(one.map.get("list", "@value"))) for one in readings)
+            # A list of records, each with a list, is no list of one query, and the objects of one
+            # response, such as Solr's, are no queries.
             readings = [
                 one
-                for one, of in lists
-                if not query or all(of.listed(r, "", True) for r in records)
+                for one in readings
+                if not _OF_RECORDS.match(at := one.map.get("list", "@value"))
+                and (not query or all(Path(at).listed(of, "", True) for of in records))
             ]
             known = path == "$" or plain_name(_last(path)) in _list_names(kind)
             readings = [
@@ -760,14 +759,14 @@ def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recogn
     else:
         known, way = meaning(score), _slope(some, score)
         falls = reading._replace(map={**parts, "score": score})
+        part = "similarity" if known == "distance" else "score"  # as of Milvus and Vertex
         rises = reading._replace(map={**parts, "distance": score})
-        # Milvus and Vertex call similarities distances.
-        named = (
-            reading._replace(map={**parts, "similarity": score}) if known == "distance" else falls
-        )
         small, large = (
             one._replace(choice=f"{one.choice and one.choice + ', '}{size} is better")
-            for one, size in ((rises, "small"), (named, "large"))
+            for one, size in (
+                (rises, "small"),
+                (falls._replace(map={**parts, part: score}), "large"),
+            )
         )
         if (known == "distance") != (way == "falls") or (known == "score" and not way):
             yield falls

@@ -311,8 +311,7 @@ class ShapeReader:
         self.shape = shape
         self._file = file
         self._query, self._run = Path(shape.query), Path(shape.run_id)
-        inside = (path for path in shape.query.split("|") if "[]." in path)
-        self._query_inside = Path("|".join(inside))
+        self._query_inside = Path("|".join(of for of in shape.query.split("|") if "[]." in of))
         self._doc = JoinedPath(shape.doc) if "{" in shape.doc else Path(shape.doc)
         self._list = Path(shape.list)
         # A level may be true or false instead of a number.
