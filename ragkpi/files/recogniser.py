@@ -35,8 +35,9 @@ _DEEPEST = 6
 _MOST = 8  # readings: of two queries, two ids and two directions
 _OF_RECORDS = re.compile(r"@value\[\]\.|\d+\.")
 _MOST_IDS = 3
-# Counters, also behind a word, UUIDs, hashes, and what Elasticsearch, MongoDB and others draw.
-_MACHINE = re.compile(r"[A-Za-z]*[-_]?\d+|[0-9a-fA-F-]{16,}|(?=\D*\d)(?=[^A-Z]*[A-Z])[\w-]{20,27}")
+# UUIDs, hashes, and what Elasticsearch, MongoDB and others draw; counters, also behind a word.
+_DRAWN = re.compile(r"[0-9a-fA-F-]{16,}|(?=\D*\d)(?=[^A-Z]*[A-Z])[\w-]{20,27}")
+_MACHINE = re.compile(rf"[A-Za-z]*[-_]?\d+|{_DRAWN.pattern}")
 
 Columns: TypeAlias = "dict[str, list[Any]]"  # from a path to the value in each record
 Lists: TypeAlias = "list[list[Any]]"  # the entries of a list in each record, in a sample
@@ -638,7 +639,7 @@ def _document(
     if len(several) < 2:
         several = [*_rivals(first, columns, sure)[:1], first.path]
     if len(several) > 1:
-        several.sort(key=lambda path: _are_machines(columns[path]))
+        several.sort(key=lambda path: _far_from_people(path, columns[path]))
         return [_Part(path, False, first.order if first.by_value else ()) for path in several]
     same = [part for part in others if not part.settled and part.order == first.order]
     return [first, *(same[:1] if not first.settled else [])]
@@ -872,6 +873,12 @@ def _are_places(values: Sequence[Any]) -> bool:
 def _are_machines(values: Sequence[Any]) -> bool:
     """Whether all ids are such as programs draw or count."""
     return all(_MACHINE.fullmatch(str(value)) for value in values)
+
+
+def _far_from_people(path: str, values: Sequence[Any]) -> tuple[bool, ...]:
+    """Order ids: those that people gave first, then such as programs count, and draw."""
+    drawn = all(_DRAWN.fullmatch(str(value)) for value in values)
+    return _are_machines(values), drawn, _last(path) == "id"
 
 
 def _texts(values: Sequence[Any]) -> bool:

@@ -267,3 +267,16 @@ def test_a_span_of_many_attributes_is_recognised_by_all(ragkpi, tmp_path):
     (tmp_path / "gold").write_text("a 0 d1 1\nb 0 d1 1\n")
     outcome = ragkpi("eval", "-m", "recip_rank", "gold", "spans.json", folder=tmp_path)
     assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"], outcome.err
+
+
+@pytest.mark.parametrize(
+    ("other", "values"),
+    [("id", "3f2504e0-4f89-11d3-9a0c-0305e82c330%d"), ("id", "a%d"), ("chunk_id", "%d")],
+)
+def test_the_id_that_people_gave_is_offered_first(other, values):
+    hits = [
+        {other: values % place, "doc_id": f"{'guide#' * (other != 'id')}{place}", "score": -place}
+        for place in (1, 2)
+    ]
+    readings = recognise([{"question": "why?", "hits": hits}], "run")
+    assert [one.map["doc"] for one in readings] == ["doc_id", other]
