@@ -138,5 +138,6 @@ class OpenRatio:
     def _filled(self) -> FloatArray:
         """The ideal sums of 0 to n documents of equal gain, (n + 1,)."""
         holes = self.run.num_own + self.run.num_other
-        most = int((self._reaching[0] + holes).max(initial=0))
+        # `_climb` looks up as many holes for each query as the query with the most has.
+        most = int(self._reaching[0].max(initial=0) + holes.max(initial=0))
         return running_sums(self.measure.weight(np.arange(1, most + 1)))

@@ -224,6 +224,15 @@ def test_only_the_depth_that_counts_has_holes(tmp_path):
     assert found.judged == {2: [1.0], 3: [pytest.approx(2 / 3)]}
 
 
+def test_a_query_without_holes_beside_one_with_several(tmp_path):
+    """The first has more relevant documents than the cutoff, the second nothing but holes."""
+    judged = {("a", document): 1 for document in "wxyz"} | {("b", "x"): 0}
+    ranked = [{"a": list("wx"), "b": list("01")}]
+    (one,) = findings(tmp_path, judged, ranked, ["ndcg_cut.2"], within="cutoff").bounded
+    assert one.each_low.tolist() == [1.0, 0.0]
+    assert one.each_high.tolist() == [1.0, 1.0]
+
+
 def test_negative_levels_are_holes(tmp_path):
     one = one_query(tmp_path, {"x": 1, "y": -1}, "xy").bounded[0]
     assert (one.now, one.low, one.high) == (0.5, 0.5, 1.0)
