@@ -94,6 +94,14 @@ def test_the_worthiest_are_missed_first_and_those_of_the_pool_before_the_others(
     assert found.missed.pool_rank.tolist() == [2, 0, 3, 0, 0]
 
 
+def test_missed_documents_that_are_alike_stand_in_the_order_of_their_ids():
+    qrels = {"q": {"c": 3, "aa": 3, "b": 3, "a": 3}, "p": {"z": 3, "y": 3}}
+    nothing = {query: {"x": 1} for query in qrels}
+    found, judgements = diagnosis(qrels, nothing, nothing)
+    names = judgements.document.take(found.missed.judgement).tolist()
+    assert names == [b"y", b"z", b"a", b"aa", b"b", b"c"]
+
+
 QRELS = {"q": {"a": 3, "b": 3, "c": 3, "d": 3}}
 
 
@@ -215,6 +223,19 @@ def test_a_stage_that_lost_most_on_every_query_is_named():
     assert said([0.05] * 12, [0.45] * 12) == (
         f"Fix the reranker first: {share} is in the pool, but not in the top 10."
     )
+
+
+def test_a_share_near_all_does_not_stand_outside_its_interval():
+    share = "99.8 % [99.8, 99.8] of the lost gain"
+    assert said([0.499] * 12, [0.001] * 12) == f"Fix retrieval first: {share} is not in the pool."
+    assert said([0.001] * 12, [0.499] * 12) == (
+        f"Fix the reranker first: {share} is in the pool, but not in the top 10."
+    )
+
+
+def test_shown_documents_that_the_pool_lacks_make_no_share_above_all():
+    share = "100 % [100, 100] of the lost gain"
+    assert said([0.5] * 12, [-0.01] * 12) == f"Fix retrieval first: {share} is not in the pool."
 
 
 def test_the_interval_of_the_share_is_that_of_a_ratio_of_means():

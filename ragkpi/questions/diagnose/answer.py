@@ -200,13 +200,13 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
     if blamed is None:
         return f"Nothing is lost: the top {cutoff} hold the best evidence there is."
     low, high = blamed.interval
-    share = percent(blamed.share)
+    share = f"{_points(blamed.share)} %"
     if blamed.resampled:
         share += f" [{_points(low)}, {_points(high)}]"
     if blamed.decided and blamed.stage == "retrieval":
         return f"Fix retrieval first: {share} of the lost gain is not in the pool."
     if blamed.decided:
-        share = f"{percent(1 - blamed.share)} [{_points(1 - high)}, {_points(1 - low)}]"
+        share = f"{_points(1 - blamed.share)} % [{_points(1 - high)}, {_points(1 - low)}]"
         return (
             f"Fix the reranker first: {share} of the lost gain is in the pool, but not in the top "
             f"{cutoff}."
@@ -226,8 +226,8 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
 
 
 def _points(share: float) -> str:
-    """Write a share as a whole number of percents, from 0 to 100."""
-    return f"{min(max(share, 0), 1) * 100:.0f}"
+    """Write a share, or an end of its interval, as percents from 0 to 100, without the sign."""
+    return percent(min(max(share, 0), 1)).removesuffix(" %")
 
 
 def _findings(diagnosis: Diagnosis, blamed: Blame | None) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def mean_of(shares: FloatArray) -> Shares | None:
 
 @dataclass(frozen=True)
 class Missed:
-    """The n useful documents that the top K lack, by query, those with the highest gain first."""
+    """The n useful documents that the top K lack, by query, by gain, then rank, then id."""
 
     query: IntArray  # (n,): as in `Judged`
     judgement: IntArray  # (n,): row in the judgements
@@ -281,7 +281,9 @@ def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: i
     useful = (worth[query, grade] > 0) & ~in_top[rows]
     query, level, grade, rows = query[useful], level[useful], grade[useful], rows[useful]
     depth = np.where(rank[rows] > 0, rank[rows], np.iinfo(np.int64).max)
-    order = np.lexsort((depth, -worth[query, grade], query))
+    ids = np.array(judgements.document.take(rows).tolist(), dtype=object)
+    _, by_id = np.unique(ids, return_inverse=True)
+    order = np.lexsort((by_id, depth, -worth[query, grade], query))
     return Missed(query[order], rows[order], grade[order], level[order], rank[rows[order]])
 
 
