@@ -10,7 +10,14 @@ from scipy import stats
 from ragkpi.files.lines import Tokens
 from ragkpi.files.trec import QrelsColumns
 from ragkpi.questions.diagnose.answer import diagnosis_answer
-from ragkpi.questions.diagnose.study import Diagnosis, Missed, Thresholds, blame, diagnose
+from ragkpi.questions.diagnose.study import (
+    Diagnosis,
+    Missed,
+    Shares,
+    Thresholds,
+    blame,
+    diagnose,
+)
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.statistics.bootstrap import Bootstrap
@@ -236,6 +243,12 @@ def test_a_share_near_all_does_not_stand_outside_its_interval():
 def test_shown_documents_that_the_pool_lacks_make_no_share_above_all():
     share = "100 % [100, 100] of the lost gain"
     assert said([0.5] * 12, [-0.01] * 12) == f"Fix retrieval first: {share} is not in the pool."
+    found = losing([0.5] * 12, [0.1] * 12)
+    found = replace(found, unjudged=3, best_case=Shares(0.5, -0.1, 0.6))
+    (note, _) = diagnosis_answer(found, Tokens.from_strings([]), 0, 0, BOOTSTRAP).rows.notes
+    assert note.endswith(
+        "with all of them of the top grade, 100 % of the loss would not be in the pool."
+    )
 
 
 def test_the_interval_of_the_share_is_that_of_a_ratio_of_means():

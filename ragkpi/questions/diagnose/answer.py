@@ -146,8 +146,8 @@ def _notes(diagnosis: Diagnosis, blamed: Blame | None, worst: int) -> Iterator[s
         if best is not None and blamed is not None:
             lost = "nothing would be lost"
             if best.lost > _ROUNDING:
-                share = percent(best.missed_by_pool / best.lost)
-                lost = f"{share} of the loss would not be in the pool"
+                share = _points(best.missed_by_pool / best.lost)
+                lost = f"{share} % of the loss would not be in the pool"
             would = f"with all of them of the top grade, {lost}"
         documents = counted(diagnosis.retrieved, "document")
         yield f"{diagnosis.unjudged:,} of the {documents} shown are unjudged; {would}."
