@@ -52,6 +52,12 @@ def test_what_was_stored_is_verified(ragkpi, folder, store, runs):
             lambda run: run["per_query"].pop("q00"),
             [(f"{name} of q00", None) for name in ("recip_rank", "bor_1", "num_ret")],
         ),
+        # Comparisons and gates take them in place of the values of bits, which are no means.
+        (
+            lambda run: run["statistics"]["q00"]["bor_1"].__setitem__(0, 0.5),
+            [("statistics of bor_1 of q00", None)],
+        ),
+        (lambda run: run["statistics"].pop("q00"), [("statistics of bor_1 of q00", None)]),
         (lambda run: run.update(queries=3), [("queries", 3, 12)]),
         # Comparisons and gates go by the hash in the signature.
         (

@@ -158,10 +158,14 @@ def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Disc
     if any(stored.get(name) != now[name] for name in ("queries", "queries_sha256")):
         yield Discrepancy(run, "queries", stored.get("queries"), now["queries"])
     pairs = {name: (value, now["values"].get(name)) for name, value in stored["values"].items()}
-    before, after = stored.get("per_query") or {}, now["per_query"]
-    for query in {**before, **after} if before else ():
-        one, other = before.get(query, {}), after.get(query, {})
-        pairs |= {f"{name} of {query}": (one.get(name), other.get(name)) for name in one | other}
+    # Comparisons and gates take the statistics of a value that is no mean in place of the value.
+    for part, of in (("per_query", ""), ("statistics", "statistics of ")):
+        before, after = stored.get(part) or {}, now.get(part) or {}
+        for query in {**before, **after} if before else ():
+            one, other = before.get(query, {}), after.get(query, {})
+            pairs |= {
+                f"{of}{name} of {query}": (one.get(name), other.get(name)) for name in one | other
+            }
     for what, (value, again) in pairs.items():
         if not _same(value, again):
             yield Discrepancy(run, what, value, again)
@@ -169,5 +173,7 @@ def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Disc
 
 def _same(stored: Any, now: Any) -> bool:
     """Whether two values of JSON are equal, numbers to nine digits."""
+    if isinstance(stored, list) and isinstance(now, list):
+        return len(stored) == len(now) and all(map(_same, stored, now))
     numbers = isinstance(stored, int | float) and isinstance(now, int | float)
     return math.isclose(stored, now, rel_tol=1e-9) if numbers else stored == now
