@@ -180,6 +180,11 @@ class _DelimitedFile:
             else:
                 begin, header = begin + len(line) + 1, number
             rest = Block(block.file, block.text[begin:], number + bool(header))
+            padded = any(word[:1] == b" " for word in words[1:])
+            if header and padded and self._separator + b" " in rest.text.partition(b"\n")[0]:
+                # Ids keep their bytes, so " d1" would match no "d1".
+                found = f"a space after {shown(self._separator)}"
+                raise InputError(self._source.name, number, found, "expected none")
             self._blocks = itertools.chain([rest] if rest.text else [], self._blocks)
             return _Header(names, header)
         raise InputError(self._source.name, None, "is empty", "expected a line of column names")

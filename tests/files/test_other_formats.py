@@ -325,3 +325,15 @@ def test_a_run_given_as_qrels_lacks_a_level_first_of_all(tmp_path):
     (tmp_path / "run.csv").write_text("query_id,id,text,_distance\nq,a,words,0.5\n")
     with pytest.raises(InputError, match="names no relevance"):
         read_any_qrels(str(tmp_path / "run.csv"))
+
+
+def test_ids_behind_a_comma_and_a_space_are_refused(tmp_path):
+    padded = put(tmp_path, b"query_id, doc_id, score\nq, d, 2\n")
+    with Source(str(padded)) as source, pytest.raises(InputError, match=r":1: a space after ','"):
+        list(delimited.stream_csv(source))
+    (tmp_path / "gold.csv").write_text("query_id, doc_id, relevance\nq, d, 2\n")
+    with pytest.raises(InputError, match=r"gold.csv:1: a space after ','; expected none"):
+        read_any_qrels(str(tmp_path / "gold.csv"))
+    plain = put(tmp_path, b"query_id, doc_id, score\nq,d,2\n")  # no id has a space
+    with Source(str(plain)) as source:
+        assert [list(block.document) for block in delimited.stream_csv(source)] == [[b"d"]]
