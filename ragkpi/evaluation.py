@@ -232,8 +232,8 @@ def refuse_unjudged_runs(
             f"{qrels} and the run share no query ids "
             f"(judged: {listed(outcome.coverage.missing, 3)}; "
             f"run: {listed(outcome.coverage.unjudged, 3)}); expected the same ids, or "
-            f"{option('queries', 'FILE')} with the id and text of each query where a run has texts "
-            "or places"
+            f"{option('queries', 'FILE')} with an id, a tab and a text on each line where a run "
+            "has texts or places"
         )
         if isinstance(outcome, Evaluation)
         and len(outcome.coverage.missing) == len(outcome.scores.queries)

@@ -34,7 +34,10 @@ def doubts(
             f"highest judged level, {highest}; give a lower one"
         )
     if judged.queries and not judged.num_ret.any():
-        yield "no judged query is in the run: every ranking counts as empty"
+        yield (
+            "no judged query is in the run: every ranking counts as empty; for texts or places of "
+            f"queries, give {option('queries', 'FILE')} with an id, a tab and a text on each line"
+        )
     meant = queries_meant(judgements.queries, unknown)
     if meant:
         mine, theirs = next(iter(meant.items()))

@@ -232,9 +232,10 @@ def test_a_run_of_other_queries_is_no_list_of_empty_rankings(evaluate, tmp_path)
     assert b"share no query ids" in found.err
     alone = evaluate("-m", "map", "--format", "csv", "qrels.txt", tmp_path / "other.run")
     assert (alone.status, alone.out) == (7, b"")
-    assert evaluate("-c", "-m", "map", "qrels.txt", tmp_path / "other.run").out.endswith(
-        b"0.0000\n"
-    )
+    assert b"--queries FILE with an id, a tab and a text on each line" in alone.err
+    complete = evaluate("-c", "-m", "map", "qrels.txt", tmp_path / "other.run")
+    assert complete.out.endswith(b"0.0000\n")
+    assert b"--queries FILE with an id, a tab and a text on each line" in complete.err
 
 
 def test_ids_of_another_kind_are_warned_of(evaluate, tmp_path):
