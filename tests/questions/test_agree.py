@@ -13,6 +13,7 @@ from ragkpi.files.in_memory import qrels_columns
 from ragkpi.questions.agree.answer import agree_answer
 from ragkpi.questions.agree.study import (
     ALIKE,
+    Estimate,
     agree,
     difference_lines,
     mapped,
@@ -23,7 +24,7 @@ from ragkpi.questions.agree.study import (
 )
 from ragkpi.ranking.judged import parse_levels
 from ragkpi.ranking.judgements import group_judgements
-from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.statistics.bootstrap import Bootstrap, Interval
 from tests.made_scores import MAP, scores
 
 PEOPLE = {
@@ -295,6 +296,15 @@ def test_verdicts_say_how_sure_they_are():
     assert few.startswith(said)
     chance = verdict_of(0.0, (0.8, 0.4, 0.0), (0.7, 0.5, 0.1))
     assert "is not shown to agree with people better than chance" in chance
+
+
+def test_an_end_near_zero_has_no_sign():
+    found = ask(np.random.default_rng(1), 0.7, (0.8, 0.6, 0.4, 0.0))
+    (pair,) = found.pairs
+    near_zero = {**pair.hardest.agreements, "tau_ap": Estimate(0.3, Interval(-0.004, 1.0))}
+    order = replace(pair.hardest, agreements=near_zero)
+    (verdict,) = agree_answer(replace(found, pairs=[replace(pair, orders=[order])])).verdict
+    assert "(tau_AP 0.30 [0.00, 1.00]; " in verdict
 
 
 def test_several_judges_have_a_line_each_and_many_are_counted():

@@ -13,7 +13,7 @@ from ragkpi.questions.calibrate.answer import calibration_answer, calibration_ch
 from ragkpi.questions.calibrate.study import calibrate, observe, takes_alpha
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.reports.layout import Layout
-from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.statistics.bootstrap import Bootstrap, Interval
 from tests.tries import seeds
 
 GRID = [step / 20 for step in range(1, 20)]
@@ -113,6 +113,20 @@ def test_planted_correlation_is_found():
     assert found.lead.share > 0.95
     assert found.lead.rivals == []
     assert verdict(found).startswith("P_10 tracks quality best: rho 0.")
+
+
+def test_a_rho_near_zero_has_no_sign():
+    judged = made(20, 4)
+    found = calibration(["P.10"], (judged, noise(5, judged)))
+    near_zero = [
+        replace(
+            one,
+            coefficients={**one.coefficients, "spearman": -0.001},
+            intervals={**one.intervals, "spearman": Interval(-0.2, -0.004)},
+        )
+        for one in found.correlations
+    ]
+    assert ": rho 0.00 [-0.20, 0.00], p" in verdict(replace(found, correlations=near_zero))
 
 
 def test_alpha_shifts_t_on_full_lists():

@@ -320,10 +320,10 @@ def _places(order: OrderAgreement) -> str:
 
 
 def _with_interval(estimate: Estimate) -> str:
-    low, high = estimate.interval
-    return rounded(estimate.value, "decimal", 2) + (
-        "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
+    value, low, high = (
+        rounded(number, "decimal", 2) for number in (estimate.value, *estimate.interval)
     )
+    return value if math.isnan(estimate.interval.low) else f"{value} [{low}, {high}]"
 
 
 def agree_charts(agreement: Agreement) -> list[Chart]:
