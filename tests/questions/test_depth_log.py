@@ -129,6 +129,12 @@ def test_events_without_a_possible_success_are_counted():
         ragkpi.depth(log=events[:1])
 
 
+def test_bits_near_zero_have_no_sign():
+    """333 of 1,000 where chance has a third: log2(0.999) = -0.0014."""
+    events = [{"N": 300, "K": 100, "R": 1, "hit": place < 333} for place in range(1000)]
+    assert ": 0.00 [-0." in ragkpi.depth(log=events).answer
+
+
 @pytest.mark.parametrize("others", [{"runs": {}}, {"at": [5]}, {"quality": {5: 1.0}}])
 def test_a_log_stands_alone(others):
     with pytest.raises(UsageError, match="a log has events alone"):

@@ -29,7 +29,7 @@ from ragkpi.questions.depth.study import (
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.statistics.bootstrap import FEW, UNKNOWN
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
-from ragkpi.wording import counted, percent
+from ragkpi.wording import counted, percent, rounded
 
 _FEW = 4  # most depths in a sentence
 _FEW_RUNS = 3  # most runs with a sentence of their own
@@ -145,7 +145,8 @@ def _of_log(curve: Curve, depth: int) -> str:
     if share >= 0.5 or ceiling < CEILING_LIMIT:
         return f"{at}, and {percent(chance)} of random draws: that says nothing; retrieve fewer."
     low, high = curve.interval("bor", depth) or UNKNOWN
-    figures = f"{bits:.2f} [{low:.2f}, {high:.2f}] bits over random"
+    about, least, most = (rounded(number, "decimal", 2) for number in (bits, low, high))
+    figures = f"{about} [{least}, {most}] bits over random"
     if not low > 0:
         return f"{at}, not shown to be more than the {percent(chance)} of random draws: {figures}."
     return f"{at}: {figures}, {2**bits:.3g} times as often; a perfect system has {ceiling:.2f}."
