@@ -13,7 +13,7 @@ from ragkpi.arrays import BoolArray
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.files.formats import RECOGNISED, Reading
 from ragkpi.files.opening import Source
-from ragkpi.interface import doing, option, with_progress
+from ragkpi.interface import doing, spell, with_progress
 from ragkpi.measures.measure import Metric, Need, Scores, score
 from ragkpi.measures.registry import cautions, no_level_so_high, refuse_levels, refuse_unserved
 from ragkpi.ranking.judge import (
@@ -197,7 +197,7 @@ class Evaluator:
     def _doubts(self, judged: Judged, run: Hits, coverage: Coverage) -> list[str]:
         lines = list(doubts(judged, self.relevance.judgements, run.beginning, coverage.unjudged))
         if lines and self.settings.doubts == "refused":
-            raise DataError(f"{lines[0]} ({option('doubts', 'refused')})")
+            raise DataError(f"{lines[0]} ({spell('doubts', 'refused')})")
         return lines
 
     def _equipped(self, judged: Judged, run: Hits, metrics: Sequence[Metric], seen: int) -> Judged:
@@ -232,7 +232,7 @@ def refuse_unjudged_runs(
             f"{qrels} and the run share no query ids "
             f"(judged: {listed(outcome.coverage.missing, 3)}; "
             f"run: {listed(outcome.coverage.unjudged, 3)}); expected the same ids, or "
-            f"{option('queries', 'FILE')} with an id, a tab and a text on each line where a run "
+            f"{spell('queries', 'FILE')} with an id, a tab and a text on each line where a run "
             "has texts or places"
         )
         if isinstance(outcome, Evaluation)

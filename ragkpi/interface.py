@@ -86,7 +86,7 @@ def share(works: Iterable[Work]) -> float | None:
 class Interface:
     """Python: arguments by name, notes as warnings, the first problem raised."""
 
-    def option(self, argument: str, value: str) -> str:
+    def spell(self, argument: str, value: str) -> str:
         return f'{argument}="{value}"' if value else f"{argument}="
 
     def request_text(self, measure: str) -> str:
@@ -129,13 +129,13 @@ def using(other: Interface) -> Iterator[None]:
         _CURRENT.pop()
 
 
-def option(argument: str, value: str = "") -> str:
+def spell(argument: str, value: str = "") -> str:
     """Return an argument, or an argument with its value, as the user writes it.
 
-    >>> option("corpus_size"), option("missing", "zero")
+    >>> spell("corpus_size"), spell("missing", "zero")
     ('corpus_size=', 'missing="zero"')
     """
-    return interface().option(argument, value)
+    return interface().spell(argument, value)
 
 
 def request_text(measure: str, parameters: str | None = None) -> str:

@@ -13,7 +13,7 @@ from operator import index
 from typing import Any, Literal
 
 from ragkpi.errors import UsageError
-from ragkpi.interface import option
+from ragkpi.interface import spell
 
 # The style of a value: %6.4f, a whole number, six significant digits, or text.
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
@@ -201,5 +201,5 @@ def parse_size(text: str) -> int:
         size = Decimal(-1)
     if not size.is_finite() or not 0 <= size < 1 << 63 or size != int(size):
         expected = "expected a number of documents such as 5000, 5k or 113.5M"
-        raise UsageError(f"{option('corpus_size')} {text}: {expected}")
+        raise UsageError(f"{spell('corpus_size')} {text}: {expected}")
     return int(size)

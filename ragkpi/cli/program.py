@@ -34,7 +34,7 @@ from ragkpi.errors import (
     UsageError,
 )
 from ragkpi.files.opening import Kind, noted_inputs
-from ragkpi.interface import interface, option, using
+from ragkpi.interface import interface, spell, using
 from ragkpi.wording import did_you_mean, visible
 
 try:
@@ -334,12 +334,12 @@ def _advised(
 
 def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) -> str:
     """Return a command with a map instead of the one that it had."""
-    name, (first, *words) = option(problem.argument), arguments
+    name, (first, *words) = spell(problem.argument), arguments
     for place, word in enumerate(words):
         if word == name or word.startswith(f"{name}="):
             del words[place : place + 1 + (word == name)]
             break
-    fold = option("max_passage") if of.fold else ""
+    fold = spell("max_passage") if of.fold else ""
     offered = (declaration.name for declaration in command_of(first).options())
     if "max_passage" not in offered or any(word.partition("=")[0] == fold for word in words):
         fold = ""

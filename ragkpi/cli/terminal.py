@@ -217,14 +217,14 @@ def exit_with(problems: Sequence[RagkpiError]) -> None:
 class CommandLine(Interface):
     """The interface of the command line: option names, notes on stderr, one line per problem."""
 
-    def option(self, argument: str, value: str) -> str:
+    def spell(self, argument: str, value: str) -> str:
         """Name the option declared for an argument, or make one from the argument's name."""
         names = {
             argument: declared.names[0]
             for declared in evaluation.options()
             for argument in declared.arguments or [declared.name]
         }
-        flag = names.get(super().option(argument, value))
+        flag = names.get(super().spell(argument, value))
         name = flag or names.get(argument, f"--{argument.replace('_', '-')}")
         return f"{name} {quote(value)}" if value and not flag else name
 

@@ -20,7 +20,7 @@ from ragkpi.files.column_names import ScoreKind
 from ragkpi.files.opening import BYTE_ORDER_MARK, Kind, Source, inputs
 from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice, shape_of, unsettled
 from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries
-from ragkpi.interface import option
+from ragkpi.interface import spell
 
 if TYPE_CHECKING:
     from ragkpi.files.shapes import Shape
@@ -287,7 +287,7 @@ class FileReader(NamedTuple):
             raise _tried("run", problem) from None
         if levels:
             found = f"holds {levels}, not rankings"
-            advice = self.instead or f"{option('run_format', shape)} reads numbers as scores"
+            advice = self.instead or f"{spell('run_format', shape)} reads numbers as scores"
             raise InputError(source.name, None, found, f"expected a run ({advice})")
 
     def read_qrels(self, source: Source) -> QrelsColumns:
@@ -362,7 +362,7 @@ def _tried(kind: Kind, problem: UnsettledError) -> InputError:
         if isinstance(refusal, MissingPartError) and refusal.line is not None:
             found = f"{refusal.found}, unlike other records"
             return MissingPartError(problem.file, refusal.line, found, "expected all records alike")
-    advice = f"expected a map of its keys ({option(problem.argument)} …; 'ragkpi formats map')"
+    advice = f"expected a map of its keys ({spell(problem.argument)} …; 'ragkpi formats map')"
     return MissingPartError(problem.file, None, "holds no query with ids of documents", advice)
 
 

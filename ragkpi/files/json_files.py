@@ -38,7 +38,7 @@ from ragkpi.files.shape_reader import (
 )
 from ragkpi.files.shapes import SHAPES, Shape, declared
 from ragkpi.files.trec import QrelsColumns, RunColumns
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.wording import listed, named, shown
 
 _WHOLE = 'expected {"query": {"document": number, …}, …} or an array of results'
@@ -157,7 +157,7 @@ def refuse_subset(file: str, shape: Shape, subset: str | None) -> None:
 def no_subsets(file: str, subset: str) -> InputError:
     """Return the error for asking a subset of a file that ranks each query once."""
     found = f"no subset {shown(subset)} (subsets: none)"
-    return InputError(file, None, found, f"expected no {option('subset')} here")
+    return InputError(file, None, found, f"expected no {spell('subset')} here")
 
 
 def _chosen(text: JsonText, shape: Shape, ways: Sequence[Way], subset: str | None) -> Sequence[str]:
@@ -180,7 +180,7 @@ def _chosen(text: JsonText, shape: Shape, ways: Sequence[Way], subset: str | Non
             text.file, text.of_line, f"{no_such} (subsets: {some})", "expected one of these"
         )
     choice = (
-        f"{option('subset')} {named(names[0])}" if shape.kind == "run" else "its keys in records=…"
+        f"{spell('subset')} {named(names[0])}" if shape.kind == "run" else "its keys in records=…"
     )
     raise SeparateRankingsError(
         text.file,

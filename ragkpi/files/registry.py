@@ -22,7 +22,7 @@ from ragkpi.files.opening import Kind, Source, inputs
 from ragkpi.files.shapes import SHAPES, TEXTS, Shape, mapped, parse_map
 from ragkpi.files.sieve import Fold, Sieve, parse_fold, read_excluded, words_of
 from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.wording import did_you_mean
 
 _CHECKOUT = "RAGKPI_QRELS"
@@ -266,11 +266,11 @@ def shape_for(
 ) -> Shape | None:
     """Check a format's name and return the shape of a map, or of lists of texts that match."""
     if format_name is not None:
-        find_format(kind, format_name, option(f"{kind}_format"))
+        find_format(kind, format_name, spell(f"{kind}_format"))
     if map_ is None:
         return TEXTS[kind] if match == "text" and format_name is None else None
     if isinstance(map_, str):
-        return parse_map(map_, kind, option(f"map_{kind}"))
+        return parse_map(map_, kind, spell(f"map_{kind}"))
     return mapped(map_, kind)
 
 
@@ -283,7 +283,7 @@ def sieve_of(
 ) -> Sieve:
     """Return the sieve of some options; errors as in `parse_fold` and `read_excluded`."""
     if match == "text" and max_passage is not None:
-        options = f"{option('match', 'text')} and {option('max_passage')}"
+        options = f"{spell('match', 'text')} and {spell('max_passage')}"
         raise UsageError(f"{options}: texts have no chunks; expected one of them")
     fold = None if max_passage is None else parse_fold(max_passage)
     fold = Fold(words_of) if match == "text" else fold

@@ -16,7 +16,7 @@ from ragkpi.errors import InputError, MapChoice, UnsettledError
 from ragkpi.files.column_names import is_score, meaning, plain_name
 from ragkpi.files.opening import Kind
 from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, part_of, path_of, run_id_of
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.wording import named
 
 _SHORTEST_LIST, _LEAST_LISTS = 3, 3
@@ -28,8 +28,8 @@ def unsettled(kind: Kind, file: str, found: str, maps: list[MapChoice]) -> Unset
     """Return the error for a file that maps would read."""
     argument = f"map_{kind}"
     choices = (
-        option(argument, of.map)
-        + (f" with {option('max_passage', of.fold)}" if of.fold else "")
+        spell(argument, of.map)
+        + (f" with {spell('max_passage', of.fold)}" if of.fold else "")
         + (f" ({of.choice})" if of.choice else "")
         for of in maps
     )
@@ -59,7 +59,7 @@ def refuse_scores(qrels: QrelsColumns) -> None:
         if not _LEVELS[1] < len(np.unique(levels)) == len(levels):
             return
         found = f"{len(levels)} documents of query {named(qrels.query[row])} with as many scores"
-    shape = option("qrels_format", shape_of(qrels.origin))
+    shape = spell("qrels_format", shape_of(qrels.origin))
     expected = f"expected judgements ({shape} reads numbers as gains)"
     raise InputError(qrels.file, int(qrels.line[row]), found, expected)
 

@@ -49,7 +49,7 @@ from ragkpi.files.trec import (
     refuse_empty,
     run_id_of,
 )
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.wording import shown, visible
 
 _ROWS_OF_A_BATCH = 1 << 16
@@ -272,7 +272,7 @@ def lacking(
         found = "an index instead of an id"  # of Cohere, Jina and Voyage
         expected = "expected the id of the document that stood there among those sent"
         return MissingPartError(file, record.line, found, expected)
-    advice = f"or {option(f'map_{shape.kind}', f'{part}=…')}"
+    advice = f"or {spell(f'map_{shape.kind}', f'{part}=…')}"
     value, at = Path(path.removeprefix("@value|")).first(record.value, record.key)
     if at and (part == "list" or not isinstance(value, str)):  # the key is there
         wanted = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
@@ -476,7 +476,7 @@ class ShapeReader:
         if documents and of_pandas and "doc" not in self.shape.required:
             found = f"ids are numbers with a fraction, such as {documents[0].decode()}"
             path = self.shape.doc if "<" not in self.shape.doc else "…"
-            expected = f"expected texts, or {option('map_' + self.shape.kind, f'doc={path}')}"
+            expected = f"expected texts, or {spell('map_' + self.shape.kind, f'doc={path}')}"
             raise InputError(self._file, record.line, found, expected)
 
     def _refuses_texts(self, name: str) -> bool:
@@ -499,7 +499,7 @@ class ShapeReader:
                 line,
                 f"{name} lists texts, not ids ({shown(octets)})",
                 "expected ids of documents, or where to find them: "
-                f"{option(f'map_{self.shape.kind}', 'list=…, doc=…')}",
+                f"{spell(f'map_{self.shape.kind}', 'list=…, doc=…')}",
             )
         return octets
 
@@ -634,7 +634,7 @@ class ShapeReader:
                 number = place + self._begin(record)
                 found = f"document {number} has {named(other)}, the first one {named(first)}"
                 expected = f"expected a {what} for all or for none, under one key"
-                expected += f"; {option('map_run', ORDER)} takes the order of the file" * (
+                expected += f"; {spell('map_run', ORDER)} takes the order of the file" * (
                     what == "score"
                 )
                 raise InputError(self._file, record.line_of(place), found, expected)

@@ -17,7 +17,7 @@ from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import ORDER
 from ragkpi.files.opening import Kind
 from ragkpi.files.trec import Origin, RunLayout
-from ragkpi.interface import option
+from ragkpi.interface import spell
 
 ID = "<query id>|metadata.<query id>"
 ANY_ID = (
@@ -172,7 +172,7 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
             line,
             f"names no {wanted[0]} ({fields.shown_names(names)})",
             f"expected one of {' '.join(wanted[: fields.MOST_NAMES])}, "
-            f"or {option(f'map_{shape.kind}', f'{part}=…')}",
+            f"or {spell(f'map_{shape.kind}', f'{part}=…')}",
         )
     return name
 
@@ -215,7 +215,7 @@ def warn_of_order(file: str, names: Sequence[str], shape: Shape) -> None:
     level = None if shape.required else fields.find(names, fields.LEVEL[:-1])
     if level is not None:
         found = f"holds judgements ({fields.shown_names([level])}), without score and rank"
-        maps = option("map_run", f"score={level}"), option("map_run", "rank=@number")
+        maps = spell("map_run", f"score={level}"), spell("map_run", "rank=@number")
         raise InputError(file, None, found, f"expected a run, or one of {' or '.join(maps)}")
     found = f"{file}: names no score and no rank ({fields.shown_names(names)})"
     warnings.warn(f"{found}; the order of the rows counts", RagkpiWarning, stacklevel=2)

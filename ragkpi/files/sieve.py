@@ -18,7 +18,7 @@ from ragkpi.files.lines import LineShape, Tokens, read_table, table_of
 from ragkpi.files.opening import Source
 from ragkpi.files.shapes import EXCLUSIONS
 from ragkpi.files.trec import QrelsColumns, RunColumns
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.wording import counted, shown
 
 Excluded = Mapping[bytes, frozenset[bytes]]
@@ -219,12 +219,12 @@ def parse_fold(text: str) -> Fold:
             pattern = re.compile(octets[1:-1])
         except re.error as problem:
             raise UsageError(
-                f"{option('max_passage')} {text}: {problem}; expected a regular expression "
+                f"{spell('max_passage')} {text}: {problem}; expected a regular expression "
                 f"between slashes"
             ) from None
         if pattern.groups < 1:
             raise UsageError(
-                f"{option('max_passage')} {text}: has no group; expected one around the "
+                f"{spell('max_passage')} {text}: has no group; expected one around the "
                 f"document's id, "
                 "such as /^(.*)_[0-9]+$/"
             )
@@ -238,9 +238,7 @@ def parse_fold(text: str) -> Fold:
         parents = _read_parents(text[1:])
         return Fold(lambda chunk: parents.get(chunk, chunk))
     if not text:
-        raise UsageError(
-            f"{option('max_passage')} is empty; expected a separator, /REGEX/ or @FILE"
-        )
+        raise UsageError(f"{spell('max_passage')} is empty; expected a separator, /REGEX/ or @FILE")
     separator = octets[0] if len(octets) == 1 else -1
     return Fold(lambda chunk: chunk.split(octets, 1)[0] or chunk, separator)
 

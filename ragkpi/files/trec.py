@@ -41,7 +41,7 @@ from ragkpi.files.lines import (
     table_of,
 )
 from ragkpi.files.opening import Source
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.wording import named, shown
 
 RUN_LINE = LineShape(
@@ -321,7 +321,7 @@ def parse_ranks(file: str, text: Tokens, line: IntArray, path: str = "") -> Floa
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
-    expected = f"expected a whole number from 1, or {option('map_run')} 'score=…'"
+    expected = f"expected a whole number from 1, or {spell('map_run')} 'score=…'"
     if path and np.isfinite(rank).all() and 2 * whole.sum() < len(whole):
         found = f"its {path} holds numbers that are no places, such as {rank[~whole][0]:g}"
         maps = [
@@ -441,7 +441,7 @@ def _choices(maps: Sequence[str]) -> str:
     """Return a command for each number that may be the one that counts."""
     unknown = [map_ for map_ in maps[1:] if meaning(path_of(map_)) == "unknown"]
     maps = [*maps, *(f"distance={path_of(map_)}" for map_ in unknown)]
-    return f"expected one of {' or '.join(option('map_run', map_) for map_ in maps)}"
+    return f"expected one of {' or '.join(spell('map_run', map_) for map_ in maps)}"
 
 
 QRELS_LINE = LineShape(
@@ -478,7 +478,7 @@ class QrelsColumns(NamedTuple):
     def read_as(self, numbers: Numbers) -> QrelsColumns:
         """Return these qrels; `InputError` for a fractional number if levels are expected."""
         if numbers == "levels" and self.gain is not None:
-            row, advice = self.fractional_row, f"{option('gains')} reads others"
+            row, advice = self.fractional_row, f"{spell('gains')} reads others"
             raise fractional(self.file, int(self.line[row]), self.gain[row], advice)
         return self
 

@@ -18,7 +18,7 @@ from ragkpi.errors import DataError
 from ragkpi.files.json_text import text_of, written
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.trec import QrelsColumns
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.wording import shown
 
 
@@ -179,7 +179,7 @@ def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
 
 
 def _impossible(found: str) -> DataError:
-    expected = f"expected another format, such as JSON Lines ({option('to')} jsonl)"
+    expected = f"expected another format, such as JSON Lines ({spell('to')} jsonl)"
     return DataError(f"{found}; {expected}")
 
 

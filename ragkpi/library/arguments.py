@@ -13,7 +13,7 @@ from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.column_names import RETRIEVED, ScoreKind
 from ragkpi.files.formats import RECOGNISED, Match, Reading, reading_for, sieve_for
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.library.call import Call, MeasureNames, Names
 from ragkpi.ranking.judged import (
     GRADE_MAPS,
@@ -314,7 +314,7 @@ def shares(name: str, values: Iterable[float] | str) -> list[float]:
     except (TypeError, ValueError):
         numbers = [math.nan]
     if not all(0 <= share <= 1 for share in numbers):
-        raise UsageError(f"{option(name)} {values}: expected numbers from 0 to 1, between commas")
+        raise UsageError(f"{spell(name)} {values}: expected numbers from 0 to 1, between commas")
     return numbers
 
 
@@ -325,7 +325,7 @@ def counts(name: str, values: Iterable[int] | str) -> list[int]:
     items = values.split(",")
     if not all(item.isdecimal() and int(item) for item in items):
         expected = "expected whole numbers from 1, with commas between"
-        raise UsageError(f"{option(name)} {values}: {expected}")
+        raise UsageError(f"{spell(name)} {values}: {expected}")
     return [int(item) for item in items]
 
 

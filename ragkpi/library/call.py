@@ -14,7 +14,7 @@ from ragkpi.errors import NothingInCommonError, RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath, refuse_unjudged_runs
 from ragkpi.files.formats import RECOGNISED, Reading
 from ragkpi.files.opening import inputs
-from ragkpi.interface import interface, option
+from ragkpi.interface import interface, spell
 from ragkpi.library.ground import Hashes, Signature, signature_of
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import (
@@ -381,7 +381,7 @@ def _aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
     number = counted(len(shared), "query", "queries")
     interface().warn(
         f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
-        f"{option('missing', 'zero')} evaluates a missing query as an empty ranking instead"
+        f"{spell('missing', 'zero')} evaluates a missing query as an empty ranking instead"
     )
     return [run.over(np.flatnonzero([query in shared for query in run.queries])) for run in runs]
 

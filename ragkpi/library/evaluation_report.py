@@ -11,7 +11,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import UsageError
-from ragkpi.interface import option, with_progress
+from ragkpi.interface import spell, with_progress
 from ragkpi.library.ground import Hashes, Signature, ids_sha256
 from ragkpi.measures.measure import SUM, Metric, Scores
 from ragkpi.measures.registry import metric_named
@@ -129,14 +129,14 @@ def worst_queries(
     means = [metric for metric in orderable if metric.measure.aggregate is not SUM]
     if not orderable:
         raise UsageError(
-            f"{option('worst')}: no value per query that can be better; ask for more with -m"
+            f"{spell('worst')}: no value per query that can be better; ask for more with -m"
         )
     metric = orderable[0] if orderable[0] is metrics[0] else [*means, orderable[0]][0]
     if name is not None:
         requested = metric_named(name, orderable)
         if requested is None:
             names = ", ".join(metric.name for metric in orderable)
-            raise UsageError(f"{option('sort')} {name}: expected one of {names}")
+            raise UsageError(f"{spell('sort')} {name}: expected one of {names}")
         metric = requested
     goodness: dict[bytes, list[float]] = {}
     for run in runs:

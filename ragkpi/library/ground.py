@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ragkpi.files.opening import new_sha256
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Settings
 from ragkpi.version import __version__
@@ -103,7 +103,7 @@ class Signature:
     def options(self) -> list[str]:
         """Return the settings that are not the default ones as the user writes them."""
         return [
-            option(_SETTINGS[name].argument, text)
+            spell(_SETTINGS[name].argument, text)
             for name, text in self.chosen.items()
             if name in _SETTINGS and name != "gains"
         ]

@@ -23,7 +23,7 @@ from ragkpi.files.query_files import (
     read_query_ids,
     read_query_labels,
 )
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.judged import GivenGains
 from ragkpi.reports.layout import Report, ReportPart, SlicedReport
@@ -73,7 +73,7 @@ def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QueryS
     if not slices:
         labelled = sorted(set().union(*labels.values()))
         raise NothingInCommonError(
-            f"{option('by')}: no evaluated query has a label (evaluated: {listed(evaluated, 3)}; "
+            f"{spell('by')}: no evaluated query has a label (evaluated: {listed(evaluated, 3)}; "
             f"labelled: {listed(labelled, 3)})"
         )
     return slices
@@ -84,7 +84,7 @@ def refuse_alone(queries: Iterable[bytes], clusters: Clusters) -> None:
     if alone := sorted(set(queries) - clusters.keys()):
         have = counted(len(alone), "evaluated query has", "evaluated queries have")
         raise DataError(
-            f"{option('cluster')}: {have} no cluster ({listed(alone, 3)}); expected one for each"
+            f"{spell('cluster')}: {have} no cluster ({listed(alone, 3)}); expected one for each"
         )
 
 
@@ -124,12 +124,12 @@ def groups_of(by: Any, cluster: Any) -> QueryGroups:
         return QueryGroups(others or None, labels[name], {"by": by})
     if labels and not os.path.exists(name):
         names = ", ".join(map(visible, labels))
-        raise UsageError(f"{option('cluster')} {name}: no file, and no column among {names}")
+        raise UsageError(f"{spell('cluster')} {name}: no file, and no column among {names}")
     columns = read_query_labels(name)
     if len(columns) > 1:
         raise UsageError(
-            f"{option('cluster')} {name}: it labels queries by {', '.join(map(visible, columns))}; "
-            f"expected one column, or {option('by', name)} with the name of one"
+            f"{spell('cluster')} {name}: it labels queries by {', '.join(map(visible, columns))}; "
+            f"expected one column, or {spell('by', name)} with the name of one"
         )
     (clusters,) = columns.values()
     return QueryGroups(labels, clusters, sources)
@@ -179,9 +179,7 @@ def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[Qu
         return []
     slices = query_slices(labels, evaluated)
     if len(slices) > MOST_SLICES:
-        raise UsageError(
-            f"{option('by')}: {len(slices):,} labels; expected at most {MOST_SLICES:,}"
-        )
+        raise UsageError(f"{spell('by')}: {len(slices):,} labels; expected at most {MOST_SLICES:,}")
     return slices
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.measures.measure import (
     CHANCE_ALONE,
     MEAN,
@@ -60,8 +60,8 @@ def corpus_size(judged: Counts) -> IntArray:
     size = judged.corpus_size
     if size is None:
         raise UsageError(
-            f"the size of the corpus is not known; give it with {option('corpus_size')}, with "
-            f"{option('corpus_sizes')} for single queries, or in the environment variable "
+            f"the size of the corpus is not known; give it with {spell('corpus_size')}, with "
+            f"{spell('corpus_sizes')} for single queries, or in the environment variable "
             "RAGKPI_CORPUS_SIZE"
         )
     seen = judged.num_ret + judged.num_judged - judged.num_judged_ret
@@ -70,8 +70,8 @@ def corpus_size(judged: Counts) -> IntArray:
         worst = too_small[np.argmax(seen[too_small])]
         raise UsageError(
             f"query {named(judged.queries[worst])}: {seen[worst]} documents are judged or "
-            f"retrieved, but the corpus size is {size[worst]}; give {option('corpus_size')} (or "
-            f"{option('corpus_sizes')}) the number of documents that could be retrieved"
+            f"retrieved, but the corpus size is {size[worst]}; give {spell('corpus_size')} (or "
+            f"{spell('corpus_sizes')}) the number of documents that could be retrieved"
         )
     return size
 
@@ -279,7 +279,7 @@ def deeper_than_corpus(judged: Judged, metrics: Sequence[Metric]) -> Iterator[st
     if affected:
         yield (
             f"{names_of(affected)}: the corpus has only {size.min()} documents; K is taken as "
-            f"that number; give a smaller K, or {option('corpus_size')} if the corpus is larger"
+            f"that number; give a smaller K, or {spell('corpus_size')} if the corpus is larger"
         )
 
 

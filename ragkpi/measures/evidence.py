@@ -17,7 +17,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
     OTHER_HOLES,
@@ -216,7 +216,7 @@ def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
         yield (
             f"{names_of(metrics)}: no document has grade 5 under the grade map '{grade_map.name}' "
             f"({grade_map}), so every query has fallback weights and n_recall5 is NA; give the "
-            f"{option('grade_map')} of these judgements"
+            f"{spell('grade_map')} of these judgements"
         )
 
 
@@ -230,11 +230,11 @@ def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     if reached:
         yield (
             f"{names_of(reached)}: no query has more than {deepest} documents, so the run is its "
-            f"own pool and reaches its ceiling; give the first stage with {option('pool')}"
+            f"own pool and reaches its ceiling; give the first stage with {spell('pool')}"
         )
     if deeper:
         yield (
-            f"{names_of(deeper)}: without {option('pool')} the run itself, {deepest} "
+            f"{names_of(deeper)}: without {spell('pool')} the run itself, {deepest} "
             f"documents deep, is the "
             "pool; give the first stage if the run was selected from more"
         )
@@ -249,7 +249,7 @@ def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
             yield (
                 f"{metric.name}: above 1 for {above} of {queries}, whose top K holds documents "
                 "that the pool lacks (see pool_miss); give the pool that the run was selected "
-                f"from, or {option('pool_union')}"
+                f"from, or {spell('pool_union')}"
             )
 
 

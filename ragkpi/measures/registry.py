@@ -20,7 +20,7 @@ from itertools import count
 from typing import NoReturn, TypeAlias
 
 from ragkpi.errors import UsageError
-from ragkpi.interface import option, request_text
+from ragkpi.interface import request_text, spell
 from ragkpi.measures import counts, gain, incomplete, precision
 from ragkpi.measures.measure import Caution, Measure, Metric, RelInfo, names_of
 from ragkpi.measures.parameters import Cutoffs, Parameters, RealCutoffs, RealList, bad_request
@@ -288,7 +288,7 @@ def _advice(measure: Measure, key: str, parameter: str) -> str:
     if key == "rel":
         return f"{measure.name} takes no level from which documents are relevant"
     if key == "judged_only":
-        name, removed = request_text(measure.name), option("unjudged", "removed")
+        name, removed = request_text(measure.name), spell("unjudged", "removed")
         return f"here that is {name} with {removed}, which is of all measures"
     return f"here {measure.name} takes no parameter {parameter}; 'ragkpi measures' says which"
 
@@ -519,29 +519,29 @@ def _names_taking_gains() -> str:
 
 def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
-        format_ = f"{option('rel_info')} {rel_info}"
-        raise UsageError(f"{option('gains')}: they are offered for plain qrels, not for {format_}")
+        format_ = f"{spell('rel_info')} {rel_info}"
+        raise UsageError(f"{spell('gains')}: they are offered for plain qrels, not for {format_}")
     if not any(metric.measure.worth == "gain" for metric in metrics):
         served = _names_taking_gains()
         none = "none of the measures takes gains"
-        raise UsageError(f"{option('gains')}: {none}; those that do: {served}")
+        raise UsageError(f"{spell('gains')}: {none}; those that do: {served}")
     for metric in metrics:
         if metric.arguments.get("gains"):
-            problem = f"it says gains of levels, and {option('gains')} those of documents"
+            problem = f"it says gains of levels, and {spell('gains')} those of documents"
             raise bad_request(metric.name, None, f"{problem}; expected one of the two")
 
 
 def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
-        format_ = f"{option('rel_info')} {rel_info}"
+        format_ = f"{spell('rel_info')} {rel_info}"
         offered = "it is offered for plain qrels"
-        raise UsageError(f"{option('ties')} expected: {offered}, not for {format_}")
+        raise UsageError(f"{spell('ties')} expected: {offered}, not for {format_}")
     names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
     if names:
         served = [name for name, measure in all_measures().items() if measure.expectation]
         have = "has" if len(names) == 1 else "have"
         raise UsageError(
-            f"{option('ties')} expected: {', '.join(names)} {have} no expected value over orders "
+            f"{spell('ties')} expected: {', '.join(names)} {have} no expected value over orders "
             f"of ties; those that have: {', '.join(served)}"
         )
 
@@ -556,10 +556,10 @@ def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
         return
     needs = []
     for reads, names in wrong.items():
-        formats = [f"{option('rel_info')} {name}" for name in REL_INFO if REL_INFO[name] == reads]
+        formats = [f"{spell('rel_info')} {name}" for name in REL_INFO if REL_INFO[name] == reads]
         need = "needs" if len(names) == 1 else "need"
         needs.append(f"{', '.join(names)} {need} {' or '.join(formats)}")
-    format_ = f"{option('rel_info')} {rel_info}"
+    format_ = f"{spell('rel_info')} {rel_info}"
     serves = f"{format_} serves {request_text(_DEFAULTS[reads_of])} and the like"
     raise UsageError(f"{'; '.join(needs)}, not {format_}; {serves}")
 
@@ -567,7 +567,7 @@ def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
 def _reads(rel_info: str) -> RelInfo:
     if rel_info not in REL_INFO:
         formats = ", ".join(REL_INFO)
-        raise UsageError(f"{option('rel_info')} {rel_info}: no such format; expected {formats}")
+        raise UsageError(f"{spell('rel_info')} {rel_info}: no such format; expected {formats}")
     return REL_INFO[rel_info]
 
 

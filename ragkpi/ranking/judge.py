@@ -16,7 +16,7 @@ from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, NothingInCommonError, UsageError
 from ragkpi.files.lines import Tokens, rows_of
 from ragkpi.files.trec import QrelsColumns
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.ranking.judged import Judged, RealGains, Settings, gains_of
 from ragkpi.ranking.judgements import Judgements, TiedRanks, group_judgements
 from ragkpi.ranking.reading import NO_BEGINNING, Hits, TopDocuments
@@ -127,7 +127,7 @@ def _queries(
         number = counted(len(coverage.missing), "judged query is", "judged queries are")
         raise DataError(
             f"{number} missing from the run ({listed(coverage.missing, 3)}); "
-            f"{option('missing', 'error')} expects a ranking for each"
+            f"{spell('missing', 'error')} expects a ranking for each"
         )
     missing = set(coverage.missing) if settings.missing in ("intersection", "common") else set()
     queries = [query for query in judgements.queries if query not in missing]
@@ -299,8 +299,8 @@ def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArra
     lacking = [query for query in queries if query not in sizes] if size is None else []
     if lacking:
         raise UsageError(
-            f"{option('corpus_sizes')} has no line for query {named(lacking[0])} and "
+            f"{spell('corpus_sizes')} has no line for query {named(lacking[0])} and "
             f"{len(lacking) - 1} others; expected each evaluated query there, or "
-            f"{option('corpus_size')} for the rest"
+            f"{spell('corpus_size')} for the rest"
         )
     return np.array([sizes.get(query, size) for query in queries], dtype=np.int64)

@@ -19,7 +19,7 @@ from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError, UsageError
 from ragkpi.files.opening import new_sha256
 from ragkpi.files.trec import QrelsColumns
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.ranking.judgements import Judgements, TiedRanks, group_judgements
 from ragkpi.wording import counted, listed, named
 
@@ -45,10 +45,10 @@ class GradeMap:
         if not unknown:
             return ""
         fitting = [name for name, map_ in GRADE_MAPS.items() if present <= set(map_.rubric)]
-        advice = " or ".join(f"{option('grade_map')} {name}" for name in fitting)
+        advice = " or ".join(f"{spell('grade_map')} {name}" for name in fitting)
         return (
             f"judged level {unknown[0]} is not in the grade map '{self.name}' "
-            f"({self}); give " + (advice or f"{option('grade_map')} 0=1,1=3,… with every level")
+            f"({self}); give " + (advice or f"{spell('grade_map')} 0=1,1=3,… with every level")
         )
 
     def __str__(self) -> str:
@@ -75,10 +75,10 @@ def parse_grade_map(text: str) -> GradeMap:
     wrong = (
         f"neither a preset ({presets}) nor LEVEL=GRADE with a level from 0 and a grade from 1 to 5"
     )
-    rubric = parse_levels(text, option("grade_map"), wrong)
+    rubric = parse_levels(text, spell("grade_map"), wrong)
     for level, grade in rubric.items():
         if level < 0 or not 1 <= grade <= 5:
-            raise UsageError(f"{option('grade_map')} {text}: '{level}={grade}' is {wrong}")
+            raise UsageError(f"{spell('grade_map')} {text}: '{level}={grade}' is {wrong}")
     return GradeMap(text, rubric)
 
 
@@ -234,8 +234,8 @@ class Settings:
         cut = self.unjudged == "removed" and self.max_retrieved is not None
         if self.ties == "expected" and cut:
             raise UsageError(
-                f"{option('ties')} expected: with {option('unjudged', 'removed')} and "
-                f"{option('max_retrieved')} together it depends on chance how many documents "
+                f"{spell('ties')} expected: with {spell('unjudged', 'removed')} and "
+                f"{spell('max_retrieved')} together it depends on chance how many documents "
                 "are left; expected one of the two"
             )
         for name in ("max_retrieved", "pool_depth"):
@@ -445,7 +445,7 @@ def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Sett
     if not relevant or min(relevant) < 1 or max(relevant) > corpus_size:
         numbers = ",".join(map(str, relevant))
         raise UsageError(
-            f"{option('relevant')} {numbers}: expected numbers from 1 to the corpus size, "
+            f"{spell('relevant')} {numbers}: expected numbers from 1 to the corpus size, "
             f"{corpus_size}"
         )
     counts = np.array(relevant, dtype=np.int64)

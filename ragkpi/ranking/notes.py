@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ragkpi.arrays import BoolArray
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import OF_DOCUMENTS, OF_QUERIES, Judgements, queries_meant
@@ -30,13 +30,13 @@ def doubts(
     highest = int(judgements.level.max(initial=-1))
     if highest < level and judgements.gain is None:
         yield (
-            f"no document is relevant: {option('relevance_level')} {level} is above the "
+            f"no document is relevant: {spell('relevance_level')} {level} is above the "
             f"highest judged level, {highest}; give a lower one"
         )
     if judged.queries and not judged.num_ret.any():
         yield (
             "no judged query is in the run: every ranking counts as empty; for texts or places of "
-            f"queries, give {option('queries', 'FILE')} with an id, a tab and a text on each line"
+            f"queries, give {spell('queries', 'FILE')} with an id, a tab and a text on each line"
         )
     meant = queries_meant(judgements.queries, unknown)
     if meant:
@@ -52,7 +52,7 @@ def doubts(
             f"{counted(len(alike), 'document id')} of the first {len(seen.documents)} "
             f"{'differs' if len(alike) == 1 else 'differ'} from judged ones {OF_DOCUMENTS}: "
             f"{named(mine)} where the qrels have {named(theirs)}; give both the same ids "
-            f"({option('max_passage', '#')} folds passages)"
+            f"({spell('max_passage', '#')} folds passages)"
         )
     top = judged.rank <= _TOP
     retrieved = int(judged.num_ret.sum())
@@ -70,7 +70,7 @@ def doubts(
         yield (
             f"scores rise down the file in {seen.rising} of the first "
             f"{counted(seen.ordered, 'ranking')}: are they distances? The highest ranks first; "
-            f"{option('scores', 'distance')} reverses that"
+            f"{spell('scores', 'distance')} reverses that"
         )
     if 2 * seen.flat > seen.several:
         yield (
@@ -88,7 +88,7 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
     if lacking > _MOST_OUTSIDE * len(hits):
         yield (
             f"the pool lacks {lacking} of the {len(hits)} judged documents in the top {_TOP} of "
-            f"the run, so the run was not selected from it; are RUN and {option('pool')} swapped?"
+            f"the run, so the run was not selected from it; are RUN and {spell('pool')} swapped?"
         )
 
 
@@ -109,7 +109,7 @@ def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
         one = len(coverage.missing) == 1
         notes.append(
             f"{_missing_from('the run', coverage)} and left out; "
-            f"{option('missing', 'zero')} counts {'it' if one else 'them'} as 0"
+            f"{spell('missing', 'zero')} counts {'it' if one else 'them'} as 0"
         )
     if coverage.unjudged:
         are = counted(len(coverage.unjudged), "query of the run is", "queries of the run are")
@@ -121,7 +121,7 @@ def missing_notes(names: Sequence[str], coverages: Sequence[Coverage]) -> list[s
     """Say which runs, at least one, lack queries that count as empty rankings."""
     runs = zip(names, coverages, strict=True)
     lacking = [(name, coverage) for name, coverage in runs if coverage.missing]
-    common = f"{option('missing', 'common')}: only queries that all runs have"
+    common = f"{spell('missing', 'common')}: only queries that all runs have"
     if len(lacking) == 1:
         one = len(lacking[0][1].missing) == 1
         counts, it = ("counts", "it") if one else ("count", "them")
@@ -171,7 +171,7 @@ def assumption_notes(judged: Judged, seen: int) -> list[str]:
     if seen:
         notes.append(
             f"no corpus size is given: N = {seen}, the documents seen, makes every bor a lower "
-            f"bound; give the real one with {option('corpus_size')} or RAGKPI_CORPUS_SIZE"
+            f"bound; give the real one with {spell('corpus_size')} or RAGKPI_CORPUS_SIZE"
         )
     if judged.pool is not None:
         lacking = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]

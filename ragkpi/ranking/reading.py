@@ -32,7 +32,7 @@ from ragkpi.files.trec import (
     refuse_carriage_returns,
     whole_queries,
 )
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.ranking.judgements import Judgements, TiedRanks
 from ragkpi.wording import named, shown
 
@@ -236,7 +236,7 @@ class RunInMemory:
     def _blocks_as(self, reading: Reading) -> list[RunColumns]:
         """Return the run as columns, by the shape that `reading` names."""
         if reading.subset is not None:
-            raise UsageError(f"{option('subset')} {reading.subset}: only a path can hold subsets")
+            raise UsageError(f"{spell('subset')} {reading.subset}: only a path can hold subsets")
         return self.blocks if reading.shape is None else _blocks_of(self.data, reading.shape)
 
 
@@ -321,7 +321,7 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
     if kind == "again":
         expected = "expected each document once per query"
         if line == first_line:  # of one list, whose ids may be those of the passages' documents
-            expected += f", or {option('max_passage', '#')} to keep the best of each"
+            expected += f", or {spell('max_passage', '#')} to keep the best of each"
         return DataError(
             f"{file}:{line}: document {named(text)} of query {named(query)} again, first "
             f"retrieved at line {first_line}; {expected}"

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ragkpi.errors import UsageError
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, names_of
 from ragkpi.measures.registry import metric_named
 from ragkpi.statistics.bootstrap import Interval
@@ -218,7 +218,7 @@ def parse_gate(text: str) -> Gate:
     limit = _finite(number)
     if not name or limit is None:
         expected = "expected NAME=NUMBER, such as ndcg_cut_10=0.35"
-        raise UsageError(f"{option('fail_under')} {text}: {expected}")
+        raise UsageError(f"{spell('fail_under')} {text}: {expected}")
     return Gate(name, limit)
 
 
@@ -228,14 +228,14 @@ def margin_of(margin: float | str | None) -> Margin:
     amount = _finite(text.removesuffix("%"))
     if amount is None or amount < 0:
         expected = "expected a number from 0, or a percentage such as 2%"
-        raise UsageError(f"{option('margin')} {text}: {expected}")
+        raise UsageError(f"{spell('margin')} {text}: {expected}")
     return Margin(amount / 100, relative=True) if text.endswith("%") else Margin(amount)
 
 
 def refuse_idle(gate: Gate, metrics: Iterable[Metric]) -> None:
     """Raise `UsageError` for a limit that no value can miss or keep, or on what has no better."""
     metric = _named(gate.metric, metrics)
-    measure, begin = metric.measure, f"{option('fail_under')} {gate.name}={gate.limit:g}"
+    measure, begin = metric.measure, f"{spell('fail_under')} {gate.name}={gate.limit:g}"
     if not metric.is_comparable:
         raise UsageError(f"{begin}: no value of {metric.name} is better than another")
     low, high = measure.range
@@ -331,7 +331,7 @@ def _value_verdict(
     if math.isnan(reference) or (_is_worst(reference, measure) and math.isinf(reference)):
         doubt = f"no value is worse than {baseline}'s {rounded(reference, 'decimal')}"
     elif allowed and _is_worst(limit, measure):
-        doubt = f"{option('margin')} allows every value"
+        doubt = f"{spell('margin')} allows every value"
     verdict = _verdict(run, column, limit, against)
     return replace(verdict, baseline=baseline, baseline_value=reference).missed(doubt)
 
@@ -351,7 +351,7 @@ def _named(name: str, metrics: Iterable[Metric]) -> Metric:
     metric = metric_named(name, numbers)
     if metric is None:
         raise UsageError(
-            f"{option('fail_under')} {name}: not among the numbers of this evaluation "
+            f"{spell('fail_under')} {name}: not among the numbers of this evaluation "
             f"({names_of(numbers) or 'none'}); ask for it with -m"
         )
     return metric

@@ -12,7 +12,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import DataError, UsageError
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.measures.measure import Metric, Scores, names_of
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, QuerySample, query_samples
 from ragkpi.statistics.decisions import CorrectionName, Family, TestName
@@ -38,8 +38,8 @@ def refuse_other_grounds(names: Sequence[str], runs: Sequence[Scores]) -> None:
             raise DataError(
                 f"{names[0]} is over {counted(len(runs[0].queries), 'query', 'queries')}, {name} "
                 f"over {len(run.queries)} (only one has {listed(apart, 3)}); compare them over all "
-                f"judged ones with {option('missing', 'zero')}, or over those of all runs with "
-                f"{option('missing', 'common')}"
+                f"judged ones with {spell('missing', 'zero')}, or over those of all runs with "
+                f"{spell('missing', 'common')}"
             )
 
 

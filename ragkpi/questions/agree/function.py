@@ -9,7 +9,7 @@ from typing import Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.library.arguments import (
     AnyQrels,
     Estimating,
@@ -93,8 +93,8 @@ def agree(
         read = READERS["qrels"](judge, call.qrels_format) if isinstance(judge, str) else judge
         levels, argument = (map_other, "map_other") if place else (map_levels, "map_levels")
         if isinstance(levels, str):
-            levels = parse_levels(levels, option(argument), _NO_LEVEL_MAP)
-        judgements.append(mapped(read.judgements, levels or {}, option(argument)))
+            levels = parse_levels(levels, spell(argument), _NO_LEVEL_MAP)
+        judgements.append(mapped(read.judgements, levels or {}, spell(argument)))
     together = panel(list(judges), judgements)
     doubt = scales_differ(together)
     if doubt and not (map_levels or map_other):
@@ -119,7 +119,7 @@ def agree(
 
     answer = agree_answer(agreement)
     if differences is not None:
-        with replacing(differences, option("differences")) as file:
+        with replacing(differences, spell("differences")) as file:
             file.writelines(difference_lines(together))
     return Result(answer, charts, tuple(call.notes.texts), call.signed(metrics, **files))
 

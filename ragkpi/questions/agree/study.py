@@ -18,7 +18,7 @@ import numpy as np
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.files.lines import Tokens
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.statistics.agreement import (
@@ -145,7 +145,7 @@ def scales_differ(panel: Panel) -> str:
         if end != ends[0]:
             return (
                 f"{panel.names[0]} gives levels {ends[0]}, {name} {end}; if "
-                f"these are different scales, give {option('map_levels')} or {option('map_other')}"
+                f"these are different scales, give {spell('map_levels')} or {spell('map_other')}"
             )
     return ""
 
@@ -546,7 +546,7 @@ def agree(
     if len(panel.levels()) > MOST_LEVELS:
         raise UsageError(
             f"the judges give {len(panel.levels())} different levels; expected at most "
-            f"{MOST_LEVELS}: put them on a smaller scale with {option('map_levels')}"
+            f"{MOST_LEVELS}: put them on a smaller scale with {spell('map_levels')}"
         )
     pairs = []
     for first, second in combinations(range(len(panel.names)), 2):

@@ -11,7 +11,7 @@ from ragkpi.errors import UsageError
 from ragkpi.files.formats import read_any_qrels
 from ragkpi.files.opening import Source
 from ragkpi.files.writing import write_trec
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.library.arguments import HowRead, readings_of, whole
 from ragkpi.library.result import Result
 from ragkpi.measures.registry import find_metrics
@@ -86,7 +86,7 @@ def check(
     if wrong:
         raise UsageError(f"check is about files, not {type(wrong[0]).__name__}; expected a path")
     if fix is not None and len(paths) > 1:
-        raise UsageError(f"{option('fix')} {os.fspath(fix)}: {len(paths)} runs; expected one")
+        raise UsageError(f"{spell('fix')} {os.fspath(fix)}: {len(paths)} runs; expected one")
     level = whole("relevance_level", relevance_level, 0)
     most = None if max_hits is None else whole("max_hits", max_hits, 1)
     of_qrels, of_run = readings_of(how)
@@ -113,8 +113,8 @@ def check(
 def _mend(run: CheckedFile, inspection: Inspection, target: str) -> None:
     if not inspection.documents:
         raise UsageError(
-            f"{option('fix')} {target}: nothing of the run can be read, so nothing is written"
+            f"{spell('fix')} {target}: nothing of the run can be read, so nothing is written"
         )
     depth, run_id = run.request.max_hits, inspection.last_run_id
-    with replacing(target, option("fix")) as out:
+    with replacing(target, spell("fix")) as out:
         run.through(lambda blocks: write_trec(mended(blocks, depth, run_id), out))

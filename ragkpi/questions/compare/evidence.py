@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.statistics.significance import Clustering, correlation_within
 from ragkpi.statistics.units import Clusters, numbered_units, rarest_seen, turns_of, units_of
@@ -29,7 +29,7 @@ def evidence_notes(
     if alike.p < _SIGNIFICANT:
         yield (
             f"Queries ({listed(queries, 2)}) look like turns, and turns of one conversation differ "
-            f"alike ({metric.name}: correlation {alike.within:.2f}); {option('cluster')} tells them"
+            f"alike ({metric.name}: correlation {alike.within:.2f}); {spell('cluster')} tells them"
         )
 
 

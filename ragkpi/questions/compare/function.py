@@ -8,10 +8,10 @@ from typing import Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import GateFailedError, RagkpiError, UsageError
-from ragkpi.interface import interface, option
+from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import AnyQrels, Comparing, Labels, Runs, call_of, named_runs, one_of
 from ragkpi.library.call import OnProblem
-from ragkpi.library.gates import procedure_of, verdicts_on_run
+from ragkpi.library.comparing import procedure_of, verdicts_on_run
 from ragkpi.library.ground import Signature
 from ragkpi.library.result import Result
 from ragkpi.library.slices import queries_of, slices_of, with_slices
@@ -162,9 +162,9 @@ def compare(
         decided_by = one_of("fail_if", fail_if, ("worse", "noninferior"))
         gate = BaselineGate(margin_of(margin), decided_by, replace(procedure, family="all"))
         if pairs == "all":
-            raise UsageError(f"{option('fail_if', fail_if)}: it needs a baseline; expected one")
+            raise UsageError(f"{spell('fail_if', fail_if)}: it needs a baseline; expected one")
     elif margin is not None:
-        raise UsageError(f"{option('margin')} {margin}: no gate; give {option('fail_if')} with it")
+        raise UsageError(f"{spell('margin')} {margin}: no gate; give {spell('fail_if')} with it")
     named = named_runs(runs)
     if len(named) < 2:
         raise UsageError("one run is given; expected a baseline and others")
@@ -247,10 +247,10 @@ def _compared(
 def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
     """Raise `UsageError` for arguments that have no effect on a comparison of all pairs."""
     if baseline is not None:
-        raise UsageError(f"{option('all_pairs')}: there is no baseline ({baseline}); leave it out")
+        raise UsageError(f"{spell('all_pairs')}: there is no baseline ({baseline}); leave it out")
     for name in ("test", "correction"):
         if getattr(procedure, name) != getattr(paired.Procedure(), name):
             raise UsageError(
-                f"{option('all_pairs')} with {option(name)}: all pairs have a test of their own, "
+                f"{spell('all_pairs')} with {spell(name)}: all pairs have a test of their own, "
                 "step-down, which needs no correction; leave it out"
             )

@@ -25,7 +25,7 @@ from ragkpi.charts.chart import (
     noted,
 )
 from ragkpi.errors import UsageError
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.library.evaluation_report import (
     EvaluationReport,
     gate_checks,
@@ -601,7 +601,7 @@ class PaperTable:
     def __post_init__(self) -> None:
         if len(self.comparisons) > len(MARKS):
             raise UsageError(
-                f"{option('against')}: {len(self.comparisons)} runs; there are marks for "
+                f"{spell('against')}: {len(self.comparisons)} runs; there are marks for "
                 f"{len(MARKS)}"
             )
 

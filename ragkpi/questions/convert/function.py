@@ -24,7 +24,7 @@ from ragkpi.files.registry import (
 )
 from ragkpi.files.trec import no_results
 from ragkpi.files.writing import Ranking, Rankings
-from ragkpi.interface import interface, option
+from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import AnyQrels, HowRead, one_of, readings_of
 from ragkpi.library.call import qrels_of
 from ragkpi.ranking.judgements import group_judgements
@@ -224,11 +224,11 @@ def convert(
             kind = mapped[0]
         elif kind is None and from_ is not None:
             kind = kind_of_format(from_)
-        instead = "" if kind else f"{option('kind', 'qrels')} reads numbers as levels"
+        instead = "" if kind else f"{spell('kind', 'qrels')} reads numbers as levels"
         kind = kind or recognise_kind(opened.peek(HEAD_LENGTH))
         choices = reading[kind] or Reading()
         if from_ is not None:
-            find_format(kind, from_, option("from"))
+            find_format(kind, from_, spell("from"))
             choices = choices._replace(format=from_)
         conversion = Conversion(opened, kind, choices, instead)
         format_ = _target_format(kind, os.fspath(target), to)
@@ -239,10 +239,10 @@ def convert(
 
 def _target_format(kind: Kind, target: str, to: str | None) -> FileFormat:
     if to is not None:
-        return find_written_format(kind, to, option("to"))
+        return find_written_format(kind, to, spell("to"))
     suffix = os.path.splitext(target)[1].lower()
     for format_ in written_formats(kind).values():
         if suffix in format_.suffixes:
             return format_
-    expected = f"{option('to')} {', '.join(written_formats(kind))}"
+    expected = f"{spell('to')} {', '.join(written_formats(kind))}"
     raise UsageError(f"OUT {target}: its suffix names no format of {kind}; expected {expected}")

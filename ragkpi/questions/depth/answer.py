@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, gathered, noted
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.library.evaluation_report import interval_notes
 from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT, Needed
 from ragkpi.questions.depth.study import (
@@ -350,7 +350,7 @@ def _saturated(saturation: Saturation, limits: Limits) -> Situation:
     for name, final in saturation.final.items():
         least = min(math.floor(10 * final) / 10, _HINTS[name])
         if least > saturation.recall:
-            hints.append(option("target", f"{name}={least:g}"))
+            hints.append(spell("target", f"{name}={least:g}"))
     choices = f"; {' or '.join(hints)} would" if hints else ""
     return Situation(
         f"success cannot choose K here{choices}",

@@ -11,7 +11,7 @@ from typing import Literal, Unpack
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import RunOrPath
-from ragkpi.interface import option, with_progress
+from ragkpi.interface import spell, with_progress
 from ragkpi.library.arguments import (
     AnyQrels,
     Estimating,
@@ -123,7 +123,7 @@ def depth(
     numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
     for name, number in {**numbers, "max_tokens": max_tokens}.items():
         if number is not None and number != number:
-            raise UsageError(f"{option(name)} {number}: expected a number")
+            raise UsageError(f"{spell(name)} {number}: expected a number")
     if relevant is not None and not (isinstance(relevant, str) and "%" in relevant):
         relevant = counts("relevant", relevant)
     needed = _needed(at_least)
@@ -144,16 +144,14 @@ def depth(
         others = {"at": at, "target": target, "success": success, "quality": quality}
         for name, value in {**others, "qrels": qrels, "runs": runs}.items():
             if value is not None:
-                raise UsageError(f"{option('log')} with {name}: a log has events alone")
+                raise UsageError(f"{spell('log')} with {name}: a log has events alone")
         return _of_log(call, log, parse_fields(map_log), relevant, limits, resampling)
     if map_log is not None:
-        raise UsageError(f"{option('map_log')}: it names the fields of a log; give {option('log')}")
+        raise UsageError(f"{spell('map_log')}: it names the fields of a log; give {spell('log')}")
     if isinstance(relevant, str):
-        raise UsageError(f"{option('relevant')} {relevant}: a share of N is for {option('log')}")
+        raise UsageError(f"{spell('relevant')} {relevant}: a share of N is for {spell('log')}")
     if relevant is not None and (qrels is not None or runs is not None):
-        raise UsageError(
-            f"{option('relevant')} stands in place of files; expected one or the other"
-        )
+        raise UsageError(f"{spell('relevant')} stands in place of files; expected one or the other")
     if relevant is None and qrels is None:
         raise UsageError(
             "expected qrels and runs, qrels and corpus_size=, or relevant= and corpus_size="
@@ -161,16 +159,16 @@ def depth(
     if runs is None:
         if target is not None:
             raise UsageError(
-                f"{option('target')} {target}: without a run no system reaches it; leave it out"
+                f"{spell('target')} {target}: without a run no system reaches it; leave it out"
             )
         if ci:
-            raise UsageError(f"{option('ci')}: without a run nothing is estimated; leave it out")
+            raise UsageError(f"{spell('ci')}: without a run nothing is estimated; leave it out")
         judged = _judged_without_run(call, qrels, relevant, limits)
         curves = _curves_of_chance(judged, depths, limits, answers, published)
     else:
         if success is not None:
             raise UsageError(
-                f"{option('success')} stands in place of runs; expected one or the other"
+                f"{spell('success')} stands in place of runs; expected one or the other"
             )
         curves, judged = _curves_of_runs(
             call, qrels, named_runs(runs), depths, limits, answers, resampling, ci
@@ -198,7 +196,7 @@ def _of_log(
         defaults = defaults._replace(share=_needed(relevant).recall)
     elif relevant is not None:
         if len(relevant) != 1:
-            raise UsageError(f"{option('relevant')}: a log takes one number, for events without R")
+            raise UsageError(f"{spell('relevant')}: a log takes one number, for events without R")
         defaults = defaults._replace(R=relevant[0])
     if relevant is not None:
         call.notes.note("R is assumed where events do not have it; bits are as good as that")
@@ -206,7 +204,7 @@ def _of_log(
     events = read_events(path, fields, defaults, limits)
     possible = [event for event in events if limits.m <= event.R]
     if not possible:
-        raise UsageError(f"{option('log')}: success is possible in no event")
+        raise UsageError(f"{spell('log')}: success is possible in no event")
     if len(possible) < len(events):
         left_out = counted(len(events) - len(possible), "event")
         call.notes.note(f"{left_out} left out, in which success is not possible")
@@ -226,7 +224,7 @@ def _needed(at_least: int | str) -> Needed:
         share = math.nan
     if not at_least.endswith("%") or not 0 < share <= 1:
         raise UsageError(
-            f"{option('at_least')} {at_least}: expected a number of documents such as 3, or a "
+            f"{spell('at_least')} {at_least}: expected a number of documents such as 3, or a "
             "share of the relevant ones such as 50%"
         )
     return Needed(recall=share)
@@ -238,8 +236,8 @@ def _published(success: Sequence[float] | str, at: Sequence[int] | None) -> dict
     if at is None or len(rates) != len(at):
         number = "none" if at is None else f"{len(at)} of them"
         raise UsageError(
-            f"{option('success')}: {counted(len(rates), 'rate')} and {number} at depths of "
-            f"{option('at')}; expected one depth for each"
+            f"{spell('success')}: {counted(len(rates), 'rate')} and {number} at depths of "
+            f"{spell('at')}; expected one depth for each"
         )
     return dict(zip(at, rates, strict=True))
 
@@ -250,12 +248,12 @@ def _room(max_tokens: float | None, tokens: float | None) -> int | None:
         return None
     if not tokens:
         raise UsageError(
-            f"{option('max_tokens')} {max_tokens:g}: how long is one? Give "
-            f"{option('tokens_per_passage')}"
+            f"{spell('max_tokens')} {max_tokens:g}: how long is one? Give "
+            f"{spell('tokens_per_passage')}"
         )
     if tokens > max_tokens:
         raise UsageError(
-            f"{option('max_tokens')} {max_tokens:g}: not even one passage of {tokens:g} fits"
+            f"{spell('max_tokens')} {max_tokens:g}: not even one passage of {tokens:g} fits"
         )
     return int(max_tokens // tokens)
 
@@ -268,14 +266,14 @@ _OF_QRELS = ("relevance_level", "only_query", "corpus_sizes")
 def _refuse_idle(call: Call, limits: Limits, relevant: Sequence[int] | None) -> None:
     """Raise `UsageError` for settings without effect because there are no runs or no qrels."""
     settings, default = call.settings, Settings()
-    idle = [option("missing", settings.missing)] if call.missing_said else []
+    idle = [spell("missing", settings.missing)] if call.missing_said else []
     for name in _OF_RUNS if relevant is None else (*_OF_QRELS, *_OF_RUNS):
         if getattr(settings, name) != getattr(default, name):
-            idle.append(option(name, "removed" if name == "unjudged" else ""))
+            idle.append(spell(name, "removed" if name == "unjudged" else ""))
     if limits.plateau != Limits().plateau:
-        idle.append(option("plateau"))
+        idle.append(spell("plateau"))
     if idle:
-        alone = "qrels without a run" if relevant is None else option("relevant")
+        alone = "qrels without a run" if relevant is None else spell("relevant")
         raise UsageError(f"{alone} with {idle[0]}: that is about runs; leave it out")
 
 
@@ -288,14 +286,14 @@ def _judged_without_run(
     if relevant is not None:
         if settings.corpus_size is None:
             raise UsageError(
-                f"{option('relevant')}: the number to choose from is missing; give it with "
-                f"{option('corpus_size')}"
+                f"{spell('relevant')}: the number to choose from is missing; give it with "
+                f"{spell('corpus_size')}"
             )
         return judged_from_counts(settings.corpus_size, relevant, settings)
     if settings.corpus_size is None and not settings.corpus_sizes:
         raise UsageError(
             "qrels without a run: the number to choose from is missing; give it with "
-            f"{option('corpus_size')}, or a run"
+            f"{spell('corpus_size')}, or a run"
         )
     every = replace(call, settings=replace(settings, missing="zero", doubts="said"))
     metrics = count_values([1], Needed())
@@ -370,7 +368,7 @@ def _curves_of_runs(
         if usual[-1] > deepest:  # success cannot rise there, but chance does
             call.notes.warn(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
-                f"give a deeper run, or {option('at')} down to {deepest} ({path})"
+                f"give a deeper run, or {spell('at')} down to {deepest} ({path})"
             )
         studies.append(decide_depth(result.plain, usual, limits, resampling))
     if depths is None:  # the table has what the verdict names
@@ -395,7 +393,7 @@ def _curves_of_runs(
 def _refuse_above(size: int, depths: Sequence[int]) -> None:
     if depths[-1] > size:
         raise UsageError(
-            f"{option('at')} {depths[-1]}: the corpus has only {size} documents; give a "
-            f"smaller K, or {option('corpus_size')} if "
+            f"{spell('at')} {depths[-1]}: the corpus has only {size} documents; give a "
+            f"smaller K, or {spell('corpus_size')} if "
             "it is larger"
         )

@@ -14,7 +14,7 @@ import numpy as np
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files.opening import Source
 from ragkpi.files.query_files import read_records
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.measures.measure import MetricScores, Scores, score
 from ragkpi.questions.depth.study import (
     Curve,
@@ -70,7 +70,7 @@ def parse_fields(fields: str | Mapping[str, str] | None) -> dict[str, list[str]]
     for name, key in (fields or {}).items():
         if name not in FIELDS or not key:
             expected = f"expected NAME=KEY of {', '.join(FIELDS)}, such as N=corpus,hit=ok"
-            raise UsageError(f"{option('map_log')} {name}={key}: {expected}")
+            raise UsageError(f"{spell('map_log')} {name}={key}: {expected}")
     usual = {name: names.split() for name, names in FIELDS.items()}
     return usual | {name: [key] for name, key in (fields or {}).items()}
 

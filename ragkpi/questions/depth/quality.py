@@ -10,7 +10,7 @@ from typing import Any
 from ragkpi.errors import DataError, InputError, UsageError
 from ragkpi.files.lines import whole_text
 from ragkpi.files.opening import Source
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.library.arguments import whole
 from ragkpi.wording import decoded, shown, visible
 
@@ -26,7 +26,7 @@ def qualities(source: Any) -> Qualities:
         return read_qualities(os.fspath(source))
     if not isinstance(source, Mapping) or not source:
         raise UsageError(
-            f"{option('quality')} {source!r}: expected a file, or a mapping from depths"
+            f"{spell('quality')} {source!r}: expected a file, or a mapping from depths"
         )
     nested = isinstance(next(iter(source.values())), Mapping)
     return {
@@ -75,5 +75,5 @@ def for_runs(by_run: Qualities, names: Sequence[str]) -> Qualities:
         if name not in names:
             whose = visible(name) if name else "no run is named"
             runs = ", ".join(map(visible, names))
-            raise UsageError(f"{option('quality')}: {whose}; expected lines for {runs}")
+            raise UsageError(f"{spell('quality')}: {whose}; expected lines for {runs}")
     return by_run

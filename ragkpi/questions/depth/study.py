@@ -12,7 +12,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import UsageError
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.measures.chance import Needed, collapse_depth, corpus_size, lambda_, nan_mean
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, score
 from ragkpi.measures.registry import find_metrics
@@ -60,12 +60,12 @@ def parse_target(text: str) -> Target:
     except ValueError:
         least = math.nan
     if not name or not math.isfinite(least):
-        raise UsageError(f"{option('target')} {text}: expected NAME=NUMBER, such as recall=0.8")
+        raise UsageError(f"{spell('target')} {text}: expected NAME=NUMBER, such as recall=0.8")
     target = Target(name, least)
     metric = target.metric(1)
     if not isinstance(metric.arguments.get("cutoff"), int) or metric.measure.better != "higher":
         raise UsageError(
-            f"{option('target')} {text}: {name} has no value per depth that could be "
+            f"{spell('target')} {text}: {name} has no value per depth that could be "
             f"reached; expected a "
             "measure with a cutoff, such as recall, success or ra_nwg"
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args, overload
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.opening import Inputs, inputs
-from ragkpi.interface import interface, option
+from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import (
     AnyQrels,
     ColumnNames,
@@ -121,7 +121,7 @@ class EvaluationResult(Result):
         """
         from ragkpi.questions.evaluate.record import append, record
 
-        self.inputs.refuse_replacing(path, option("log"))
+        self.inputs.refuse_replacing(path, spell("log"))
         report = self.with_files().evaluation
         layout = Layout(per_query=per_query)
         append(
@@ -452,9 +452,7 @@ def _is_of_positives(read: RunsRead) -> bool:
     if not (others and read.call.rel_info == "qrels" and (judgements.level >= least).all()):
         return False
     number = counted(len(judgements.queries), "query", "queries")
-    read.call.notes.note(
-        f"over {number}; {option('measures', 'official')} has trec_eval's measures"
-    )
+    read.call.notes.note(f"over {number}; {spell('measures', 'official')} has trec_eval's measures")
     return True
 
 

@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 from ragkpi.errors import DataError, UsageError
 from ragkpi.evaluation import RunOrPath
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.call import Evaluations
-from ragkpi.library.gates import verdicts_on_run
+from ragkpi.library.comparing import verdicts_on_run
 from ragkpi.library.slices import QuerySlice, queries_of, slices_of
 from ragkpi.library.stored import StoredResult, open_run
 from ragkpi.library.unjudged_doubt import names_needed
@@ -69,7 +69,7 @@ class Gates:
         for gate in self.limits:
             refuse_idle(gate, metrics)
         if self.baseline and not any(metric.is_comparable for metric in metrics):
-            gate_name = option("fail_under_baseline")
+            gate_name = spell("fail_under_baseline")
             raise UsageError(f"{gate_name}: no value of this evaluation is better than another")
 
     def metrics(self) -> list[Metric]:
@@ -134,11 +134,11 @@ def _slices_of(
     """Return the slices that a gate limits, or None if it limits the value over all queries."""
     if gate.name == gate.metric:
         return None
-    begin = f"{option('fail_under')} {visible(gate.name)}"
+    begin = f"{spell('fail_under')} {visible(gate.name)}"
     own = [part for part in slices if gate.is_of(part.by, part.label)]
     if not own:
         names = ", ".join(visible(part.name) for part in slices[:10])
-        there_are = f"there are {names}" if slices else f"give labels with {option('by')} FILE"
+        there_are = f"there are {names}" if slices else f"give labels with {spell('by')} FILE"
         raise UsageError(f"{begin}: no such slice of the evaluated queries; {there_are}")
     labelled = {query for part in slices if part.by == own[0].by for query in part.queries}
     if lacking := sorted(set(queries) - labelled):
@@ -166,12 +166,12 @@ def gates_of(
         idle = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
         for name, value in idle.items():
             if value is not None:
-                instead = f"no baseline; give {option('fail_under_baseline')} RUN with it"
-                raise UsageError(f"{option(name)} {value}: {instead}")
+                instead = f"no baseline; give {spell('fail_under_baseline')} RUN with it"
+                raise UsageError(f"{spell(name)} {value}: {instead}")
         return Gates(limits)
     if gate_confidence is not None and not 0 < gate_confidence < 1:
         raise UsageError(
-            f"{option('gate_confidence')} {gate_confidence:g}: expected a share such as 0.95"
+            f"{spell('gate_confidence')} {gate_confidence:g}: expected a share such as 0.95"
         )
     against = BaselineGate(
         margin_of(margin),
@@ -185,7 +185,7 @@ def gates_of(
         with suppress(OSError, ValueError):
             if isinstance(run, str) and os.path.samefile(run, path):
                 raise UsageError(
-                    f"{option('fail_under_baseline')} {path}: it is a run of this call, and no "
+                    f"{spell('fail_under_baseline')} {path}: it is a run of this call, and no "
                     "worse than itself; leave it out of the runs, or give another baseline"
                 )
     return Gates(limits, _named(_baseline_of(path), runs), against)

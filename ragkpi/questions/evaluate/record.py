@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, ClassVar, cast
 from ragkpi.errors import DataError, UsageError
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import Source
-from ragkpi.interface import interface, option
+from ragkpi.interface import interface, spell
 from ragkpi.library.evaluation_report import EvaluatedRun, run_object
 from ragkpi.library.ground import Ground, cut, differences, ground_of
 from ragkpi.library.result import Result
@@ -76,7 +76,7 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
                     out.write(text)
     except OSError as problem:
         reason = problem.strerror or problem
-        raise UsageError(f"{option('log')} {path}: cannot be appended to: {reason}") from problem
+        raise UsageError(f"{spell('log')} {path}: cannot be appended to: {reason}") from problem
 
 
 def _append_whole(path: str, file: FileIO, text: bytes) -> None:
@@ -105,7 +105,7 @@ def _append_whole(path: str, file: FileIO, text: bytes) -> None:
 def read_records(path: str) -> list[dict[str, Any]]:
     """Read a log, or another stored result; blank lines are skipped."""
     with Source(path) as source:
-        text = text_of(source.whole(f"expected a part of {option('log')}"))
+        text = text_of(source.whole(f"expected a part of {spell('log')}"))
     return records_of(path, objects_of(path, text, "skipped"))
 
 
@@ -130,7 +130,7 @@ def _wait_for_lock(path: str, file: FileIO) -> None:
             interface().note(f"{path}: waiting for another process that has locked it")
         time.sleep(_RETRY)
     raise UsageError(
-        f"{option('log')} {path}: locked by another process for {_LONGEST_WAIT:g} s; end it, "
+        f"{spell('log')} {path}: locked by another process for {_LONGEST_WAIT:g} s; end it, "
         "or give another file"
     )
 
@@ -171,17 +171,17 @@ class History:
         parts = [(text[: sign.start()], sign) for sign in _COMPARISON.finditer(text)]
         if not any(name for name, _ in parts):
             raise UsageError(
-                f"{option('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a "
+                f"{spell('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a "
                 "number or text"
             )
         names = _union(map(_fields, self.records))
         name, sign = ([part for part in parts if part[0] in names] or parts[:1])[-1]
-        self._refuse_unknown(f"{option('where')} {text}", name)
+        self._refuse_unknown(f"{spell('where')} {text}", name)
         return name, _COMPARISONS[sign[0]], text[sign.end() :]
 
     def sorted_by(self, name: str) -> History:
         """Sort the best first (texts from A to Z), records without the value last."""
-        self._refuse_unknown(f"{option('sort')} {name}", name)
+        self._refuse_unknown(f"{spell('sort')} {name}", name)
         metric = metric_of(name)
         ranked = [record for record in self.records if record["values"].get(name) is not None]
         for record in ranked:
@@ -189,9 +189,9 @@ class History:
             for field, (one, other) in apart[:1]:
                 choice = f"{field}={one}" if one != "not said" else "qrels!=none"
                 raise DataError(
-                    f"{option('sort')} {name}: {visible(ranked[0].get('name', '?'))} and "
+                    f"{spell('sort')} {name}: {visible(ranked[0].get('name', '?'))} and "
                     f"{visible(record.get('name', '?'))} are not comparable: {field} is {one} of "
-                    f"one, {other} of the other; choose: {option('where')} '{choice}'"
+                    f"one, {other} of the other; choose: {spell('where')} '{choice}'"
                 )
         descending = metric is None or metric.measure.better != "lower"
 

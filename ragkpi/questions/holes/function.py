@@ -9,7 +9,7 @@ from typing import Literal, Unpack, get_args
 from ragkpi.bounds.bounds import HoleBounds, Within, depth_needed, find_bounds
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.library.arguments import (
     AnyQrels,
     Evaluating,
@@ -90,7 +90,7 @@ def holes(
     metrics = call.metrics(BOUNDED)
     if any(metric.relevance_level is not None for metric in metrics):
         raise UsageError(
-            f"bounds are by one level of relevance; expected {option('relevance_level')} in "
+            f"bounds are by one level of relevance; expected {spell('relevance_level')} in "
             f"place of rel="
         )
     depth = depth_needed(metrics, reach) or _EVERYTHING

@@ -16,7 +16,7 @@ from ragkpi.files.column_names import ORDER, meaning
 from ragkpi.files.formats import HEAD_LENGTH, FileReader, Reading, reader_of, recognise_kind
 from ragkpi.files.opening import Kind, Source
 from ragkpi.files.trec import no_results, part_of, path_of, ranked, whole_queries
-from ragkpi.interface import option
+from ragkpi.interface import spell
 from ragkpi.ranking.judgements import plain
 from ragkpi.wording import counted, named
 
@@ -183,7 +183,7 @@ def shared(qrels: FileContents, run: FileContents) -> Shared:
         fold = partial(_folded, re.compile(pattern, re.DOTALL))
         count = _judged(queries, qrels.ids, run.ids, fold)
         if count > most:
-            advice, most = f"{what}: {option('max_passage', value)} judges {count:,}", count
+            advice, most = f"{what}: {spell('max_passage', value)} judges {count:,}", count
     if _judged(queries, qrels.ids, run.ids, plain) > most:
         advice = "document ids differ by case, white space or leading zeros alone"
     return Shared(qrels.file, run.file, len(queries), judged, retrieved, advice)

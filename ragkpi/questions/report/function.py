@@ -27,7 +27,7 @@ from ragkpi.library.arguments import (
     named_runs,
     whole,
 )
-from ragkpi.library.gates import procedure_of
+from ragkpi.library.comparing import procedure_of
 from ragkpi.library.slices import labels_of
 from ragkpi.questions.report.content import parts_of_runs, report_document
 from ragkpi.questions.report.runs import default_measures, metrics_needed
