@@ -151,9 +151,9 @@ def test_success_that_saturates_at_the_top_cannot_choose():
     assert (study.saturation.depth, study.saturation.recall) == (2, pytest.approx(0.05))
     assert study.recommended is None
     assert said == (
-        "Success cannot choose K here; --target recall=0.5 or --target ra_nwg=0.5 would: every "
-        "query has a relevant passage in the top 2, where recall is 0.050. At K = 100 recall is "
-        "0.500."
+        "Success cannot choose K here: every query has a relevant passage in the top 2, where "
+        "recall is 0.050; --target recall=0.5 or --target ra_nwg=0.5 would choose. At K = 100 "
+        "recall is 0.500."
     )
     reached, _ = decided(judged, [1, 100], Limits(target=parse_target("recall=0.5")))
     assert (reached.saturation, reached.recommended.depth) == (None, 100)

@@ -351,11 +351,11 @@ def _saturated(saturation: Saturation, limits: Limits) -> Situation:
         least = min(math.floor(10 * final) / 10, _HINTS[name])
         if least > saturation.recall:
             hints.append(spell("target", f"{name}={least:g}"))
-    choices = f"; {' or '.join(hints)} would" if hints else ""
+    choices = f"; {' or '.join(hints)} would choose" if hints else ""
     return Situation(
-        f"success cannot choose K here{choices}",
+        "success cannot choose K here",
         f"{who} {_what(limits)} in the top {saturation.depth}, where recall is "
-        f"{saturation.recall:.3f}. At K = {saturation.deepest:,} recall is "
+        f"{saturation.recall:.3f}{choices}. At K = {saturation.deepest:,} recall is "
         f"{saturation.final['recall']:.3f}",
         f"recall {saturation.recall:.3f} where it saturates",
     )
