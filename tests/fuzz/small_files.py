@@ -169,7 +169,7 @@ def filters(chance):
         some = chance.sample(documents, chance.randint(1, len(documents)))
         if chance.random() < 0.3 and query in documents:
             some = [query]
-        scores = [chance.choice((1, 2, 2.5, -3, 1e-9)) for _ in some]
+        scores = [chance.choice((11, 12, 2.5, -3, 1e-9)) for _ in some]  # never like levels
         if chance.random() < 0.3:
             scores.sort(reverse=chance.random() < 0.5)
         rows += zip([query] * len(some), some, scores, strict=True)
