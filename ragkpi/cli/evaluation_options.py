@@ -60,8 +60,8 @@ def reading_options(
     ),
     query_ids: str | None = option(
         "--queries FILE",
-        "Ids and texts of queries, a tab between or JSON Lines, where files name a query by its "
-        "text or by its place.",
+        "Ids and texts of queries, a tab between, CSV or JSON Lines, where files name a query by "
+        "its text or by its place.",
     ),
     ignore_identical_ids: bool = option(
         "--ignore-identical-ids", "Leave out documents with the id of their query."

@@ -1,7 +1,7 @@
 """Files about single queries and documents: sizes, quality, preferences, gains, labels, texts.
 
 A file of texts may be as large as a corpus, so it is read as a stream that keeps only wanted texts:
-``id<TAB>text`` lines, JSON Lines (BEIR's ``corpus.jsonl``, MS MARCO's segments), parquet.
+``id<TAB>text`` lines, CSV, JSON Lines (BEIR's ``corpus.jsonl``, MS MARCO's segments), parquet.
 """
 
 from __future__ import annotations
@@ -276,7 +276,9 @@ def _keep(texts: dict[bytes, Text], values: Mapping[str, Any], names: Iterable[s
 
 def _ids_and_texts(path: str) -> Iterator[tuple[bytes, str]]:
     with Source(path) as source:
-        if recognise_layout(source.peek(HEAD_LENGTH)) in ("tsv", "csv"):
+        layout = recognise_layout(head := source.peek(HEAD_LENGTH))
+        names = head.split(b"\n", 1)[0].decode("utf-8-sig", "replace").strip().split(",")
+        if layout == "tsv" or (layout == "csv" and find(names, _ID) is None):
             yield from _of_lines(source)
             return
         for number, values in read_records(source, (*_ID, *_TITLE, *_TEXT)):
@@ -293,7 +295,7 @@ def _of_lines(source: Source) -> Iterator[tuple[bytes, str]]:
         if tab:
             yield id_, text.decode("utf-8", "replace").replace("\t", " ")
         elif line.strip():
-            expected = "expected an id, a tab and a text on every line"
+            expected = "expected an id, a tab and a text on every line, or CSV named id,text"
             raise InputError(source.name, number, "no tab", expected)
 
 

@@ -24,6 +24,7 @@ def lines(*records):
         ("pyserini.jsonl", lines({"id": "d1", "contents": "a text"}).encode()),
         ("tabs.tsv.gz", gzip.compress(b"d1\ta text\n", mtime=0)),
         ("without_newline.tsv", b"d1\ta text"),
+        ("of_excel.csv", b'\xef\xbb\xbfid,text\r\nd0,no\r\nd1,"a text"\r\n'),
     ],
 )
 def test_the_text_of_an_id_is_found(tmp_path, name, octets):
@@ -54,7 +55,9 @@ def test_of_a_megabyte_the_beginning_is_kept_and_the_length_said(tmp_path):
     assert len(text) < 100_000
 
 
-@pytest.mark.parametrize("octets", [b"d1 no tab\n", b'{"title": "x"}\n', b'{"_id"\n'])
+@pytest.mark.parametrize(
+    "octets", [b"d1 no tab\n", b"d1,no names\n", b'{"title": "x"}\n', b'{"_id"\n']
+)
 def test_a_file_without_ids_and_texts_is_refused_with_its_line(tmp_path, octets):
     (tmp_path / "c").write_bytes(octets)
     with pytest.raises(InputError, match=r"c:[12]: .*; expected "):

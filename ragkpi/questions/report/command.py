@@ -24,7 +24,7 @@ def report(
     output: str | None = FILE,
     queries: str | None = option(
         "--queries FILE",
-        "Texts of the queries: lines ID<TAB>TEXT, JSON Lines, or parquet.",
+        "Texts of the queries: lines ID<TAB>TEXT, CSV, JSON Lines, or parquet.",
         use="common",
     ),
     corpus: str | None = option(
