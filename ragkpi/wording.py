@@ -98,6 +98,22 @@ def rounded(value: Any, style: Style, digits: int | None = None, signed: bool = 
     return text if text.strip("+-0.") else text.replace("-", sign)
 
 
+def with_interval(
+    value: Any,
+    interval: tuple[float, float],
+    style: Style,
+    digits: int | None = None,
+    signed: bool = False,
+) -> str:
+    """Write a number and the bounds of its interval behind it, each `rounded`.
+
+    >>> with_interval(0.5, (0.4249, 1), "decimal", 2)
+    '0.50 [0.42, 1.00]'
+    """
+    number, low, high = (rounded(one, style, digits, signed) for one in (value, *interval))
+    return f"{number} [{low}, {high}]"
+
+
 def exact(value: Any, style: Style, digits: int | None = None) -> str:
     """Write a value for programs: the shortest text that reads back as the same double.
 

@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ragkpi.version import __version__
-from ragkpi.wording import Style, as_json, counted, decoded, rounded, visible
+from ragkpi.wording import Style, as_json, counted, decoded, rounded, visible, with_interval
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,9 @@ class Column:
         """Write a cell for people: rounded, with the interval in brackets after the value."""
         style = cell.style or self.style
         digits = self.digits if layout.digits is None else layout.digits
-        text = visible(rounded(cell.value, style, digits, self.signed))
         if cell.interval is None:
-            return text
-        low, high = (rounded(bound, style, digits, self.signed) for bound in cell.interval)
-        return f"{text} [{low}, {high}]"
+            return visible(rounded(cell.value, style, digits, self.signed))
+        return visible(with_interval(cell.value, cell.interval, style, digits, self.signed))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from ragkpi.questions.agree.study import (
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
 from ragkpi.statistics.agreement import PERSISTENCE
-from ragkpi.wording import counted, decoded, rounded
+from ragkpi.wording import counted, decoded, rounded, with_interval
 
 _DOCUMENTS_NAMED = 3  # per query
 _COLUMNS = [
@@ -256,14 +256,14 @@ _SHORT: dict[Fitness, str] = {
 def _figures(pair: PairAgreement) -> str:
     tau = ""
     if pair.hardest is not None and pair.fitness != "chance":
-        tau = f"tau_AP {_with_interval(pair.hardest.tau_ap)}, "
-    return f"{tau}kappa {_with_interval(pair.kappa)}"
+        tau = f"tau_AP {_estimated(pair.hardest.tau_ap)}, "
+    return f"{tau}kappa {_estimated(pair.kappa)}"
 
 
 def _verdict(pair: PairAgreement) -> str:
     """Say how closely a judge agrees with the reference, and what it is fit for."""
     reference, judge = pair.judges
-    kappa = f"quadratic kappa {_with_interval(pair.kappa)}"
+    kappa = f"quadratic kappa {_estimated(pair.kappa)}"
     if pair.fitness == "identical":
         return f"{judge} gives every document the level of {reference}: either serves."
     if pair.fitness == "chance":
@@ -291,7 +291,7 @@ def _verdict(pair: PairAgreement) -> str:
         return f"{judge} agrees with {reference} {labels}. {unknown}"
     runs = f"these {len(order.runs)} runs"
     by = f" by {order.metric.name}" if len(pair.orders) > 1 else ""
-    tau = f"tau_AP {_with_interval(order.tau_ap)}{by}"
+    tau = f"tau_AP {_estimated(order.tau_ap)}{by}"
     places = _places(order)
     otherwise = f"orders {runs} otherwise than"
     if order.tau_ap.value == -1:
@@ -319,11 +319,10 @@ def _places(order: OrderAgreement) -> str:
     return f"{', '.join(pairs)}{others} change places"
 
 
-def _with_interval(estimate: Estimate) -> str:
-    value, low, high = (
-        rounded(number, "decimal", 2) for number in (estimate.value, *estimate.interval)
-    )
-    return value if math.isnan(estimate.interval.low) else f"{value} [{low}, {high}]"
+def _estimated(estimate: Estimate) -> str:
+    if math.isnan(estimate.interval.low):
+        return rounded(estimate.value, "decimal", 2)
+    return with_interval(estimate.value, estimate.interval, "decimal", 2)
 
 
 def agree_charts(agreement: Agreement) -> list[Chart]:

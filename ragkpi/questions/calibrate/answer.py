@@ -33,7 +33,7 @@ from ragkpi.questions.calibrate.study import (
     Tuning,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
-from ragkpi.wording import counted, joined, percent, rounded
+from ragkpi.wording import counted, joined, percent, with_interval
 
 _COEFFICIENTS = {
     "spearman": "rank correlation (Spearman's rho)",
@@ -239,11 +239,10 @@ def _nothing_sentence(overall: Sequence[Correlation]) -> str:
 
 
 def _figures(correlation: Correlation) -> str:
-    numbers = correlation.coefficients["spearman"], *correlation.intervals["spearman"]
-    rho, low, high = (rounded(number, "decimal", 2) for number in numbers)
+    rho, interval = correlation.coefficients["spearman"], correlation.intervals["spearman"]
     p = correlation.p
     p_text = "p < 0.001" if p < 0.001 else f"p = {p:.{3 if p < 0.1 else 2}f}"
-    return f"rho {rho} [{low}, {high}], {p_text}"
+    return f"rho {with_interval(rho, interval, 'decimal', 2)}, {p_text}"
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:

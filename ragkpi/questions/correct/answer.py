@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ragkpi.questions.correct.study import CorrectedMetric, Correction
 from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
-from ragkpi.wording import counted, listed, rounded
+from ragkpi.wording import counted, listed, rounded, with_interval
 
 _FEW = 30  # with fewer queries, intervals assume values that are not very skewed
 
@@ -176,11 +176,8 @@ def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric
 
 
 def _estimated(entry: CorrectedMetric, sign: Literal["plain", "signed"]) -> str:
-    estimate, low, high = (
-        rounded(value, entry.metric.measure.style, 3, signed=sign == "signed")
-        for value in (entry.result.estimate, *entry.result.interval)
-    )
-    return f"{estimate} [{low}, {high}]"
+    result, style = entry.result, entry.metric.measure.style
+    return with_interval(result.estimate, result.interval, style, 3, signed=sign == "signed")
 
 
 def _correction_findings(correction: Correction) -> dict[str, Any]:

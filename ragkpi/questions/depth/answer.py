@@ -29,7 +29,7 @@ from ragkpi.questions.depth.study import (
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.statistics.bootstrap import FEW, UNKNOWN
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
-from ragkpi.wording import counted, percent, rounded
+from ragkpi.wording import counted, percent, with_interval
 
 _FEW = 4  # most depths in a sentence
 _FEW_RUNS = 3  # most runs with a sentence of their own
@@ -144,10 +144,9 @@ def _of_log(curve: Curve, depth: int) -> str:
     at = f"At K = {depth:,} {percent(success)} of {events} succeed"
     if share >= 0.5 or ceiling < CEILING_LIMIT:
         return f"{at}, and {percent(chance)} of random draws: that says nothing; retrieve fewer."
-    low, high = curve.interval("bor", depth) or UNKNOWN
-    about, least, most = (rounded(number, "decimal", 2) for number in (bits, low, high))
-    figures = f"{about} [{least}, {most}] bits over random"
-    if not low > 0:
+    interval = curve.interval("bor", depth) or UNKNOWN
+    figures = f"{with_interval(bits, interval, 'decimal', 2)} bits over random"
+    if not interval.low > 0:
         return f"{at}, not shown to be more than the {percent(chance)} of random draws: {figures}."
     return f"{at}: {figures}, {2**bits:.3g} times as often; a perfect system has {ceiling:.2f}."
 
