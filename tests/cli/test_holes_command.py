@@ -49,30 +49,35 @@ def test_a_case_by_hand(holes):
     ]
 
 
-@pytest.mark.parametrize("runs", [["shut", "none"], ["none", "shut"]])
-def test_of_equal_runs_the_order_chooses_none(runs, ragkpi, tmp_path):
-    """Both find nothing now: the hole z of one can only put it ahead, whichever is named first."""
-    (tmp_path / "shut").write_text("q Q0 b 1 2 r\nq Q0 d 2 1 r\n")
-    (tmp_path / "none").write_text("q Q0 b 1 2 r\nq Q0 z 2 1 r\n")
-    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\nq 0 d 0\n")
-    outcome = ragkpi("holes", "-m", "P.2", "qrels", *runs, "--format", "json", folder=tmp_path)
-    document = json.loads(outcome.out)
-    assert "which run is best: none could pass shut in P_2." in document["answer"][0]
+@pytest.mark.parametrize("turned", [1, -1])
+@pytest.mark.parametrize(
+    ("texts", "qrels", "measure", "better", "worse", "certain"),
+    [
+        # Both find nothing now: the hole z of one can only put it ahead.
+        (
+            {"shut": "q Q0 b 1 2 r\nq Q0 d 2 1 r\n", "none": "q Q0 b 1 2 r\nq Q0 z 2 1 r\n"},
+            "q 0 a 1\nq 0 b 0\nq 0 d 0\n",
+            *("P_2", "shut", "none", True),
+        ),
+        # Recall is 1 of 1 for both; z, which one of them retrieves, may halve that of the other.
+        (
+            {"kept": "q Q0 a 1 2 r\nq Q0 z 2 1 r\n", "risky": "q Q0 a 1 2 r\nq Q0 b 2 1 r\n"},
+            "q 0 a 1\nq 0 b 0\n",
+            *("recall_2", "risky", "kept", True),
+        ),
+    ],
+)
+def test_of_equal_runs_the_order_of_files_chooses_none(
+    texts, qrels, measure, better, worse, certain, turned, ragkpi, tmp_path
+):
+    for name, text in {**texts, "qrels": qrels}.items():
+        (tmp_path / name).write_text(text)
+    words = "-m", measure, "qrels", *[*texts][::turned], "--format", "json"
+    document = json.loads(ragkpi("holes", *words, folder=tmp_path).out)
     (swap,) = document["findings"]["swaps"]
-    assert (swap["better"], swap["worse"], swap["certain"]) == ("shut", "none", True)
-
-
-@pytest.mark.parametrize("runs", [["kept", "risky"], ["risky", "kept"]])
-def test_of_equal_runs_one_may_fall_behind(runs, ragkpi, tmp_path):
-    """Recall is 1 of 1 for both; z, which one of them retrieves, may halve that of the other."""
-    (tmp_path / "kept").write_text("q Q0 a 1 2 r\nq Q0 z 2 1 r\n")
-    (tmp_path / "risky").write_text("q Q0 a 1 2 r\nq Q0 b 2 1 r\n")
-    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\n")
-    outcome = ragkpi("holes", "-m", "recall.2", "qrels", *runs, "--format", "json", folder=tmp_path)
-    document = json.loads(outcome.out)
-    (swap,) = document["findings"]["swaps"]
-    assert (swap["better"], swap["worse"]) == ("risky", "kept")
-    assert "which run is best: kept could pass risky in recall_2." in document["answer"][0]
+    assert (swap["better"], swap["worse"], swap["certain"]) == (better, worse, certain)
+    text = f"which run is best: {worse} could pass {better} in {measure}."
+    assert text in document["answer"][0]
 
 
 def test_two_runs_are_one_pair(ragkpi, tmp_path):
