@@ -187,6 +187,11 @@ def did_you_mean(name: str, names: Iterable[str], otherwise: str) -> str:
     return f"did you mean {' or '.join(folded[one] for one in near)}?" if near else otherwise
 
 
+def exact_percent(share: float) -> str:
+    """Write a share, such as a level of confidence, with all of its digits."""
+    return f"{share * 100:.12g} %"
+
+
 def percent(share: float) -> str:
     """Write a share; what is not all, or not nothing, never looks like it."""
     whole = round(share * 100)

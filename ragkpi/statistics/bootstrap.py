@@ -22,6 +22,7 @@ from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import GEOMETRIC_MEAN, Aggregate, Metric, MetricScores, Scores
 from ragkpi.statistics.units import Clusters, Unit, by_unit, units_of
+from ragkpi.wording import exact_percent
 
 # Weights per sample. Half a megabyte stays in the cache, twice as fast.
 BLOCK = 1 << 16
@@ -308,8 +309,8 @@ class Bootstrap:
 
     @property
     def percent(self) -> str:
-        """The level in words, with all of its digits."""
-        return f"{self.level * 100:.12g} %"
+        """The level in words."""
+        return exact_percent(self.level)
 
     @property
     def tails(self) -> Tails:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ragkpi.questions.correct.study import CorrectedMetric, Correction
 from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
-from ragkpi.wording import counted, listed, rounded, with_interval
+from ragkpi.wording import counted, exact_percent, listed, rounded, with_interval
 
 _FEW = 30  # with fewer queries, intervals assume values that are not very skewed
 
@@ -84,8 +84,8 @@ def _computed(correction: Correction) -> Iterator[str]:
         "what they would say over all of them (PPI++)"
     )
     yield (
-        f"[low, high]: {correction.level * 100:.12g} % interval by Student's t; believed: how far "
-        f"{other} is followed, 0 to 1; worth: judged queries that would give people alone that "
+        f"[low, high]: {exact_percent(correction.level)} interval by Student's t; believed: how "
+        f"far {other} is followed, 0 to 1; worth: judged queries that would give people alone that "
         "interval"
     )
     if correction.of == "differences":
