@@ -284,10 +284,6 @@ def intervals(
     ),
 ) -> None:
     """Confidence intervals, and how to compute them."""
-    of_intervals = {name: resampling.get(name) for name in ("resamples", "seed", "confidence")}
-    for name, value in {"ci-method": ci_method, **of_intervals}.items():
-        if value is not None and not ci:
-            raise UsageError(f"--{name} {value}: there is no interval; give --ci with it")
 
 
 @argument_group("Comparison")

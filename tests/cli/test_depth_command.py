@@ -1,4 +1,5 @@
 import csv
+import inspect
 import io
 import json
 import math
@@ -7,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import ragkpi
+from ragkpi.library.arguments import Estimating
+from ragkpi.questions.depth.function import _USES
 from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines
 
@@ -205,17 +209,24 @@ def test_a_picture_is_drawn(depth, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "0 files; expected qrels and runs, qrels and -N, or -N and --relevant"),
+        ([], "expected qrels and runs, qrels and -N, --relevant and -N, or --log"),
         ([QRELS], "qrels without a run: the number to choose from is missing; give it with -N"),
-        (["-N", "5000", "-M", "3", QRELS], "qrels without a run with -M: that is about runs"),
-        (["-N", "5000", "--ci", QRELS], "without a run nothing is estimated"),
-        (["-N", "5000", "--target", "recall=1", QRELS], "no system reaches it"),
+        (
+            ["-N", "5000", "-M", "3", QRELS],
+            "qrels without a run with -M: that is for runs",
+        ),
+        (["-N", "5000", "--ci", QRELS], "with --ci: that is for --log and runs"),
+        (["-N", "5000", "--seed", "5", QRELS], "with --seed: that is for --log and runs"),
+        (["-N", "5000", "--target", "recall=1", QRELS], "--target: that is for runs"),
         (["-N", "20", QRELS], "but the corpus size is 20"),
         (["-N", "5000", "--at", "6000", QRELS], "--at 6000: the corpus has only 5000"),
         (["--relevant", "4"], "give it with -N"),
-        (["-N", "50", "--relevant", "4", "--ci"], "without a run nothing is estimated"),
+        (
+            ["-N", "50", "--relevant", "4", "--ci"],
+            "--relevant with --ci: that is for --log and runs",
+        ),
         (["-N", "58", "--relevant", "59"], "--relevant 59"),
-        (["-N", "58", "--relevant", "4", "-M", "3"], "--relevant with -M: that is about runs"),
+        (["-N", "58", "--relevant", "4", "-M", "3"], "--relevant with -M: that is for runs"),
         (["-N", "58", "--relevant", "4", "--plateau", "0.1"], "--relevant with --plateau"),
         (["-N", "58", "--relevant", "4,x"], "--relevant 4,x: expected whole numbers"),
         (["-N", "58", "--relevant", "4", "--at", "59"], "--at 59: the corpus has only 58"),
@@ -228,7 +239,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["--plot", "-", "--format", "json", QRELS, RUN], "stand behind the json"),
         (["-m", "map", QRELS, RUN], "No such option: -m;"),
         (["--target", "recall", QRELS, RUN], "--target recall: expected NAME=NUMBER"),
-        (["-N", "58", "--relevant", "4", "--target", "recall=1"], "no system reaches it"),
+        (["-N", "58", "--relevant", "4", "--target", "recall=1"], "--target: that is for runs"),
         (["--max-tokens", "900", QRELS, RUN], "Give --tokens-per-passage"),
         (
             ["--max-tokens", "9", "--tokens-per-passage", "250", QRELS, RUN],
@@ -247,7 +258,18 @@ def test_a_picture_is_drawn(depth, tmp_path):
             ["-N", "58", "--relevant", "4", "--success", "x", "--at", "5"],
             "--success x: expected numbers from 0 to 1",
         ),
-        (["-N", "5000", "--success", "0.5", "--at", "5", QRELS, RUN], "in place of runs"),
+        (
+            ["-N", "5000", "--success", "0.5", "--at", "5", QRELS, RUN],
+            "runs with --success: that is",
+        ),
+        (["-N", "5000", "-c", QRELS], "qrels without a run with -c: that is for runs"),
+        (["-N", "5000", "-J", QRELS], "qrels without a run with -J: that is for runs"),
+        (["-N", "58", "--relevant", "4", "-D", "0.q"], "with -D: that is for runs and qrels"),
+        (["-N", "58", "--relevant", "0%"], "--relevant 0%: expected a number of documents"),
+        (["--log", "no", "-l", "2"], "--log with -l: that is for runs and qrels without a run"),
+        (["--log", "no", "--plateau", "0.1"], "--log with --plateau: that is for runs"),
+        (["--map-log", "N=x", QRELS, RUN], "runs with --map-log: that is for --log"),
+        (["--confidence", "0.9", QRELS, RUN], "--confidence: there is no interval; give --ci"),
     ],
 )
 def test_errors_are_one_line(depth, monkeypatch, arguments, words):
@@ -457,3 +479,23 @@ def test_a_log_stands_in_place_of_files(depth, tmp_path):
     both = depth("--log", log, QRELS, RUN)
     assert both.status == 1
     assert b"--log stands in place of files" in both.err
+
+
+def test_a_share_of_all_may_be_relevant(depth):
+    """5 % of 1,000 tools are 50."""
+    options = ("-N", 1000, "--at", 10, "--format", "json")
+    (row,) = rows(depth(*options, "--relevant", "5%"))
+    assert row["p_rand"] == pytest.approx(float(by_chance(1000, 50, 10)))
+
+
+def test_resamples_choose_without_intervals(depth):
+    """The choice of K rests on resamples, so --resamples needs no --ci."""
+    explained = depth("-N", 5000, QRELS, RUN, "--resamples", 200, "--explain")
+    assert b"chosen again in 200 resamples" in explained.out
+
+
+def test_every_argument_has_a_form():
+    """What no form of the question makes use of would be refused everywhere."""
+    own = set(inspect.signature(ragkpi.depth).parameters) - {"at_least", "how"}
+    used = set().union(*_USES.values())
+    assert own | Estimating.__annotations__.keys() == used

@@ -137,11 +137,9 @@ def test_bits_near_zero_have_no_sign():
 
 @pytest.mark.parametrize("others", [{"runs": {}}, {"at": [5]}, {"quality": {5: 1.0}}])
 def test_a_log_stands_alone(others):
-    with pytest.raises(UsageError, match="a log has events alone"):
+    with pytest.raises(UsageError, match=r"--log (with|stands in place)"):
         ragkpi.depth(log=EVENTS, **others)
     with pytest.raises(UsageError, match="--map-log size=corpus: expected NAME=KEY"):
         ragkpi.depth(log=EVENTS, map_log="size=corpus")
-    with pytest.raises(UsageError, match="--map-log: it names the fields of a log"):
+    with pytest.raises(UsageError, match="--relevant with --map-log: that is for --log"):
         ragkpi.depth(relevant=[4], corpus_size=58, map_log="N=corpus")
-    with pytest.raises(UsageError, match="--relevant 5%"):
-        ragkpi.depth(relevant="5%", corpus_size=58)

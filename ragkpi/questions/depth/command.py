@@ -6,7 +6,6 @@ from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.runs import by_path
 from ragkpi.cli.terminal import expect_files
-from ragkpi.errors import UsageError
 
 _evaluating = without_pool.without("measures", "measure_names")
 
@@ -58,8 +57,8 @@ def depth(
     ),
     relevant: str | None = option(
         "--relevant R[,R...]",
-        "Without files: how many of the -N are relevant, a number per query. With --log, R where "
-        "it is not logged, or a share of N such as 5%.",
+        "Without files: how many of the -N are relevant, a number per query, or a share such as "
+        "5%. With --log, R where it is not logged.",
     ),
     log: str | None = option(
         "--log FILE",
@@ -97,17 +96,10 @@ def depth(
     'ragkpi depth -N 8841823 --relevant 1 --at 1000 --success 0.857'. A log of retrieval events is
     set against chance with 'ragkpi depth --log FILE', every K apart.
     """
-    if relevant is not None and files:
-        raise UsageError("--relevant stands in place of files; expected one or the other")
-    qrels, paths = None, []
-    if log is not None and files:
-        raise UsageError("--log stands in place of files; expected one or the other")
-    if relevant is None and log is None:
-        expected = "qrels and runs, qrels and -N, or -N and --relevant"
-        qrels, *paths = expect_files(1, files, expected)
+    paths = expect_files(0, files or [], "", log, quality)
     result = ragkpi.depth(
-        qrels,
-        by_path(paths) or None,
+        paths[0] if paths else None,
+        by_path(paths[1:]) or None,
         at=at,
         at_least=at_least,
         max_loss=max_loss,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import RagkpiError, UsageError
@@ -15,7 +15,9 @@ from ragkpi.interface import spell, with_progress
 from ragkpi.library.arguments import (
     AnyQrels,
     Estimating,
+    HowRead,
     Path,
+    Resampling,
     Runs,
     bootstrap_of,
     call_of,
@@ -30,7 +32,13 @@ from ragkpi.library.result import Result
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts, named_depths
-from ragkpi.questions.depth.log import Defaults, curves_of_events, parse_fields, read_events
+from ragkpi.questions.depth.log import (
+    Defaults,
+    curves_of_events,
+    parse_fields,
+    read_events,
+    relevant_among,
+)
 from ragkpi.questions.depth.quality import Qualities, for_runs, qualities
 from ragkpi.questions.depth.resampling import decide_depth
 from ragkpi.questions.depth.study import (
@@ -47,10 +55,10 @@ from ragkpi.questions.depth.study import (
     usual_depths,
     values_of,
 )
-from ragkpi.ranking.judged import Judged, Settings, judged_from_counts
+from ragkpi.ranking.judged import Judged, judged_from_counts
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits
 from ragkpi.statistics.bootstrap import Bootstrap, Method, intervals
-from ragkpi.wording import counted
+from ragkpi.wording import counted, joined
 
 
 def depth(
@@ -95,7 +103,8 @@ def depth(
     max_tokens
         The most tokens, at `tokens_per_passage` each; no depth that needs more.
     relevant
-        In place of qrels, the number of relevant documents among `corpus_size`, per query.
+        In place of qrels, the number of relevant documents among `corpus_size`, per query, or a
+        share of them: ``"5%"``.
     success
         In place of runs, published rates of success, one for each depth of `at`.
     quality
@@ -104,7 +113,7 @@ def depth(
     log
         In place of qrels and runs, a log of retrieval events, each with N, K, R and whether it was
         a hit: a path (JSON Lines, or CSV), or mappings. For events without N there is
-        `corpus_size`, for those without R `relevant`: ``[4]``, or ``"5%"`` of N.
+        `corpus_size`, for those without R `relevant`.
     map_log
         Other names of the fields of a log: ``"N=corpus, hit=ok"``, or a mapping.
     ci, ci_method
@@ -120,12 +129,15 @@ def depth(
     12.8874...
     """
     call = call_of((), in_one_order(how), Estimating)
+    inputs = {"qrels": qrels, "runs": runs, "log": log, "map_log": map_log, "relevant": relevant}
     numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
-    for name, number in {**numbers, "max_tokens": max_tokens}.items():
+    numbers["max_tokens"] = max_tokens
+    changed = {"plateau": None if plateau == Limits.plateau else plateau, "ci": ci or None}
+    options = {"at": at, "target": target, "success": success, "quality": quality}
+    form = _form_of({**inputs, **numbers, **options, **changed, "ci_method": ci_method, **how})
+    for name, number in numbers.items():
         if number is not None and number != number:
             raise UsageError(f"{spell(name)} {number}: expected a number")
-    if relevant is not None and not (isinstance(relevant, str) and "%" in relevant):
-        relevant = counts("relevant", relevant)
     needed = _needed(at_least)
     limits = Limits(
         needed.m,
@@ -135,44 +147,21 @@ def depth(
         _room(max_tokens, tokens_per_passage),
         needed.recall,
     )
+    resampling = bootstrap_of(how, ci_method, call.clusters)
+    answers = {} if quality is None else qualities(quality)
+    among = _relevant(relevant)
+    if form == "log":
+        return _of_log(call, log, parse_fields(map_log), among, limits, resampling)
     places = None if at is None else counts("at", at)
     published = {} if success is None else _published(success, places)
     depths = None if places is None else sorted(set(places))
-    answers = {} if quality is None else qualities(quality)
-    resampling = bootstrap_of(how, ci_method, call.clusters)
-    if log is not None:
-        others = {"at": at, "target": target, "success": success, "quality": quality}
-        for name, value in {**others, "qrels": qrels, "runs": runs}.items():
-            if value is not None:
-                raise UsageError(f"{spell('log')} with {name}: a log has events alone")
-        return _of_log(call, log, parse_fields(map_log), relevant, limits, resampling)
-    if map_log is not None:
-        raise UsageError(f"{spell('map_log')}: it names the fields of a log; give {spell('log')}")
-    if isinstance(relevant, str):
-        raise UsageError(f"{spell('relevant')} {relevant}: a share of N is for {spell('log')}")
-    if relevant is not None and (qrels is not None or runs is not None):
-        raise UsageError(f"{spell('relevant')} stands in place of files; expected one or the other")
-    if relevant is None and qrels is None:
-        raise UsageError(
-            "expected qrels and runs, qrels and corpus_size=, or relevant= and corpus_size="
-        )
-    if runs is None:
-        if target is not None:
-            raise UsageError(
-                f"{spell('target')} {target}: without a run no system reaches it; leave it out"
-            )
-        if ci:
-            raise UsageError(f"{spell('ci')}: without a run nothing is estimated; leave it out")
-        judged = _judged_without_run(call, qrels, relevant, limits)
-        curves = _curves_of_chance(judged, depths, limits, answers, published)
-    else:
-        if success is not None:
-            raise UsageError(
-                f"{spell('success')} stands in place of runs; expected one or the other"
-            )
+    if form == "runs":
         curves, judged = _curves_of_runs(
             call, qrels, named_runs(runs), depths, limits, answers, resampling, ci
         )
+    else:
+        judged = _judged_without_run(call, qrels, among)
+        curves = _curves_of_chance(judged, depths, limits, answers, published)
     metrics = [m for m in curves.curves[0].metrics if max(m.cutoffs) in curves.depths]
 
     def charts() -> list[Chart]:
@@ -182,26 +171,67 @@ def depth(
     return Result(report, charts, tuple(call.notes.texts), call.signed(metrics, qrels=qrels))
 
 
+Form = Literal["log", "relevant", "runs", "qrels"]
+_OF_RUNS = {"run_format", "map_run", "scores", "subset"}
+_FLAGS = {"missing", "unjudged", "doubts"}  # on a command line, each value is an option
+_OF_CHANCE = {"at", "success", "quality", "max_loss", "tokens_per_passage", "max_tokens"}
+# What each form of the question makes use of, besides the depth of a success.
+_USES: Mapping[Form, Collection[str]] = {
+    "log": {"log", "map_log", "relevant", "corpus_size", "names", "ci", "ci_method"}
+    | Resampling.__annotations__.keys(),
+    "relevant": {"relevant", "corpus_size", "names"} | _OF_CHANCE,
+    "runs": {"qrels", "runs", "target", "plateau", "ci", "ci_method"}
+    | (_OF_CHANCE - {"success"} | Estimating.__annotations__.keys()),
+    "qrels": {"qrels", "corpus_size", "corpus_sizes", "relevance_level", "only_query", "names"}
+    | (_OF_CHANCE | HowRead.__annotations__.keys() - _OF_RUNS),
+}
+_PHRASES: Mapping[Form, Callable[[], str]] = {
+    "log": lambda: spell("log"),
+    "relevant": lambda: spell("relevant"),
+    "runs": lambda: "runs",
+    "qrels": lambda: "qrels without a run",
+}
+
+
+def _form_of(arguments: Mapping[str, Any]) -> Form:
+    """Return the form of the question; `UsageError` for an argument that it makes no use of."""
+    passed = {name: value for name, value in arguments.items() if value is not None}
+    form = next((form for form in _USES if form in passed), None)
+    if form is None or (form == "runs" and "qrels" not in passed):
+        size, relevant = spell("corpus_size"), spell("relevant")
+        raise UsageError(
+            f"expected qrels and runs, qrels and {size}, {relevant} and {size}, or {spell('log')}"
+        )
+    if form in ("log", "relevant") and passed.keys() & {"qrels", "runs"}:
+        raise UsageError(f"{_PHRASES[form]()} stands in place of files; expected one or the other")
+    for name in [name for name in passed if name not in _USES[form]]:
+        others = joined([_PHRASES[other]() for other, used in _USES.items() if name in used])
+        argument = spell(name, passed[name] if name in _FLAGS else "")
+        raise UsageError(
+            f"{_PHRASES[form]()} with {argument}: that is for {others or 'other questions'}; "
+            "leave it out"
+        )
+    for name in ("ci_method", "confidence"):
+        if form == "runs" and name in passed and not passed.get("ci"):
+            raise UsageError(f"{spell(name)}: there is no interval; give {spell('ci')} with it")
+    return form
+
+
 def _of_log(
     call: Call,
-    log: Path | Iterable[Mapping[str, object]],
+    log: Path | Iterable[Mapping[str, object]] | None,
     fields: Mapping[str, list[str]],
-    relevant: Sequence[int] | str | None,
+    relevant: Sequence[int] | float | None,
     limits: Limits,
     resampling: Bootstrap,
 ) -> Result:
-    """Answer from a log of events; R may be the same for all, or a share of N."""
-    defaults = Defaults(call.settings.corpus_size)
-    if isinstance(relevant, str):
-        defaults = defaults._replace(share=_needed(relevant).recall)
-    elif relevant is not None:
-        if len(relevant) != 1:
-            raise UsageError(f"{spell('relevant')}: a log takes one number, for events without R")
-        defaults = defaults._replace(R=relevant[0])
+    """Answer from a log of events."""
+    if isinstance(relevant, Sequence) and len(relevant) != 1:
+        raise UsageError(f"{spell('relevant')}: a log takes one number, for events without R")
     if relevant is not None:
         call.notes.note("R is assumed where events do not have it; bits are as good as that")
     path = os.fspath(log) if isinstance(log, str | os.PathLike) else log
-    events = read_events(path, fields, defaults, limits)
+    events = read_events(path, fields, Defaults(call.settings.corpus_size, relevant), limits)
     possible = [event for event in events if limits.m <= event.R]
     if not possible:
         raise UsageError(f"{spell('log')}: success is possible in no event")
@@ -218,16 +248,27 @@ def _needed(at_least: int | str) -> Needed:
         return Needed(whole("at_least", at_least, 1))
     if at_least.isdecimal() and int(at_least):
         return Needed(int(at_least))
+    return Needed(recall=_share("at_least", at_least, "the relevant ones"))
+
+
+def _relevant(relevant: Sequence[int] | str | None) -> Sequence[int] | float | None:
+    """Read numbers of relevant documents, or a share of all such as 5%."""
+    if isinstance(relevant, str) and "%" in relevant:
+        return _share("relevant", relevant, spell("corpus_size"))
+    return None if relevant is None else counts("relevant", relevant)
+
+
+def _share(name: str, text: str, whole: str) -> float:
     try:
-        share = float(at_least.removesuffix("%")) / 100
+        share = float(text.removesuffix("%")) / 100
     except ValueError:
         share = math.nan
-    if not at_least.endswith("%") or not 0 < share <= 1:
+    if not text.endswith("%") or not 0 < share <= 1:
         raise UsageError(
-            f"{spell('at_least')} {at_least}: expected a number of documents such as 3, or a "
-            "share of the relevant ones such as 50%"
+            f"{spell(name)} {text}: expected a number of documents such as 3, or a share of "
+            f"{whole} such as 50%"
         )
-    return Needed(recall=share)
+    return share
 
 
 def _published(success: Sequence[float] | str, at: Sequence[int] | None) -> dict[int, float]:
@@ -258,43 +299,19 @@ def _room(max_tokens: float | None, tokens: float | None) -> int | None:
     return int(max_tokens // tokens)
 
 
-# Settings that have no effect without runs, and settings that have none without qrels.
-_OF_RUNS = ("unjudged", "max_retrieved", "draws", "grade_map")
-_OF_QRELS = ("relevance_level", "only_query", "corpus_sizes")
-
-
-def _refuse_idle(call: Call, limits: Limits, relevant: Sequence[int] | None) -> None:
-    """Raise `UsageError` for settings without effect because there are no runs or no qrels."""
-    settings, default = call.settings, Settings()
-    idle = [spell("missing", settings.missing)] if call.missing_said else []
-    for name in _OF_RUNS if relevant is None else (*_OF_QRELS, *_OF_RUNS):
-        if getattr(settings, name) != getattr(default, name):
-            idle.append(spell(name, "removed" if name == "unjudged" else ""))
-    if limits.plateau != Limits().plateau:
-        idle.append(spell("plateau"))
-    if idle:
-        alone = "qrels without a run" if relevant is None else spell("relevant")
-        raise UsageError(f"{alone} with {idle[0]}: that is about runs; leave it out")
-
-
 def _judged_without_run(
-    call: Call, qrels: AnyQrels | None, relevant: Sequence[int] | None, limits: Limits
+    call: Call, qrels: AnyQrels | None, relevant: Sequence[int] | float | None
 ) -> Judged:
     """Judge an empty run, since chance needs only the numbers of relevant documents."""
     settings = call.settings
-    _refuse_idle(call, limits, relevant)
-    if relevant is not None:
-        if settings.corpus_size is None:
-            raise UsageError(
-                f"{spell('relevant')}: the number to choose from is missing; give it with "
-                f"{spell('corpus_size')}"
-            )
-        return judged_from_counts(settings.corpus_size, relevant, settings)
     if settings.corpus_size is None and not settings.corpus_sizes:
-        raise UsageError(
-            "qrels without a run: the number to choose from is missing; give it with "
-            f"{spell('corpus_size')}, or a run"
-        )
+        alone = "qrels without a run" if relevant is None else spell("relevant")
+        run = ", or a run" if relevant is None else ""
+        size = spell("corpus_size")
+        raise UsageError(f"{alone}: the number to choose from is missing; give it with {size}{run}")
+    if relevant is not None and settings.corpus_size is not None:
+        numbers = relevant_among(settings.corpus_size, relevant)
+        return judged_from_counts(settings.corpus_size, numbers, settings)
     every = replace(call, settings=replace(settings, missing="zero", doubts="said"))
     metrics = count_values([1], Needed())
     (nothing,) = every.evaluator(qrels, metrics).score([NOTHING_RETRIEVED], metrics)

@@ -59,8 +59,12 @@ class Defaults(NamedTuple):
     """What holds for events that do not say: N, and R or the share of N that R is."""
 
     N: int | None = None
-    R: int | None = None
-    share: float | None = None
+    relevant: Sequence[int] | float | None = None
+
+
+def relevant_among(size: int, relevant: Sequence[int] | float) -> Sequence[int]:
+    """Return how many of N documents are relevant, for each query; a share is one of N."""
+    return [max(1, round(relevant * size))] if isinstance(relevant, float) else relevant
 
 
 def parse_fields(fields: str | Mapping[str, str] | None) -> dict[str, list[str]]:
@@ -114,7 +118,7 @@ def _event(number: int, of: Mapping[str, Any], defaults: Defaults, limits: Limit
         {*map(str, ids)} if isinstance(ids, list) else None for ids in (of["ids"], gold)
     )
     N = _whole("N", defaults.N if of["N"] is None else of["N"], 1)
-    R = defaults.R if defaults.share is None else max(1, round(defaults.share * N))
+    R = None if defaults.relevant is None else relevant_among(N, defaults.relevant)[0]
     R = len(useful) if useful is not None else R
     R = _whole("R", R if of_R is None else of_R, 0)
     K = _whole("K", len(names) if names is not None and of["K"] is None else of["K"], 1)

@@ -157,6 +157,10 @@ def eval(
         measures = evaluating.get("measures")
         print(ragkpi.describe_measures(*measures) if measures else page)
         return
+    for name in ("ci_method", "resamples", "seed", "confidence"):
+        if name in intervals and "ci" not in intervals:
+            option_of = f"--{name.replace('_', '-')} {intervals[name]}"
+            raise UsageError(f"{option_of}: there is no interval; give --ci with it")
     baseline, arguments = gates["fail_under_baseline"], evaluating | naming
     expected = "two or more: ragkpi eval [options] QRELS RUN..."
     cluster = intervals.get("cluster")
