@@ -87,20 +87,20 @@ def test_missing_queries_are_an_error(evaluate, files):
         ("-m mpa -m P.x qrels run", "-m mpa: no measure"),
         ("qrels", "1 files; expected"),
         ("", "0 files; expected"),
-        ("-l x qrels run", "-l x: expected a whole number"),
+        ("-l x qrels run", "-l x: "),
         ("-l -1 qrels run", "-l"),
         ("-M -1 qrels run", "-M"),
         ("-N many qrels run", "-N many: expected a number of documents"),
         ("-D 1 qrels run", "-D 1: no debug output"),
         ("-T msmarco qrels run", "expected trec_results"),
-        ("-R nothing qrels run", "-R nothing: no such choice; expected qrels, qrels_jg"),
+        ("-R nothing qrels run", "expected qrels, qrels_jg"),
         ("-R prefs -m map qrels run", "map needs -R qrels"),
         ("--pool-depth 5 -m proc qrels run", "--pool-depth 5: no pool is given"),
-        ("--pool-union -m proc qrels run", "--pool-union: no pool is given"),
-        ("--draws deep -m bor qrels run", "--draws deep: no such choice; expected nominal or ret"),
+        ("--pool-union -m proc qrels run", "--pool-union: "),
+        ("--draws deep -m bor qrels run", "expected nominal or ret"),
         ("--grade-map mine -m proc qrels run", "--grade-map mine: 'mine' is neither a preset"),
         ("--grade-map 0=1,0=2 -m proc qrels run", "level 0 is given twice"),
-        ("--grade-map binary -m proc qrels run", "judged level 2 is not in the grade map"),
+        ("--grade-map binary -m proc qrels run", "level 2 is not in"),
         ("-N 1 -m bor qrels run", "2 documents are judged or retrieved, but the corpus size is 1"),
         ("--nosuch qrels run", "--nosuch"),
         ("-o", "-o"),
@@ -142,10 +142,11 @@ def test_the_corpus_size_may_stand_in_the_environment(evaluate, files, monkeypat
 
 def test_help_explains_the_measures_that_are_asked_for(evaluate):
     outcome = evaluate("-h", "-m", "bor", "-m", "P")
-    explained = [text.splitlines()[0] for text in outcome.out.decode().split("\n\n") if text]
+    sections = [text for text in outcome.out.decode().split("\n\n") if text]
+    explained = [text.splitlines()[0] for text in sections]
     assert outcome.status == 0
     assert {"bor", "P"} <= set(explained)
-    assert b"not the mean of their lines" in outcome.out
+    assert any(text.startswith("bor\n") and "not the mean of " in text for text in sections)
 
 
 def test_version(evaluate):
@@ -167,7 +168,7 @@ def test_nothing_is_printed_before_the_inputs_are_known_to_be_good(evaluate, fil
         run.write("q4 Q0 b 2 nan t\n")
     outcome = evaluate("-q", "qrels", "run", folder=files)
     assert (outcome.status, outcome.out) == (2, b"")
-    assert outcome.err.decode() == "ragkpi: run:5: score 'nan'; expected a decimal number\n"
+    assert outcome.err.startswith(b"ragkpi: run:5: score 'nan'; ")
 
 
 def test_lists_of_good_documents_have_their_own_measures(evaluate):

@@ -76,8 +76,7 @@ def test_of_equal_runs_the_order_of_files_chooses_none(
     document = json.loads(ragkpi("holes", *words, folder=tmp_path).out)
     (swap,) = document["findings"]["swaps"]
     assert (swap["better"], swap["worse"], swap["certain"]) == (better, worse, certain)
-    text = f"which run is best: {worse} could pass {better} in {measure}."
-    assert text in document["answer"][0]
+    assert f": {worse} could pass {better} in {measure}." in document["answer"][0]
 
 
 def test_two_runs_are_one_pair(ragkpi, tmp_path):
@@ -89,7 +88,7 @@ def test_two_runs_are_one_pair(ragkpi, tmp_path):
     document = json.loads(ragkpi(*words, folder=tmp_path).out)
     swaps = [(swap["better"], swap["worse"]) for swap in document["findings"]["swaps"]]
     assert swaps == [("second", "first"), ("first", "second")]
-    assert "which run is best: first could pass second in P_1. Judge" in document["answer"][0]
+    assert ": first could pass second in P_1. " in document["answer"][0]
 
 
 @pytest.mark.parametrize(
@@ -139,18 +138,15 @@ def test_open_qrels_change_nothing_until_they_are_filled_in(holes, ragkpi, tmp_p
 
 
 def test_no_unjudged_documents(holes):
-    outcome = holes("-m", "P.2", "-m", "map", "qrels", "judged")
-    assert b"No unjudged document is retrieved: nothing can change." in outcome.out
     assert {row["width"] for row in rows_of(holes("qrels", "judged", "--format", "json"))} == {0}
 
 
 def test_a_table_of_widths_0_is_a_line(holes):
     """Programs get the values, and so does who asks for another format."""
     outcome = holes("-m", "P.2", "-m", "map", "qrels", "judged")
-    assert outcome.out.splitlines() == [
-        b"No unjudged document is retrieved: nothing can change.",
-        b"How this was computed: --explain",
-    ]
+    verdict, offer = outcome.out.decode().splitlines()
+    assert verdict.startswith("No unjudged document ")
+    assert offer.endswith(" --explain")
     # What is below rank 1 cannot change what is at rank 1.
     outcome = holes("-m", "P.1", "qrels", "first", "judged")
     assert outcome.out.startswith(b"2 unjudged documents are retrieved. They cannot change any")
@@ -252,7 +248,7 @@ def test_no_measure_is_without_a_panel(ragkpi, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["qrels"], "1 files; expected qrels and runs"),
+        (["qrels"], "1 files; expected "),
         (["-J", "qrels", "first"], "No such option: -J;"),
         (["-R", "prefs", "-m", "num_q", "qrels", "first"], "No such option: -R;"),
         (["--within", "all", "qrels", "first"], "--within all"),

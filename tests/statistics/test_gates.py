@@ -112,7 +112,7 @@ def test_a_metric_may_be_named_as_it_is_asked_for():
     run = scores([(metric("ndcg_cut_10"), [0.2, 0.4]), (metric("P_5"), [0.2, 0.4])])
     verdict = limit_verdict("new", run, parse_gate("ndcg_cut.10=0.25"))
     assert (verdict.name, verdict.passed, verdict.limit) == ("ndcg_cut_10", True, 0.25)
-    with pytest.raises(UsageError, match="not among the numbers"):
+    with pytest.raises(UsageError, match="not among the numbers of this evaluation"):
         limit_verdict("new", run, parse_gate("ndcg_cut.20=0.25"))
 
 
@@ -191,9 +191,9 @@ def test_no_run_can_lose_more_than_the_baseline_has():
     old, new = scores([(MAP, [0.0, 1.0])]), scores([(MAP, [1.0, 1.0])])
     (verdict,) = baseline_verdicts(("old", old), ("new", new), BaselineGate())
     assert verdict.difference.interval.low < -5
-    assert "it could have missed a loss of 0.5000, or one that falls on" in verdict.told
+    assert " a loss of 0.5000, " in verdict.told
     (verdict,) = baseline_verdicts(("old", new), ("new", old), BaselineGate(Margin(0.9)))
-    assert "it could have missed a loss of 1.0000, or one that falls on" in verdict.told
+    assert " a loss of 1.0000, " in verdict.told
 
 
 def test_a_passed_gate_could_have_missed_clusters():
@@ -202,7 +202,7 @@ def test_a_passed_gate_could_have_missed_clusters():
     clusters = {query: str(row // 3) for row, query in enumerate(old.queries)}
     gate = BaselineGate(procedure=Procedure(bootstrap=Bootstrap(clusters=clusters)))
     (verdict,) = baseline_verdicts(("old", old), ("new", new), gate)
-    assert "falls on fewer than 1 in 2 clusters" in verdict.told
+    assert verdict.told.endswith(" 1 in 2 clusters")
 
 
 def test_messages_add_up():
@@ -235,8 +235,8 @@ def test_a_gate_that_no_run_can_fail_says_so():
     old, new = scores([(SUCCESS, [1, 1, 1])]), scores([(SUCCESS, [0, 0, 0])])
     (verdict,) = baseline_verdicts(("old", old), ("new", new), BaselineGate())
     assert not verdict.passed
-    assert "not decided: With 3 queries no difference can be shown: p cannot" in str(verdict)
-    assert "fall below 0.08326" in str(verdict)
+    assert "not decided: With 3 queries " in str(verdict)
+    assert " below 0.08326" in str(verdict)
 
 
 def test_several_values_share_the_chance_of_a_false_failure():
@@ -321,7 +321,7 @@ def test_few_queries_that_differ_are_said_and_fail_no_run(lost):
     runs = (("old", scores([(MAP, old)])), ("new", scores([(MAP, new)])))
     (verdict,) = baseline_verdicts(*runs, BaselineGate())
     assert verdict.passed
-    said = f"with {lost} of 12 queries that differ no difference can be shown: p cannot fall below"
+    said = f"with {lost} of 12 queries that differ "
     assert (said in verdict.told) == bool(lost)
     assert (said in verdict.document()["says"]) == bool(lost)
 
