@@ -6,12 +6,13 @@ A file of texts may be as large as a corpus, so it is read as a stream that keep
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, repeat
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -37,14 +38,12 @@ from ragkpi.files.lines import (
     blocks,
     read_table,
     refuse_invalid,
-    scan,
     table_of,
-    whole_text,
 )
 from ragkpi.files.opening import Source
 from ragkpi.files.sieve import words_of
 from ragkpi.files.trec import QrelsColumns, parse_numbers, plain_qrels, qrels_of, read_qrels
-from ragkpi.wording import counted, shown, visible
+from ragkpi.wording import counted, decoded, shown, visible
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -74,46 +73,60 @@ def _decimals(
 
 
 def _by_query(
-    path: str, rows: Iterable[tuple[Any, K, bytes, V]], expected: str
+    path: str, rows: Iterable[tuple[Any, K, bytes, V]], expected: str, key: str = "query"
 ) -> dict[K, dict[bytes, V]]:
     """Gather values (line, group, query, value) by group and query; `DataError` for two of one."""
     values: dict[K, dict[bytes, V]] = {}
     for line, group, query, value in rows:
         of_group = values.setdefault(group, {})
         if query in of_group:
-            raise DataError(f"{path}:{line}: query {shown(query)} again; expected {expected}")
+            raise DataError(f"{path}:{line}: {key} {shown(query)} again; expected {expected}")
         of_group[query] = value
     return values
 
 
-_ONE_RUN = LineShape(("query", "score"))
-_SEVERAL = LineShape(("query", "run", "score"))
-_ANY = LineShape(("query", "score"), "ignored")
-
-# By run (None where the file names none), then by query.
+# By run (None where the file names none), then by query, or by depth.
 Quality = Mapping[bytes | None, Mapping[bytes, float]]
+QualityKey = Literal["query", "K"]
+_LINES: Mapping[QualityKey, str] = {
+    "query": "QUERY SCORE or QUERY RUN SCORE",
+    "K": "K QUALITY or RUN K QUALITY, such as 10 0.66",
+}
 
 
-def read_quality(path: str) -> Quality:
-    """Read the quality of the response to each query.
+def read_quality(path: str, key: QualityKey = "query") -> Quality:
+    """Read the quality of responses by query, or by depth (`key`), and perhaps by run.
 
-    Lines have as many columns as the first line: query and score, or query, run and score.
+    Lines have as many columns as the first one, between spaces or commas, below an optional header.
     """
+    expected, columns = f"expected {_LINES[key]}", 0
+    rows: list[tuple[int, bytes | None, bytes, float]] = []
     with Source(path) as source:
-        block = whole_text(source)
-    if block is None:
-        raise InputError(path, None, "is empty", "expected lines of query score")
-    first = next((line for line in scan(block, _ANY).stop.tolist()), 0)
-    words = block.text[:first].rsplit(b"\n", 1)[-1].split()
-    shape = _SEVERAL if len(words) == 3 else _ONE_RUN
-    table = scan(block, shape)
-    if not len(table):
-        raise InputError(path, None, "no scores", "expected lines of query score")
-    several = shape is _SEVERAL
-    score = _decimals(path, table, "score", len(shape.columns) - 1, "expected a number")
-    runs: Iterable[bytes | None] = table.column(1) if several else repeat(None, len(score))
-    rows = zip(table.line, runs, table.column(0), score.tolist(), strict=True)
-    return _by_query(path, rows, f"one score per query{' and run' if several else ''}")
+        for line, text in chain.from_iterable(block.lines() for block in blocks(source)):
+            words = text.split()
+            if all(word.endswith(b",") for word in words[:-1]):
+                words = text.replace(b",", b" ").split()
+            if not words or words[0].startswith(b"#"):
+                continue
+            score, names = _decimal(words[-1]), words[:-1] if key == "query" else words[-2::-1]
+            if not columns:
+                columns = len(words)
+                name = plain_name(str(decoded(words[0])))
+                if math.isnan(score) and (name in QUERY if key == "query" else names[0].isalpha()):
+                    continue
+            is_key = key == "query" or _decimal(b"".join(names[:1])) >= 1
+            if math.isnan(score) or len(words) != columns or not 2 <= columns <= 3 or not is_key:
+                raise InputError(path, line, shown(text), expected)
+            rows.append((line, names[1] if len(names) > 1 else None, names[0], score))
+    if not rows:
+        raise InputError(path, None, "no quality", expected)
+    return _by_query(path, rows, "one number for each", key)
+
+
+def _decimal(word: bytes) -> float:
+    """Return a finite number; NaN for other words, and for Python's 1_000."""
+    number = float(word) if is_number(word) and b"_" not in word else math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 _NORMS = LineShape(("query", "measure", "mean", "deviation"))

@@ -430,14 +430,14 @@ def test_quality_of_a_run_may_peak_above_success(depth, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("5 0.7\n5 0.8\n", ":2: K = 5 again"),
+        ("5 0.7\n5 0.8\n", ":2: K '5' again"),
         ("5 0.7\nx 0.8\n", ":2: 'x 0.8'; expected K QUALITY or RUN K QUALITY"),
         ("5 0.7\n0 0.8\n", ":2: '0 0.8'"),
         ("5 0.7\n1_0 0.8\n", ":2: '1_0 0.8'"),
         ("5 0.7\n10 nan\n", ":2: '10 nan'"),
         ("a b 5 0.7\n", ":1: 'a b 5 0.7'"),
         ("", "no quality"),
-        ("other 5 0.7\nfirst_stage 5 0.7\n", "other; expected lines for first_stage"),
+        ("other 5 0.7\nmore 5 0.7\n", "with one of these names, and they name other and more"),
     ],
 )
 def test_qualities_that_cannot_be(depth, tmp_path, text, words):

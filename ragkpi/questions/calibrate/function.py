@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Unpack
 
 from ragkpi.charts.chart import Chart, noted
-from ragkpi.errors import NothingInCommonError, UsageError
-from ragkpi.files.query_files import Quality, read_quality
+from ragkpi.errors import NothingInCommonError
+from ragkpi.files.query_files import Quality
 from ragkpi.library.arguments import (
     AnyQrels,
     ById,
@@ -25,14 +25,14 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.call import Evaluations
+from ragkpi.library.quality import quality_of, quality_of_runs
 from ragkpi.library.result import Result
 from ragkpi.questions.calibrate.answer import calibration_answer, calibration_charts
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
 from ragkpi.ranking.judged import Judged
-from ragkpi.reports.names import run_names
 from ragkpi.statistics.correlation import COEFFICIENTS
-from ragkpi.wording import listed, octets
+from ragkpi.wording import listed
 
 _LEAST_RESAMPLES = 1000
 _WEIGHTS = 10_000_000  # draws of queries in all resamples together
@@ -73,7 +73,7 @@ def calibrate(
     bootstrap = bootstrap_of(how, clusters=call.clusters)
     parts, by = whole("folds", folds, 2), one_of("alpha_by", alpha_by, tuple(COEFFICIENTS))
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
-    scores = read_quality(path) if isinstance(quality, str | os.PathLike) else _quality(quality)
+    scores = quality_of(quality, "query")
     metrics = call.metrics(CALIBRATED)
     evaluated = call.evaluate(qrels, named_runs(runs), metrics)
     observed = observe(_scored(evaluated, scores, path), call.clusters)
@@ -90,26 +90,13 @@ def calibrate(
 
 
 def _scored(
-    runs: Evaluations, scores: Quality, file: str
+    runs: Evaluations, quality: Quality, file: str
 ) -> list[tuple[Judged, Mapping[bytes, float]]]:
     """Pair every run with its quality scores; note the queries that have none."""
     scored = []
-    paths = list(runs.by_name)
-    for path, name, result in zip(paths, run_names(paths), runs, strict=True):
+    of_runs = quality_of_runs(quality, runs)
+    for path, result, of_run in zip(runs.by_name, runs, of_runs, strict=True):
         judged = result.plain
-        called = [path.encode(), name.encode(), judged.run_id]
-        matches = [name for name in called if name in scores]
-        if None in scores and len(paths) > 1:
-            raise UsageError(
-                f"{file} names no runs, and there are {len(paths)}; expected lines QUERY RUN SCORE"
-            )
-        if None not in scores and not matches:
-            names = ", ".join(str(name, "utf-8", "replace") for name in scores if name)
-            raise UsageError(
-                f"{file} has no scores of {path}, called {name} or {judged.run_id.decode()}; "
-                f"it has {names}"
-            )
-        of_run = scores[matches[0] if matches else None]
         lacking = [query for query in judged.queries if query not in of_run]
         if len(lacking) == len(judged.queries):
             raise NothingInCommonError(
@@ -123,23 +110,3 @@ def _scored(
             )
         scored.append((judged, of_run))
     return scored
-
-
-def _quality(quality: Path | ById[float] | Mapping[str, ById[float]]) -> Quality:
-    """Read ``{query: score}`` or ``{run: {query: score}}``."""
-    if not isinstance(quality, Mapping) or not quality:
-        raise UsageError(
-            f"quality is {type(quality).__name__}; expected a path, {{query: score}} or "
-            "{run: {query: score}}"
-        )
-    nested = all(isinstance(scores, Mapping) for scores in quality.values())
-    by_run: Mapping[Any, Any] = quality if nested else {None: quality}
-    try:
-        return {
-            None if run is None else octets(run): {
-                octets(query): float(score) for query, score in scores.items()
-            }
-            for run, scores in by_run.items()
-        }
-    except (TypeError, ValueError):
-        raise UsageError("quality holds what is no number; expected {query: score}") from None

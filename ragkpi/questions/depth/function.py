@@ -11,6 +11,7 @@ from typing import Any, Literal, Unpack
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import RunOrPath
+from ragkpi.files.query_files import Quality
 from ragkpi.interface import spell, with_progress
 from ragkpi.library.arguments import (
     AnyQrels,
@@ -28,6 +29,7 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.call import Call
+from ragkpi.library.quality import quality_of, quality_of_runs
 from ragkpi.library.result import Result
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import Metric, score
@@ -39,7 +41,6 @@ from ragkpi.questions.depth.log import (
     read_events,
     relevant_among,
 )
-from ragkpi.questions.depth.quality import Qualities, for_runs, qualities
 from ragkpi.questions.depth.resampling import decide_depth
 from ragkpi.questions.depth.study import (
     DEPTHS,
@@ -148,7 +149,7 @@ def depth(
         needed.recall,
     )
     resampling = bootstrap_of(how, ci_method, call.clusters)
-    answers = {} if quality is None else qualities(quality)
+    answers = {} if quality is None else quality_of(quality, "K")
     among = _relevant(relevant)
     if form == "log":
         return _of_log(call, log, parse_fields(map_log), among, limits, resampling)
@@ -324,7 +325,7 @@ def _curves_of_chance(
     judged: Judged,
     depths: Sequence[int] | None,
     limits: Limits,
-    answers: Qualities,
+    answers: Quality,
     rates: Mapping[int, float],
 ) -> Curves:
     size = int(corpus_size(judged).max())
@@ -335,7 +336,7 @@ def _curves_of_chance(
     _refuse_above(size, depths)
     chance = score(judged, count_values(depths, limits.needed)).columns
     values = values_of([*published_values(judged, rates, limits.needed), *chance])
-    curve = Curve("", values, study, for_runs(answers, [""]).get("", {}))
+    curve = Curve("", values, study, _by_depth(next(iter(answers.values()), {})))
     success: Literal["published", "observed"] = "published" if rates else "observed"
     return Curves([curve], depths, limits, corpus_size=size, success=success)
 
@@ -351,7 +352,7 @@ def _curves_of_runs(
     runs: Mapping[str, RunOrPath],
     depths: Sequence[int] | None,
     limits: Limits,
-    answers: Qualities,
+    answers: Quality,
     resampling: Bootstrap,
     ci: bool,
 ) -> tuple[Curves, Judged]:
@@ -372,8 +373,13 @@ def _curves_of_runs(
         deepest = max(1, min(deepest, call.settings.max_retrieved))
     usual = depths
     if usual is None:
-        answered = {depth for quality in answers.values() for depth in quality if depth <= deepest}
-        usual = sorted({*usual_depths(deepest), *answered})
+        answered = {
+            depth
+            for quality in answers.values()
+            for depth in _by_depth(quality)
+            if depth <= deepest
+        }
+        usual = sorted({*usual_depths(deepest), *(K for K in answered if deepest >= K)})
     elif call.settings.corpus_size is not None and not call.settings.corpus_sizes:
         _refuse_above(call.settings.corpus_size, usual)  # before any note
     evaluated = read.evaluate(at_each(_NOTED, usual, limits.needed))
@@ -390,21 +396,26 @@ def _curves_of_runs(
         studies.append(decide_depth(result.plain, usual, limits, resampling))
     if depths is None:  # the table has what the verdict names
         usual = sorted({*usual, *named_depths(studies)})
-    quality = for_runs(answers, evaluated.names)
     named = [depth for depth in named_depths(studies) if depth <= usual[-1]]
     drawn = sorted({*usual, *usual_depths(usual[-1]), *named})  # few depths show no bend
     between = [depth for depth in drawn if depth not in usual]
     curves, metrics, estimated = [], [*values(usual), *at_each(_DRAWN, between, limits.needed)], []
-    for name, result, study in zip(evaluated.names, evaluated, studies, strict=True):
+    quality = quality_of_runs(answers, evaluated) if answers else [{}] * len(studies)
+    of_runs = zip(evaluated.names, evaluated, studies, map(_by_depth, quality), strict=True)
+    for name, result, study, by_depth in of_runs:
         judged, divisor, bounds = result.plain, result.scores.divisor, {}
         if ci:
             of_both = [m for m in values(usual) if m.measure.name in _ESTIMATED]
             estimated.append(score(judged, of_both, divisor))
             bounds = intervals(estimated[-1], resampling)
         columns = (score(judged, [metric], divisor).columns[0] for metric in metrics)
-        curves.append(Curve(name, values_of(columns, bounds), study, quality.get(name, {})))
+        curves.append(Curve(name, values_of(columns, bounds), study, by_depth))
     studied = Curves(curves, usual, limits, resampling if ci else None, estimated, drawn)
     return studied, next(iter(evaluated)).plain
+
+
+def _by_depth(quality: Mapping[bytes, float]) -> dict[int, float]:
+    return {int(depth): value for depth, value in quality.items()}
 
 
 def _refuse_above(size: int, depths: Sequence[int]) -> None:

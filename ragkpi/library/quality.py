@@ -1,0 +1,56 @@
+"""The quality of responses, measured elsewhere, of each run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragkpi.errors import UsageError
+from ragkpi.files.query_files import Quality, QualityKey, read_quality
+from ragkpi.interface import spell
+from ragkpi.library.call import Evaluations
+from ragkpi.reports.names import run_names
+from ragkpi.wording import decoded, joined, octets, visible
+
+
+def quality_of(quality: Any, key: QualityKey) -> Quality:
+    """Take a file, a mapping from keys to numbers, or one from runs to such mappings."""
+    if isinstance(quality, str | os.PathLike):
+        return read_quality(os.fspath(quality), key)
+    expected = f"expected a path, {{{key}: number}} or {{run: {{{key}: number}}}}"
+    if not isinstance(quality, Mapping) or not quality:
+        raise UsageError(f"{spell('quality')} is {type(quality).__name__}; {expected}")
+    nested = all(isinstance(of_run, Mapping) for of_run in quality.values())
+    by_run: Mapping[Any, Any] = quality if nested else {None: quality}
+    try:
+        return {
+            None if run is None else octets(run): {
+                octets(one): float(number) for one, number in of_run.items()
+            }
+            for run, of_run in by_run.items()
+        }
+    except (TypeError, ValueError):
+        raise UsageError(f"{spell('quality')} holds what is no number; {expected}") from None
+
+
+def quality_of_runs(quality: Quality, runs: Evaluations) -> list[Mapping[bytes, float]]:
+    """Return the quality of each run, by its path, its name or its run id.
+
+    Quality of unnamed runs is that of a single one. `UsageError` for a run that has none.
+    """
+    paths, of_runs = list(runs.by_name), []
+    for path, *others, result in zip(paths, runs.names, run_names(paths), runs, strict=True):
+        called = [path.encode(), *map(str.encode, others), result.plain.run_id]
+        matches: Sequence[bytes | None] = [name for name in called if name in quality]
+        if None in quality and len(paths) == 1:
+            matches = [None]
+        if not matches:
+            whose = joined([visible(decoded(name)) for name in dict.fromkeys(called)])
+            has = joined([visible(decoded(name)) for name in quality if name] or ["no run"])
+            raise UsageError(
+                f"{spell('quality')}: nothing of {whose}; expected lines with one of these names, "
+                f"and they name {has}"
+            )
+        of_runs.append(quality[matches[0]])
+    return of_runs
