@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ragkpi import kernel
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.files.lines import Tokens, rows_of
 from ragkpi.files.opening import new_sha256
@@ -70,20 +70,6 @@ class Judgements:
     def documents(self) -> kernel.Documents:
         return kernel.Documents(self.queries, self.starts.astype(np.int64), *self.document.column)
 
-    @cached_property
-    def _spellings(self) -> dict[int, Spellings]:
-        return {}
-
-    def spellings(self, query: int) -> Spellings:
-        """Return the finder of a query's documents under other spellings."""
-        finder = self._spellings.get(query)
-        if finder is None:
-            first, last = int(self.starts[query]), int(self.starts[query + 1])
-            ids = self.document.take(slice(first, last))
-            finder = Spellings({id_: first + number for number, id_ in enumerate(ids)})
-            self._spellings[query] = finder
-        return finder
-
     def places_among(self, queries: Sequence[bytes]) -> IntArray:
         """Return the index of each query in `queries`, or -1, (Q,)."""
         places = np.full(len(self.queries), -1, dtype=np.int64)
@@ -116,6 +102,24 @@ class Judgements:
         first = Tokens.joined([self.document.take(rows), document]).first_rows(group)[len(rows) :]
         line = np.flatnonzero(first < len(rows))
         return line, rows[first[line]]
+
+    def meant(self, query: IntArray, document: Tokens) -> IntArray:
+        """Return the row of the judged document that is spelt like each of n documents, (n,).
+
+        `query`, (n,), is as in `find`. -1 is a document without one, or a judged document.
+        """
+        rows, _ = rows_of(self.starts, np.unique(query[query >= 0]))
+        rows = rows[::-1]  # of several that are spelt alike, the last one is meant
+        judged, group = self.document.take(rows), np.concatenate([self.query[rows], query])
+
+        def same(judged: Tokens, retrieved: Tokens) -> IntArray:
+            first = Tokens.joined([judged, retrieved]).first_rows(group)[len(rows) :]
+            return np.append(rows, -1)[np.minimum(first, len(rows))]
+
+        meant = same(_heads(judged), document)
+        for row in (same(judged, _heads(document)), same(_plain_ids(judged), _plain_ids(document))):
+            meant = np.where(row >= 0, row, meant)
+        return np.where(same(judged, document) >= 0, -1, meant)
 
 
 def group_judgements(columns: QrelsColumns) -> Judgements:
@@ -162,9 +166,27 @@ def plain(id_: bytes) -> bytes:
     return b"".join(id_.lower().split()).lstrip(b"0")
 
 
-def head(id_: bytes) -> bytes:
-    """Return an id up to its first ``#``, unless that is its first byte."""
-    return id_.split(b"#", 1)[0] or id_
+def _plain_ids(ids: Tokens) -> Tokens:
+    """Return `plain` ids, all at once."""
+    text = ids.text()
+    if len(b"".join(text.split())) < len(text):
+        return Tokens.from_strings(map(plain, ids))
+    ids = Tokens.from_text(text.lower(), ids.end - ids.start)
+    first = _next(ids.buffer != ord("0"), ids.start)
+    return Tokens(ids.buffer, np.minimum(first, ids.end), ids.end)
+
+
+def _heads(ids: Tokens) -> Tokens:
+    """Return ids up to their first ``#``, unless that is their first byte."""
+    mark = _next(ids.buffer == ord("#"), ids.start)
+    inside = (mark > ids.start) & (mark < ids.end)
+    return Tokens(ids.buffer, ids.start, np.where(inside, mark, ids.end))
+
+
+def _next(chosen: BoolArray, start: IntArray) -> IntArray:
+    """Return the first chosen place of a text from each start on, or its length, (n,)."""
+    places = np.flatnonzero(chosen)
+    return np.append(places, len(chosen))[np.searchsorted(places, start)]
 
 
 def queries_meant(judged: Iterable[bytes], unknown: Iterable[bytes]) -> dict[bytes, bytes]:
@@ -172,25 +194,3 @@ def queries_meant(judged: Iterable[bytes], unknown: Iterable[bytes]) -> dict[byt
     unknown = list(unknown)
     spelt = {plain(query): query for query in judged} if unknown else {}
     return {query: spelt[plain(query)] for query in unknown if plain(query) in spelt}
-
-
-class Spellings:
-    """Finds the judged document of a query whose id is spelt like an unjudged id."""
-
-    def __init__(self, rows: Mapping[bytes, int]) -> None:
-        self._rows = rows
-        self._plain = {plain(id_): row for id_, row in rows.items()}
-        self._heads = {head(id_): row for id_, row in rows.items()}
-
-    def meant(self, document: bytes) -> int:
-        """Return the number of the judged document; -1 without one, or if `document` is judged."""
-        if document in self._rows:
-            return -1
-        for meant in (
-            self._plain.get(plain(document)),
-            self._rows.get(head(document)),
-            self._heads.get(document),
-        ):
-            if meant is not None:
-                return meant
-        return -1

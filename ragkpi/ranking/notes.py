@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ragkpi.arrays import BoolArray
+from ragkpi.files.lines import Tokens
 from ragkpi.interface import spell
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged, Settings
@@ -94,12 +95,11 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
 
 def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[bytes, bytes]]:
     """Return unjudged documents of the run with the judged documents they look like."""
-    rows = [judgements.spellings(query).meant(document) for query, document in seen.documents]
-    return [
-        (document, judgements.document[row])
-        for (_, document), row in zip(seen.documents, rows, strict=True)
-        if row >= 0
-    ]
+    queries = np.array([query for query, _ in seen.documents], dtype=np.int64)
+    documents = [document for _, document in seen.documents]
+    rows = judgements.meant(queries, Tokens.from_strings(documents)).tolist()
+    pairs = zip(documents, rows, strict=True)
+    return [(document, judgements.document[row]) for document, row in pairs if row >= 0]
 
 
 def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:

@@ -9,7 +9,6 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -122,7 +121,6 @@ class QueryBlock:
     run_id: Tokens | None  # only in TREC runs
     last_run_id: bytes
     stretches: int  # of neighbouring lines of a query; Q if no query is scattered
-    unreadable: Tallies  # of the lines up to the last of the block
 
     def __len__(self) -> int:
         return len(self.line)
@@ -151,14 +149,15 @@ class QueryBlock:
     @cached_property
     def order(self) -> IntArray:
         """Rows by query, score descending and id descending: trec_eval's ranking, (n,)."""
-        tied = self.tied_with_above.copy()
-        tied[:-1] |= tied[1:]
-        if not tied.any():
-            return self._order_by_score
-        rows, id_ = self._order_by_score[tied], np.zeros(len(self), dtype=np.int64)
-        ids = np.array(self.document.take(rows).tolist(), dtype=object)
-        id_[rows] = np.unique(ids, return_inverse=True)[1]
-        return np.lexsort((-id_, -self.score, self.query))
+        ids = np.array(self.document.take(self.tied).tolist(), dtype=object)
+        return self.order_among_ties(-np.unique(ids, return_inverse=True)[1])
+
+    def order_among_ties(self, key: IntArray) -> IntArray:
+        """Rows by query, score descending and, for the `tied` rows, a key of each, (n,)."""
+        order, place = self._order_by_score.copy(), self._tied_places
+        group = np.cumsum(~self.tied_with_above)[place]
+        order[place] = self.tied[np.lexsort((key, group))]
+        return order
 
     @cached_property
     def ranked(self) -> Tokens:
@@ -180,11 +179,8 @@ class QueryBlock:
 
     @cached_property
     def first_row(self) -> IntArray:
-        """The first row of each query in the file, (Q,); 0 for a query without rows."""
-        first = np.zeros(len(self.queries), dtype=np.int64)
-        queries, rows = np.unique(self.query, return_index=True)
-        first[queries] = rows
-        return first
+        """The first row of each query in the file, (Q,)."""
+        return np.unique(self.query, return_index=True)[1]
 
     @cached_property
     def ranks(self) -> IntArray:
@@ -202,17 +198,30 @@ class QueryBlock:
         return tied
 
     @cached_property
+    def _tied_places(self) -> IntArray:
+        either = self.tied_with_above.copy()
+        either[:-1] |= either[1:]
+        return np.flatnonzero(either)
+
+    @property
+    def tied(self) -> IntArray:
+        """The rows with the score of another one of their query, by query and score."""
+        return self._order_by_score[self._tied_places]
+
+    @cached_property
     def repeated(self) -> tuple[IntArray, IntArray]:
         """The rows that repeat a document of their query, and the rows of its first appearance."""
         first = self.document.first_rows(self.query)
         again = np.flatnonzero(first != np.arange(len(self)))
         return again, first[again]
 
-    @cached_property
+    @property
     def distinct(self) -> QueryBlock:
         """The block with the best row alone of a document that a query retrieves several times."""
-        if not len(self.repeated[0]):
-            return self
+        return self._of_best_rows if len(self.repeated[0]) else self
+
+    @cached_property
+    def _of_best_rows(self) -> QueryBlock:
         best = self.ranked.first_rows(self.query[self.order]) == np.arange(len(self))
         rows = np.sort(self.order[best])
         names = ("query", "document", "score", "line", "rank", "run_id")
@@ -277,6 +286,7 @@ class CheckedFile:
             self._reader = self._reader._replace(judged=(judgements.file, judgements.origin))
         self._block_size = block_size
         self.scattered = False
+        self.unreadable: Tallies = defaultdict(LineTally)  # lines that were skipped
         self._read_before = False
         source.keep_copy()
 
@@ -297,20 +307,16 @@ class CheckedFile:
         if self._read_before:
             self._source.restart()
         self._read_before = True
-        unreadable: Tallies = defaultdict(LineTally)
+        self.unreadable.clear()
         queries: set[bytes] = set()
-        for block in self._of_lines(unreadable) if self._reader.has_lines else self._of_columns():
+        for block in self._of_lines() if self._reader.has_lines else self._of_columns():
             again = block.stretches > len(block.queries) or not queries.isdisjoint(block.queries)
             if again and not self.scattered:
                 raise ScatteredQueryError
             queries.update(block.queries)
-            yield replace(block, unreadable=unreadable.copy())
-            unreadable.clear()
-        if not queries and not unreadable:
+            yield block
+        if not queries and not self.unreadable:
             raise no_results(self.name)
-        ids, none = Tokens.from_strings([]), np.zeros(1, dtype=np.int64)
-        end = RunColumns(self.name, ids, none, ids, np.empty(0), none[1:], b"")
-        yield replace(self._block(end, ids, ids), unreadable=unreadable)
 
     def _of_columns(self) -> Iterator[QueryBlock]:
         """Yield a run that is not in TREC format, or whose documents are filtered."""
@@ -326,15 +332,15 @@ class CheckedFile:
             parts = iter([RunColumns.joined(whole)])
         return map(self._block, parts)
 
-    def _of_lines(self, unreadable: Tallies) -> Iterator[QueryBlock]:
+    def _of_lines(self) -> Iterator[QueryBlock]:
         """Yield the lines of a TREC run that have numeric scores; tally the others."""
-        for lines in self._whole_queries(unreadable):
+        for lines in self._whole_queries():
             text = lines.column(4)
             score = text.numbers()
             wrong = np.isnan(score)
             for row in np.flatnonzero(wrong).tolist():
                 example = Example(int(lines.line[row]), f"score {shown(text[row])}")
-                unreadable["number"].add(LineTally(1, examples=[example]))
+                self.unreadable["number"].add(LineTally(1, examples=[example]))
             if wrong.all():
                 continue
             if wrong.any():
@@ -344,12 +350,12 @@ class CheckedFile:
             run = RunColumns(self.name, query, each, document, score, lines.line, last)
             yield self._block(run, rank, run_id)
 
-    def _whole_queries(self, unreadable: Tallies) -> Iterator[LineColumns]:
+    def _whole_queries(self) -> Iterator[LineColumns]:
         """Yield the lines of whole queries; those of a scattered run at once."""
         whole = [whole_text(self._source)] if self.scattered else []
         last: LineColumns | None = None  # a block's last query, which may go on in the next block
         for block in whole or blocks(self._source, self._block_size):
-            if block is None or not len(lines := scan_tolerantly(block, unreadable)):
+            if block is None or not len(lines := scan_tolerantly(block, self.unreadable)):
                 continue
             lines = lines if last is None else last.joined(lines)
             first = 0 if self.scattered else int(lines.column(0).changes()[-2])
@@ -375,13 +381,12 @@ class CheckedFile:
             run_id=run_id,
             last_run_id=run.run_id,
             stretches=int(np.count_nonzero(np.diff(number, prepend=-1))),
-            unreadable=defaultdict(LineTally),
         )
 
 
 def mended(blocks: Iterable[QueryBlock], depth: int | None, run_id: bytes) -> Iterator[Rankings]:
     """Yield queries by first appearance, with each document once, by score and id."""
-    for block in map(attrgetter("distinct"), blocks):
+    for block in (block.distinct for block in blocks):
         query = Tokens.from_strings(block.queries)
         score = block.score[block.order]
         rankings = Rankings(query, block.starts, block.ranked, score, run_id)

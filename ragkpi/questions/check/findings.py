@@ -55,7 +55,7 @@ class RunTotals:
         for finding in self.findings():
             if finding.tally is not None:
                 self.tallies[finding.name].add(finding.tally(block))
-        self.last_run_id = block.last_run_id or self.last_run_id
+        self.last_run_id = block.last_run_id
         self.documents += len(block)
         self.is_sorted &= bool((np.diff(block.order) > 0).all())
         self.is_numbered &= block.distinct.is_numbered
@@ -63,7 +63,7 @@ class RunTotals:
         if block.run_id is not None:
             for row in np.unique(block.run_id.first_rows()).tolist():
                 self.run_ids.setdefault(block.run_id[row], int(block.line[row]))
-        if self.request.judgements is not None and len(block):
+        if self.request.judgements is not None:
             self._add_shares(block)
 
     def _add_shares(self, block: QueryBlock) -> None:
@@ -83,6 +83,17 @@ class RunTotals:
         for finding in FINDINGS:
             if finding.needs == "run" or self.request.judgements is not None:
                 yield finding
+
+    def of_lines(
+        self,
+        name: str,
+        sentence: Sentence,
+        count: Callable[[LineTally], int] = lambda tally: tally.lines,
+    ) -> FindingResult | None:
+        """Report the lines with a finding, unless their count is 0."""
+        tally = self.tallies[name]
+        number = count(tally)
+        return FindingResult(number, sentence(tally), tally.examples) if number else None
 
     def results(self) -> list[tuple[Finding, FindingResult]]:
         """Return what was found, in the order of the catalogue."""
@@ -141,9 +152,7 @@ def line_finding(
         name, text = described(tally)
 
         def result(run: RunTotals) -> FindingResult | None:
-            total = run.tallies[name]
-            number = count(total)
-            return FindingResult(number, sentence(total), total.examples) if number else None
+            return run.of_lines(name, sentence, count)
 
         FINDINGS.append(Finding(name, text, severity, needs, tally, result))
         return tally
@@ -175,31 +184,31 @@ def about_queries(
     return FindingResult(len(queries), text, examples) if queries else None
 
 
-@line_finding("error", words("line has", "lines have", "fewer than 6 columns"))
-def columns(block: QueryBlock) -> LineTally:
+@run_finding("error")
+def columns(run: RunTotals) -> FindingResult | None:
     """Lines with fewer than the six columns `query Q0 document rank score run_id`.
 
     'ragkpi eval' stops at the first of them. Often a run id is missing, or a line was cut off.
     """
-    return block.unreadable["columns"]
+    return run.of_lines("columns", words("line has", "lines have", "fewer than 6 columns"))
 
 
-@line_finding("error", words("line has", "lines have", "a score that is no number"))
-def number(block: QueryBlock) -> LineTally:
+@run_finding("error")
+def number(run: RunTotals) -> FindingResult | None:
     """Scores that are no decimal numbers, NaN among them.
 
     'ragkpi eval' stops at the first of them; trec_eval takes a word for 0 and ranks NaN anywhere.
     """
-    return block.unreadable["number"]
+    return run.of_lines("number", words("line has", "lines have", "a score that is no number"))
 
 
-@line_finding("error", words("line holds", "lines hold", "a NUL byte"))
-def nul_byte(block: QueryBlock) -> LineTally:
+@run_finding("error")
+def nul_byte(run: RunTotals) -> FindingResult | None:
     """Lines with a NUL byte: the file is binary, damaged, or UTF-16.
 
     'ragkpi eval' stops at the first of them.
     """
-    return block.unreadable["nul-byte"]
+    return run.of_lines("nul-byte", words("line holds", "lines hold", "a NUL byte"))
 
 
 @run_finding("error")
@@ -254,13 +263,13 @@ def max_hits(block: QueryBlock) -> LineTally:
     )
 
 
-@line_finding("warning", words("line has", "lines have", "more than 6 columns"))
-def extra_columns(block: QueryBlock) -> LineTally:
+@run_finding("warning")
+def extra_columns(run: RunTotals) -> FindingResult | None:
     """Lines with more than six columns; the rest is ignored, as trec_eval does.
 
     A run id with a space in it is harmless; a document id with one is not.
     """
-    return block.unreadable["extra-columns"]
+    return run.of_lines("extra-columns", words("line has", "lines have", "more than 6 columns"))
 
 
 @run_finding("warning")
@@ -416,20 +425,13 @@ def document_spelling(block: QueryBlock) -> LineTally:
 
     Leading zeros do not count, nor what follows a # (the number of a passage).
     """
-    meant: dict[int, int] = {}  # rows of judgements by the row of their misspelling
-    for query in np.flatnonzero(block.judged_queries >= 0).tolist():
-        rows = block.order[block.starts[query] : block.starts[query + 1]]
-        unjudged = rows[block.judgement[rows] < 0]
-        documents = block.document.take(unjudged).tolist()
-        spellings = block.request.qrels.spellings(int(block.judged_queries[query]))
-        pairs = zip(unjudged.tolist(), map(spellings.meant, documents), strict=True)
-        meant |= {row: judgement for row, judgement in pairs if judgement >= 0}
-    judged_ids = block.request.qrels.document
+    qrels = block.request.qrels
+    meant = qrels.meant(block.judged_queries[block.query], block.document)
     return block.tally(
-        np.array(sorted(meant), dtype=np.int64),
+        np.flatnonzero(meant >= 0),
         lambda row: (
             f"{ascii(block.document[row])[1:]} where the qrels have "
-            f"{ascii(judged_ids[meant[row]])[1:]}"
+            f"{ascii(qrels.document[int(meant[row])])[1:]}"
         ),
     )
 
@@ -501,9 +503,7 @@ def ties(block: QueryBlock) -> LineTally:
 
     Other tools break ties in another way, and print other numbers.
     """
-    either = block.tied_with_above.copy()
-    either[:-1] |= either[1:]
-    return block.tally(block.order[either], numbers={"documents": len(block)})
+    return block.tally(block.tied, numbers={"documents": len(block)})
 
 
 @run_finding("note", "qrels")

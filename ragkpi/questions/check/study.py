@@ -56,12 +56,11 @@ def tie_orders(block: QueryBlock) -> list[Hits]:
 
     No query of the block may repeat a document.
     """
-    level = np.maximum(
-        block.request.qrels.level[block.judgement], 0
-    )  # negative ones gain as little
-    worth = np.where(block.judgement < 0, -1, level)
-    best_last, best_first = (np.lexsort((by, -block.score, block.query)) for by in (worth, -worth))
-    return [_hits_in(order, block) for order in (block.order, best_last, best_first)]
+    judgement = block.judgement[block.tied]
+    # Negative levels gain as little as 0.
+    worth = np.where(judgement < 0, -1, np.maximum(block.request.qrels.level[judgement], 0))
+    orders = block.order, *map(block.order_among_ties, (worth, -worth))
+    return [_hits_in(order, block) for order in orders]
 
 
 def _hits_in(order: IntArray, block: QueryBlock) -> Hits:
@@ -80,52 +79,36 @@ def _hits_in(order: IntArray, block: QueryBlock) -> Hits:
 
 @dataclass(frozen=True)
 class Inspection:
-    """All findings about a run, and the ranges of measures over the orders of its ties.
+    """All findings about a run, and the ranges of measures over the orders of its ties."""
 
-    Attributes
-    ----------
-    file
-        The name of the run, for messages.
-    queries, documents
-        The number of each.
-    findings
-        The findings, in the order of the catalogue.
-    ranges
-        The extremes of the requested measures over all orders of ties; empty without ties.
-    without_range
-        The names of requested measures with unknown extremes.
-    last_run_id
-        The run id of the last line.
-    changes
-        What ``--fix`` changes, one per line; None without ``--fix``.
-    """
-
-    file: str
-    queries: int
+    file: str  # the name of the run, for messages
+    queries: int  # the number of queries
     documents: int
-    findings: Sequence[tuple[Finding, FindingResult]]
-    ranges: Sequence[TieRange]
-    without_range: Sequence[str]
-    last_run_id: bytes = b""
-    changes: Sequence[str] | None = None
+    findings: Sequence[tuple[Finding, FindingResult]]  # in the order of the catalogue
+    ranges: Sequence[TieRange]  # of the requested measures; empty without ties
+    without_range: Sequence[str]  # the names of requested measures with unknown extremes
+    last_run_id: bytes = b""  # of the last line
+    changes: Sequence[str] | None = None  # what ``--fix`` changes; None without ``--fix``
 
     def count(self, severity: Severity) -> int:
         """Count the findings of a severity."""
         return sum(finding.severity == severity for finding, _ in self.findings)
 
 
-def inspect_run(blocks: Iterable[QueryBlock], request: CheckRequest, file: str) -> Inspection:
+def inspect_run(file: CheckedFile, blocks: Iterable[QueryBlock]) -> Inspection:
     """Look for all findings in a run, whose blocks are not kept."""
-    run, orders = RunTotals(request), []
+    request, orders = file.request, []
+    run = RunTotals(request)
     ranged = request.judgements is not None and any(map(has_range, request.metrics))
     for block in blocks:
         run.add(block)
         if ranged:
             orders.append(tie_orders(block.distinct))
+    run.tallies.update(file.unreadable)
     findings = run.results()
     tied = any(finding.name == "ties" for finding, _ in findings) and request.judgements is not None
     return Inspection(
-        file=file,
+        file=file.name,
         queries=len(run.queries),
         documents=run.documents,
         findings=findings,
@@ -138,14 +121,15 @@ def inspect_run(blocks: Iterable[QueryBlock], request: CheckRequest, file: str) 
 
 def changes_of(run: RunTotals) -> list[str]:
     """Say what `mended` changes in a run."""
-    lines = {name: tally.lines for name, tally in run.tallies.items()}
-    unreadable = sum(lines[name] for name in ("columns", "number", "nul-byte"))
-    repeated = counted(lines["duplicates"], "repeated document")
+    unreadable = sum(run.tallies[name].lines for name in ("columns", "number", "nul-byte"))
+    duplicates = run.tallies["duplicates"].lines
     most = run.request.max_hits
     cut = run.tallies["max-hits"].numbers[most or 0]
     changes = {
         f"dropped {counted(unreadable, 'line')} that cannot be read": unreadable,
-        f"dropped {repeated}, keeping the highest score of each": lines["duplicates"],
+        f"dropped {counted(duplicates, 'repeated document')}, keeping the highest score of each": (
+            duplicates
+        ),
         "sorted the lines by query, score and document": not run.is_sorted,
         f"cut {counted(cut, 'document')} below rank {most}": cut,
         "gave all lines the last run id": len(run.run_ids) > 1,
@@ -160,7 +144,7 @@ def inspect_file(run: CheckedFile) -> Inspection:
     Several rankings of a query in the file are its only finding, since none can be chosen.
     """
     try:
-        return run.through(lambda blocks: inspect_run(blocks, run.request, run.name))
+        return run.through(lambda blocks: inspect_run(run, blocks))
     except SeparateRankingsError as problem:
         (finding,) = [finding for finding in FINDINGS if finding.name == "separate-rankings"]
         examples = [] if problem.line is None else [Example(problem.line, problem.found)]
