@@ -8,6 +8,14 @@ ROWS = b"".join(b"1 Q0 d%d %d %d me\n" % (i, i, -i) for i in range(500))
 PARTS = "expected a complete file"
 SIX = "expected 6: query Q0 document rank score run_id"
 FOUR = "expected 4: query iteration document level"
+DECIMAL = "expected a decimal number"
+KEY_ONCE = "expected each key once"
+SCALAR = "expected a string or a number"
+TABLE = "expected a complete parquet or Arrow table"
+ONE_RANKING = "expected one ranking of each query"
+CARRIAGE = "a carriage return inside a line; expected lines that end with a newline"
+NO_RESULTS = "holds no results; expected a run of at least one line"
+DOCUMENT_ONCE = "expected each document once per query"
 OBJECT = "expected an object with a query and its documents"
 DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
 LISTS = "candidates hits results retrieved documents docs passages contexts references"
@@ -26,8 +34,8 @@ LEVELS = (
 FRACTION = f"{LEVEL}; num_rel, …, P need levels; real gains serve …"
 
 RUNS = {
-    "empty": (b"", "run: holds no results; expected a run of at least one line", 2),
-    "blank": (b"\n \n# x\n", "run: holds no results; expected a run of at least one line", 2),
+    "empty": (b"", f"run: {NO_RESULTS}", 2),
+    "blank": (b"\n \n# x\n", f"run: {NO_RESULTS}", 2),
     "too few columns": (b"1 Q0 d 1 2\n", f"run:1: 5 columns ('1 Q0 d 1 2'); {SIX}", 2),
     "qrels in the place of a run": (
         b"# c\n1 0 d 1\n1 0 e 0\n",
@@ -52,27 +60,26 @@ RUNS = {
         2,
     ),
     "line numbers are physical": (b"# c\n\n1 Q0 d1\n", f"run:3: 3 columns ('1 Q0 d1'); {SIX}", 2),
-    "a million columns": (b"x " * 10**6, "run:1: score 'x'; expected a decimal number", 2),
-    "not a number": (b"1 Q0 d 1 1,5 me\n", "run:1: score '1,5'; expected a decimal number", 2),
-    "NaN": (b"1 Q0 d 1 nan me\n", "run:1: score 'nan'; expected a decimal number", 2),
-    "hexadecimal": (b"1 Q0 d 1 0x1p3 me\n", "run:1: score '0x1p3'; expected a decimal number", 2),
-    "underscores": (b"1 Q0 d 1 1_0 me\n", "run:1: score '1_0'; expected a decimal number", 2),
+    "a million columns": (b"x " * 10**6, f"run:1: score 'x'; {DECIMAL}", 2),
+    "not a number": (b"1 Q0 d 1 1,5 me\n", f"run:1: score '1,5'; {DECIMAL}", 2),
+    "NaN": (b"1 Q0 d 1 nan me\n", f"run:1: score 'nan'; {DECIMAL}", 2),
+    "hexadecimal": (b"1 Q0 d 1 0x1p3 me\n", f"run:1: score '0x1p3'; {DECIMAL}", 2),
+    "underscores": (b"1 Q0 d 1 1_0 me\n", f"run:1: score '1_0'; {DECIMAL}", 2),
     "other digits": (
         "1 Q0 d 1 ٣ me\n".encode(),
-        r"run:1: score '\u0663'; expected a decimal number",
+        rf"run:1: score '\u0663'; {DECIMAL}",
         2,
     ),
     "100,000 digits and a letter": (
         b"1 Q0 d 1 " + b"9" * 10**5 + b"x me\n",
-        f"run:1: score '{'9' * 57}…'; expected a decimal number",
+        f"run:1: score '{'9' * 57}…'; {DECIMAL}",
         2,
     ),
     "NUL": (b"1 Q0 a 1 2 me\n1 Q0 d\0 1 2 me\n", "run:2: a NUL byte; expected text", 2),
     "UTF-16": ("1 Q0 d 1 2 me\n".encode("utf-16"), "run: UTF-16 text; expected UTF-8: …", 2),
     "duplicate": (
         b"1 Q0 d 1 2 me\n1 Q0 e 2 1 me\n1 Q0 d 3 0 me\n",
-        "run:3: document d of query 1 again, first retrieved at line 1; "
-        "expected each document once per query",
+        f"run:3: document d of query 1 again, first retrieved at line 1; {DOCUMENT_ONCE}",
         4,
     ),
     "truncated gzip": (gzip.compress(ROWS)[:-20], f"run: broken gzip data (…); {PARTS}", 2),
@@ -104,7 +111,7 @@ RUNS = {
         "run:2: no CSV (…); expected values separated by commas",
         2,
     ),
-    "CSV, NaN": (b"qid,docno,score\n1,d,nan", "run:2: score 'nan'; expected a decimal number", 2),
+    "CSV, NaN": (b"qid,docno,score\n1,d,nan", f"run:2: score 'nan'; {DECIMAL}", 2),
     "CSV, rank": (
         b"qid,docno,rank\n1,d,1.5\n",
         "run: its rank holds numbers that are no places, such as 1.5; expected one of these "
@@ -120,18 +127,17 @@ RUNS = {
     ),
     "JSON, more behind": (b'{"1": {"d": 1}} x', f"run:1: no JSON (…); {DOCUMENT}", 2),
     "JSON, deep": (b'{"1":' * 10**5, f"run:1: no JSON (nested too deeply); {DOCUMENT}", 2),
-    "JSON, NaN": (b'{"1": {"d": NaN}}', "run:1: score 'NaN'; expected a decimal number", 2),
+    "JSON, NaN": (b'{"1": {"d": NaN}}', f"run:1: score 'NaN'; {DECIMAL}", 2),
     "JSON, null": (
         b'{"1": {"d": 1,\n"e": null}}',
-        "run:2: score is null; expected a string or a number",
+        f"run:2: score is null; {SCALAR}",
         2,
     ),
     "JSON, a number": (b'{"1": {"d": 1},\n"2": 5}', f"run:2: no object under '2'; {DOCUMENT}", 2),
     "JSON, an array": (b"[1]", f"run:1: no JSON object; {OBJECT}", 2),
     "JSON, duplicate": (
         b'{"1": {"d": 1,\n"d": 2}}',
-        "run:2: document d of query 1 again, first retrieved at line 1; "
-        "expected each document once per query",
+        f"run:2: document d of query 1 again, first retrieved at line 1; {DOCUMENT_ONCE}",
         4,
     ),
     "JSON, surrogate": (
@@ -182,34 +188,33 @@ RUNS = {
     ),
     "JSON Lines, key": (
         b'{"qid": 1, "qid": 2, "hits": ["d"]}',
-        "run:1: key 'qid' twice; expected each key once",
+        f"run:1: key 'qid' twice; {KEY_ONCE}",
         2,
     ),
     "JSON Lines, true": (
         b'{"qid": true, "hits": ["d"]}',
-        "run:1: qid is true or false; expected a string or a number",
+        f"run:1: qid is true or false; {SCALAR}",
         2,
     ),
     "CR alone": (
         b"1 Q0 d 1 2 me\r1 Q0 e 2 1 me\r",
-        "run:1: a carriage return inside a line; expected lines that end with a newline",
+        f"run:1: {CARRIAGE}",
         2,
     ),
     "TSV, CR alone": (
         b"qid\tdocno\tscore\n1\td\t2\r1\te\t1\n",
-        "run:2: a carriage return inside a line; expected lines that end with a newline",
+        f"run:2: {CARRIAGE}",
         2,
     ),
     "MTEB, two subsets": (
         b'{"mteb_model_meta": {}, "en": {"test": {"1": {"d": 1}}}, '
         b'"de": {"test": {"1": {"e": 1}}}}',
-        "run: 2 separate rankings of the queries (en/test, de/test); "
-        "expected one of them, such as --subset en/test",
+        "run: 2 separate rankings of … (en/test, de/test); …",
         2,
     ),
     "MS MARCO, a rank twice": (
         b"1 d 1\n1 e 2\n2 d 1\n2 e 1\n",
-        "run:4: rank 1 of query 2 again, first at line 3; expected one ranking of each query",
+        f"run:4: rank 1 of query 2 again, first at line 3; {ONE_RANKING}",
         2,
     ),
     "JSON, a list with scores and one without": (
@@ -234,33 +239,32 @@ RUNS = {
     ),
     "JSON Lines, key of a document": (
         b'{"qid": 1, "hits": [{"docid": "d", "docid": "e"}]}',
-        "run:1: key 'docid' twice; expected each key once",
+        f"run:1: key 'docid' twice; {KEY_ONCE}",
         2,
     ),
     "JSON, some with scores": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 3}]}\n{"qid": 1, "hits": [{"docid": "e"}]}\n',
-        "run:2: query 1 with and without scores again, first at line 1; "
-        "expected one ranking of each query",
+        f"run:2: query 1 with and without scores again, first at line 1; {ONE_RANKING}",
         2,
     ),
     "a list for a score beside a rank": (
         b'{"qid": 1, "docid": "d", "score": [1], "rank": 1}\n',
-        "run:1: score is an array; expected a string or a number",
+        f"run:1: score is an array; {SCALAR}",
         2,
     ),
     "a text for a score beside a rank": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": "high", "rank": 1}]}\n',
-        "run:1: score 'high'; expected a decimal number",
+        f"run:1: score 'high'; {DECIMAL}",
         2,
     ),
     "JSON Lines, qid and QID": (
         b'{"qid": 1, "QID": 2, "hits": [{"docid": "d", "score": 1}]}',
-        "run:1: qid and QID both name the qid; expected each key once",
+        f"run:1: qid and QID both name the qid; {KEY_ONCE}",
         2,
     ),
     "JSON Lines, score and Score": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 1, "Score": 2}]}',
-        "run:1: score and Score both name the score; expected each key once",
+        f"run:1: score and Score both name the score; {KEY_ONCE}",
         2,
     ),
     "contexts of texts": (
@@ -412,7 +416,7 @@ QRELS = {
     ),
     "a list for a level": (
         b'{"qid": 1, "relevant_docs": [{"docid": "d", "level": [0]}]}',
-        "qrels:1: a document's number is an array; expected a string or a number",
+        f"qrels:1: a document's number is an array; {SCALAR}",
         2,
     ),
     "null for a level": (
@@ -422,12 +426,12 @@ QRELS = {
     ),
     "JSON Lines, level and Level": (
         b'{"qid": 1, "judgments": [{"docid": "d", "level": 0, "Level": 1}]}',
-        "qrels:1: level and Level both name the level; expected each key once",
+        f"qrels:1: level and Level both name the level; {KEY_ONCE}",
         2,
     ),
     "null in a list of ids": (
         b'{"qid": 1, "relevant_ids": ["d", null]}',
-        "qrels:1: document id is null; expected a string or a number",
+        f"qrels:1: document id is null; {SCALAR}",
         2,
     ),
     "blank JSON": (b"[", f"qrels:1: no JSON (…); {DOCUMENT}", 2),
@@ -436,9 +440,9 @@ QRELS = {
 ARROW = {
     "parquet": (
         b"PAR1" + bytes(99),
-        "run: no table (…); expected a complete parquet or Arrow table",
+        f"run: no table (…); {TABLE}",
     ),
-    "Arrow": (b"ARROW1\0\0junk", "run: no table (…); expected a complete parquet or Arrow table"),
+    "Arrow": (b"ARROW1\0\0junk", f"run: no table (…); {TABLE}"),
 }
 
 TABLES = {
@@ -448,7 +452,7 @@ TABLES = {
     ),
     "NaN": (
         {"qid": ["1"], "docno": ["d"], "score": [float("nan")]},
-        "run:1: score 'nan'; expected a decimal number",
+        f"run:1: score 'nan'; {DECIMAL}",
     ),
     "names": (
         {"qid": ["1"], "score": [1.0]},
@@ -456,6 +460,6 @@ TABLES = {
     ),
     "lists": (
         {"qid": [["1"]], "docno": ["d"], "score": [1.0]},
-        "run: column qid (…); expected a complete parquet or Arrow table",
+        f"run: column qid (…); {TABLE}",
     ),
 }

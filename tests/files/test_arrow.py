@@ -71,7 +71,7 @@ def test_lists_of_very_many_elements_are_refused(tmp_path):
     lists = pyarrow.ListArray.from_arrays([0, count], same)
     parquet.write_table(pyarrow.table({"qid": ["a"], "hits": lists}), tmp_path / "run")
     assert (tmp_path / "run").stat().st_size < 20_000
-    with pytest.raises(InputError, match="more than 2 GB that have to be held in memory"):
+    with pytest.raises(InputError, match="more than 2 GB "):
         rows(tmp_path / "run")
 
 

@@ -62,7 +62,7 @@ def test_standard_input_is_read_once_and_hashed(tmp_path, monkeypatch):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
         assert read("-") == TEXT
         assert inputs().sha256("-") == sha256(TEXT)
-        with pytest.raises(UsageError, match="standard input can be read once"):
+        with pytest.raises(UsageError, match="standard input"):
             read("-")
 
 
@@ -74,7 +74,7 @@ def test_the_hash_of_another_file_is_refused(tmp_path):
     os.replace(tmp_path / "other", path)
     with pytest.raises(InputError, match="changed after it was read"):
         inputs().sha256(str(path))
-    with pytest.raises(InputError, match="changed while it was read"):
+    with pytest.raises(InputError, match="run: changed"):
         read(str(path))
 
 

@@ -193,7 +193,7 @@ def test_an_id_of_two_keys(ragkpi, tmp_path):
     assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"]
     outcome = ragkpi(*line, "doc={metadata.source}#{metadata.line}", folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
-    assert b"run:1: a document without an id" in outcome.err
+    assert outcome.err.startswith(b"ragkpi: run:1: a document without ")
 
 
 CHUNKS = [
@@ -257,7 +257,7 @@ def test_distances_rank_the_smallest_first_and_may_not_fall():
     gold = {query: ["b"] for query in ("q1", "q2", "q3")}
     found = ragkpi.evaluate(gold, dict.fromkeys(gold, hits), ["recip_rank"])
     assert found.mean == {"recip_rank": 1.0}
-    with pytest.raises(InputError, match="distance falls down every list"):
+    with pytest.raises(InputError, match="distance falls down "):
         ragkpi.evaluate(gold, dict.fromkeys(gold, hits[::-1]), ["recip_rank"])
 
 

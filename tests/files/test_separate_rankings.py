@@ -6,26 +6,20 @@ from pathlib import Path
 import pytest
 
 import ragkpi as library
+from tests.hostile_files import KEY_ONCE, ONE_RANKING
 
 MTEB = Path(__file__).parents[2] / "../shared/data/stacks/more/mteb_pred_two.json"
 QRELS = b"q 0 a 1\n"
 TWO = {"mteb_model_meta": {"model_name": "m"}}
 TWO |= {"en": {"test": {"q": {"a": 0.9, "b": 0.1}}}, "de": {"test": {"q": {"c": 0.9, "d": 0.1}}}}
 SPLITS = {"mteb_model_meta": {}, "en": {"dev": {"q": {"b": 1}}, "test": {"q": {"a": 1}}}}
-EACH = "expected one ranking of each query"
-KEYS = "key 'q' twice; expected each key once"
+EACH = ONE_RANKING
+KEYS = f"key 'q' twice; {KEY_ONCE}"
+SEPARATE = "run: 2 separate rankings of the queries ({}); expected one of them, such as --subset {}"
 
 TWICE = {
-    "subsets": (
-        json.dumps(TWO),
-        "run: 2 separate rankings of the queries (en/test, de/test); "
-        "expected one of them, such as --subset en/test",
-    ),
-    "splits": (
-        json.dumps(SPLITS, indent=1),
-        "run: 2 separate rankings of the queries (en/dev, en/test); "
-        "expected one of them, such as --subset en/dev",
-    ),
+    "subsets": (json.dumps(TWO), SEPARATE.format("en/test, de/test", "en/test")),
+    "splits": (json.dumps(SPLITS, indent=1), SEPARATE.format("en/dev, en/test", "en/dev")),
     "lists of ids": (
         '[{"qid": "q", "results": ["a", "b"]},\n {"qid": "q", "results": ["c"]}]',
         f"run:2: rank 1 of query q again, first at line 1; {EACH}",
@@ -68,7 +62,7 @@ TWICE = {
     "keys of lists": ('{"q": ["a"],\n "q": ["b"]}', f"run:2: {KEYS}"),
     "keys of subsets": (
         json.dumps(TWO, indent=0).replace('"de"', '"en"'),
-        "run:13: key 'en' twice; expected each key once",
+        f"run:13: key 'en' twice; {KEY_ONCE}",
     ),
     "MS MARCO": (
         "q\ta\t1\nq\tb\t2\nq\tc\t1\n",
@@ -184,6 +178,9 @@ def test_a_subset_of_splits_names_both(ragkpi, files):
     assert outcome.out.split()[-1] == b"1.0000"
 
 
+NO_SUBSETS = "run: no subset 'fr' (subsets: none); expected no --subset here"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -191,12 +188,9 @@ def test_a_subset_of_splits_names_both(ragkpi, files):
             json.dumps(TWO),
             "run: no subset 'fr' (subsets: en/test, de/test); expected one of these",
         ),
-        ("q Q0 a 1 1 t\n", "run: no subset 'fr' (subsets: none); expected no --subset here"),
-        ('{"fr": {"a": 1}}', "run: no subset 'fr' (subsets: none); expected no --subset here"),
-        (
-            '{"qid": "q", "hits": ["a"]}\n{"qid": "r", "hits": ["a"]}\n',
-            "run: no subset 'fr' (subsets: none); expected no --subset here",
-        ),
+        ("q Q0 a 1 1 t\n", NO_SUBSETS),
+        ('{"fr": {"a": 1}}', NO_SUBSETS),
+        ('{"qid": "q", "hits": ["a"]}\n{"qid": "r", "hits": ["a"]}\n', NO_SUBSETS),
     ],
 )
 def test_a_subset_that_is_not_there(text, message, ragkpi, files):
@@ -214,7 +208,7 @@ def test_a_map_has_subsets_too(ragkpi, files):
     text = '{"runs": {"x": [{"q": "q", "d": ["b"]}], "y.z": [{"q": "q", "d": ["a"]}]}}'
     how = ["--map-run", "records=$.runs.*, query=q, list=d", "-m", "P.1"]
     outcome = ragkpi("eval", *how, "qrels", "run", folder=files(text))
-    assert b"2 separate rankings of the queries (x, y.z)" in outcome.err
+    assert outcome.err.decode() == f"ragkpi: {SEPARATE.format('x, y.z', 'x')}\n"
     outcome = ragkpi("eval", *how, "--subset", "y.z", "qrels", "run", folder=files(text))
     assert outcome.out.split()[-1] == b"1.0000"
 

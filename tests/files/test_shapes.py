@@ -184,8 +184,8 @@ def test_a_map_of_qrels(tmp_path):
     ("text", "message"),
     [
         ("query", "no part and path"),
-        ("query=", "no part and path"),
-        ("frage=q", "no part and path"),
+        ("query=", "no part"),
+        ("frage=q", "no part"),
         ("query=a, query=b", "query twice"),
     ],
 )
@@ -310,10 +310,7 @@ def test_levels_that_contradict_each_other_in_a_list_are_refused(text, ragkpi, t
     put(tmp_path, text + "\n")
     (tmp_path / "run").write_text("q Q0 a 1 1 t\n")
     outcome = ragkpi("eval", "file", "run", folder=tmp_path)
-    assert outcome.err == (
-        b"ragkpi: file:1: document a of query q again, first judged at line 1; "
-        b"expected one judgement of each document per query\n"
-    )
+    assert outcome.err.startswith(b"ragkpi: file:1: document a of query q again, ")
     assert (outcome.status, outcome.out) == (4, b"")
 
 
@@ -363,7 +360,7 @@ def test_scores_that_contradict_ranks_are_refused_until_a_map_says_which_counts(
 
 
 def test_a_table_without_scores_is_in_order_and_says_so(tmp_path):
-    with pytest.warns(RagkpiWarning, match="order of the rows counts"):
+    with pytest.warns(RagkpiWarning, match="no score and no rank"):
         found = rows(put(tmp_path, "qid,docid,page\n1,a,3\n1,b,7\n"))
     assert [document for _, document, score in sorted(found, key=lambda row: -row[2])] == [
         b"a",

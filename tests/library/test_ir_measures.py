@@ -138,7 +138,7 @@ def test_values_that_are_no_means_are_not_added():
     measure = OWN["BoR"](N=1000) @ 1
     qrels, run = {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 1.0}, "r": {"c": 1.0}}
     first, second = ir_measures.iter_calc([measure], qrels, run)
-    with pytest.raises(ValueError, match="is not the mean of their values"):
+    with pytest.raises(ValueError, match="mean"):
         0.0 + first.value + second.value
 
 

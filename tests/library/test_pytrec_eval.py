@@ -243,7 +243,7 @@ def test_nan_ranks_last_and_is_warned_of():
 
 def test_a_negative_relevance_level_is_refused():
     """pytrec_eval takes it, and nothing is relevant then."""
-    with pytest.raises(TypeError, match="relevance_level=-1: expected a number from 1"):
+    with pytest.raises(TypeError, match="relevance_level=-1"):
         ours.RelevanceEvaluator(WELL, {"map"}, relevance_level=-1)
 
 

@@ -75,7 +75,5 @@ def test_qrels_in_any_order(tmp_path):
     assert judgements.document.tolist() == [b"a", b"b", b"a", b"a", b"c"]
     assert judgements.level.tolist() == [3, 2, 0, 1, 0]
     path.write_bytes(path.read_bytes() + b"\n".join([b"2 0 x 1", b"10 0 b 2"]))
-    with pytest.raises(
-        DataError, match=r":7: document b of query 10 again, first judged at line 2"
-    ):
+    with pytest.raises(DataError, match=r":7: document b of query 10 .* line 2"):
         group_judgements(read_qrels(str(path)))

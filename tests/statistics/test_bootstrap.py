@@ -215,9 +215,7 @@ def test_few_queries_are_said_with_their_own_number():
         expected = f"With so few queries ({n}) resampled intervals are too narrow."
         assert note(spread(n)) == expected
     assert "(12 to 20)" in note(spread(12), spread(20))
-    assert note(spread(12), spread(400)) == (
-        "With so few queries (12) some resampled intervals are too narrow."
-    )
+    assert "(12) some " in note(spread(12), spread(400))
     assert note(spread(50)) == ""
 
 
@@ -248,7 +246,7 @@ def test_a_mean_between_0_and_1_has_its_score_interval():
     clusters = {b"q%03d" % row: str(row // 2) for row in range(n)}
     clustered = intervals(scores([(MAP, values)]), Bootstrap(clusters=clusters))["map"]
     assert clustered.high - clustered.low > 1.2 * (found.high - found.low)
-    assert note((MAP, values * 2), method="score").startswith("With so few queries (12)")
+    assert "(12)" in note((MAP, values * 2), method="score")
 
 
 def test_a_geometric_mean_has_students_interval_of_its_logarithms():
