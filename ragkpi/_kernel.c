@@ -106,7 +106,7 @@ static void release(Bytes *bytes)
 }
 
 /* Arrays of numbers are Bytes, too: APPEND(&hits, int64_t, row), COUNT(hits, int64_t), ... */
-#define APPEND(bytes, type, value) append((bytes), &(type){value}, sizeof(type))
+#define APPEND(bytes, type, ...) append((bytes), &(type){__VA_ARGS__}, sizeof(type))
 #define PUSH(bytes, type, value) /* where there is room */                                         \
     (ITEMS(bytes, type)[COUNT(bytes, type)] = (value), (bytes).size += sizeof(type))
 #define COUNT(bytes, type) ((bytes).size / sizeof(type))
@@ -438,7 +438,19 @@ static int has_numbers(const Py_buffer *buffer, size_t count)
     return (size_t)buffer->len == 8 * count && (count == 0 || (uintptr_t)buffer->buf % 8 == 0);
 }
 
-/* Check that all places are inside the text, so that nothing else is ever read. */
+/* Take (text, start, end); a converter for "O&", which gets NULL to release them again. */
+static int to_column(PyObject *argument, void *address)
+{
+    Column *column = address;
+    if (argument == NULL)
+        release_column(column);
+    else if (PyArg_Parse(argument, "(y*y*y*)", &column->text, &column->start, &column->end))
+        return Py_CLEANUP_SUPPORTED;
+    return 0;
+}
+
+/* Check that all places are inside the text, so that nothing else is ever read. Other arguments may
+ * run code that changes them while they are taken, so this comes after. */
 static int check_column(Column *column)
 {
     column->count = (size_t)column->start.len / sizeof(int64_t);
@@ -472,6 +484,7 @@ static Id id_at(const Column *column, size_t row)
 typedef struct {
     PyTypeObject *documents, *ids;
     PyObject *refused; /* the exception class */
+    Key key;
 } State;
 
 static void free_object(PyObject *self)
@@ -486,17 +499,6 @@ static PyObject *new_object(PyTypeObject *type)
     return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
 }
 
-/* A key for each process: Python's own hashes, so that PYTHONHASHSEED fixes this one, too. */
-static int take_key(Key *key)
-{
-    PyObject *texts = Py_BuildValue("ss", "ragkpi: multiplier", "ragkpi: start");
-    Py_hash_t multiplier = texts ? PyObject_Hash(PyTuple_GetItem(texts, 0)) : -1;
-    Py_hash_t start = texts ? PyObject_Hash(PyTuple_GetItem(texts, 1)) : -1;
-    Py_XDECREF(texts);
-    *key = (Key){(uint64_t)multiplier >> 4, (uint64_t)start >> 4};
-    return multiplier == -1 || start == -1 ? -1 : 0;
-}
-
 static void documents_dealloc(PyObject *self)
 {
     Documents *documents = (Documents *)self;
@@ -508,18 +510,20 @@ static void documents_dealloc(PyObject *self)
 
 static PyObject *documents_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"queries", "starts", "text", "start", "end", NULL};
+    static char *names[] = {"queries", "starts", "ids", NULL};
     PyObject *queries;
     Py_buffer starts;
-    Column column;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!y*y*y*y*", names, &PyList_Type, &queries,
-                                     &starts, &column.text, &column.start, &column.end))
+    Column ids;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!y*O&", names, &PyList_Type, &queries,
+                                     &starts, to_column, &ids))
         return NULL;
-    Documents *self = (Documents *)new_object(type);
-    if (self == NULL || check_column(&column) || take_key(&self->key))
+    const State *state = PyType_GetModuleState(type);
+    Documents *self = state ? (Documents *)new_object(type) : NULL;
+    if (self == NULL || check_column(&ids))
         goto failed;
+    self->key = state->key;
     Py_ssize_t count = PyList_Size(queries);
-    if (column.count >= UINT32_MAX || !are_starts(&starts, (size_t)count, column.count)) {
+    if (ids.count >= UINT32_MAX || !are_starts(&starts, (size_t)count, ids.count)) {
         PyErr_SetString(PyExc_ValueError, "starts do not cut the documents into queries");
         goto failed;
     }
@@ -539,19 +543,18 @@ static PyObject *documents_new(PyTypeObject *type, PyObject *args, PyObject *key
             goto failed;
         }
     }
-    for (size_t row = 0; row < column.count; row++)
-        if (add_string(&self->ids, id_at(&column, row)))
+    for (size_t row = 0; row < ids.count; row++)
+        if (add_string(&self->ids, id_at(&ids, row)))
             goto short_of_memory;
-    PyBuffer_Release(&starts);
-    release_column(&column);
-    return (PyObject *)self;
+    goto done;
 short_of_memory:
     PyErr_NoMemory();
 failed:
+    Py_CLEAR(self);
+done:
     PyBuffer_Release(&starts);
-    release_column(&column);
-    Py_XDECREF((PyObject *)self);
-    return NULL;
+    release_column(&ids);
+    return (PyObject *)self;
 }
 
 static int64_t find_query(const Documents *documents, Id name)
@@ -581,6 +584,22 @@ typedef struct {
     Bytes query;       /* uint32_t: its number, by which a whole run that is held is ordered */
 } Rows;
 
+/* What is known of a query at its end: its number among the judged ones, or -1, and its size. */
+typedef struct {
+    int64_t query, num_ret;
+} Ranking;
+
+/* The rank of a document, and the first and the last of those that share its score. */
+typedef struct {
+    int64_t own, first, last;
+} Ranks;
+
+/* A judged document that was retrieved, by the number of its judgement. */
+typedef struct {
+    int64_t judgement;
+    Ranks ranks;
+} Hit;
+
 typedef enum { FINE, NO_MEMORY, PYTHON_ERROR, REFUSED, OTHER } Status;
 
 typedef struct {
@@ -591,8 +610,7 @@ typedef struct {
 
 /* What the twin's docstring explains. */
 typedef struct {
-    int fold, drop_identical, keep_best, ascending, keep_ties, distance, name_all, held;
-    int count_documents;
+    int fold, drop_identical, keep_best, ascending, distance, name_all, held, count_documents;
     Py_ssize_t depth;
     long long most_held, longest_line;
 } Options;
@@ -615,13 +633,11 @@ typedef struct {
     Id name;           /* its name, in `seen` */
     Table table, excluded_ids; /* of its documents; of those that are excluded */
     Rows gathered;     /* of a held run: the rows of one query */
-    /* what was found */
+    /* the results */
     Names seen;        /* the queries, as they first appear */
-    Bytes query, num_ret;                           /* int64_t, for each query */
-    Bytes judgement, rank, tied_first, tied_last;   /* int64_t, for each hit */
-    Bytes top_query, top_size;                      /* int64_t, for each query with names */
-    Strings top;
-    Bytes top_score;   /* double */
+    Bytes rankings, hits;        /* Ranking, for each query; Hit */
+    Strings named, top;          /* queries with names, and these names */
+    Bytes top_size, top_score;   /* int64_t, for each of the queries; double */
     Names documents;   /* all of them, where they are counted */
     int64_t identical_rows, excluded_rows, rows_before, rows_after;
     /* a look at the beginning */
@@ -820,11 +836,6 @@ static size_t longest_tie(const Rows *rows)
     return longest;
 }
 
-/* The rank of a document, and the first and the last of those that share its score. */
-typedef struct {
-    int64_t own, first, last;
-} Ranks;
-
 /* Put the rows of a query in order, into `run->places`, and rank them, in `run->ranks`. Where
  * scores fall, ties alone are sorted. */
 static int order_rows(Run *run, const Rows *rows)
@@ -859,11 +870,11 @@ static int order_rows(Run *run, const Rows *rows)
 }
 
 /* Name the first documents of a query, `depth` of them at most. */
-static int name_top(Run *run, const Rows *rows, int64_t number)
+static int name_top(Run *run, const Rows *rows)
 {
     size_t size = count_rows(rows);
     size = size < (size_t)run->options.depth ? size : (size_t)run->options.depth;
-    if (order_rows(run, rows) || APPEND(&run->top_query, int64_t, number) ||
+    if (order_rows(run, rows) || add_string(&run->named, run->name) ||
         APPEND(&run->top_size, int64_t, (int64_t)size))
         return -1;
     const Place *places = ITEMS(run->places, const Place);
@@ -914,10 +925,7 @@ static int find_hits(Run *run, const Rows *rows, int64_t query)
             continue;
         Ranks ranks = counts ? count_before(run, rows, number_in(slot), tie > 0)
                              : ITEMS(run->ranks, const Ranks)[number_in(slot)];
-        if (APPEND(&run->judgement, int64_t, (int64_t)judgement) ||
-            APPEND(&run->rank, int64_t, ranks.own) ||
-            (run->options.keep_ties && (APPEND(&run->tied_first, int64_t, ranks.first) ||
-                                APPEND(&run->tied_last, int64_t, ranks.last))))
+        if (APPEND(&run->hits, Hit, (int64_t)judgement, ranks))
             return -1;
     }
     return 0;
@@ -957,15 +965,10 @@ static Status end_query(Run *run, Rows *rows)
     if (status != FINE)
         return status;
     int64_t query = find_query(run->judged, run->name);
-    if (APPEND(&run->query, int64_t, query) ||
-        APPEND(&run->num_ret, int64_t, (int64_t)count_rows(rows)) || look_at(run, rows, query) ||
-        (query >= 0 && find_hits(run, rows, query)))
+    int is_named = run->options.depth && (query >= 0 || run->options.name_all);
+    if (APPEND(&run->rankings, Ranking, query, (int64_t)count_rows(rows)) ||
+        look_at(run, rows, query) || (query >= 0 && find_hits(run, rows, query)) || (is_named && name_top(run, rows)))
         return NO_MEMORY;
-    if (run->options.depth && (query >= 0 || run->options.name_all)) {
-        int64_t number = run->options.name_all ? (int64_t)COUNT(run->query, int64_t) - 1 : query;
-        if (name_top(run, rows, number))
-            return NO_MEMORY;
-    }
     cut_rows(rows, 0);
     return FINE;
 }
@@ -1257,15 +1260,15 @@ static void run_dealloc(PyObject *self)
     release_rows(&run->rows);
     release_rows(&run->gathered);
     release_names(&run->seen);
+    release_strings(&run->named);
     release_strings(&run->top);
     release_strings(&run->sample);
     free(run->table.slots);
     free(run->excluded_ids.slots);
     release_names(&run->documents);
-    Bytes *all[] = {&run->carry, &run->run_id, &run->query, &run->num_ret, &run->judgement,
-                    &run->rank, &run->tied_first, &run->tied_last, &run->top_query,
-                    &run->top_size, &run->top_score, &run->sample_query, &run->places,
-                    &run->ranks, &run->problem.query, &run->problem.text};
+    Bytes *all[] = {&run->carry, &run->run_id, &run->rankings, &run->hits, &run->top_size,
+                    &run->top_score, &run->sample_query, &run->places, &run->ranks,
+                    &run->problem.query, &run->problem.text};
     for (size_t number = 0; number < sizeof all / sizeof *all; number++)
         release(all[number]);
     if (is_large)
@@ -1276,17 +1279,17 @@ static void run_dealloc(PyObject *self)
 static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"judged", "excluded", "fold", "drop_identical", "keep_best",
-                            "ascending", "keep_ties", "distance", "depth", "name_all", "held",
+                            "ascending", "distance", "depth", "name_all", "held",
                             "count_documents", "most_held", "longest_line", NULL};
     State *state = PyType_GetModuleState(type);
     PyObject *judged, *excluded = Py_None;
     Options options = {.fold = -1, .most_held = MOST_HELD, .longest_line = 1 << 26};
     if (state == NULL ||
         !PyArg_ParseTupleAndKeywords(
-            args, keywords, "O|$OipppppnpppLL", names, &judged, &excluded, &options.fold,
-            &options.drop_identical, &options.keep_best, &options.ascending, &options.keep_ties,
-            &options.distance, &options.depth, &options.name_all, &options.held,
-            &options.count_documents, &options.most_held, &options.longest_line))
+            args, keywords, "O|$OippppnpppLL", names, &judged, &excluded, &options.fold,
+            &options.drop_identical, &options.keep_best, &options.ascending, &options.distance,
+            &options.depth, &options.name_all, &options.held, &options.count_documents,
+            &options.most_held, &options.longest_line))
         return NULL;
     /* No subclass is possible, and what an object says of its class does not count. */
     if (Py_TYPE(judged) != state->documents ||
@@ -1294,12 +1297,10 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "judged and excluded are to be Documents");
         return NULL;
     }
-    if (options.fold < -1 || options.fold > 255 || options.depth < 0) {
-        PyErr_SetString(PyExc_ValueError, "fold is to be a byte or -1, depth no less than 0");
-        return NULL;
-    }
-    if (options.most_held < 0 || options.most_held > MOST_HELD || options.longest_line < 0) {
-        PyErr_SetString(PyExc_ValueError, "most_held is to be 0 to 2**31, longest_line from 0");
+    if (options.fold < -1 || options.fold > 255 || options.depth < 0 || options.most_held < 0 ||
+        options.most_held > MOST_HELD || options.longest_line < 0) {
+        PyErr_SetString(PyExc_ValueError, "fold is to be a byte or -1, most_held 0 to 2**31, "
+                                          "depth and longest_line no less than 0");
         return NULL;
     }
     Run *run = (Run *)new_object(type);
@@ -1319,24 +1320,17 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 }
 
 /* Begin a call: nobody else, in another thread or in code that runs within this call, may use the
- * run until it ends. */
-static int enter(Run *run)
+ * run until it ends; and nobody reads on behind an error or the end. */
+static int enter(Run *run, int reads)
 {
-    if (run->busy) {
-        PyErr_SetString(PyExc_ValueError, "the run is being read");
-        return -1;
-    }
-    run->busy = 1;
-    return 0;
-}
-
-/* Begin a call that reads: nobody reads on behind an error or the end. */
-static int enter_reading(Run *run)
-{
-    if (!run->ended)
-        return enter(run);
-    PyErr_SetString(PyExc_ValueError, "the run was refused or is finished");
-    return -1;
+    const char *problem = reads && run->ended ? "the run was refused or is finished"
+                          : run->busy         ? "the run is being read"
+                                              : NULL;
+    if (problem == NULL)
+        run->busy = 1;
+    else
+        PyErr_SetString(PyExc_ValueError, problem);
+    return problem == NULL ? 0 : -1;
 }
 
 /* End a call; hand on its result. */
@@ -1353,23 +1347,13 @@ static PyObject *leave_reading(Run *run, Status status)
     return leave(run, status == FINE ? Py_NewRef(Py_None) : raise(run, status));
 }
 
-/* Copy a buffer, so that no other thread changes what was checked. */
-static int keep(Py_buffer *buffer)
-{
-    PyObject *copy = PyBytes_FromStringAndSize(buffer->buf, buffer->len);
-    PyBuffer_Release(buffer);
-    int failed = copy == NULL || PyObject_GetBuffer(copy, buffer, PyBUF_SIMPLE);
-    Py_XDECREF(copy);
-    return failed;
-}
-
 static PyObject *run_feed(PyObject *self, PyObject *block)
 {
     Run *run = (Run *)self;
     Py_buffer text;
     if (PyObject_GetBuffer(block, &text, PyBUF_SIMPLE))
         return NULL;
-    if (enter_reading(run)) {
+    if (enter(run, 1)) {
         PyBuffer_Release(&text);
         return NULL;
     }
@@ -1402,30 +1386,23 @@ static Status add_rows(Run *run, const Column *query, const int64_t *starts,
     return status;
 }
 
+/* The GIL is held: to copy the columns, which other threads may change, would take longer. */
 static PyObject *run_add(PyObject *self, PyObject *args)
 {
     Run *run = (Run *)self;
     Column query, document;
     Py_buffer starts, score, line;
     PyObject *result = NULL;
-    if (!PyArg_ParseTuple(args, "(y*y*y*)y*(y*y*y*)y*y*", &query.text, &query.start, &query.end,
-                          &starts, &document.text, &document.start, &document.end, &score, &line))
+    if (!PyArg_ParseTuple(args, "O&y*O&y*y*", to_column, &query, &starts, to_column, &document,
+                          &score, &line))
         return NULL;
-    if (keep(&query.start) || keep(&query.end) || keep(&starts) || keep(&document.start) ||
-        keep(&document.end) || check_column(&query) || check_column(&document))
-        goto done;
-    if (!are_starts(&starts, query.count, document.count) ||
-        !has_numbers(&score, document.count) || !has_numbers(&line, document.count)) {
+    int good = check_column(&query) == 0 && check_column(&document) == 0;
+    if (good && (!are_starts(&starts, query.count, document.count) ||
+                 !has_numbers(&score, document.count) || !has_numbers(&line, document.count)))
         PyErr_SetString(PyExc_ValueError, "starts, scores or lines do not fit the documents");
-        goto done;
-    }
-    if (enter_reading(run))
-        goto done;
-    PyThreadState *state = PyEval_SaveThread();
-    Status status = add_rows(run, &query, starts.buf, &document, score.buf, line.buf);
-    PyEval_RestoreThread(state);
-    result = leave_reading(run, status);
-done:
+    else if (good && enter(run, 1) == 0)
+        result = leave_reading(run, add_rows(run, &query, starts.buf, &document, score.buf,
+                                             line.buf));
     release_column(&query);
     release_column(&document);
     PyBuffer_Release(&starts);
@@ -1472,7 +1449,7 @@ static Status add_mapping(Run *run, PyObject *mapping)
 static PyObject *run_mapping(PyObject *self, PyObject *mapping)
 {
     Run *run = (Run *)self;
-    if (enter_reading(run))
+    if (enter(run, 1))
         return NULL;
     Status status = add_mapping(run, mapping);
     if (status == PYTHON_ERROR && !PyErr_ExceptionMatches(PyExc_MemoryError)) {
@@ -1489,12 +1466,12 @@ static PyObject *bytearray_of(const Bytes *bytes)
     return PyByteArray_FromStringAndSize((const char *)bytes->data, (Py_ssize_t)bytes->size);
 }
 
-/* Return the strings from `first` on, `count` of them. */
-static PyObject *slice_of(const Strings *strings, size_t first, size_t count)
+static PyObject *list_of(const Strings *strings)
 {
+    size_t count = count_strings(strings);
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t number = 0; list != NULL && number < count; number++) {
-        Id id = string_at(strings, first + number);
+        Id id = string_at(strings, number);
         PyObject *item = PyBytes_FromStringAndSize((const char *)id.text, (Py_ssize_t)id.length);
         if (item == NULL)
             Py_CLEAR(list);
@@ -1502,11 +1479,6 @@ static PyObject *slice_of(const Strings *strings, size_t first, size_t count)
             PyList_SetItem(list, (Py_ssize_t)number, item);
     }
     return list;
-}
-
-static PyObject *list_of(const Strings *strings)
-{
-    return slice_of(strings, 0, count_strings(strings));
 }
 
 /* Put a new reference into a dictionary, unless an error came before. */
@@ -1521,17 +1493,19 @@ static PyObject *run_take_names(PyObject *self, PyObject *unused)
 {
     Run *run = (Run *)self;
     (void)unused;
-    if (enter(run))
+    if (enter(run, 0))
         return NULL;
     PyObject *names = PyDict_New();
-    put(&names, "query", bytearray_of(&run->top_query));
+    put(&names, "queries", list_of(&run->named));
     put(&names, "size", bytearray_of(&run->top_size));
     put(&names, "text", bytearray_of(&run->top.text));
     put(&names, "ends", bytearray_of(&run->top.ends));
     put(&names, "score", bytearray_of(&run->top_score));
-    if (names != NULL)
-        run->top_query.size = run->top_size.size = run->top.text.size = run->top.ends.size =
-            run->top_score.size = 0;
+    if (names != NULL) {
+        cut_strings(&run->named, 0);
+        cut_strings(&run->top, 0);
+        run->top_size.size = run->top_score.size = 0;
+    }
     return leave(run, names);
 }
 
@@ -1539,23 +1513,7 @@ static PyObject *run_run_id(PyObject *self, PyObject *unused)
 {
     Run *run = (Run *)self;
     (void)unused;
-    return enter(run) ? NULL : leave(run, bytes_of(&run->run_id));
-}
-
-/* query_names(first, count) */
-static PyObject *run_query_names(PyObject *self, PyObject *args)
-{
-    Run *run = (Run *)self;
-    const Strings *names = &run->seen.strings;
-    Py_ssize_t first, count;
-    PyObject *result = NULL;
-    if (!PyArg_ParseTuple(args, "nn", &first, &count) || enter(run))
-        return NULL;
-    if (first < 0 || count < 0 || (size_t)first + (size_t)count > count_strings(names))
-        PyErr_SetString(PyExc_ValueError, "no such queries");
-    else
-        result = slice_of(names, (size_t)first, (size_t)count);
-    return leave(run, result);
+    return enter(run, 0) ? NULL : leave(run, bytes_of(&run->run_id));
 }
 
 static Status finish(Run *run)
@@ -1590,29 +1548,25 @@ static PyObject *run_finish(PyObject *self, PyObject *unused)
 {
     Run *run = (Run *)self;
     (void)unused;
-    if (enter_reading(run))
+    if (enter(run, 1))
         return NULL;
     run->ended = 1;
     Status status = finish(run);
     if (status != FINE)
         return leave(run, raise(run, status));
-    PyObject *found = PyDict_New();
-    put(&found, "queries", list_of(&run->seen.strings));
-    put(&found, "query", bytearray_of(&run->query));
-    put(&found, "num_ret", bytearray_of(&run->num_ret));
-    put(&found, "judgement", bytearray_of(&run->judgement));
-    put(&found, "rank", bytearray_of(&run->rank));
-    put(&found, "tied_first", bytearray_of(&run->tied_first));
-    put(&found, "tied_last", bytearray_of(&run->tied_last));
-    put(&found, "documents", take_ids(run));
-    put(&found, "sample_query", bytearray_of(&run->sample_query));
-    put(&found, "sample", list_of(&run->sample));
-    put(&found, "slopes", Py_BuildValue("LL", (long long)run->rising, (long long)run->ordered));
-    put(&found, "flat", Py_BuildValue("LL", (long long)run->flat, (long long)run->several));
-    put(&found, "left_out",
+    PyObject *results = PyDict_New();
+    put(&results, "queries", list_of(&run->seen.strings));
+    put(&results, "rankings", bytearray_of(&run->rankings));
+    put(&results, "hits", bytearray_of(&run->hits));
+    put(&results, "documents", take_ids(run));
+    put(&results, "sample_query", bytearray_of(&run->sample_query));
+    put(&results, "sample", list_of(&run->sample));
+    put(&results, "slopes", Py_BuildValue("LL", (long long)run->rising, (long long)run->ordered));
+    put(&results, "flat", Py_BuildValue("LL", (long long)run->flat, (long long)run->several));
+    put(&results, "left_out",
         Py_BuildValue("LLLL", (long long)run->identical_rows, (long long)run->excluded_rows,
                       (long long)run->rows_before, (long long)run->rows_after));
-    return leave(run, found);
+    return leave(run, results);
 }
 
 /* ---- Columns of a text ----------------------------------------------------------------------- */
@@ -1733,19 +1687,6 @@ done:
     return result;
 }
 
-/* Take (text, start, end) and check it. */
-static int take_column(PyObject *args, const char *format, Column *column, Py_buffer *other)
-{
-    if (!PyArg_ParseTuple(args, format, &column->text, &column->start, &column->end, other))
-        return -1;
-    if (check_column(column) == 0)
-        return 0;
-    release_column(column);
-    if (other != NULL)
-        PyBuffer_Release(other);
-    return -1;
-}
-
 /* An array of 8 bytes a row, for the caller to fill. */
 static void *new_array(PyObject **result, size_t rows)
 {
@@ -1753,17 +1694,17 @@ static void *new_array(PyObject **result, size_t rows)
     return *result ? (void *)PyByteArray_AsString(*result) : NULL;
 }
 
-/* numbers(text, start, end): what Python's float gives; NaN for what is no number. */
-static PyObject *kernel_numbers(PyObject *module, PyObject *args)
+/* numbers(column): what Python's float gives; NaN for what is no number. */
+static PyObject *kernel_numbers(PyObject *module, PyObject *argument)
 {
     static const byte BEHIND[PADDING] = {0};
     Column column;
     Bytes cell = {0};
-    PyObject *result;
+    PyObject *result = NULL;
     (void)module;
-    if (take_column(args, "y*y*y*", &column, NULL))
+    if (!to_column(argument, &column))
         return NULL;
-    double *value = new_array(&result, column.count);
+    double *value = check_column(&column) ? NULL : new_array(&result, column.count);
     int failed = value == NULL;
     for (size_t row = 0; !failed && row < column.count; row++) {
         Id id = id_at(&column, row);
@@ -1790,23 +1731,23 @@ static PyObject *kernel_numbers(PyObject *module, PyObject *args)
     return result;
 }
 
-/* first_rows(text, start, end, group): for each row the first one of its group with its id. */
+/* first_rows(column, group): for each row the first one of its group with its id. */
 static PyObject *kernel_first_rows(PyObject *module, PyObject *args)
 {
     Column column;
     Py_buffer groups;
     PyObject *result = NULL;
     Table table = {0};
-    Key key;
-    (void)module;
-    if (take_column(args, "y*y*y*y*", &column, &groups))
+    Key key = ((const State *)PyModule_GetState(module))->key;
+    if (!PyArg_ParseTuple(args, "O&y*", to_column, &column, &groups))
         return NULL;
     const int64_t *group = groups.buf;
-    if (!has_numbers(&groups, column.count) || column.count >= UINT32_MAX)
+    int good = check_column(&column) == 0;
+    if (good && (!has_numbers(&groups, column.count) || column.count >= UINT32_MAX))
         PyErr_SetString(PyExc_ValueError, "the groups do not fit the ids");
-    else if (take_key(&key) == 0 && make_table(&table, column.count))
+    else if (good && make_table(&table, column.count))
         PyErr_NoMemory();
-    else if (table.slots != NULL) {
+    else if (good) {
         int64_t *first = new_array(&result, column.count);
         for (size_t row = 0; first != NULL && row < column.count; row++) {
             Id id = id_at(&column, row);
@@ -1832,41 +1773,41 @@ static PyObject *kernel_first_rows(PyObject *module, PyObject *args)
     return result;
 }
 
-/* count_ids(sets, text, start, end): how many different ids are in sets of finished runs and in a
- * column. Only what the first set lacks is put together. */
+/* Add an id to those that are not among the first ones. */
+static int add_new(const Names *firsts, Names *more, Id id, Key key)
+{
+    uint64_t hash = hash_of(id, key);
+    return find_name(firsts, id, hash) < 0 && number_name(more, id, hash) == -2 ? -1 : 0;
+}
+
+/* count_ids(sets, column): how many different ids are in sets of finished runs and in a column.
+ * Only what the first set lacks is put together. */
 static PyObject *kernel_count_ids(PyObject *module, PyObject *args)
 {
     const State *state = PyModule_GetState(module);
-    const Names none = {0}, *base = &none;
-    Names more = {0};
+    Names more = {0}, none = {0}, *firsts = &none;
     Column column;
-    Key key;
     PyObject *sets;
-    if (!PyArg_ParseTuple(args, "O!y*y*y*", &PyTuple_Type, &sets, &column.text, &column.start,
-                          &column.end))
+    if (!PyArg_ParseTuple(args, "O!O&", &PyTuple_Type, &sets, to_column, &column))
         return NULL;
-    int failed = check_column(&column) || take_key(&key);
-    Py_ssize_t count = PyTuple_Size(sets);
-    for (Py_ssize_t number = 0; !failed && number <= count; number++) {
-        PyObject *set = number < count ? PyTuple_GetItem(sets, number) : NULL;
-        const Names *names = set && Py_TYPE(set) == state->ids ? &((Ids *)set)->names : NULL;
-        if (set && !names) {
+    int failed = check_column(&column);
+    for (Py_ssize_t number = 0; !failed && number < PyTuple_Size(sets); number++) {
+        PyObject *set = PyTuple_GetItem(sets, number);
+        if (Py_TYPE(set) != state->ids) {
             PyErr_SetString(PyExc_TypeError, "sets of other types");
-            failed = 1;
-        } else if (number == 0 && names) {
-            base = names;
-            continue;
+            failed = -1;
+            break;
         }
-        size_t ids = names ? count_strings(&names->strings) : column.count;
-        for (size_t row = 0; !failed && row < ids; row++) {
-            Id id = names ? string_at(&names->strings, row) : id_at(&column, row);
-            uint64_t hash = hash_of(id, key);
-            failed = find_name(base, id, hash) < 0 && number_name(&more, id, hash) == -2;
-        }
+        Names *names = &((Ids *)set)->names;
+        firsts = number ? firsts : names;
+        for (size_t row = 0; number && !failed && row < count_strings(&names->strings); row++)
+            failed = add_new(firsts, &more, string_at(&names->strings, row), state->key);
     }
+    for (size_t row = 0; !failed && row < column.count; row++)
+        failed = add_new(firsts, &more, id_at(&column, row), state->key);
     if (failed && !PyErr_Occurred())
         PyErr_NoMemory();
-    size_t different = count_strings(&base->strings) + count_strings(&more.strings);
+    size_t different = count_strings(&firsts->strings) + count_strings(&more.strings);
     release_names(&more);
     release_column(&column);
     return failed ? NULL : PyLong_FromSize_t(different);
@@ -1880,7 +1821,6 @@ static PyMethodDef run_methods[] = {
     {"mapping", run_mapping, METH_O, NULL},
     {"take_names", run_take_names, METH_NOARGS, NULL},
     {"run_id", run_run_id, METH_NOARGS, NULL},
-    {"query_names", run_query_names, METH_VARARGS, NULL},
     {"finish", run_finish, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -1899,11 +1839,22 @@ static PyType_Spec run_spec = TYPE(
 
 static PyMethodDef kernel_methods[] = {
     {"columns", kernel_columns, METH_VARARGS, NULL},
-    {"numbers", kernel_numbers, METH_VARARGS, NULL},
+    {"numbers", kernel_numbers, METH_O, NULL},
     {"first_rows", kernel_first_rows, METH_VARARGS, NULL},
     {"count_ids", kernel_count_ids, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
+
+/* A key for each process: Python's own hashes, so that PYTHONHASHSEED fixes this one, too. */
+static int take_key(Key *key)
+{
+    PyObject *texts = Py_BuildValue("ss", "ragkpi: multiplier", "ragkpi: start");
+    Py_hash_t multiplier = texts ? PyObject_Hash(PyTuple_GetItem(texts, 0)) : -1;
+    Py_hash_t start = texts ? PyObject_Hash(PyTuple_GetItem(texts, 1)) : -1;
+    Py_XDECREF(texts);
+    *key = (Key){(uint64_t)multiplier >> 4, (uint64_t)start >> 4};
+    return multiplier == -1 || start == -1 ? -1 : 0;
+}
 
 static int kernel_exec(PyObject *module)
 {
@@ -1913,6 +1864,7 @@ static int kernel_exec(PyObject *module)
     state->ids = (PyTypeObject *)PyType_FromModuleAndSpec(module, &ids_spec, NULL);
     PyObject *run = PyType_FromModuleAndSpec(module, &run_spec, NULL);
     int failed = !state->refused || !state->documents || !state->ids || !run ||
+                 take_key(&state->key) ||
                  PyModule_AddObjectRef(module, "RefusedError", state->refused) ||
                  PyModule_AddType(module, state->documents) ||
                  PyModule_AddType(module, state->ids) ||

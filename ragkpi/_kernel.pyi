@@ -5,22 +5,19 @@ from typing import Any, TypeAlias, TypedDict
 import numpy.typing as npt
 
 Buffer: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[Any]
+Column: TypeAlias = tuple[Buffer, Buffer, Buffer]
 
 class Names(TypedDict):
-    query: bytearray
+    queries: list[bytes]
     size: bytearray
     text: bytearray
     ends: bytearray
     score: bytearray
 
-class Found(TypedDict):
+class Results(TypedDict):
     queries: list[bytes]
-    query: bytearray
-    num_ret: bytearray
-    judgement: bytearray
-    rank: bytearray
-    tied_first: bytearray
-    tied_last: bytearray
+    rankings: bytearray
+    hits: bytearray
     documents: Ids
     sample_query: bytearray
     sample: list[bytes]
@@ -31,9 +28,7 @@ class Found(TypedDict):
 class RefusedError(ValueError): ...
 
 class Documents:
-    def __init__(
-        self, queries: list[bytes], starts: Buffer, text: Buffer, start: Buffer, end: Buffer
-    ) -> None: ...
+    def __init__(self, queries: list[bytes], starts: Buffer, ids: Column) -> None: ...
 
 class Ids:
     """The different documents of a finished run."""
@@ -48,7 +43,6 @@ class Run:
         drop_identical: bool = False,
         keep_best: bool = False,
         ascending: bool = False,
-        keep_ties: bool = False,
         distance: bool = False,
         depth: int = 0,
         name_all: bool = False,
@@ -59,19 +53,12 @@ class Run:
     ) -> None: ...
     def feed(self, block: Buffer, /) -> None: ...
     def add(
-        self,
-        query: tuple[Buffer, Buffer, Buffer],
-        starts: Buffer,
-        document: tuple[Buffer, Buffer, Buffer],
-        score: Buffer,
-        line: Buffer,
-        /,
+        self, query: Column, starts: Buffer, document: Column, score: Buffer, line: Buffer, /
     ) -> None: ...
     def mapping(self, run: object, /) -> bool: ...
     def take_names(self) -> Names: ...
     def run_id(self) -> bytes: ...
-    def query_names(self, first: int, count: int, /) -> list[bytes]: ...
-    def finish(self) -> Found: ...
+    def finish(self) -> Results: ...
 
 def columns(
     text: Buffer,
@@ -83,6 +70,6 @@ def columns(
     tolerant: bool,
     /,
 ) -> tuple[bytearray, bytearray, bytearray, bytearray, bytearray]: ...
-def numbers(text: Buffer, start: Buffer, end: Buffer, /) -> bytearray: ...
-def first_rows(text: Buffer, start: Buffer, end: Buffer, group: Buffer, /) -> bytearray: ...
-def count_ids(sets: tuple[Ids, ...], text: Buffer, start: Buffer, end: Buffer, /) -> int: ...
+def numbers(texts: Column, /) -> bytearray: ...
+def first_rows(ids: Column, group: Buffer, /) -> bytearray: ...
+def count_ids(sets: tuple[Ids, ...], ids: Column, /) -> int: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -134,8 +134,7 @@ class Evaluator:
         if self.pool is not None:
             of_pool = [metric for metric in metrics if "outside_pool" in metric.measure.needs]
             depth = max(depth, *(metric.arguments["cutoff"] for metric in of_pool), 0)
-        ties: Literal["broken", "kept"] = "kept" if self.settings.ties == "expected" else "broken"
-        return RunParts("counted" if self._counts_documents(metrics) else "ignored", depth, ties)
+        return RunParts("counted" if self._counts_documents(metrics) else "ignored", depth)
 
     def read(
         self, runs: Collection[RunOrPath], parts: RunParts = JUDGED_ONLY

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count, islice, pairwise
 from math import nan
@@ -27,6 +27,8 @@ from threading import Lock
 from typing import Any
 
 Buffer = Any  # bytes, bytearray, memoryview or an array of numpy
+Column = tuple[Buffer, Buffer, Buffer]
+"""A column of ids: id i is ``text[start[i]:end[i]]``."""
 
 _DECIMAL = re.compile(
     rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
@@ -48,7 +50,8 @@ def _numbers(values: Buffer, kind: str = "q") -> list[Any]:
     return numbers.tolist()
 
 
-def _strings(text: Buffer, start: Buffer, end: Buffer) -> list[bytes]:
+def _strings(column: Column) -> list[bytes]:
+    text, start, end = column
     octets = bytes(memoryview(text))
     size, places = len(octets), list(zip(_numbers(start), _numbers(end), strict=True))
     if not all(0 <= first <= last <= size for first, last in places):
@@ -69,18 +72,16 @@ _Row = tuple[bytes, Any, int]  # document, score (of a line: its text) and line
 class Documents:
     """The judged or the excluded documents of queries.
 
-    Query q has the ids from ``starts[q]`` to ``starts[q + 1]``; id i is ``text[start[i]:end[i]]``.
+    Query q has the ids from ``starts[q]`` to ``starts[q + 1]``.
     """
 
-    def __init__(
-        self, queries: list[bytes], starts: Buffer, text: Buffer, start: Buffer, end: Buffer
-    ) -> None:
-        ids = _strings(text, start, end)
-        bounds = _bounds(starts, len(queries), len(ids))
+    def __init__(self, queries: list[bytes], starts: Buffer, ids: Column) -> None:
+        documents = _strings(ids)
+        bounds = _bounds(starts, len(queries), len(documents))
         self.number = {query: number for number, query in enumerate(queries)}
         if len(self.number) < len(queries):
             raise ValueError("a query twice")
-        self.rows = [{ids[row]: row for row in range(*of_query)} for of_query in bounds]
+        self.rows = [{documents[row]: row for row in range(*of_query)} for of_query in bounds]
 
 
 def _number_of(score: object) -> float:
@@ -106,7 +107,6 @@ class Run:
         drop_identical: bool = False,  # leave out a document whose id is the query's
         keep_best: bool = False,  # of a repeated document of a query, which is refused otherwise
         ascending: bool = False,  # order equal scores by ascending ids, not by descending ones
-        keep_ties: bool = False,  # keep the range of ranks of equal scores for each hit
         distance: bool = False,  # the smallest score is best
         depth: int = 0,  # how many first documents to name, of judged queries
         name_all: bool = False,  # or of all queries
@@ -117,13 +117,14 @@ class Run:
     ) -> None:
         if type(judged) is not Documents or type(excluded) not in (Documents, type(None)):
             raise TypeError("judged and excluded are to be Documents")
-        if not -1 <= fold < 256 or depth < 0:
-            raise ValueError("fold is to be a byte or -1, depth no less than 0")
-        if not 0 <= most_held <= 1 << 31 or longest_line < 0:
-            raise ValueError("most_held is to be 0 to 2**31, longest_line from 0")
+        if not (-1 <= fold < 256 and 0 <= most_held <= 1 << 31 and min(depth, longest_line) >= 0):
+            raise ValueError(
+                "fold is to be a byte or -1, most_held 0 to 2**31, "
+                "depth and longest_line no less than 0"
+            )
         self._judged, self._excluded, self._fold = judged, excluded, fold
         self._drop_identical, self._keep_best = drop_identical, keep_best
-        self._ascending, self._keep_ties, self._distance = ascending, keep_ties, distance
+        self._ascending, self._distance = ascending, distance
         self._depth, self._name_all = depth, name_all
         self._held, self._count_documents = held, count_documents
         self._most_held, self._longest_line = most_held, longest_line
@@ -135,10 +136,8 @@ class Run:
         self._rows: list[_Row] = []
         self._of_query: dict[bytes, list[_Row]] = {}  # queries in order of first appearance
         self._busy, self._ended = Lock(), False
-        self._query, self._num_ret = array("q"), array("q")
-        self._judgement, self._rank = array("q"), array("q")
-        self._tied_first, self._tied_last = array("q"), array("q")
-        self._names: list[tuple[int, list[tuple[bytes, float]]]] = []
+        self._rankings, self._hits = array("q"), array("q")
+        self._names: list[tuple[bytes, list[tuple[bytes, float]]]] = []
         self._documents = Ids()
         self._left_out = [0, 0, 0, 0]
         self._looked_at = self._sampled = self._rising = self._ordered = 0
@@ -215,16 +214,11 @@ class Run:
             raise self._refusal("too much", line)
 
     def add(
-        self,
-        query: Sequence[Buffer],
-        starts: Buffer,
-        document: Sequence[Buffer],
-        score: Buffer,
-        line: Buffer,
+        self, query: Column, starts: Buffer, document: Column, score: Buffer, line: Buffer
     ) -> None:
-        """Read rows: columns of ids (text, start, end), starts of queries, scores and lines."""
-        ids, scores = _strings(*document), _numbers(score, "d")
-        lines, names = _numbers(line), _strings(*query)
+        """Read rows: the documents of query q begin at ``starts[q]``."""
+        ids, scores = _strings(document), _numbers(score, "d")
+        lines, names = _numbers(line), _strings(query)
         bounds = _bounds(starts, len(names), len(ids))
         if not len(scores) == len(lines) == len(ids):
             raise ValueError("scores or lines do not fit the documents")
@@ -320,16 +314,14 @@ class Run:
         if self._count_documents:
             self._documents.update(scores)
         number = self._judged.number.get(query, -1)
-        self._query.append(number)
-        self._num_ret.append(len(scores))
+        self._rankings.extend((number, len(scores)))
         self._look_at(scores, number)
         if number >= 0:
             self._find_hits(scores, self._judged.rows[number])
         if self._depth and (number >= 0 or self._name_all):
             order = sorted(scores.items(), reverse=not self._ascending)
             order.sort(key=lambda row: row[1], reverse=True)
-            named = len(self._query) - 1 if self._name_all else number
-            self._names.append((named, order[: self._depth]))
+            self._names.append((query, order[: self._depth]))
 
     def _identified(self, rows: list[_Row]) -> dict[bytes, float]:
         """Return the score of each document; refuse a repeated document, or keep its best score."""
@@ -358,11 +350,7 @@ class Run:
                     tied[score] = sorted(id_ for id_, other in scores.items() if other == score)
                 place = bisect_left(tied[score], document)
                 before = place if self._ascending else equal - 1 - place
-            self._judgement.append(judged[document])
-            self._rank.append(above + before + 1)
-            if self._keep_ties:
-                self._tied_first.append(above + 1)
-                self._tied_last.append(above + equal)
+            self._hits.extend((judged[document], above + before + 1, above + 1, above + equal))
 
     def _look_at(self, scores: dict[bytes, float], number: int) -> None:
         """Sample the first rankings of a run for signs that all values are wrong."""
@@ -380,7 +368,7 @@ class Run:
             self._sampled += 1
             self._sample += [(number, id_) for id_ in list(scores)[:_LOOKED_AT_DOCUMENTS]]
 
-    def take_names(self) -> dict[str, bytearray]:
+    def take_names(self) -> dict[str, Any]:
         """Return the first documents of queries since the last call, best first."""
         with self._call():
             names, self._names = self._names, []
@@ -390,7 +378,7 @@ class Run:
             end += len(document)
             ends.append(end)
         return {
-            "query": _ints(number for number, _ in names),
+            "queries": [query for query, _ in names],
             "size": _ints(len(order) for _, order in names),
             "text": bytearray(b"".join(document for document, _ in rows)),
             "ends": bytearray(ends.tobytes()),
@@ -402,15 +390,13 @@ class Run:
         with self._call():
             return self._last[5] if self._last else b""
 
-    def query_names(self, first: int, count: int) -> list[bytes]:
-        """Return some of the queries so far, in order of first appearance."""
-        with self._call():
-            if first < 0 or count < 0 or first + count > len(self._of_query):
-                raise ValueError("no such queries")
-            return list(islice(self._of_query, first, first + count))
-
     def finish(self) -> dict[str, Any]:
-        """Judge the last queries, and return the hits and counts of the run."""
+        """Judge the last queries, and return the rankings, hits and counts of the run.
+
+        A ranking is the number of its query among the judged ones, or -1, and of its documents. A
+        hit is the row of a judgement, its document's rank, and the first and the last rank that
+        the document shares with equal scores.
+        """
         with self._reading():
             if self._carry:
                 line, self._carry = self._carry, b""
@@ -423,12 +409,8 @@ class Run:
         self._current, self._ended = None, True
         return {
             "queries": list(self._of_query),
-            "query": _ints(self._query),
-            "num_ret": _ints(self._num_ret),
-            "judgement": _ints(self._judgement),
-            "rank": _ints(self._rank),
-            "tied_first": _ints(self._tied_first),
-            "tied_last": _ints(self._tied_last),
+            "rankings": _ints(self._rankings),
+            "hits": _ints(self._hits),
             "documents": self._documents,
             "sample_query": _ints(number for number, _ in self._sample),
             "sample": [document for _, document in self._sample],
@@ -508,25 +490,22 @@ def _values(line: bytes, separator: int) -> list[tuple[int, int]]:
     return []
 
 
-def numbers(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
+def numbers(texts: Column) -> bytearray:
     """Read decimals, perhaps with spaces around them; NaN for anything else."""
-    words = (word.strip(b" ") for word in _strings(text, start, end))
+    words = (word.strip(b" ") for word in _strings(texts))
     read = (float(word) if _DECIMAL.fullmatch(word) else nan for word in words)
     return bytearray(array("d", read).tobytes())
 
 
-def first_rows(text: Buffer, start: Buffer, end: Buffer, group: Buffer) -> bytearray:
+def first_rows(ids: Column, group: Buffer) -> bytearray:
     """Return for each row the first row of its group with the same id."""
-    groups = _numbers(group)
     first: dict[tuple[int, bytes], int] = {}
-    ids = _strings(text, start, end)
-    return _ints(
-        first.setdefault(key, row) for row, key in enumerate(zip(groups, ids, strict=True))
-    )
+    keys = zip(_numbers(group), _strings(ids), strict=True)
+    return _ints(first.setdefault(key, row) for row, key in enumerate(keys))
 
 
-def count_ids(sets: tuple[Ids, ...], text: Buffer, start: Buffer, end: Buffer) -> int:
+def count_ids(sets: tuple[Ids, ...], ids: Column) -> int:
     """Count the different ids in sets of finished runs and in a column."""
-    if any(type(ids) is not Ids for ids in sets):
+    if any(type(set_) is not Ids for set_ in sets):
         raise TypeError("sets of other types")
-    return len(Ids().union(_strings(text, start, end), *sets))
+    return len(Ids().union(_strings(ids), *sets))

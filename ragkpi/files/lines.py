@@ -70,13 +70,13 @@ class Tokens:
 
     def numbers(self) -> FloatArray:
         """Read decimals in ASCII as Python's ``float`` does, (n,); NaN for anything else."""
-        return np.frombuffer(kernel.numbers(*self.column), np.float64)
+        return np.frombuffer(kernel.numbers(self.column), np.float64)
 
     def first_rows(self, group: IntArray | None = None) -> IntArray:
         """Return, for each row, the first row of its group with the same string, (n,)."""
         groups = np.zeros(len(self), dtype=np.int64) if group is None else group
         groups = np.ascontiguousarray(groups, dtype=np.int64)
-        return np.frombuffer(kernel.first_rows(*self.column, groups), np.int64)
+        return np.frombuffer(kernel.first_rows(self.column, groups), np.int64)
 
     def tolist(self) -> list[bytes]:
         return list(self)

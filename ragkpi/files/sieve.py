@@ -72,7 +72,7 @@ class Sieve(NamedTuple):
     def _excluded_documents(self) -> kernel.Documents:
         documents = [id_ for ids in self.excluded.values() for id_ in ids]
         starts = np.cumsum([0, *map(len, self.excluded.values())])
-        return kernel.Documents(list(self.excluded), starts, *Tokens.from_strings(documents).column)
+        return kernel.Documents(list(self.excluded), starts, Tokens.from_strings(documents).column)
 
     def folded(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
         """Leave documents out and fold the rest, row by row; note how many were left out."""

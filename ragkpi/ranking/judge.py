@@ -53,7 +53,7 @@ def judge(
 
     query = number[judgements.query[hits.judgement]]
     kept = query >= 0
-    tied = _ties(hits) if settings.ties == "expected" else None
+    tied = hits.tied if settings.ties == "expected" else None
     if settings.max_retrieved is not None:
         num_ret = np.minimum(num_ret, settings.max_retrieved)
         kept &= (hits.rank if tied is None else tied.first) <= settings.max_retrieved
@@ -92,13 +92,6 @@ def judge(
         gains=gains,
     )
     return judged, coverage
-
-
-def _ties(hits: Hits) -> TiedRanks:
-    """Return the ranks that each hit shares; `ValueError` if the run was read without ties."""
-    if hits.tied is None and len(hits.rank):
-        raise ValueError("the run was not read for its ties")
-    return hits.tied or TiedRanks(hits.rank, hits.rank)
 
 
 def _closed_up(tied: TiedRanks, query: IntArray, rank: IntArray) -> TiedRanks:
@@ -284,7 +277,7 @@ def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]
 def count_documents(judgements: Judgements, runs: Iterable[Hits]) -> int:
     """Count the distinct documents of the qrels and of runs read with ``documents="counted"``."""
     sets = tuple(run.documents for run in runs if run.documents is not None)
-    return kernel.count_ids(sets, *judgements.document.column)
+    return kernel.count_ids(sets, judgements.document.column)
 
 
 def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArray:

@@ -68,7 +68,7 @@ class Judgements:
 
     @cached_property
     def documents(self) -> kernel.Documents:
-        return kernel.Documents(self.queries, self.starts.astype(np.int64), *self.document.column)
+        return kernel.Documents(self.queries, self.starts.astype(np.int64), self.document.column)
 
     def places_among(self, queries: Sequence[bytes]) -> IntArray:
         """Return the index of each query in `queries`, or -1, (Q,)."""

@@ -37,7 +37,7 @@ from ragkpi.ranking.judgements import Judgements, TiedRanks
 from ragkpi.wording import named, shown
 
 if TYPE_CHECKING:
-    from ragkpi._kernel import Found, Names
+    from ragkpi._kernel import Names, Results
     from ragkpi.files.shapes import Shape
 
 
@@ -50,7 +50,6 @@ class RunParts(NamedTuple):
 
     documents: Literal["ignored", "counted"] = "ignored"  # "counted": keep all ids
     depth: int = 0  # keep the names of all documents of judged queries down to this rank
-    ties: Literal["broken", "kept"] = "broken"  # "kept": keep the ranks that each hit shares
 
 
 JUDGED_ONLY = RunParts()
@@ -122,7 +121,6 @@ def run_for(judgements: Judgements, parts: RunParts, held: bool, **treatment: An
     return kernel.Run(
         judgements.documents,
         ascending=judgements.ties == "ascending",
-        keep_ties=parts.ties == "kept",
         depth=min(parts.depth, DEEPEST),
         count_documents=parts.documents == "counted",
         held=held,
@@ -132,35 +130,42 @@ def run_for(judgements: Judgements, parts: RunParts, held: bool, **treatment: An
     )
 
 
-def hits_of(run: kernel.Run, results: Found, run_id: bytes, format_: str = "") -> Hits:
+def hits_of(
+    judgements: Judgements, run: kernel.Run, results: Results, run_id: bytes, format_: str = ""
+) -> Hits:
     """Return the hits of a run that the kernel has finished."""
     of_sample = np.frombuffer(results["sample_query"], np.int64).tolist()
-    ties = (np.frombuffer(results[end], np.int64) for end in ("tied_first", "tied_last"))
+    query, num_ret = _columns(results["rankings"], 2)
+    judgement, rank, *ties = _columns(results["hits"], 4)
     return Hits(
-        queries=results["queries"],
-        query=np.frombuffer(results["query"], np.int64),
-        num_ret=np.frombuffer(results["num_ret"], np.int64),
-        judgement=np.frombuffer(results["judgement"], np.int64),
-        rank=np.frombuffer(results["rank"], np.int64),
-        run_id=run_id,
+        results["queries"],
+        query,
+        num_ret,
+        judgement,
+        rank,
+        run_id,
         documents=results["documents"],
-        top=_top(run.take_names()),
+        top=_top(judgements, run.take_names()),
         beginning=Beginning(
             list(zip(of_sample, results["sample"], strict=True)),
             *results["slopes"],
             *results["flat"],
         ),
-        tied=TiedRanks(*ties) if results["tied_first"] else None,
+        tied=TiedRanks(*ties),
         format=format_,
     )
 
 
-def _top(names: Names) -> TopDocuments:
-    if not names["query"]:
+def _columns(rows: bytearray, width: int) -> IntArray:
+    return np.ascontiguousarray(np.frombuffer(rows, np.int64).reshape(-1, width).T)
+
+
+def _top(judgements: Judgements, names: Names) -> TopDocuments:
+    if not names["queries"]:
         return NO_NAMES
     bounds = np.append(0, np.frombuffer(names["ends"], np.int64))
     return TopDocuments(
-        np.frombuffer(names["query"], np.int64),
+        np.array([judgements.index[query] for query in names["queries"]]),
         np.append(0, np.cumsum(np.frombuffer(names["size"], np.int64))),
         Tokens(np.frombuffer(names["text"], np.uint8), bounds[:-1], bounds[1:]),
     )
@@ -231,7 +236,7 @@ class RunInMemory:
             _blocks_of({})  # raises the error
         if sieve is not None:
             sieve.say("run", results["left_out"])
-        return hits_of(run, results, b"run")
+        return hits_of(judgements, run, results, b"run")
 
     def _blocks_as(self, reading: Reading) -> list[RunColumns]:
         """Return the run as columns, by the shape that `reading` names."""
@@ -278,7 +283,7 @@ def _judged(
         results = run.finish()
     if reader.sieve is not None:
         reader.sieve.say(source.name, results["left_out"])
-    return hits_of(run, results, run_id, reader.name)
+    return hits_of(judgements, run, results, run_id, reader.name)
 
 
 # A block stays in a near cache until the kernel copies it: 11 % faster than 1 MB on large runs.

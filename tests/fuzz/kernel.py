@@ -127,7 +127,6 @@ def options_of(draw):
         "drop_identical": some(),
         "keep_best": some(),
         "ascending": some(),
-        "keep_ties": some(0.5),
         "distance": some(0.2),
         "depth": draw.choice([0, 0, 1, 3, 1000]),
         "name_all": some(0.5),
@@ -246,19 +245,16 @@ def numbers_case(kernel, draw):
         draw.choice([b"", b" ", b"  "]) + draw.choice([score_of(draw), draw.choice(NO_SCORES)])
         for _ in range(draw.randint(0, 30))
     ]
-    text, start, end = column(words)
-    return kernel.numbers(exactly(text), start, end)
+    text, *places = column(words)
+    return kernel.numbers((exactly(text), *places))
 
 
 def ids_case(kernel, draw):
     ids = draw.choices(IDS, k=draw.randint(0, 40))
-    text, start, end = column(ids)
-    text = exactly(text)
+    text, *places = column(ids)
+    exact = exactly(text), *places
     groups = ints(sorted(draw.randrange(4) for _ in ids))
-    return (
-        kernel.first_rows(text, start, end, groups),
-        kernel.count_ids((), text, start, end),
-    )
+    return kernel.first_rows(exact, groups), kernel.count_ids((), exact)
 
 
 CASES = [run_case] * 10 + [rows_case] * 3 + [mapping_case] * 2 + [columns_case] * 2

@@ -121,7 +121,7 @@ def _judge_text(text, size, held):
         found = run.finish()
     if not found["queries"]:
         raise InputError("run", None, "holds no results", "")
-    return hits_of(run, found, run_id)
+    return hits_of(JUDGEMENTS, run, found, run_id)
 
 
 def _judge_blocks(text, size):
@@ -142,7 +142,7 @@ def _judge_columns(text):
         found = run.finish()
     if not found["queries"]:
         raise InputError("run", None, "holds no results", "")
-    return hits_of(run, found, run_id)
+    return hits_of(JUDGEMENTS, run, found, run_id)
 
 
 def _judge_by_twin(text, size):

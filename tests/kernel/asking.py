@@ -40,8 +40,8 @@ def starts_of(groups):
 
 def documents(kernel, by_query):
     """Make `Documents` of {query: [id]}."""
-    text, start, end = column([id_ for ids in by_query.values() for id_ in ids])
-    return kernel.Documents(list(by_query), starts_of(by_query.values()), text, start, end)
+    ids = column([id_ for ids in by_query.values() for id_ in ids])
+    return kernel.Documents(list(by_query), starts_of(by_query.values()), ids)
 
 
 def exactly(block):
@@ -82,24 +82,27 @@ def read(kernel, judged, text, cuts=(), *, excluded=None, held=None, **options):
 
 
 def found_in(kernel, run, judged):
-    """Finish a run; hits are (query, document): (rank, first and last rank of the ties)."""
+    """Finish a run; hits and their ties are by (query, document)."""
     found = run.finish()
     ids = [(query, id_) for query, documents in judged.items() for id_ in documents]
-    rank = numbers_of(found["rank"])
-    tied = zip(numbers_of(found["tied_first"]), numbers_of(found["tied_last"]), strict=True)
-    hits = zip(rank, *zip(*tied, strict=True), strict=True) if found["tied_first"] else rank
-    judgement = numbers_of(found["judgement"])
+    rankings = list(batched(numbers_of(found["rankings"]), 2))
+    hits = {ids[row]: ranks for row, *ranks in batched(numbers_of(found["hits"]), 4)}
     left = {
-        "query": numbers_of(found["query"]),
-        "num_ret": dict(zip(found["queries"], numbers_of(found["num_ret"]), strict=True)),
-        "hits": {ids[row]: hit for row, hit in zip(judgement, hits, strict=True)},
-        "documents": kernel.count_ids((found["documents"],), *column([])),
+        "query": [query for query, _ in rankings],
+        "num_ret": dict(zip(found["queries"], (size for _, size in rankings), strict=True)),
+        "hits": {key: rank for key, (rank, _, _) in hits.items()},
+        "ties": {key: (first, last) for key, (_, first, last) in hits.items()},
+        "documents": kernel.count_ids((found["documents"],), column([])),
         "sample": list(zip(numbers_of(found["sample_query"]), found["sample"], strict=True)),
         "run_id": run.run_id(),
         "names": names_of(run),
     }
-    assert len(left["hits"]) == len(rank)
+    assert 32 * len(hits) == len(found["hits"])
     return {name: found[name] for name in ("queries", "slopes", "left_out")} | left
+
+
+def batched(numbers, width):
+    return zip(*[iter(numbers)] * width, strict=True)
 
 
 def names_of(run):
@@ -109,5 +112,5 @@ def names_of(run):
     text = bytes(names["text"])
     ids = [text[first:last] for first, last in pairwise([0, *ends])]
     rows = iter(list(zip(ids, numbers_of(names["score"], "d"), strict=True)))
-    sizes = zip(numbers_of(names["query"]), numbers_of(names["size"]), strict=True)
+    sizes = zip(names["queries"], numbers_of(names["size"]), strict=True)
     return [(query, [next(rows) for _ in range(size)]) for query, size in sizes]

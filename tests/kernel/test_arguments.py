@@ -40,7 +40,7 @@ def test_a_mapping(kernel):
     assert found["num_ret"] == {b"1": 4, "é".encode(): 1}
     assert found["hits"] == {(b"1", b"a"): 3}
     best = [("é".encode(), 3.0), (b"b", 2.0), (b"a", 1.5), (b"", -1e30)]
-    assert found["names"] == [(0, best)]
+    assert found["names"] == [(b"1", best)]
     assert taken(kernel, {})["num_ret"] == {}
 
 
@@ -102,10 +102,10 @@ def test_places_outside_of_the_text(kernel, case):
     wrong = (b"ab", *PLACES[case])
     run = kernel.Run(documents(kernel, {}))
     for ask in (
-        lambda: kernel.Documents([b"q"], ints([0, 1]), *wrong),
-        lambda: kernel.numbers(*wrong),
-        lambda: kernel.count_ids((), *wrong),
-        lambda: kernel.first_rows(*wrong, ints([0])),
+        lambda: kernel.Documents([b"q"], ints([0, 1]), wrong),
+        lambda: kernel.numbers(wrong),
+        lambda: kernel.count_ids((), wrong),
+        lambda: kernel.first_rows(wrong, ints([0])),
         lambda: run.add(wrong, ints([0, 0]), NO_IDS, b"", b""),
         lambda: run.add(column([b"q"]), ints([0, 1]), wrong, array("d", [1]), ints([1])),
     ):
@@ -117,10 +117,10 @@ def test_numbers_at_odd_places_of_memory(kernel):
     """The kernel refuses them, as not every machine can read them; the twin copies them."""
     odd = memoryview(bytearray(b"\0" * 33))[1:]
     if kernel is plain_kernel:
-        assert kernel.count_ids((), b"", odd, odd) == 1
+        assert kernel.count_ids((), (b"", odd, odd)) == 1
     else:
         with pytest.raises(ValueError, match="places"):
-            kernel.count_ids((), b"", odd, odd)
+            kernel.count_ids((), (b"", odd, odd))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_numbers_at_odd_places_of_memory(kernel):
 )
 def test_starts_that_do_not_cut_the_documents(kernel, starts):
     with pytest.raises(ValueError, match="starts"):
-        kernel.Documents([b"q"], ints(starts), *column([b"a"]))
+        kernel.Documents([b"q"], ints(starts), column([b"a"]))
     run = kernel.Run(documents(kernel, {}))
     with pytest.raises(ValueError, match="starts"):
         run.add(column([b"q"]), ints(starts), column([b"a"]), array("d", [1]), ints([1]))
@@ -136,7 +136,7 @@ def test_starts_that_do_not_cut_the_documents(kernel, starts):
 
 def test_starts_that_go_back(kernel):
     with pytest.raises(ValueError, match="starts"):
-        kernel.Documents([b"q", b"r", b"s"], ints([0, 2, 1, 2]), *column([b"a", b"b"]))
+        kernel.Documents([b"q", b"r", b"s"], ints([0, 2, 1, 2]), column([b"a", b"b"]))
 
 
 def test_scores_and_lines_for_each_document(kernel):
@@ -146,12 +146,12 @@ def test_scores_and_lines_for_each_document(kernel):
         with pytest.raises(ValueError, match="lines"):
             run.add(column([b"q"]), starts, ids, array("d", score), ints(line))
     with pytest.raises(ValueError, match=r"\w"):
-        kernel.first_rows(*ids, ints([1]))
+        kernel.first_rows(ids, ints([1]))
 
 
 def test_queries_of_documents(kernel):
     with pytest.raises(ValueError, match="query twice"):
-        kernel.Documents([b"q", b"q"], ints([0, 0, 0]), *NO_IDS)
+        kernel.Documents([b"q", b"q"], ints([0, 0, 0]), NO_IDS)
 
 
 @pytest.mark.parametrize("options", [{"fold": 256}, {"fold": -2}, {"depth": -1}])

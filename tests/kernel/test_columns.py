@@ -134,7 +134,7 @@ def test_first_rows(kernel, ids, chance):
     groups = [chance.choice([-1, 0, 1, 2**60]) for _ in ids]
     keys = list(zip(groups, ids, strict=True))
     wanted = [keys.index(key) for key in keys]
-    assert numbers_of(kernel.first_rows(*column(ids), ints(groups))) == wanted
+    assert numbers_of(kernel.first_rows(column(ids), ints(groups))) == wanted
 
 
 ALIKE = {
@@ -152,8 +152,8 @@ ALIKE = {
 @pytest.mark.parametrize("family", ALIKE)
 def test_similar_ids(kernel, family):
     ids = ALIKE[family]
-    assert kernel.count_ids((), *column(ids * 2)) == len(ids)
-    assert numbers_of(kernel.first_rows(*column(ids * 2), ints([0] * 2 * len(ids)))) == [
+    assert kernel.count_ids((), column(ids * 2)) == len(ids)
+    assert numbers_of(kernel.first_rows(column(ids * 2), ints([0] * 2 * len(ids)))) == [
         *range(len(ids)),
         *range(len(ids)),
     ]

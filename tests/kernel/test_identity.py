@@ -67,11 +67,11 @@ def test_bytes_decide(kernel, family):
         assert len(numbers_of(found["rank"])) == sum(wanted)
         assert numbers_of(found["num_ret"]) == [len(part)] * 2
         sets.append(found["documents"])
-        assert kernel.count_ids((sets[-1],), *column([])) == len(part)
-    assert kernel.count_ids(tuple(sets), *column([b"another", *ids])) == len(ids) + 1
-    assert kernel.count_ids(tuple(sets[:3]), *column([])) == len(ids)
-    assert kernel.count_ids((), *column(ids)) == len(ids)
-    rows = numbers_of(kernel.first_rows(*column(ids + ids), ints([3] * 2 * len(ids))))
+        assert kernel.count_ids((sets[-1],), column([])) == len(part)
+    assert kernel.count_ids(tuple(sets), column([b"another", *ids])) == len(ids) + 1
+    assert kernel.count_ids(tuple(sets[:3]), column([])) == len(ids)
+    assert kernel.count_ids((), column(ids)) == len(ids)
+    rows = numbers_of(kernel.first_rows(column(ids + ids), ints([3] * 2 * len(ids))))
     assert rows == [*range(len(ids))] * 2
 
 

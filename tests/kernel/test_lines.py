@@ -21,11 +21,12 @@ def found(kernel, text, cuts=(), **options):
 
 
 def test_what_a_file_says(kernel):
-    assert read(kernel, JUDGED, TEXT, keep_ties=True) == {
+    assert read(kernel, JUDGED, TEXT) == {
         "queries": [b"1", b"2"],
         "query": [0, 1],
         "num_ret": {b"1": 2, b"2": 2},
-        "hits": {(b"1", b"a"): (1, 1, 1), (b"2", b"b"): (1, 1, 1)},
+        "hits": {(b"1", b"a"): 1, (b"2", b"b"): 1},
+        "ties": {(b"1", b"a"): (1, 1), (b"2", b"b"): (1, 1)},
         "run_id": b"t2",
         "documents": 0,
         "sample": [(0, b"a"), (0, b"x"), (1, b"b"), (1, b"a")],

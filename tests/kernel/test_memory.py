@@ -92,15 +92,15 @@ def refuse(kernel):
 
 ASKED = {
     "lines": feed,
-    "lines, ties": lambda kernel: feed(kernel, keep_ties=True, ascending=True),
+    "lines, ties": lambda kernel: feed(kernel, ascending=True),
     "lines, held": lambda kernel: feed(kernel, held=True, name_all=True),
     "lines, folded": lambda kernel: feed(kernel, fold=ord("#"), keep_best=True),
     "mapping": take_mapping,
     "refused": refuse,
     "columns": lambda kernel: kernel.columns(b"".join(LINES), 1, 6, -1, False, False, False),
-    "numbers": lambda kernel: kernel.numbers(*column([b"0.12345678901234567890", b"1"])),
-    "first rows": lambda kernel: kernel.first_rows(*column(IDS), ints([0] * len(IDS))),
-    "count": lambda kernel: kernel.count_ids((), *column(IDS)),
+    "numbers": lambda kernel: kernel.numbers(column([b"0.12345678901234567890", b"1"])),
+    "first rows": lambda kernel: kernel.first_rows(column(IDS), ints([0] * len(IDS))),
+    "count": lambda kernel: kernel.count_ids((), column(IDS)),
 }
 
 

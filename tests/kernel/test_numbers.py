@@ -30,7 +30,7 @@ def expected(text):
 
 def assert_read(kernel, texts):
     """Every bit counts, the sign of zero too."""
-    found = numbers_of(kernel.numbers(*column(texts)), "d")
+    found = numbers_of(kernel.numbers(column(texts)), "d")
     assert list(map(repr, found)) == [repr(expected(text)) for text in texts]
 
 
@@ -149,14 +149,14 @@ NO_NUMBERS = [
 @pytest.mark.parametrize("text", NUMBERS, ids=lambda text: repr(text[:12]))
 def test_numbers(kernel, text):
     around = column([b"7", text, b"e7"])
-    assert repr(numbers_of(kernel.numbers(*around), "d")[1]) == repr(NUMBERS[text])
+    assert repr(numbers_of(kernel.numbers(around), "d")[1]) == repr(NUMBERS[text])
     line = b"q Q0 d 1 %b t\n" % text
-    assert read(kernel, {b"q": []}, line, depth=1)["names"] == [(0, [(b"d", NUMBERS[text])])]
+    assert read(kernel, {b"q": []}, line, depth=1)["names"] == [(b"q", [(b"d", NUMBERS[text])])]
 
 
 @pytest.mark.parametrize("text", NO_NUMBERS, ids=lambda text: repr(text[:12]))
 def test_what_is_no_number(kernel, text):
-    found = numbers_of(kernel.numbers(*column([b"1", text, b"2.5"])), "d")
+    found = numbers_of(kernel.numbers(column([b"1", text, b"2.5"])), "d")
     assert list(map(isnan, found)) == [False, True, False]
     if text.split() == [text] and b"\0" not in text:
         line = b"q Q0 d 1 %b t\n" % text
@@ -164,6 +164,6 @@ def test_what_is_no_number(kernel, text):
 
 
 def test_spaces_around_a_number(kernel):
-    found = numbers_of(kernel.numbers(*column([b" 1", b"2  ", b"  ", b" 1 2 ", b" 3\t"])), "d")
+    found = numbers_of(kernel.numbers(column([b" 1", b"2  ", b"  ", b" 1 2 ", b" 3\t"])), "d")
     assert found[:2] == [1.0, 2.0]
     assert list(map(isnan, found[2:])) == [True] * 3

@@ -36,7 +36,7 @@ def hits_of(run, judgements, wanted=JUDGED_ONLY):
     """Judge a run of bytes in memory, line for line as a file of it."""
     reader = kernel_run(judgements, wanted, held=False)
     reader.feed(b"".join(lines_of(run)))
-    return found_hits(reader, reader.finish(), reader.run_id())
+    return found_hits(judgements, reader, reader.finish(), reader.run_id())
 
 
 def lines_of(run):

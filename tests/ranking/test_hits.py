@@ -88,13 +88,13 @@ def test_queries_scattered(tmp_path, qrels, run, draw, size, mark):
     path.write_bytes(b"\xef\xbb\xbf" * mark + b"# \n\n" + b" ".join([b"", *lines]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK_SIZE", size)
-        hits = read_run(str(path), judgements, RunParts("counted", ties="kept"))
+        hits = read_run(str(path), judgements, RunParts("counted"))
     assert hits.queries == list(dict.fromkeys(line.split()[0] for line in lines))
     assert hits.run_id == b"tag"
     assert as_ranked(judgements, hits) == ranked(qrels, run)
     assert as_tied(judgements, hits) == tied_ranks(qrels, run)
     distinct = {document for of_query in run.values() for document in of_query}
-    assert kernel.count_ids((hits.documents,), *Tokens.from_strings([]).column) == len(distinct)
+    assert kernel.count_ids((hits.documents,), Tokens.from_strings([]).column) == len(distinct)
 
 
 @in_files
@@ -125,7 +125,7 @@ def test_ties_between_lines_that_other_queries_part(tmp_path):
     lines = [b"1 Q0 a 1 2 t\n", b"2 Q0 a 1 2 t\n", b"1 Q0 b 1 1 t\n"]
     assert hits_of(lines, RunParts()).rank.tolist() == [1]
     assert hits_of(lines, RunParts(depth=1)).top.document.tolist() == [b"a"]
-    tied = hits_of([*lines, b"1 Q0 c 1 2 t\n"], RunParts(ties="kept"))
+    tied = hits_of([*lines, b"1 Q0 c 1 2 t\n"], RunParts())
     assert tied.rank.tolist() == [2]
     assert [ranks.tolist() for ranks in tied.tied] == [[1], [2]]
     with pytest.raises(DataError, match=r":4: document a of query 1 again, .* at line 1;"):

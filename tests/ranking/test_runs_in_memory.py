@@ -53,7 +53,7 @@ def hits_of_columns(run, judgements):
     rows = run_for(judgements, JUDGED_ONLY, held=False)
     for part in run_blocks(run):
         rows.add(part.query.column, part.starts, part.document.column, part.score, part.line)
-    return hits_of(rows, rows.finish(), b"run")
+    return hits_of(judgements, rows, rows.finish(), b"run")
 
 
 @given(qrels=QRELS, run=RUNS, ties=st.sampled_from(["descending", "ascending"]))

@@ -87,7 +87,7 @@ class Conversion:
             self._source.restart()
         self._read_before = True
         run = kernel.Run(
-            kernel.Documents([], np.zeros(1, dtype=np.int64), *Tokens.from_strings([]).column),
+            kernel.Documents([], np.zeros(1, dtype=np.int64), Tokens.from_strings([]).column),
             name_all=True,
             depth=DEEPEST,
             held=self._held,
@@ -95,7 +95,7 @@ class Conversion:
             longest_line=lines.LONGEST_LINE,
             **self._reader.treatment,
         )
-        self._queries, self._empty, run_id = 0, [], b""
+        self._empty, run_id = [], b""
         with refusals(self._source.name):
             for run_id in pushed(self._source, self._reader, run, self._held):
                 yield from self._complete(run, run_id)
@@ -109,8 +109,7 @@ class Conversion:
         """Take the complete rankings out of the kernel."""
         names = run.take_names()
         sizes = np.frombuffer(names["size"], np.int64)
-        queries = run.query_names(self._queries, len(sizes))
-        self._queries += len(sizes)
+        queries = names["queries"]
         self._empty += [queries[number] for number in np.flatnonzero(sizes == 0).tolist()]
         ends = np.frombuffer(names["ends"], np.int64)
         document = Tokens(np.frombuffer(names["text"], np.uint8), np.append(0, ends)[:-1], ends)
