@@ -37,6 +37,7 @@ enum {
     FEWEST_SLOTS = 16,
     PIECE = 1 << 16,           /* bytes of text that are read at a time */
     PADDING = 8,               /* bytes that can be read behind it */
+    FETCHED = 64,              /* names that are fetched together */
     AHEAD = 16,                /* rows that are fetched before they are needed */
     SHORTEST_LINE = 12,        /* of six words, each a byte and what ends it */
     FEW_JUDGED = 16,           /* judged documents of a query: hits are ranked by counting, */
@@ -251,12 +252,18 @@ static int make_table(Table *table, size_t entries)
     return 0;
 }
 
+/* Return the slot where to look first for a hash. */
+static uint64_t *first_slot(const Table *table, uint64_t hash)
+{
+    return table->slots + ((size_t)(hash >> 32) & (table->size - 1));
+}
+
 /* Return the first slot behind another, or behind none, that is empty or has the upper half of a
  * hash. */
 static inline uint64_t *probe(const Table *table, const uint64_t *behind, uint64_t hash)
 {
-    size_t mask = table->size - 1, place = (size_t)(hash >> 32);
-    place = (behind ? (size_t)(behind - table->slots) + 1 : place) & mask;
+    size_t mask = table->size - 1;
+    size_t place = (size_t)((behind ? behind + 1 : first_slot(table, hash)) - table->slots) & mask;
     while (table->slots[place] && table->slots[place] >> 32 != hash >> 32)
         place = (place + 1) & mask;
     return table->slots + place;
@@ -309,6 +316,13 @@ static int64_t number_name(Names *names, Id name, uint64_t hash)
         return -2;
     *slot = slot_with(hash, count);
     return -1;
+}
+
+/* Return the number in the first slot of a hash; 0 where it is empty, without a branch that waits. */
+static inline size_t likely_number(const Names *names, uint64_t hash)
+{
+    uint64_t slot = *first_slot(&names->table, hash);
+    return slot ? number_in(slot) : 0;
 }
 
 /* Return the number of a name, -1 for one that is not here. */
@@ -645,7 +659,7 @@ typedef struct {
     Bytes sample_query;
     Strings sample;
     /* scratch */
-    Bytes places, ranks;
+    Bytes places, ranks, hashes;
     Problem problem;
 } Run;
 
@@ -744,6 +758,29 @@ static int is_left_out(Run *run, Id id)
     return identical || excluded;
 }
 
+/* Add the documents of a query, by their hashes, to all those of the run. Each is elsewhere in
+ * memory. To fetch some ahead halves the time: by the hashes their slots, by these where their
+ * strings end, by that the strings. */
+static int count_documents(Run *run, const Rows *rows)
+{
+    Names *names = &run->documents;
+    const uint64_t *hash = ITEMS(run->hashes, const uint64_t);
+    for (size_t row = 0, end, count = COUNT(run->hashes, uint64_t); row < count;) {
+        end = row + FETCHED < count ? row + FETCHED : count;
+        for (size_t ahead = row; names->table.size && ahead < end; ahead++)
+            FETCH(first_slot(&names->table, hash[ahead]));
+        for (size_t ahead = row; names->table.size && ahead < end; ahead++)
+            FETCH(ITEMS(names->strings.ends, uint64_t) + likely_number(names, hash[ahead]));
+        for (size_t ahead = row; names->table.size && ahead < end; ahead++)
+            FETCH(string_at(&names->strings, likely_number(names, hash[ahead])).text);
+        for (; row < end; row++)
+            if (number_name(names, string_at(&rows->ids, row), hash[row]) == -2)
+                return -1;
+    }
+    run->hashes.size = 0;
+    return 0;
+}
+
 /* Put all documents into the table, but for those that are left out; refuse one that comes twice,
  * or keep its best score. */
 static Status identify(Run *run, Rows *rows)
@@ -784,12 +821,12 @@ static Status identify(Run *run, Rows *rows)
         ends[kept] = end;
         score[kept] = score[row];
         line[kept++] = line[row];
-        if (run->options.count_documents && number_name(&run->documents, id, hash) == -2)
+        if (run->options.count_documents && APPEND(&run->hashes, uint64_t, hash))
             return NO_MEMORY;
     }
     cut_rows(rows, kept);
     run->rows_after += (int64_t)kept;
-    return FINE;
+    return count_documents(run, rows) ? NO_MEMORY : FINE;
 }
 
 /* A row with what orders it: score descending, then id descending. */
