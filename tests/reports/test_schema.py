@@ -20,7 +20,6 @@ from ragkpi.statistics.bootstrap import Bootstrap, Method, intervals
 from ragkpi.statistics.decisions import TESTS, CorrectionName, Family
 from ragkpi.statistics.paired import Claim, Procedure, compare
 from ragkpi.statistics.significance import CORRECTIONS
-from ragkpi.wording import Style
 from tests.made_scores import BOR, MAP, NUM_Q, RUNID, scores
 from tests.published_schema import SCHEMA, valid_document, valid_lines
 
@@ -64,7 +63,6 @@ CHOICES = {
     "difference.decision": get_args(Claim),
     "standing.rows.items.claim": {*get_args(Claim)} - {"described"},
     "report.measures.items.better": get_args(Better),
-    "report.measures.items.style": {*get_args(Style)} - {"text", "quoted"},  # of numbers
 }
 FREE = {  # written by one line of code
     *("number", "difference.per_query.items.outcome", "chart.kind", "report.advice.items.section"),

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.query_files import QueryLabels, Text
 from ragkpi.library.call import Evaluations
@@ -23,6 +25,7 @@ from ragkpi.questions.report.runs import (
 from ragkpi.questions.report.sections import (
     MOST_SLICES,
     Sections,
+    bounds_of,
     holes_object,
     largest_slices,
 )
@@ -31,19 +34,11 @@ from ragkpi.questions.report.texts import TextSource, page_texts
 from ragkpi.ranking.reading import DEEPEST, RunParts
 from ragkpi.statistics.paired import Procedure
 from ragkpi.version import __version__
-from ragkpi.wording import DECIMALS, HIDDEN, SIGNIFICANT, as_json, counted, decoded, visible
+from ragkpi.wording import HIDDEN, as_json, counted, decoded, rounded, visible
 
 _MOST_CELLS = 5_000  # queries times runs, up to which all names of documents are kept in memory
-_MOST_DIGITS_CELLS = 100_000  # values of queries, up to which all digits are written
-_FEW_DIGITS = 6
 _TITLED = 3  # most runs in a title
 _LEADERS = 10  # best runs with depth, diagnosis, holes and pairs
-_DISPLAY = {
-    "cutoff": CUTOFF,
-    "decimals": DECIMALS,
-    "significant": SIGNIFICANT,
-    "hidden": HIDDEN,
-}
 
 
 def parts_of_runs(evaluator: Evaluator, metrics: Sequence[Metric], runs: int) -> RunParts:
@@ -81,6 +76,7 @@ def report_document(
     """
     evaluator, paths = evaluated.evaluator, list(evaluated.read.runs.values())
     runs, ordered = reported_runs(evaluated, metrics), main_first(metrics, main)
+    numeric = [metric for metric in ordered if metric.measure.numeric]
     queries, small = runs[0].scores.queries, _is_small(evaluator, len(paths))
     chosen = telling_queries(runs, ordered[0], detail_queries)
     hits = evaluated.hits if small else None
@@ -93,10 +89,10 @@ def report_document(
         judging = replace(judging, runs={})  # whose documents have no names
     decided = decisions(runs, ordered, procedure, judging)
     more = more_queries(runs, ordered[0], decided.get(ordered[0].name), procedure)
-    leaders = best_first(runs, ordered[0])[:_LEADERS]
-    holes = {"holes": holes_object(evaluated, metrics, runs, leaders)} if small else {}
+    leaders = best_first(runs, ordered[0], decided.get(ordered[0].name))[:_LEADERS]
+    bounds = bounds_of(evaluated, metrics, leaders) if small else None
     parts, left_out = largest_slices(queries, labels)
-    sections = Sections(runs, ordered, evaluated, procedure, signature)
+    sections = Sections(runs, ordered, evaluated, procedure)
     slices = [sections.of(*parts[0], leaders, decided)]
     slices += [sections.of(*part, leaders[:2]) for part in parts[1:]]
 
@@ -109,7 +105,7 @@ def report_document(
             f"{len(queries):,}, those on which the runs differ most; --detail-queries and "
             "--detail-depth say of how many at most"
         )
-    if not holes:
+    if bounds is None:
         notes.append("what unjudged documents could change: ragkpi holes QRELS RUN... says it")
     if len(runs) > _LEADERS:
         notes.append(
@@ -122,24 +118,32 @@ def report_document(
         "kind": "report",
         "title": visible(title) if title else ", ".join(titled),
         "notes": notes,
-        "measures": [_measure(metric) for metric in ordered if metric.measure.numeric],
-        "explanation": next((list(one.explanation) for one in decided.values()), []),
+        "measures": [_measure(metric) for metric in numeric],
+        "explanation": [
+            *next((one.explanation for one in decided.values()), ()),
+            f"judged: the share of judged documents among the first {CUTOFF} of the queries",
+            f"Signature: {signature.long()}",
+        ],
         "pool": evaluator.pool is not None,
         "relevance_level": max(evaluator.settings.relevance_level, 1),
-        "display": _DISPLAY,
+        "cutoff": CUTOFF,
+        "hidden": HIDDEN,
         "runs": [run.name for run in runs],
         "names": [run.label for run in runs],
-        "leaders": leaders,
-        "advice": advice(slices[0], runs[leaders[0]], ordered[0], more, holes.get("holes")),
+        "advice": advice(slices[0], runs[leaders[0]], ordered[0], more, bounds),
         "queries": [decoded(query) for query in queries],
         "query_texts": [
             _text(of_queries[query]) if query in of_queries else None for query in queries
         ],
-        "per_query": _per_query(runs, metrics),
+        "per_query": {m.name: _per_query(runs, m) for m in numeric if m.is_printed("query")},
         "slices": slices,
         "details": [detail.document(pooled=evaluator.pool is not None) for detail in details],
         "texts": {decoded(name): _text(text) for name, text in sorted(of_documents.items())},
-        **holes,
+        **(
+            {"holes": holes_object(bounds, [runs[leader].label for leader in leaders])}
+            if bounds
+            else {}
+        ),
     }
 
 
@@ -148,25 +152,28 @@ def _measure(metric: Metric) -> dict[str, str]:
     return {
         "name": metric.name,
         "better": measure.better,
-        "style": measure.style,
         "definition": measure.help,
     }
 
 
-def _per_query(
-    runs: Sequence[ReportedRun], metrics: Sequence[Metric]
-) -> dict[str, list[list[Any]]]:
-    """Return a list of values per run by measure, in the order of the queries."""
-    drawn = [m for m in metrics if m.measure.numeric and m.is_printed("query")]
-    many = len(drawn) * len(runs) * len(runs[0].scores.queries) > _MOST_DIGITS_CELLS
+def _per_query(runs: Sequence[ReportedRun], metric: Metric) -> dict[str, list[Any]]:
+    """Return the distinct values of a measure, with their texts, and where each query's is there.
 
-    def values(run: ReportedRun, metric: Metric) -> list[Any]:
-        numbers: list[Any] = run.scores[metric.name].per_query.tolist()
-        if many:
-            numbers = [float(f"{number:.{_FEW_DIGITS}g}") for number in numbers]
-        return [as_json(number, metric.measure.style) for number in numbers]
-
-    return {metric.name: [values(run, metric) for run in runs] for metric in drawn}
+    Besides the runs', these are the mean and the spread of the runs' finite values.
+    """
+    values = np.array([run.scores[metric.name].per_query for run in runs], dtype=np.float64)
+    finite = np.ma.masked_invalid(values)
+    mean, spread = (of.filled(np.nan) for of in (finite.mean(axis=0), np.ma.ptp(finite, axis=0)))
+    distinct, places = np.unique(np.vstack([values, mean, spread]), return_inverse=True)
+    numbers, style = distinct.tolist(), metric.measure.style
+    *columns, mean, spread = places.reshape(len(runs) + 2, -1).tolist()
+    return {
+        "numbers": [as_json(number, style) for number in numbers],
+        "texts": [rounded(number, style) for number in numbers],
+        "runs": columns,
+        "mean": mean,
+        "spread": spread,
+    }
 
 
 def _text(text: Text) -> list[Any]:

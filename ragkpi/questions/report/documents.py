@@ -18,7 +18,7 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import DEEPEST, Hits, RunParts, read_runs
 from ragkpi.wording import decoded
 
-_MOST_ENTRIES = 250_000  # documents of queries, and places in rankings: some 3 MB
+_MOST_ENTRIES = 350_000  # of all queries together: some 2 MB
 
 # The first documents of a run by query index in the judgements: id and judgement row, or -1.
 _Rankings: TypeAlias = Mapping[int, Sequence[tuple[bytes, int]]]
@@ -44,6 +44,12 @@ class QueryDetail:
     pool_ranks: list[int | None]
     rankings: list[list[int]]
     below: list[list[list[int]]]
+
+    @property
+    def entries(self) -> int:
+        """The size of the query on the page, in places of a ranking, which take 4 bytes."""
+        below = sum(map(len, self.below))
+        return 5 * len(self.documents) + sum(map(len, self.rankings)) + 2 * below
 
     def document(self, *, pooled: bool) -> dict[str, Any]:
         """Return the query as a JSON object; with ranks in the pool if there is one."""
@@ -97,7 +103,7 @@ def query_details(
         of_pool = evaluator.read_pool(judgements, RunParts(depth=DEEPEST))
         pool = _rankings(of_pool, judgements, of_page, Settings(), DEEPEST)
     details = [_detail(query, runs, rankings, pool, judgements, every) for query in queries]
-    entries = np.cumsum([len(query.documents) + sum(map(len, query.rankings)) for query in details])
+    entries = np.cumsum([query.entries for query in details])
     return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
 
 

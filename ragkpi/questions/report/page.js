@@ -11,7 +11,7 @@
   const HEIGHT = 200; // of a chart, in pixels
   const FEW_CARDS = 20;
   const FEW = 10; // missed documents, columns
-  const { cutoff: CUTOFF, decimals: DECIMALS, significant: SIGNIFICANT } = data.display;
+  const CUTOFF = data.cutoff;
 
   // ---- state: what is shown, in the URL's fragment, so that a link shows the same ----
 
@@ -91,7 +91,7 @@
 
   const fill = (id, ...children) => byId(id).replaceChildren(...children.flat().filter(Boolean));
 
-  const HIDDEN = new RegExp(data.display.hidden, "gu"); // by code points, so halves of pairs alone
+  const HIDDEN = new RegExp(data.hidden, "gu"); // by code points, so halves of pairs alone
 
   function visible(text) {
     return text.replace(HIDDEN, (character) => {
@@ -113,51 +113,60 @@
   const prose = (text) => visible(text).split(/(--[a-z][a-z-]*(?: [a-z_]+=[\d.]+)?)/).map((part, place) => (place % 2 ? make("code", {}, part) : part));
   const paragraphs = (texts) => texts.map((text) => make("p", {}, prose(text)));
 
-  // A number halfway between two texts, for four decimals an odd multiple of 1/32, goes to the even
-  // one, as everywhere in ragkpi.
-  function fixed(value) {
-    if (Math.abs(value * 2 ** (DECIMALS + 1)) % 2 !== 1) return value.toFixed(DECIMALS);
-    const below = Math.floor(Math.abs(value) * 10 ** DECIMALS);
-    return (value < 0 ? "-" : "") + ((below + (below % 2)) / 10 ** DECIMALS).toFixed(DECIMALS);
-  }
+  const asNumber = (value) => parseFloat(String(value ?? "").replace("inf", "Infinity")); // NaN of NA
 
-  function number(value, style = "decimal", signed = false) {
-    if (value === null || value === undefined) return "NA";
-    if (typeof value !== "number") return String(value);
-    const sign = signed && value > 0 ? "+" : "";
-    if (style === "integer") return sign + value;
-    if (style === "significant") return sign + Number(value.toPrecision(SIGNIFICANT));
-    const text = fixed(value);
-    return sign + (Number(text) === 0 ? text.replace("-", "") : text);
+  // A number halfway between two texts goes to the even one, as everywhere in ragkpi.
+  function fixed(value, digits) {
+    const below = Math.floor(Math.abs(value) * 10 ** digits);
+    const halfway = Math.abs(value * 2 ** (digits + 1)) % 2 === 1;
+    return halfway && below % 2 === 0 ? ((Math.sign(value) * below) / 10 ** digits).toFixed(digits) : value.toFixed(digits);
   }
-
-  const asNumber = (value) =>
-    typeof value === "number" ? value : value === "inf" ? Infinity : value === "-inf" ? -Infinity : NaN;
-  const styleOf = (measure) => measures.get(measure)?.style ?? "decimal";
   const isLower = (measure) => measures.get(measure)?.better === "lower";
   const plural = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
   // ---- tables ----
 
   // Columns are {title, cell, key, numeric}; a click on a title sorts by `key`.
-  // `sorted` is the name of the table, under which its order is remembered.
+  // `name` is that of the table, under which its order is remembered. In a `box` that scrolls, the
+  // rows of a long table are drawn as they come into view.
   const orders = new Map();
+  let shownOrder = []; // of the queries, which "next" follows
 
-  function table(name, columns, rows, attributes = {}) {
-    const order = orders.get(name);
-    const body = make("tbody");
-    const head = make("tr", {}, columns.map((column) => heading(name, column, order, () => {
-      const renewed = table(name, columns, rows, attributes);
+  function table(name, columns, rows, { caption, rowClass, box } = {}) {
+    const sorted = sortedBy(rows, columns, orders.get(name));
+    if (name === "heatmap") shownOrder = sorted.map((row) => row.query);
+    const head = make("tr", {}, columns.map((column) => heading(name, column, () => {
+      const renewed = table(name, columns, rows, { caption, rowClass, box });
       whole.replaceWith(renewed);
       [...renewed.querySelectorAll("th button")].find((button) => button.textContent === column.title)?.focus();
     })));
-    const whole = make("table", { "aria-rowcount": rows.length + 1 }, make("thead", {}, head), body);
-    if (attributes.caption) whole.prepend(make("caption", {}, attributes.caption));
-    body.append(...sortedBy(rows, columns, order).map((row) => tableRow(columns, row, attributes)));
+    const body = make("tbody");
+    const whole = make("table", { "aria-rowcount": rows.length + 1 }, caption ? make("caption", {}, caption) : null, make("thead", {}, head), body);
+    const rowsBetween = (first, last) => sorted.slice(first, last).map((row, place) => tableRow(columns, row, first + place + 2, rowClass));
+    if (!box || sorted.length <= MOST_ROWS) {
+      body.append(...rowsBetween(0, sorted.length));
+      return whole;
+    }
+    const space = (count) => {
+      const row = make("tr", { "aria-hidden": "true" }, make("td", { colspan: columns.length }));
+      row.firstChild.style.cssText = `height:${count * ROW_HEIGHT}px;padding:0;border:0`;
+      return count ? [row] : [];
+    };
+    const draw = () => {
+      const first = Math.max(0, Math.floor(box.scrollTop / ROW_HEIGHT) - 20);
+      const last = Math.min(sorted.length, first + Math.ceil(box.clientHeight / ROW_HEIGHT) + 60);
+      if (body.dataset.first === String(first)) return;
+      body.dataset.first = first;
+      body.replaceChildren(...space(first), ...rowsBetween(first, last), ...space(sorted.length - last));
+    };
+    box.scrollTop = 0;
+    box.onscroll = () => requestAnimationFrame(draw);
+    draw();
     return whole;
   }
 
-  function heading(name, column, order, renew) {
+  function heading(name, column, renew) {
+    const order = orders.get(name);
     const current = order && order.title === column.title;
     const scope = { scope: "col", class: column.numeric ? "number" : null };
     if (!column.key) return make("th", scope, column.title);
@@ -185,14 +194,14 @@
     return keyed.map(([, row]) => row);
   }
 
-  function tableRow(columns, row, attributes = {}) {
+  function tableRow(columns, row, number, rowClass) {
     const cells = columns.map((column, place) => {
       const content = column.cell(row);
       if (content instanceof HTMLTableCellElement) return content;
       const kind = place === 0 ? "th" : "td";
       return make(kind, { class: column.numeric ? "number" : null, scope: place === 0 ? "row" : null }, content);
     });
-    return make("tr", { class: attributes.rowClass?.(row) }, cells);
+    return make("tr", { class: rowClass?.(row), "aria-rowindex": number }, cells);
   }
 
   const queryLink = (query) =>
@@ -210,7 +219,7 @@
     const { verdict: [headline, ...more], rows } = standing();
     fill("verdict", make("p", { class: "headline" }, visible(headline)), paragraphs(more));
     const tested = rows.some((row) => row.claim);
-    const ruled = rows.length - [...rows].reverse().findIndex((row) => row.claim !== "worse"); // all are worse from here on
+    const ruled = rows.findIndex((row) => row.claim === "worse");
     const others = data.measures.filter((measure) => measure.name !== state.m && measure.name in slice().standings);
     const measureHead = (name) => make("th", { scope: "col", class: "number", "aria-sort": name === state.m ? (isLower(name) ? "ascending" : "descending") : null },
       make("button", { type: "button", onclick: () => go({ m: name }) }, name));
@@ -222,8 +231,7 @@
     fill("summary-table", make("table", {}, make("thead", {}, head), make("tbody", {},
       rows.map((row, place) => summaryRow(row, place === ruled, tested, cells, head.cells.length)))));
     fill("summary-notes", make("details", {}, make("summary", {}, [data.notes.length ? plural(data.notes.length, "note", "notes") : "", "how these numbers were computed"].filter(Boolean).join(", ")),
-      paragraphs([...data.notes, ...data.explanation, ...slice().intervals, `judged: the share of the first ${CUTOFF} documents of the queries that somebody judged`,
-        slice().runs[0].signature ? "Signature: " + slice().runs[0].signature : ""].filter(Boolean))));
+      paragraphs([...data.notes, ...data.explanation, ...slice().intervals])));
   }
 
   function axisHead(ticks) {
@@ -249,7 +257,7 @@
       number(state.m, row, row.interval.length ? make("small", {}, ` [${row.interval.join(", ")}]`) : null),
       width > cells.size + 4 + (data.runs.length > 2) ? make("td", { class: "number" }, row.difference, claim === "worse" ? make("span", { class: "loss" }, " worse") : null) : null,
       [...cells].map(([measure, of]) => number(measure, of.get(run), null)),
-      make("td", { class: "number" }, slice().judged[run] === null ? "NA" : (slice().judged[run] * 100).toFixed(1) + " %"),
+      make("td", { class: "number" }, row.judged),
       data.runs.length > 2 ? make("td", {}, make("input", { type: "checkbox", checked: state.p.includes(run), "aria-label": `pin ${visible(data.runs[run])}`, onchange: (event) =>
         go({ p: event.target.checked ? [...state.p, run] : state.p.filter((one) => one !== run) }) })) : null);
   }
@@ -262,13 +270,26 @@
 
   // ---- A against B ----
 
-  const valuesOf = (measure, run) => data.per_query[measure]?.[run] ?? [];
+  // Of a measure, each query's number and text by run, mean and spread.
+  const columnsOf = new Map(Object.entries(data.per_query).map(([measure, { numbers: values, texts, runs, mean, spread }]) => {
+    const numbers = values.map(asNumber);
+    const column = (places) => ({ text: (query) => texts[places[query]], number: (query) => numbers[places[query]] });
+    return [measure, { runs: runs.map(column), mean: column(mean), spread: column(spread) }];
+  }));
+
+  // B minus A, with as many digits as both texts have.
+  const digits = (text) => (text.split(".")[1] ?? "").length;
+  function differenceText({ query, a, b }) {
+    const [ofA, ofB] = [state.a, state.b].map((run) => columnsOf.get(state.m).runs[run].text(query));
+    return (b > a ? "+" : "") + fixed(b - a, Math.max(digits(ofA), digits(ofB)));
+  }
 
   function pairsOf() {
-    const [ofA, ofB] = [valuesOf(state.m, state.a), valuesOf(state.m, state.b)];
+    const runs = columnsOf.get(state.m)?.runs;
+    if (!runs) return [];
     const sign = isLower(state.m) ? -1 : 1;
     return slice().queries
-      .map((query) => ({ query, a: asNumber(ofA[query]), b: asNumber(ofB[query]) }))
+      .map((query) => ({ query, a: runs[state.a].number(query), b: runs[state.b].number(query) }))
       .map((pair) => ({ ...pair, gain: sign * (pair.b - pair.a) }))
       .filter((pair) => !Number.isNaN(pair.gain));
   }
@@ -281,39 +302,37 @@
     const computed = standing().pairs[state.a]?.[state.b];
     const reverse = computed ? null : standing().pairs[state.b]?.[state.a];
     const [first, second] = reverse ? [a, b] : [b, a];
-    const valueOf = (run) => asNumber(slice().runs[run].values[state.m]);
-    const [, text] = computed ?? reverse ?? ["described", `differs by ${number(valueOf(state.b) - valueOf(state.a), styleOf(state.m), true)}; intervals are of pairs with one of the best runs`];
+    const [, text] = computed ?? reverse ?? ["described", "intervals are of pairs with one of the best runs"];
     fill("compare-answer", make("p", {}, first.cloneNode(true), " against ", second.cloneNode(true), ` by ${state.m}: ${text}.`));
     const [nameA, nameB] = [data.names[state.a], data.names[state.b]];
-    const labels = pairs.map((pair) => visible(data.queries[pair.query]));
     const finite = pairs.filter((pair) => Number.isFinite(pair.a) && Number.isFinite(pair.b));
     const [low, high] = extent(finite.flatMap((pair) => [pair.a, pair.b]));
     figure("scatter", {
       kind: "plane", title: `${state.m} of each query`, queries: finite.map((pair) => pair.query),
       x: { label: `A: ${nameA}`, low, high }, y: { label: `B: ${nameB}`, low, high },
-      points: [{ name: "queries", x: finite.map((pair) => pair.a), y: finite.map((pair) => pair.b), labels: finite.map((pair) => visible(data.queries[pair.query])) }],
-      lines: [{ name: "equal", x: [low, high], y: [low, high], role: "ceiling" }], rules: [],
+      points: [{ name: "", x: finite.map((pair) => pair.a), y: finite.map((pair) => pair.b), labels: finite.map((pair) => visible(data.queries[pair.query])) }],
+      lines: [{ name: "", x: [low, high], y: [low, high], role: "ceiling" }], rules: [],
     }, `Above the line B is better${isLower(state.m) ? " where greater" : ""}. A click on a point opens the query; the tables below name the largest differences.`);
     const ordered = [...pairs].sort((one, other) => other.gain - one.gain);
     const won = ordered.filter((pair) => pair.gain > 0);
     const lost = ordered.filter((pair) => pair.gain < 0).reverse();
     figure("waterfall", {
-      kind: "bars", title: `${state.m}: B minus A, query by query`, queries: ordered.map((pair) => pair.query),
+      kind: "bars", title: `${state.m}: B minus A`, queries: ordered.map((pair) => pair.query),
       values: ordered.map((pair) => pair.b - pair.a), gains: ordered.map((pair) => pair.gain), labels: ordered.map((pair) => visible(data.queries[pair.query])),
-      x: { label: `${labels.length} queries, from the largest gain to the largest loss` }, y: { label: `difference in ${state.m}` },
-    }, `B is better on ${won.length}, equal on ${ordered.length - won.length - lost.length} and worse on ${lost.length} of ${plural(ordered.length, "query", "queries")}. A click on a bar opens the query.`);
+      x: { label: plural(ordered.length, "query", "queries") }, y: { label: "B − A" },
+    }, "From the largest gain of B to its largest loss. A click on a bar opens the query.");
     fill("won", won.length ? differences("won", "Queries that B won", won) : make("p", { class: "hint" }, "B wins no query."));
     fill("lost", lost.length ? differences("lost", "Queries that B lost", lost) : make("p", { class: "hint" }, "B loses no query."));
   }
 
   function differences(name, title, pairs) {
     const most = 5;
-    const style = styleOf(state.m);
+    const { runs } = columnsOf.get(state.m);
     const columns = [
       { title: "Query", key: (pair) => data.queries[pair.query], cell: (pair) => queryLink(pair.query) },
-      { title: "A", numeric: true, key: (pair) => pair.a, cell: (pair) => number(valuesOf(state.m, state.a)[pair.query], style) },
-      { title: "B", numeric: true, key: (pair) => pair.b, cell: (pair) => number(valuesOf(state.m, state.b)[pair.query], style) },
-      { title: "B − A", numeric: true, key: (pair) => pair.b - pair.a, cell: (pair) => number(pair.b - pair.a, style, true) },
+      { title: "A", numeric: true, key: (pair) => pair.a, cell: ({ query }) => runs[state.a].text(query) },
+      { title: "B", numeric: true, key: (pair) => pair.b, cell: ({ query }) => runs[state.b].text(query) },
+      { title: "B − A", numeric: true, key: (pair) => pair.b - pair.a, cell: differenceText },
     ];
     const caption = `${title}: ${pairs.length.toLocaleString("en")}${pairs.length > most ? `, the first ${most}` : ""}`;
     return table(name, columns, pairs.slice(0, most), { caption });
@@ -324,33 +343,29 @@
   let everyRun = false; // whether the table has a column for each
 
   function drawHeatmap() {
-    const values = data.per_query[state.m];
+    const values = columnsOf.get(state.m);
     byId("queries").hidden = !values;
     if (!values) return;
-    const rows = slice().queries.map((query) => {
-      const known = values.map((ofRun) => asNumber(ofRun[query])).filter(Number.isFinite);
-      const mean = known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : NaN;
-      return { query, mean, spread: known.length ? Math.max(...known) - Math.min(...known) : NaN };
-    });
+    const rows = slice().queries.map((query) => ({ query }));
     const searched = byId("filter").value.trim().toLowerCase();
     const kept = searched ? rows.filter((row) => wordsOf(row.query).includes(searched)) : rows;
-    const [low, high] = extent(values.flatMap((ofRun) => slice().queries.map((query) => asNumber(ofRun[query]))).filter(Number.isFinite));
-    const style = styleOf(state.m);
+    const [low, high] = extent(values.runs.flatMap((ofRun) => slice().queries.map(ofRun.number)));
     const drawn = everyRun ? orderOf() : orderOf().filter((run, place) => place < FEW || state.p.includes(run));
     byId("all-runs").hidden = drawn.length === data.runs.length;
     const columns = [
       { title: "Query", key: (row) => data.queries[row.query], cell: (row) => [queryLink(row.query), " ", queryWords(row.query)] },
       ...(data.runs.length < 2 ? [] : ["mean", "spread"].map((title) => ({
-        title, numeric: true, key: (row) => row[title], cell: (row) => number(Number.isNaN(row[title]) ? null : row[title]),
+        title, numeric: true, key: (row) => values[title].number(row.query), cell: (row) => values[title].text(row.query),
       }))),
       ...drawn.map((run) => ({
-        title: data.names[run], numeric: true, key: (row) => asNumber(values[run][row.query]),
-        cell: (row) => heatCell(values[run][row.query], low, high, style),
+        title: data.names[run], numeric: true, key: (row) => values.runs[run].number(row.query),
+        cell: (row) => heatCell(values.runs[run], row.query, low, high),
       })),
     ];
     byId("queries-count").textContent = `${plural(kept.length, "query", "queries")}${searched ? " found" : ""}.`;
     if (!orders.has("heatmap")) orders.set("heatmap", { title: data.runs.length > 1 ? "spread" : data.names[0], descending: data.runs.length > 1 });
-    longTable("heatmap", columns, kept);
+    const box = byId("heatmap");
+    box.replaceChildren(table("heatmap", columns, kept, { box }));
   }
 
   const wordsOf = (query) => (data.queries[query] + " " + (data.query_texts[query]?.[0] ?? "")).toLowerCase();
@@ -360,48 +375,12 @@
     return text ? make("bdi", { class: "words" }, visible(text[0].slice(0, 160))) : null;
   }
 
-  function heatCell(value, low, high, style) {
-    const size = asNumber(value);
-    const share = Number.isFinite(size) && high > low ? (size - low) / (high - low) : 0;
-    const cell = make("td", { class: "number heat" }, number(value, style));
-    cell.style.setProperty("--share", (isLower(state.m) ? 1 - share : share).toFixed(3));
+  function heatCell(values, query, low, high) {
+    const share = (values.number(query) - low) / (high - low);
+    const cell = make("td", { class: "number heat" }, values.text(query));
+    cell.style.setProperty("--share", Number.isFinite(share) ? (isLower(state.m) ? 1 - share : share).toFixed(3) : 0);
     return cell;
   }
-
-  // A table whose rows are drawn as they come into view, if there are many.
-  function longTable(name, columns, rows) {
-    const box = byId(name);
-    const sorted = sortedBy(rows, columns, orders.get(name));
-    const head = make("tr", {}, columns.map((column) => heading(name, column, orders.get(name), () => {
-      longTable(name, columns, rows);
-      [...box.querySelectorAll("th button")].find((button) => button.textContent === column.title)?.focus();
-    })));
-    const body = make("tbody");
-    box.replaceChildren(make("table", { "aria-rowcount": rows.length + 1 }, make("thead", {}, head), body));
-    box.scrollTop = 0;
-    const space = (count) => {
-      const row = make("tr", { "aria-hidden": "true" }, make("td", { colspan: columns.length }));
-      row.firstChild.style.cssText = `height:${count * ROW_HEIGHT}px;padding:0;border:0`;
-      return row;
-    };
-    const draw = () => {
-      const all = sorted.length <= MOST_ROWS;
-      const first = all ? 0 : Math.max(0, Math.floor(box.scrollTop / ROW_HEIGHT) - 20);
-      const last = all ? sorted.length : Math.min(sorted.length, first + Math.ceil(box.clientHeight / ROW_HEIGHT) + 60);
-      if (body.dataset.first === String(first)) return;
-      body.dataset.first = first;
-      const drawn = sorted.slice(first, last).map((row, place) => {
-        const element = tableRow(columns, row);
-        element.setAttribute("aria-rowindex", first + place + 2);
-        return element;
-      });
-      body.replaceChildren(...(first ? [space(first)] : []), ...drawn, ...(last < sorted.length ? [space(sorted.length - last)] : []));
-    };
-    box.onscroll = () => requestAnimationFrame(draw);
-    draw();
-    shownOrder = sorted.map((row) => row.query);
-  }
-  let shownOrder = []; // of the queries, which "next" follows
 
   // ---- the answers to questions: depth, diagnose, holes ----
 
@@ -447,34 +426,26 @@
     const several = found.length > 1;
     // What holds for all of the runs, then what does for each.
     const lines = (part) => {
-      const common = found[0]?.answer[part].filter((line) => found.every(({ answer }) => answer[part].includes(line))) ?? [];
-      return [...common, ...found.flatMap(({ run, answer }) => answer[part].filter((line) => !common.includes(line)).map((line) => `${data.names[data.runs.indexOf(run)]}: ${line}`))];
+      const common = found[0]?.[part].filter((line) => found.every((one) => one[part].includes(line))) ?? [];
+      return [...common, ...found.flatMap((one) => one[part].filter((line) => !common.includes(line)).map((line) => `${data.names[data.runs.indexOf(one.run)]}: ${line}`))];
     };
-    const rows = found.flatMap(({ run, answer }) => answer.rows.map((row) => (several ? { run, ...row } : row)));
+    const rows = found.flatMap((one) => one.rows.map((row) => (several ? { run: one.run, ...row } : row)));
     return [
-      make("div", { class: "answer" }, found.map(({ run, answer }) => make("p", {}, several ? [runName(data.runs.indexOf(run)), ": "] : null, prose(answer.answer.join(" "))))),
+      make("div", { class: "answer" }, found.map(({ run, verdict }) => make("p", {}, several ? [runName(data.runs.indexOf(run)), ": "] : null, prose(verdict.join(" "))))),
       make("div", { class: "charts" }, charts),
       make("div", { class: "notes" }, paragraphs(lines("notes"))),
       make("details", {}, make("summary", {}, "How this was computed"), make("div", { class: "notes" }, paragraphs(lines("explanation")))),
-      make("details", {}, make("summary", {}, "The numbers"), make("div", { class: "scroll" }, rowsTable(name, rows, queryColumn))),
+      make("details", {}, make("summary", {}, "The numbers"), make("div", { class: "scroll" }, rowsTable(name, rows, new Set(found.flatMap((one) => one.numeric)), queryColumn))),
     ];
   }
 
-  function rowsTable(name, rows, queryColumn) {
-    const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((key) => !key.endsWith("_interval"));
-    const columns = names.map((key) => {
-      const numeric = rows.every((row) => typeof row[key] !== "string" || asNumber(row[key]) === asNumber(row[key]));
+  function rowsTable(name, rows, numbers, queryColumn) {
+    const columns = [...new Set(rows.flatMap(Object.keys))].map((title) => {
+      const numeric = numbers.has(title);
+      const text = (row) => visible(row[title] ?? "");
       return {
-        title: key, numeric,
-        key: (row) => (numeric ? asNumber(row[key]) : visible(String(row[key] ?? ""))),
-        cell: (row) => {
-          if (key === queryColumn && queryNumbers.has(row[key])) return queryLink(queryNumbers.get(row[key]));
-          if (row[key] === undefined) return "";
-          const integer = Number.isInteger(row[key]) && !String(row[key]).includes(".");
-          const text = typeof row[key] === "number" && !integer ? number(row[key]) : row[key] === null ? "NA" : visible(String(row[key]));
-          const interval = row[`${key}_interval`];
-          return interval ? `${text} [${interval.map((bound) => number(bound)).join(", ")}]` : make("bdi", {}, text);
-        },
+        title, numeric, key: (row) => (numeric ? asNumber(text(row)) : text(row)),
+        cell: (row) => (title === queryColumn && queryNumbers.has(row[title]) ? queryLink(queryNumbers.get(row[title])) : make("bdi", {}, text(row))),
       };
     });
     return table(`rows-${name}`, columns, rows);
@@ -507,11 +478,9 @@
   }
 
   function measuresOfQuery(query) {
-    const shown = data.measures.filter((measure) => measure.name in data.per_query);
     const columns = [{ title: "Run", key: (run) => data.runs[run], cell: (run) => make("th", { scope: "row" }, runName(run), data.runs.length > 1 && run === state.a ? " (A)" : data.runs.length > 1 && run === state.b ? " (B)" : null) },
-      ...shown.map((measure) => ({
-        title: measure.name, numeric: true, key: (run) => asNumber(data.per_query[measure.name][run][query]),
-        cell: (run) => number(data.per_query[measure.name][run][query], measure.style),
+      ...[...columnsOf].map(([title, { runs }]) => ({
+        title, numeric: true, key: (run) => runs[run].number(query), cell: (run) => runs[run].text(query),
       }))];
     return table("of-query", columns, orderOf(), { rowClass: (run) => (data.runs.length > 1 && (run === state.a || run === state.b) ? "baseline" : null) });
   }
@@ -549,6 +518,7 @@
     return make("span", { class: `badge ${kind}` }, words[kind]);
   }
 
+  const sideOf = (run) => (run === state.a ? "A" : "B");
   const kindOf = (level) => (level === null ? "unjudged" : level >= data.relevance_level ? "relevant" : "nonrelevant");
 
   function card(detail, place, rank, other, ranks, asked) {
@@ -556,7 +526,7 @@
     const name = detail.documents[place];
     const there = other === null ? null : ranks[other].get(place);
     const elsewhere = [];
-    if (other !== null) elsewhere.push(there ? `there ${there}` : "not there");
+    if (other !== null) elsewhere.push(there ? `rank ${there} in ${sideOf(other)}` : `not in ${sideOf(other)}`);
     if (data.pool) elsewhere.push(detail.pool_ranks[place] ? `pool ${detail.pool_ranks[place]}` : "not in the pool");
     const text = data.texts[name];
     const mark = (on) => () => document.querySelectorAll(`[data-place="${place}"]`).forEach((one) => one.classList.toggle("same", on));
@@ -615,9 +585,9 @@
     whenIdle(drawOneMore);
   }
 
-  const heightOf = ({ kind, rows, lines = [], points = [] }) => (kind === "intervals"
+  const heightOf = ({ kind, rows, queries, lines = [], points = [] }) => (kind === "intervals"
     ? Math.max(150, 100 + 26 * rows.length)
-    : HEIGHT + 22 * Math.ceil((lines.length + points.length) / 2)); // the legend has two columns
+    : HEIGHT + 22 * Math.ceil([...lines, ...points].filter((one) => one.name).length / 2) + (queries ? 50 : 0)); // the legend has two columns
 
   function drawFigure(element) {
     const found = figures.get(element);
@@ -728,10 +698,11 @@
     for (const rule of chart.rules) {
       plot.add_layout(new Bokeh.Span({ location: rule.at, dimension: rule.axis === "x" ? "height" : "width", line_color: colour("quiet"), line_dash: "dotted" }));
     }
-    if (items.length > 1) {
+    const named = items.filter(([name]) => name);
+    if (named.length > 1) {
       const legend = new Bokeh.Legend({
-        items: items.map(([label, renderers]) => new Bokeh.LegendItem({ label: { value: label }, renderers })), orientation: "horizontal",
-        ncols: 2, background_fill_color: null, border_line_color: null, label_text_color: colour("ink"), label_text_font_size: "11px", click_policy: "hide",
+        items: named.map(([label, renderers]) => new Bokeh.LegendItem({ label: { value: label }, renderers })), orientation: "horizontal",
+        ncols: 2, margin: 0, padding: 0, background_fill_color: null, border_line_color: null, label_text_color: colour("ink"), label_text_font_size: "11px", click_policy: "hide",
       });
       plot.add_layout(legend, "below");
     }
@@ -743,6 +714,7 @@
     const plot = emptyFigure(chart, { x_range: [-0.8, chart.values.length - 0.2], y_range: [low, high] });
     plot.xaxes[0].major_label_text_font_size = "0px";
     plot.xaxes[0].major_tick_line_color = null;
+    plot.xgrids[0].visible = false;
     const source = new Bokeh.ColumnDataSource({ data: {
       x: chart.values.map((_, place) => place), y: chart.values, query: chart.queries, label: chart.labels,
       ink: chart.gains.map((gain) => colour(gain > 0 ? "chart-1" : gain < 0 ? "chart-2" : "quiet")),

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from ragkpi.arrays import IntArray
-from ragkpi.bounds.bounds import find_bounds
+from ragkpi.bounds.bounds import HoleBounds, find_bounds
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.files.query_files import QueryLabels
 from ragkpi.library.call import Evaluations
-from ragkpi.library.evaluation_report import EvaluatedRun, interval_notes, run_object
-from ragkpi.library.ground import Signature
+from ragkpi.library.evaluation_report import interval_notes
 from ragkpi.library.slices import query_slices
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, score
@@ -32,6 +31,7 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.reports.layout import Answer, Layout
 from ragkpi.statistics.bootstrap import UNKNOWN, intervals
 from ragkpi.statistics.paired import Difference, Procedure, compare_each
+from ragkpi.wording import decoded
 
 MOST_SLICES = 30
 _MOST_QUERIES = 20  # most queries in the table of diagnose
@@ -61,7 +61,6 @@ class Sections:
     metrics: Sequence[Metric]
     evaluated: Evaluations
     procedure: Procedure
-    signature: Signature
 
     def of(
         self,
@@ -76,24 +75,19 @@ class Sections:
         have none.
         """
         runs, bootstrap = [run.over(queries) for run in self.runs], self.procedure.bootstrap
-        values = [
-            EvaluatedRun(run.name, run.scores, intervals(run.scores, bootstrap), self.signature)
-            for run in runs
-        ]
+        bounds = [intervals(run.scores, bootstrap) for run in runs]
         graded = not self.evaluated.evaluator.lacking_grade
         differences = _differences(runs, self.metrics, self.procedure, leaders)
         first = [runs[leader] for leader in leaders]
         parts: dict[str, Any] = {
             "name": name,
             "queries": queries.tolist(),
-            "runs": [run_object(run, bootstrap, Layout()) for run in values],
             "intervals": interval_notes(bootstrap, [run.scores for run in runs]),
-            "judged": [run.judged_share for run in runs],
             "standings": {
                 metric.name: standing_object(
                     runs,
                     metric,
-                    [of_run.intervals.get(metric.name, UNKNOWN) for of_run in values],
+                    [of_run.get(metric.name, UNKNOWN) for of_run in bounds],
                     differences.get(metric.name, {}),
                     decided.get(metric.name),
                     self.procedure.limit,
@@ -140,7 +134,7 @@ def _depth(run: ReportedRun, graded: bool) -> dict[str, Any]:
     if graded:
         by_depth.append(_by_depth(studied, "ra_nwg", "RA-nWG"))
     charts = [*depth_charts(studied), *by_depth]
-    return {"run": run.name, **_charted(depth_answer(studied), charts)}
+    return {"run": run.name, **_section(depth_answer(studied), charts)}
 
 
 def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
@@ -158,31 +152,46 @@ def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
 def _diagnosis(run: ReportedRun, judgements: Judgements) -> dict[str, Any]:
     diagnosis = diagnose(run.judged, judgements, CUTOFF, Thresholds(), run.best)
     answer = diagnosis_answer(diagnosis, judgements.document, _MOST_QUERIES, _MOST_MISSED)
-    return {"run": run.name, **_charted(answer, [diagnosis_chart(diagnosis, points="labelled")])}
+    return {"run": run.name, **_section(answer, [diagnosis_chart(diagnosis, points="labelled")])}
 
 
-def holes_object(
-    evaluated: Evaluations,
-    metrics: Sequence[Metric],
-    runs: Sequence[ReportedRun],
-    leaders: Sequence[int],
-) -> dict[str, Any]:
-    """Return the answer and the charts of `ragkpi holes` on some runs."""
-    evaluations, labels = list(evaluated), [runs[leader].label for leader in leaders]
+def bounds_of(
+    evaluated: Evaluations, metrics: Sequence[Metric], leaders: Sequence[int]
+) -> HoleBounds:
+    """Return what unjudged documents could change of some runs."""
+    evaluations = list(evaluated)
     some = [
         replace(evaluations[leader], scores=only(evaluations[leader].scores, metrics))
         for leader in leaders
     ]
     hits = [evaluated.hits[leader] for leader in leaders]
-    bounds = find_bounds(evaluated.judgements, hits, some, evaluated.call.settings)
+    return find_bounds(evaluated.judgements, hits, some, evaluated.call.settings)
+
+
+def holes_object(bounds: HoleBounds, labels: Sequence[str]) -> dict[str, Any]:
+    """Return the answer and the charts of `ragkpi holes` on runs with these labels."""
     few = len(bounds.holes.query) <= _MOST_HOLES
     to_judge, together = candidates(bounds, _FIRST_TO_JUDGE) if few else ([], 0.0)
     answer = holes_answer(bounds, labels, to_judge, _FIRST_TO_JUDGE, "hidden", together)
-    return _charted(answer, holes_charts(bounds, labels))
+    return _section(answer, holes_charts(bounds, labels))
 
 
-def _charted(answer: Answer, charts: Sequence[Chart]) -> dict[str, Any]:
+def _section(answer: Answer, charts: Sequence[Chart]) -> dict[str, Any]:
+    """Return an answer's sentences, the texts of its table, and charts."""
+    table = answer.rows
     return {
-        "answer": answer.document(Layout()),
+        "verdict": list(answer.verdict),
+        "notes": list(table.notes),
+        "explanation": [*table.legends, *table.explanation],
+        "numeric": [column.name for column in table.columns if column.numeric],
+        "rows": [
+            {
+                column.name: decoded(cell.value)  # an id, whose query the page links to
+                if isinstance(cell.value, bytes)
+                else column.text(cell, Layout())
+                for column, cell in zip(table.columns, row, strict=True)
+            }
+            for row in table.rows
+        ],
         "charts": [chart_object(chart) for chart in charts],
     }

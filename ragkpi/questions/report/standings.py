@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ragkpi.arrays import FloatArray
+from ragkpi.bounds.bounds import HoleBounds
 from ragkpi.charts.chart import Axis, Extent
 from ragkpi.charts.text_chart import ticks_of
 from ragkpi.library.unjudged_doubt import Judging
@@ -27,7 +28,7 @@ from ragkpi.questions.report.runs import ReportedRun, only
 from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.bootstrap import Interval, special
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
-from ragkpi.wording import as_json, counted, joined, rounded, short_p
+from ragkpi.wording import NOT_AVAILABLE, as_json, counted, joined, percent, rounded, short_p
 
 _MOST_NAMED = 3  # runs that may be best, in a headline
 _MOST_QUERIES = 1_000  # nobody judges more to tell two runs apart
@@ -98,7 +99,7 @@ def standing_object(
 
     `differences` of the other runs, in their order, are by the index of the baseline.
     """
-    style, order = metric.measure.style, best_first(runs, metric)
+    style, order = metric.measure.style, best_first(runs, metric, decision)
     values = [run.scores[metric.name].summary for run in runs]
     numbers = [(of.low, value, of.high) for value, of in zip(values, intervals, strict=True)]
     finite = [x for x in itertools.chain(*numbers) if math.isfinite(x)] or [0.0]
@@ -110,10 +111,12 @@ def standing_object(
 
     def cells(number: int) -> dict[str, Any]:
         name, (low, value, high) = runs[number].name, numbers[number]
+        judged = runs[number].judged_share
         return {
             "run": number,
             "value": rounded(value, style),
             "interval": [] if math.isnan(low) else [rounded(low, style), rounded(high, style)],
+            "judged": NOT_AVAILABLE if math.isnan(judged) else percent(judged),
             "shares": [as_json(axis.share(x), "decimal", 4) for x in numbers[number]],
             **({"difference": ahead[name]} if name in ahead else {}),
             **({"claim": decision.claims[name]} if decision and name in decision.claims else {}),
@@ -133,12 +136,17 @@ def standing_object(
     }
 
 
-def best_first(runs: Sequence[ReportedRun], metric: Metric) -> list[int]:
-    """Return the indices of the runs, the best first and NA last; as given if none is better."""
+def best_first(runs: Sequence[ReportedRun], metric: Metric, decision: Decision | None) -> list[int]:
+    """Return the indices of the runs that may be the best, the best first, then of those worse.
+
+    NA is last; runs are as given if none is better.
+    """
     if not metric.is_comparable:
         return list(range(len(runs)))
     values = [run.scores[metric.name].summary for run in runs]
-    return metric.best_first(np.array(values, dtype=np.float64))
+    order = metric.best_first(np.array(values, dtype=np.float64))
+    claims = decision.claims if decision else {}
+    return sorted(order, key=lambda run: claims.get(runs[run].name) == "worse")
 
 
 def _description(runs: Sequence[ReportedRun], metric: Metric, order: Sequence[int]) -> str:
@@ -197,7 +205,7 @@ def more_queries(
     runs: Sequence[ReportedRun], metric: Metric, decision: Decision | None, procedure: Procedure
 ) -> str:
     """Advise on the queries that tell the best run from the next; "" if no number would."""
-    two = [runs[number] for number in best_first(runs, metric)[:2]]
+    two = [runs[number] for number in best_first(runs, metric, decision)[:2]]
     if decision is None or decision.claims[two[1].name] != "undecided":
         return ""
     names, scores = [run.name for run in two], [only(run.scores, [metric]) for run in two]
@@ -217,27 +225,26 @@ def advice(
     best: ReportedRun,
     main: Metric,
     more: str,
-    holes: Mapping[str, Any] | None,
+    bounds: HoleBounds | None,
 ) -> list[dict[str, str]]:
     """Choose at most three things to do for the best run, each with the section that shows why.
 
     The sentences are those of the questions; `more` is about queries.
     """
     items = [(more, "compare")]
-    findings = holes["answer"]["findings"] if holes else {}
-    if any(
-        s["better"] == best.label and s["measure"] == main.name for s in findings.get("swaps", ())
-    ):
+    swaps = bounds.swaps if bounds else ()
+    if any(swap.better == 0 and swap.metric.name == main.name for swap in swaps):
         items.append(
             (f"Judge documents: those unjudged might cost {best.label} its place.", "holes")
         )
     for section in ("diagnoses", "depths"):
         for answer in part.get(section, ())[:1]:
-            sentence, _, _ = answer["answer"]["answer"][0].partition(". ")
+            sentence, _, _ = answer["verdict"][0].partition(". ")
             items.append((sentence.rstrip(".") + ".", section))
     todo = [{"text": text, "section": section} for text, section in items if text][:_MOST_ADVICE]
-    if findings.get("unjudged") == 0:
-        leaders = len(part["depths"])
-        of = f" of the best {leaders} runs" if leaders < len(part["runs"]) else ""
-        todo.append({"text": f"Nothing to judge: all retrieved documents{of} are.", "section": ""})
+    if bounds and not len(bounds.holes):
+        some, every = len(bounds.runs.judged), len(part["standings"][main.name]["rows"])
+        of = f" of the best {some} runs" if some < every else ""
+        text = f"Nothing to judge: all retrieved documents{of} are judged."
+        todo.append({"text": text, "section": ""})
     return todo

@@ -34,13 +34,40 @@ def asked(ragkpi, command, *arguments):
     return json.loads(done.out)
 
 
+def assert_rows_are_evals(standings, runs):
+    """The texts of values and intervals are those of eval's numbers, whatever order they are in."""
+    for measure, standing in standings.items():
+        for row in standing["rows"]:
+            run = runs[row["run"]]
+            assert row["value"] == f"{run['values'][measure]:.4f}"
+            assert row["interval"] == [f"{bound:.4f}" for bound in run["intervals"][measure]]
+
+
+def assert_rows_are_those_of(document, section):
+    """A table's texts are a document's numbers, to as many decimals as they show."""
+    assert len(section["rows"]) == len(document["rows"])
+    for texts, row in zip(section["rows"], document["rows"], strict=True):
+        assert {name for name, text in texts.items() if text} == {
+            name for name in row if not name.endswith("_interval")
+        }
+        for name, text in texts.items():
+            value = row.get(name)
+            if not isinstance(value, int | float):
+                assert text == ("" if name not in row else "NA" if value is None else value)
+                continue
+            numbers = [value, *row.get(f"{name}_interval", ())]
+            for part, number in zip(re.findall(r"[^\[\], ]+", text), numbers, strict=True):
+                decimals = len(part.partition(".")[2])
+                assert part.removeprefix("+") == f"{number:.{decimals}f}"
+
+
 def test_runs_and_pairs_are_those_of_eval_and_compare(report, ragkpi):
-    found = report(*MEASURES, "qrels.txt", *RUNS)["slices"][0]
+    page = report(*MEASURES, "qrels.txt", *RUNS)
+    found, names = page["slices"][0], page["runs"]
     evaluated = asked(ragkpi, "eval", "-c", "--ci", *MEASURES, "qrels.txt", *RUNS)
-    for ours, theirs in zip(found["runs"], evaluated["runs"], strict=True):
-        for key in ("name", "values", "intervals", "queries"):
-            assert ours[key] == theirs[key]
-    names = [run["name"] for run in found["runs"]]
+    assert names == [run["name"] for run in evaluated["runs"]]
+    assert len(page["queries"]) == evaluated["runs"][0]["queries"]
+    assert_rows_are_evals(found["standings"], evaluated["runs"])
     for baseline, path in enumerate(RUNS):
         others = [run for run in RUNS if run != path]
         compared = asked(ragkpi, "compare", "-c", *MEASURES, "qrels.txt", path, *others)
@@ -74,25 +101,32 @@ def test_questions_are_answered_as_by_their_commands(report, ragkpi):
     found = report(*MEASURES, *pool, "qrels.txt", "reranked.run")
     part = found["slices"][0]
     depth = asked(ragkpi, "depth", "-N", "5000", "qrels.txt", "reranked.run")
-    assert part["depths"][0]["answer"]["answer"] == depth["answer"]
-    for ours, theirs in zip(
-        part["depths"][0]["answer"]["findings"]["depth"], depth["findings"]["depth"], strict=True
-    ):
-        assert ours == {**theirs, "run": "reranked"}
-    diagnosis = asked(ragkpi, "diagnose", *pool, "qrels.txt", "reranked.run")
-    assert part["diagnoses"][0]["answer"]["answer"] == diagnosis["answer"]
+    assert part["depths"][0]["verdict"] == depth["answer"]
+    assert_rows_are_those_of(depth, part["depths"][0])
+    diagnosis = asked(ragkpi, "diagnose", "--worst", "20", *pool, "qrels.txt", "reranked.run")
+    assert part["diagnoses"][0]["verdict"] == diagnosis["answer"]
+    assert_rows_are_those_of(diagnosis, part["diagnoses"][0])
     holes = asked(ragkpi, "holes", *MEASURES, "qrels.txt", "reranked.run")
-    assert found["holes"]["answer"]["rows"] == holes["rows"]
+    assert_rows_are_those_of(holes, found["holes"])
 
 
 def test_values_of_queries_are_those_of_eval(report, ragkpi):
     found = report(*MEASURES, "qrels.txt", *RUNS)
     evaluated = asked(ragkpi, "eval", "-c", "-q", *MEASURES, "qrels.txt", *RUNS)
     assert set(found["per_query"]) == {"ndcg_cut_10", "recall_10"}
-    for measure, of_runs in found["per_query"].items():
-        for values, run in zip(of_runs, evaluated["runs"], strict=True):
+    for measure, cells in found["per_query"].items():
+        by_query = []
+        for places, run in zip(cells["runs"], evaluated["runs"], strict=True):
             expected = [run["per_query"][query][measure] for query in found["queries"]]
-            assert values == expected
+            assert [cells["numbers"][place] for place in places] == expected
+            assert [cells["texts"][place] for place in places] == [f"{x:.4f}" for x in expected]
+            by_query.append(expected)
+        by_query = list(zip(*by_query, strict=True))
+        for column, of_runs in (
+            ("mean", [sum(values) / 3 for values in by_query]),
+            ("spread", [max(values) - min(values) for values in by_query]),
+        ):
+            assert [cells["numbers"][place] for place in cells[column]] == pytest.approx(of_runs)
 
 
 def test_details_are_the_files_lines(report):
@@ -115,7 +149,8 @@ def test_details_are_the_files_lines(report):
 
 def test_documents_of_few_queries_when_few_are_asked_for(report):
     found = report(*MEASURES, "--detail-queries", "2", "--detail-depth", "3", "qrels.txt", *RUNS)
-    values = found["per_query"]["ndcg_cut_10"]
+    cells = found["per_query"]["ndcg_cut_10"]
+    values = [[cells["numbers"][place] for place in places] for places in cells["runs"]]
     spread = [max(of_query) - min(of_query) for of_query in zip(*values, strict=True)]
     widest = sorted(range(12), key=lambda query: -spread[query])[:2]
     assert [detail["query"] for detail in found["details"]] == widest
@@ -165,21 +200,20 @@ def test_a_slice_is_an_evaluation_of_its_queries(report, ragkpi, tmp_path):
         own = tmp_path / f"{kind}.txt"
         own.write_text("".join(x for x in lines if kinds[x.split()[0]] == kind))
         evaluated = asked(ragkpi, "eval", "-c", "--ci", *MEASURES, own, *RUNS)
-        for ours, theirs in zip(part["runs"], evaluated["runs"], strict=True):
-            assert ours["values"] == theirs["values"]
-            assert ours["intervals"] == theirs["intervals"]
+        assert_rows_are_evals(part["standings"], evaluated["runs"])
         (path,) = (run for run in RUNS if part["depths"][0]["run"] in run)
         depth = asked(ragkpi, "depth", "-c", "-N", "5000", own, path)
-        assert part["depths"][0]["answer"]["answer"] == depth["answer"]
-        diagnosis = asked(ragkpi, "diagnose", "-c", *pool, own, path)
-        assert part["diagnoses"][0]["answer"]["findings"] == diagnosis["findings"]
+        assert part["depths"][0]["verdict"] == depth["answer"]
+        diagnosis = asked(ragkpi, "diagnose", "-c", "--worst", "20", *pool, own, path)
+        assert part["diagnoses"][0]["verdict"] == diagnosis["answer"]
+        assert_rows_are_those_of(diagnosis, part["diagnoses"][0])
 
 
 def test_one_run_is_compared_with_nothing(report):
     found = report(*MEASURES, "qrels.txt", BM25)
     standing = found["slices"][0]["standings"]["ndcg_cut_10"]
     assert standing["pairs"] == {}
-    assert standing["rows"][0].keys() == {"run", "value", "interval", "shares"}
+    assert standing["rows"][0].keys() == {"run", "value", "interval", "judged", "shares"}
 
 
 @pytest.mark.parametrize(("runs", "of"), [(10, ""), (11, " of the best 10 runs")])
@@ -192,7 +226,7 @@ def test_nothing_to_judge_is_said_of_the_runs_that_were_looked_at(report, tmp_pa
         with open(name, "w") as file:
             file.write(f"q Q0 {first} 1 2 r\nq Q0 b 2 1 r\n")
     page = report("-m", "P.2", str(tmp_path / "qrels"), *names)
-    assert f"Nothing to judge: all retrieved documents{of} are." in [
+    assert f"Nothing to judge: all retrieved documents{of} are judged." in [
         item["text"] for item in page["advice"]
     ]
 

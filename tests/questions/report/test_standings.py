@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 
 from ragkpi.questions.report.runs import ReportedRun
-from ragkpi.questions.report.standings import decisions, more_queries, queries_to_tell
+from ragkpi.questions.report.standings import (
+    best_first,
+    decisions,
+    more_queries,
+    queries_to_tell,
+)
 from ragkpi.statistics.paired import Procedure
 from tests.made_scores import MAP, scores
 
@@ -35,6 +40,19 @@ def test_the_headline_names_all_that_may_be_best(levels, headline):
     decision = decisions(runs(*levels), [MAP], Procedure(), None)["map"]
     start, _, _ = decision.sentences[0].partition(".")
     assert headline.rstrip(".") in start + "."
+
+
+def test_runs_that_may_be_best_stand_before_those_shown_to_be_worse():
+    """The second is worse on every query; the third has the least mean, and wins a few."""
+    steady, noisy = NOISE[0], 40 * NOISE[1]
+    made = [
+        ReportedRun(name, name, scores([(MAP, 0.5 + values)]), None)
+        for name, values in (("a", steady), ("b", steady - 0.05), ("c", noisy - noisy.mean() - 0.1))
+    ]
+    decision = decisions(made, [MAP], Procedure(), None)["map"]
+    assert decision.claims == {"b": "worse", "c": "undecided"}
+    assert best_first(made, MAP, None) == [0, 1, 2]
+    assert best_first(made, MAP, decision) == [0, 2, 1]
 
 
 def test_a_stricter_level_claims_less():
