@@ -176,14 +176,14 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {noun}"
 
 
-def did_you_mean(name: str, names: Iterable[str], otherwise: str) -> str:
-    """Guess what a mistyped name may mean, or say what to do `otherwise`.
+def did_you_mean(name: str, names: Iterable[str], otherwise: str, most: int = 3) -> str:
+    """Guess what a mistyped name may mean, in `most` ways, or say what to do `otherwise`.
 
     >>> did_you_mean("evla", ["eval", "compare"], "'ragkpi -h' lists them")
     'did you mean eval?'
     """
     folded = {one.casefold(): one for one in names}
-    near = difflib.get_close_matches(name.casefold(), folded)
+    near = difflib.get_close_matches(name.casefold(), folded, most)
     return f"did you mean {' or '.join(folded[one] for one in near)}?" if near else otherwise
 
 

@@ -29,6 +29,8 @@ def with_project_options(values: Mapping[str, Any]) -> tuple[dict[str, Any], str
             own[name] = project[name]
     if values.get("all_pairs"):  # of which none is a baseline
         own.pop("baseline", None)
+    if os.environ.get("RAGKPI_CORPUS_SIZE"):
+        own.pop("corpus_size", None)
     first, *others = values.get("files") or [""]
     if first == "qrels" in project and not os.path.exists(first):
         own["files"] = [project["qrels"], *others]

@@ -102,9 +102,8 @@ def chance(
     corpus_size: int | None = option(
         "-N, --corpus-size, --Number_docs_in_coll N",
         "Documents (passages, tools) that could have been retrieved: what chance draws "
-        "from, such as 5000, 5k or 113.5M.",
+        "from, such as 5000, 5k or 113.5M. Default: the variable RAGKPI_CORPUS_SIZE.",
         parse=parse_size,
-        envvar="RAGKPI_CORPUS_SIZE",
         use="common",
     ),
     corpus_sizes: str | None = option(

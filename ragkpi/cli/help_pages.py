@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from shutil import get_terminal_size
 from typing import Literal
 
-from ragkpi.cli.commands import COMMANDS, TASKS, command_of
+from ragkpi.cli.commands import COMMANDS, TASKS, command_of, usage_of
 from ragkpi.cli.options import REQUIRED, Declaration, command, option
 from ragkpi.kernel import READER
 from ragkpi.version import __version__
@@ -91,15 +91,8 @@ def ragkpi(
 
 def help_page(name: str, page: HelpPage = "all") -> str:
     """Return the help page of a command; "" returns the list of commands."""
-    program, command = f"ragkpi {name}".rstrip(), command_of(name)
+    command = command_of(name)
     options = command.options()
-    # Brackets mark optional arguments.
-    places = [
-        one.metavar if one.default is REQUIRED or one.metavar[0] == "[" else f"[{one.metavar}]"
-        for one in options
-        if not one.names
-    ]
-    usage = " ".join([program, "[OPTIONS]", *(places if name else ["COMMAND [ARGS]..."])])
     paragraphs = (command.function.__doc__ or "").strip().split("\n\n")
     if page == "common":
         paragraphs = paragraphs[:1]
@@ -110,11 +103,11 @@ def help_page(name: str, page: HelpPage = "all") -> str:
     for task, heading in TASKS.items() if not name else ():
         listed = [(other, one.purpose) for other, one in COMMANDS.items() if one.task == task]
         groups[heading] = listed
-    lines = list(_lines(usage, paragraphs, groups))
+    lines = list(_lines(usage_of(name), paragraphs, groups))
     if name:
         lines += [f"\n{_bold('Examples:')}\n", *(f"  {line}\n" for line in COMMANDS[name].examples)]
     if page == "common":
-        lines += [f"\nMore, with all options: {program} --help\n"]
+        lines += [f"\nMore, with all options: ragkpi {f'{name} ' if name else ''}--help\n"]
     return "".join(lines)
 
 
@@ -143,10 +136,8 @@ def _names_of(option: Declaration) -> str:
 
 
 def _facts(option: Declaration) -> str:
-    """Return the declared bounds, default and environment variable."""
+    """Return the declared bounds and default."""
     facts = []
-    if option.envvar:
-        facts.append(f"env var: {option.envvar}")
     if option.default is REQUIRED:
         facts.append("required")
     elif option.default not in (None, False, [], ""):

@@ -1,25 +1,22 @@
-"""Declarations of options, groups of options that commands share, and the reader of usual lines.
+"""Declarations of options, groups of options that commands share, and the reader of command lines.
 
 A parameter's default declares an option or an argument, or is a group of them that a function
 turns into one value. The annotation sets the option's type: a flag (``bool``), a choice
 (``Literal``), a list of repeated values (``list[str]``), a number or a text. Without another
 default, a flag is False, a list is empty, ``TYPE | None`` is None, and any other type is required.
 
-Declarations are data: this module and `typer_commands` read command lines by them, and `help_pages`
-makes help and completion from them.
-
-Importing typer takes at least as long as importing numpy, so this module reads the command lines
-that people usually type. It leaves the rest (mistakes, abbreviations, ``--``) to typer, which words
-the errors; a test compares both readers.
+Declarations are data: this module reads command lines by them, as trec_eval does with getopt, and
+`help_pages` makes help and completion from them.
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from getopt import GetoptError, gnu_getopt
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from ragkpi.errors import UsageError
+from ragkpi.wording import did_you_mean
 
 REQUIRED: Any = object()
 
@@ -35,7 +32,6 @@ class Declaration(NamedTuple):
     max: float | None = None
     choices: Sequence[str] = ()  # the permitted values; empty permits any
     use: Literal["common", "usual", "trec_eval"] = "usual"  # -h shows common options
-    envvar: str | None = None  # the environment variable that replaces the default
     parse: Callable[[str], Any] | None = None  # reads the text in place of the type
     complete: str = ""  # the kind of names that completion offers (`help_pages`)
     arguments: tuple[str, ...] = ()  # what it sets in Python, if not the argument of its own name
@@ -180,59 +176,75 @@ def _read_as(annotated: Any, option: Declaration) -> Declaration:
     return option._replace(type=annotated, many=many, default=default, choices=choices)
 
 
-def values_of(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the value of every option and argument; None leaves the words to typer."""
-    try:
-        texts = _texts(options, words)
-        return {option.name: _value(option, texts.get(option.name)) for option in options}
-    except (LookupError, StopIteration, ValueError, UsageError):
-        return None
+def values_of(
+    options: Sequence[Declaration], words: Sequence[str], usage: str = ""
+) -> dict[str, Any]:
+    """Return the value of every option and argument; `UsageError` for a mistake.
 
-
-def _texts(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, list[str]]:
-    """Return the texts of the options and arguments on the line; a flag has none."""
+    `usage` is how the command is called, which messages say.
+    """
     by_name = {name: option for option in options for name in option.names}
     texts: dict[str, list[str]] = {}
-    files: list[str] = []
-    remaining = iter(words)
-    for word in remaining:
-        if word[:1] != "-" or word == "-":
-            files.append(word)
-            continue
-        name, equals, text = word.partition("=")
-        if word[:2] != "--":
-            # Short flags may be joined; the last letter may be an option with its value.
-            name, text = word[:2], word[2:]
-            while text and by_name[name].type is bool:
-                texts[by_name[name].name] = []
-                name, text = f"-{text[0]}", text[1:]
-            equals = text
-        option = by_name[name]
-        values = texts.setdefault(option.name, [])
-        if option.type is bool:
-            if equals:
-                raise ValueError
-            continue
-        if not equals:
-            text = next(remaining)
-            if text[:1] == "-" and text != "-":
-                raise ValueError
-        values.append(text)
+    pairs, files = _split(by_name, [_unabbreviated(word, by_name) for word in words], usage)
+    for name, text in pairs:
+        texts.setdefault(by_name[name].name, []).append(text)
     for argument in options:
         if not argument.names and files:
             count = len(files) if argument.many else 1
             texts[argument.name], files = files[:count], files[count:]
     if files:
-        raise ValueError
-    return texts
+        raise UsageError(f"{files[0]}: one file too many; expected {usage}")
+    return {option.name: _value(option, texts.get(option.name), usage) for option in options}
 
 
-def _value(option: Declaration, texts: list[str] | None) -> Any:
-    if texts is None and option.envvar and os.environ.get(option.envvar):
-        texts = [os.environ[option.envvar]]
+def _split(
+    by_name: Mapping[str, Declaration], words: Sequence[str], usage: str
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the options with their texts, and the files; short flags may be joined."""
+    short, long = "", []
+    for name, option in by_name.items():
+        if name[:2] == "--":
+            long.append(name[2:] + ("" if option.type is bool else "="))
+        else:
+            short += name[1] + ("" if option.type is bool else ":")
+    try:
+        return gnu_getopt(words, short, long)
+    except GetoptError as problem:
+        name = f"{'--' if len(problem.opt) > 1 else '-'}{problem.opt}"
+        if name not in by_name:
+            advice = did_you_mean(
+                name, by_name, f"'{usage.partition(' [')[0]} --help' lists them", 1
+            )
+            raise UsageError(f"{name}: no such option; {advice}") from None
+        expected = f"{name} {by_name[name].metavar}".rstrip()
+        fault = "it takes no value" if by_name[name].type is bool else "its value is missing"
+        raise UsageError(f"{name}: {fault}; expected {expected}") from None
+
+
+def _unabbreviated(word: str, by_name: Mapping[str, Declaration]) -> str:
+    """Complete the beginning of a long name; `UsageError` if it begins several.
+
+    Last names of options that have a letter come first, since they are trec_eval's.
+    """
+    beginning, equals, value = word.partition("=")
+    if beginning[:2] != "--" or len(beginning) == 2 or beginning in by_name:
+        return word
+    names = sorted(name for name in by_name if name.startswith(beginning))
+    names = [
+        name
+        for name in names
+        if by_name[name].names[0][1] != "-" and name == by_name[name].names[-1]
+    ] or names
+    if len(names) > 1:
+        raise UsageError(f"option {beginning} is ambiguous: {', '.join(names)}")
+    return f"{names[0]}{equals}{value}" if names else word
+
+
+def _value(option: Declaration, texts: list[str] | None, usage: str) -> Any:
     if texts is None:
         if option.default is REQUIRED:
-            raise LookupError
+            missing = f"{option.names[0]} {option.metavar}" if option.names else option.metavar
+            raise UsageError(f"{missing} is missing; expected {usage}")
         return list(option.default) if option.many else option.default
     if option.type is bool:
         return True

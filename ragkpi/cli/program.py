@@ -1,8 +1,4 @@
-"""The program: prepare the process, run one command line, and report each failure in one line.
-
-`options` reads usual lines without typer, which is slow to import; typer reads the others and
-words their mistakes.
-"""
+"""The program: prepare the process, run one command line, and report each failure in one line."""
 
 import gc
 import io
@@ -16,7 +12,7 @@ from mmap import mmap
 from shlex import join
 from typing import Any
 
-from ragkpi.cli.commands import COMMANDS, command_of
+from ragkpi.cli.commands import COMMANDS, command_of, usage_of
 from ragkpi.cli.configuration import PROJECT, with_project_options
 from ragkpi.cli.options import values_of
 from ragkpi.cli.runs import run_path
@@ -229,18 +225,21 @@ def main(
 def _page(words: Sequence[str]) -> str | None:
     """Return a help page or completions; None if the line requests neither."""
     shell = os.environ.get("_RAGKPI_COMPLETE")
-    *names, last = [*words[1:2], "--help"] if words[:1] == ["help"] else words or ["-h"]
-    name = "".join(names[:1])
-    asks = last in ("-h", "--help") and len(names) < 2 and name[:1] != "-"
-    if shell is None and not asks:
-        return None
-    if shell is None and name and name not in COMMANDS:
-        raise UsageError(_unknown(name))
-    from ragkpi.cli.help_pages import help_page, offers_as_lines
-
     if shell is not None:
+        from ragkpi.cli.help_pages import offers_as_lines
+
         return offers_as_lines(shell, words)
-    return help_page(name, "all" if last == "--help" else "common")
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
+    name = words[0] if words and words[0][:1] != "-" else ""
+    help_words = {"-h", "--help"} & set(words)
+    if words and (not help_words or (name == "eval" and len(words) > 2)):  # it explains -m
+        return None
+    if name and name not in COMMANDS:
+        raise UsageError(_unknown(name))
+    from ragkpi.cli.help_pages import help_page
+
+    return help_page(name, "all" if "--help" in help_words else "common")
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -275,7 +274,7 @@ def _in_order(
     That is sure if only this order can be read: each file holds what the other was given as.
     """
     name, *words = arguments
-    values = values_of(command_of(name).options(), words) or {}
+    values = values_of(command_of(name).options(), words)
     files = values.get("files", [])
     if name in ("agree", "correct") or len(set(files)) < max(len(files), 2) or "-" in files:
         return []  # of these commands, the first two are qrels
@@ -348,7 +347,7 @@ def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) ->
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Read a command's options, with typer if necessary, and call it; return the exit status."""
+    """Read a command's options, and call it; return the exit status."""
     name, words = "", arguments
     if arguments == ["version"]:
         words = ["--version"]
@@ -357,17 +356,11 @@ def run_command(arguments: Sequence[str]) -> int:
     if name and name not in COMMANDS:
         raise UsageError(_unknown(name))
     command = command_of(name)
-    values = values_of(command.options(), words)
-    if values is None:
-        from ragkpi.cli.typer_commands import values_by_typer
-
-        values = values_by_typer(name, command.options(), words)
-    if values is not None:
-        values, told = with_project_options(values)
-        PROJECT.set(told)
-        if told:
-            interface().note(told)
-        command.call(values)
+    values, project = with_project_options(values_of(command.options(), words, usage_of(name)))
+    PROJECT.set(project)
+    if project:
+        interface().note(project)
+    command.call(values)
     return 0
 
 

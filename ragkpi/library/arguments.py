@@ -207,7 +207,7 @@ def call_of(
         of_run,
         values.get("names", "given"),
         values.get("measure_names", "trec"),
-        "missing" in arguments,
+        "missing" not in arguments,
         **groups,
     )
 

@@ -40,31 +40,6 @@ MeasureNames = Literal["trec", "given"]
 OnProblem = Literal["raised", "kept"]
 
 
-class Notes:
-    """The notes and warnings of a call, in order."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def tell(self, evaluations: Mapping[str, Evaluation]) -> None:
-        """Issue the notes and warnings of runs; a line names its runs unless it concerns all."""
-        for text in concerning({name: run.notes for name, run in evaluations.items()}):
-            self.note(text)
-        for text in concerning({name: run.warnings for name, run in evaluations.items()}):
-            self.warn(text)
-
-    def note(self, text: str) -> None:
-        """Note an omission or an assumption, once."""
-        if text not in self.texts:
-            self.texts.append(text)
-            interface().note(text)
-
-    def warn(self, text: str) -> None:
-        """Warn of a possible misreading."""
-        self.texts.append(text)
-        interface().warn(text)
-
-
 @dataclass(frozen=True)
 class Call:
     """One call of a public function: its measures, settings, formats of files, and notes.
@@ -77,15 +52,17 @@ class Call:
         How to read files.
     run_names, measure_names
         The source of the names of runs and measures in a result.
-    missing_said
-        Whether the user said how to treat missing queries.
+    default_missing
+        Whether missing queries are treated by default, and not as the user chose.
     without_judged
         Whether a run without a judged query counts as 0 where missing queries do, or is refused;
-        always refused where the user did not say that they count.
+        always refused where they count by default.
     labels, clusters
         The labels of queries that make slices; the clusters of queries that depend on each other.
     sources
         Where labels and clusters come from, by role.
+    notes
+        The notes and warnings of the call so far, in order.
     """
 
     requests: Sequence[str]
@@ -96,12 +73,23 @@ class Call:
     run_format: Reading = RECOGNISED
     run_names: Names = "given"
     measure_names: MeasureNames = "trec"
-    missing_said: bool = False
+    default_missing: bool = True
     without_judged: Literal["zero", "refused"] = "zero"
     labels: QueryLabels | None = None
     clusters: Clusters | None = None
     sources: Mapping[str, Any] = field(default_factory=dict)
-    notes: Notes = field(default_factory=Notes)
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Note an omission or an assumption, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+            interface().note(text)
+
+    def warn(self, text: str) -> None:
+        """Warn of a possible misreading."""
+        self.notes.append(text)
+        interface().warn(text)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
         """Resolve the requests, else `default`, else the measures for the relevance format."""
@@ -121,13 +109,13 @@ class Call:
         graded = dict.fromkeys(m.measure.name for m in metrics if m.is_graded)
         if not graded or not evaluator.lacking_grade:
             return list(metrics)
-        self.notes.note(f"without {joined(list(graded))}: {evaluator.lacking_grade}")
+        self.note(f"without {joined(list(graded))}: {evaluator.lacking_grade}")
         return [metric for metric in metrics if not metric.is_graded]
 
     @property
     def fills_missing(self) -> bool:
-        """Whether missing queries count as empty rankings though the user did not say so."""
-        return not self.missing_said and self.settings.missing == "zero"
+        """Whether missing queries count as empty rankings by default."""
+        return self.default_missing and self.settings.missing == "zero"
 
     def read(
         self, qrels: Any, evaluator: Evaluator, runs: Mapping[str, RunOrPath], parts: RunParts
@@ -142,7 +130,7 @@ class Call:
             follows = isinstance(run, Hits) and run.format == "trec"
             follows |= self.settings.only_query is not None  # without that query there is no value
             settings = replace(self.settings, missing="intersection" if follows else "zero")
-            call = replace(self, settings=settings, missing_said=False)
+            call = replace(self, settings=settings, default_missing=True)
             evaluator.settings = settings
         return RunsRead(call, qrels, evaluator, runs, hits)
 
@@ -224,69 +212,71 @@ class RunsRead:
     def evaluate(self, metrics: Sequence[Metric], problems: OnProblem = "raised") -> Evaluations:
         """Evaluate runs, and issue their notes and warnings.
 
-        Where the user did not say how to treat missing queries, a run without judged queries is
-        a problem: all of its values would be 0.
+        A line names its runs unless it concerns all. Where missing queries count by default, a run
+        without judged queries is a problem: all of its values would be 0.
         """
         call = self.call
-        outcomes = self.evaluator.score(self.hits, metrics)
         zero = call.settings.missing == "zero"
-        if call.fills_missing or (zero and call.without_judged == "refused"):
-            outcomes = refuse_unjudged_runs(outcomes, self.evaluator.relevance.judgements.file)
-        runs = self._parted(metrics, outcomes)
+        refused = call.fills_missing or (zero and call.without_judged == "refused")
+        runs = self.scored(metrics, "kept", "refused" if refused else "zero")
         if call.fills_missing:
             for text in runs.missing_notes():
-                call.notes.note(text)
-        call.notes.tell(runs.by_name)
+                call.note(text)
+        for text in concerning({name: run.notes for name, run in runs.by_name.items()}):
+            call.note(text)
+        for text in concerning({name: run.warnings for name, run in runs.by_name.items()}):
+            call.warn(text)
         if problems == "raised":
             interface().refuse(runs.problems)
         return runs
 
-    def scored(self, metrics: Sequence[Metric]) -> Evaluations:
-        """Evaluate runs without a note; one bad run ends the call."""
-        runs = self._parted(metrics, self.evaluator.score(self.hits, metrics))
-        interface().refuse(runs.problems)
-        return runs
-
-    def _parted(
-        self, metrics: Sequence[Metric], outcomes: Sequence[Evaluation | RagkpiError]
+    def scored(
+        self,
+        metrics: Sequence[Metric],
+        problems: OnProblem = "raised",
+        without_judged: Literal["zero", "refused"] = "zero",
     ) -> Evaluations:
-        """Part the runs that were evaluated from the errors of the others."""
+        """Evaluate runs without a note, and part them from the errors of the others."""
+        outcomes = self.evaluator.score(self.hits, metrics)
+        if without_judged == "refused":
+            outcomes = refuse_unjudged_runs(outcomes, self.evaluator.relevance.judgements.file)
+        runs: dict[str, RunOrPath] = {}
         by_name: dict[str, Evaluation] = {}
-        hits, problems = [], []
-        for name, run, outcome in zip(self.runs, self.hits, outcomes, strict=True):
+        hits, errors = [], []
+        for name, read, outcome in zip(self.runs, self.hits, outcomes, strict=True):
             if isinstance(outcome, RagkpiError):
-                problems.append(_about(name, outcome) if len(outcomes) > 1 else outcome)
-            elif isinstance(run, Hits):
-                by_name[name] = outcome
-                hits.append(run)
+                errors.append(_about(name, outcome) if len(outcomes) > 1 else outcome)
+            elif isinstance(read, Hits):
+                runs[name], by_name[name] = self.runs[name], outcome
+                hits.append(read)
+        if problems == "raised":
+            interface().refuse(errors)
         if self.call.clusters is not None:
             from ragkpi.library.slices import queries_of, refuse_alone
 
             refuse_alone(queries_of(run.scores for run in by_name.values()), self.call.clusters)
         names = self.call.names_of({name: run.scores for name, run in by_name.items()})
-        return Evaluations(self, metrics, by_name, hits, names, problems)
+        read_of_runs = self.call, self.qrels, self.evaluator, runs, hits
+        return Evaluations(*read_of_runs, metrics, by_name, names, errors)
 
 
 @dataclass(frozen=True)
-class Evaluations:
+class Evaluations(RunsRead):
     """The runs of a call that could be evaluated, and the errors of the others.
 
     Attributes
     ----------
     by_name
         The evaluated runs by their names in the call.
-    hits
-        What was read of each of them.
     names
         Their names in a result.
     problems
         The errors of the other runs; with several runs, each names its run.
     """
 
-    read: RunsRead
+    hits: Sequence[Hits]
     metrics: Sequence[Metric]
     by_name: Mapping[str, Evaluation]
-    hits: Sequence[Hits]
     names: Sequence[str]
     problems: Sequence[RagkpiError]
 
@@ -299,16 +289,6 @@ class Evaluations:
         return [run.scores for run in self]
 
     @property
-    def call(self) -> Call:
-        """The call that evaluated them."""
-        return self.read.call
-
-    @property
-    def evaluator(self) -> Evaluator:
-        """The qrels and settings behind the values."""
-        return self.read.evaluator
-
-    @property
     def judgements(self) -> Judgements:
         """The judgements of the qrels."""
         return self.evaluator.relevance.judgements
@@ -316,9 +296,8 @@ class Evaluations:
     def over(self, queries: Collection[bytes]) -> Evaluations:
         """Evaluate the runs as if the qrels had these queries alone; without notes."""
         evaluator, view = self.evaluator.over(queries)
-        runs = {name: self.read.runs[name] for name in self.by_name}
-        part = replace(self.read, evaluator=evaluator, runs=runs, hits=list(map(view, self.hits)))
-        return replace(part.scored(self.metrics), names=self.names)
+        part = replace(self, evaluator=evaluator, hits=list(map(view, self.hits)))
+        return part.scored(self.metrics)
 
     def over_common_queries(self) -> Evaluations:
         """Restrict the scores to the queries that all runs have if ``missing="common"``."""
@@ -327,7 +306,7 @@ class Evaluations:
         first = next(iter(self))
         shared = _aligned(list(self.by_name), self.scores)
         if shared[0].queries == first.scores.queries and first.coverage.missing:
-            self.call.notes.note(
+            self.call.note(
                 f"compared over {len(shared[0].queries)} queries; "
                 f"{len(first.coverage.missing)} judged are missing"
             )
@@ -345,13 +324,13 @@ class Evaluations:
     @property
     def notes(self) -> tuple[str, ...]:
         """The notes and warnings of the call so far."""
-        return tuple(self.call.notes.texts)
+        return tuple(self.call.notes)
 
     def signature(self, **files: Any) -> Signature:
         """Sign qrels, other `files` by role, and settings."""
         sizes = [getattr(run.judged, "corpus_size", None) for run in self]
         seen = max((int(size.max(initial=0)) for size in sizes if size is not None), default=None)
-        files = {"qrels": self.read.qrels, **files}
+        files = {"qrels": self.qrels, **files}
         return self.call.signature(self.metrics, files, self.judgements, seen)
 
     def signed(self, **files: Any) -> Signature | None:
@@ -360,7 +339,7 @@ class Evaluations:
 
     def small_print(self) -> list[str]:
         """Return the small print of a picture."""
-        return self.call.small_print(self.read.qrels, self.metrics, next(iter(self)).plain)
+        return self.call.small_print(self.qrels, self.metrics, next(iter(self)).plain)
 
 
 def _aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:

@@ -195,7 +195,7 @@ def scored_runs(
     metrics = call.metrics(default)
     stored = [result.scores for result in results.values()]
     if stored:
-        call.notes.note(
+        call.note(
             "stored results do not say what is unjudged or missing; "
             "with qrels and the runs, compare does"
         )

@@ -98,7 +98,7 @@ def agree(
     together = panel(list(judges), judgements)
     doubt = scales_differ(together)
     if doubt and not (map_levels or map_other):
-        call.notes.warn(doubt)
+        call.warn(doubt)
     names: Sequence[str] = []
     scores = []
     metrics = call.metrics(MEASURES) if named else []
@@ -121,7 +121,7 @@ def agree(
     if differences is not None:
         with replacing(differences, spell("differences")) as file:
             file.writelines(difference_lines(together))
-    return Result(answer, charts, tuple(call.notes.texts), call.signed(metrics, **files))
+    return Result(answer, charts, tuple(call.notes), call.signed(metrics, **files))
 
 
 def _over_shared_queries(call: Call) -> Call:
@@ -132,7 +132,7 @@ def _over_shared_queries(call: Call) -> Call:
     if call.settings.missing == "error":
         return replace(call, pool=None)
     settings = replace(call.settings, missing="zero")
-    return replace(call, settings=settings, missing_said=not call.fills_missing, pool=None)
+    return replace(call, settings=settings, default_missing=call.fills_missing, pool=None)
 
 
 def _judges(

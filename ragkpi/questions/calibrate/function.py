@@ -104,7 +104,7 @@ def _scored(
                 f"{listed(judged.queries, 3)}; scored: {listed(sorted(of_run), 3)})"
             )
         if lacking:
-            runs.call.notes.note(
+            runs.call.note(
                 f"{len(lacking)} of {len(judged.queries)} queries of {path} have no score "
                 f"in {file} and are left out ({listed(lacking, 3)})"
             )

@@ -210,7 +210,7 @@ def compare(
     return ComparisonResult(
         report,
         charts,
-        notes=tuple(call.notes.texts),
+        notes=tuple(call.notes),
         signature=signature,
         problems=[*failed, *missed],
         verdicts=verdicts,

@@ -74,7 +74,7 @@ def correct(
     )
     doubt = correction_doubt(people_say)
     if doubt:
-        call.notes.warn(doubt)
+        call.warn(doubt)
     return Result(
         correction_answer(people_say), None, other.notes, call.signed(metrics, qrels=qrels)
     )

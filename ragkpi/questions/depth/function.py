@@ -169,7 +169,7 @@ def depth(
         return noted(depth_charts(curves), call.small_print(qrels, metrics, judged))
 
     report = depth_answer(curves, tokens_per_passage)
-    return Result(report, charts, tuple(call.notes.texts), call.signed(metrics, qrels=qrels))
+    return Result(report, charts, tuple(call.notes), call.signed(metrics, qrels=qrels))
 
 
 Form = Literal["log", "relevant", "runs", "qrels"]
@@ -230,7 +230,7 @@ def _of_log(
     if isinstance(relevant, Sequence) and len(relevant) != 1:
         raise UsageError(f"{spell('relevant')}: a log takes one number, for events without R")
     if relevant is not None:
-        call.notes.note("R is assumed where events do not have it; bits are as good as that")
+        call.note("R is assumed where events do not have it; bits are as good as that")
     path = os.fspath(log) if isinstance(log, str | os.PathLike) else log
     events = read_events(path, fields, Defaults(call.settings.corpus_size, relevant), limits)
     possible = [event for event in events if limits.m <= event.R]
@@ -238,9 +238,9 @@ def _of_log(
         raise UsageError(f"{spell('log')}: success is possible in no event")
     if len(possible) < len(events):
         left_out = counted(len(events) - len(possible), "event")
-        call.notes.note(f"{left_out} left out, in which success is not possible")
+        call.note(f"{left_out} left out, in which success is not possible")
     answer = depth_answer(curves_of_events(possible, limits, resampling))
-    return Result(answer, None, tuple(call.notes.texts), call.signed((), log=path))
+    return Result(answer, None, tuple(call.notes), call.signed((), log=path))
 
 
 def _needed(at_least: int | str) -> Needed:
@@ -389,7 +389,7 @@ def _curves_of_runs(
     for path, result in with_progress(zip(runs, evaluated, strict=True), "depths", len(runs)):
         deepest = int(result.plain.num_ret.max())
         if usual[-1] > deepest:  # success cannot rise there, but chance does
-            call.notes.warn(
+            call.warn(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
                 f"give a deeper run, or {spell('at')} down to {deepest} ({path})"
             )

@@ -452,7 +452,7 @@ def _is_of_positives(read: RunsRead) -> bool:
     if not (others and read.call.rel_info == "qrels" and (judgements.level >= least).all()):
         return False
     number = counted(len(judgements.queries), "query", "queries")
-    read.call.notes.note(f"over {number}; {spell('measures', 'official')} has trec_eval's measures")
+    read.call.note(f"over {number}; {spell('measures', 'official')} has trec_eval's measures")
     return True
 
 

@@ -74,7 +74,7 @@ def report_document(
     measure as for ``-m``, empty for the first that is a number; `texts` those of queries and of
     documents.
     """
-    evaluator, paths = evaluated.evaluator, list(evaluated.read.runs.values())
+    evaluator, paths = evaluated.evaluator, list(evaluated.runs.values())
     runs, ordered = reported_runs(evaluated, metrics), main_first(metrics, main)
     numeric = [metric for metric in ordered if metric.measure.numeric]
     queries, small = runs[0].scores.queries, _is_small(evaluator, len(paths))

@@ -202,7 +202,7 @@ def report(
     evaluated = read.evaluate(metrics_needed(metrics, evaluator))
     if lacking:
         what = "RA-nWG" if call.pool is None else "RA-nWG, PROC and the diagnosis"
-        call.notes.note(f"without {what}: {lacking}")
+        call.note(f"without {what}: {lacking}")
     document = report_document(
         evaluated,
         metrics,
