@@ -212,9 +212,8 @@ def _split(
     except GetoptError as problem:
         name = f"{'--' if len(problem.opt) > 1 else '-'}{problem.opt}"
         if name not in by_name:
-            advice = did_you_mean(
-                name, by_name, f"'{usage.partition(' [')[0]} --help' lists them", 1
-            )
+            lists = f"'{usage.partition(' [')[0]} --help' lists them"
+            advice = did_you_mean(name, by_name, lists, 1) if len(problem.opt) > 1 else lists
             raise UsageError(f"{name}: no such option; {advice}") from None
         expected = f"{name} {by_name[name].metavar}".rstrip()
         fault = "it takes no value" if by_name[name].type is bool else "its value is missing"

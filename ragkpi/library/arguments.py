@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import partial
 from operator import index
 from types import NoneType
-from typing import Any, Literal, Protocol, TypedDict, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, get_args, get_origin
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
@@ -34,6 +34,9 @@ from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.statistics.decisions import TESTS, CorrectionName, Family, TestName
 from ragkpi.statistics.units import Clusters
 from ragkpi.wording import octets, parse_size
+
+if TYPE_CHECKING:  # few calls have gates
+    from ragkpi.statistics.gates import DecidedBy
 
 T = TypeVar("T")
 Path = str | os.PathLike[str]
@@ -160,6 +163,29 @@ class Comparing(Estimating, total=False):
     trials: int
     correction: CorrectionName
     family: Family
+
+
+class Gating(TypedDict, total=False):
+    """What runs must pass: ``--fail-under`` and ``--fail-under-baseline`` of ``ragkpi eval``.
+
+    Attributes
+    ----------
+    fail_under
+        The limits of values: ``{"ndcg_cut_10": 0.35}``.
+    fail_under_baseline
+        A run, or a result that was stored, that runs may not be worse than by more than `margin`:
+        an amount such as ``0.01``, or a share such as ``"2%"``.
+    gate_by, gate_confidence
+        What fails a run against the baseline: that `compare` says it is ``"worse"`` (None);
+        that it is not shown to be ``"noninferior"``; or its ``"value"`` alone, which fails one of
+        two equal runs half of the time; and how sure the first two have to be.
+    """
+
+    fail_under: Mapping[str, float] | Iterable[tuple[str, float] | str]
+    fail_under_baseline: Run | None
+    margin: float | str | None
+    gate_by: "DecidedBy | None"
+    gate_confidence: float | None
 
 
 def refuse_unknown(arguments: Mapping[str, Any], group: type) -> None:

@@ -144,7 +144,7 @@ def test_pictures(calibrate, tmp_path):
             1,
             "--alphas 0.5,2: expected numbers from 0 to 1",
         ),
-        ("hd-01 1\n", ["-R", "prefs", "-m", "num_q", QRELS, GIVEN[-1]], 1, "No such option: -R;"),
+        ("hd-01 1\n", ["-R", "prefs", "-m", "num_q", QRELS, GIVEN[-1]], 1, "-R: no such option;"),
     ],
 )
 def test_errors_are_one_line(calibrate, quality, arguments, status, says):

@@ -86,10 +86,3 @@ def test_people_who_judged_everything_leave_nothing_to_estimate(ragkpi):
     outcome = ragkpi("correct", "qrels.txt", MODEL, RUNS[0], folder=FIXTURES)
     assert outcome.status == 1
     assert b"people judged all 12 queries" in outcome.err
-
-
-@pytest.mark.parametrize("command", ["eval", "compare"])
-def test_where_people_were_asked_before_their_command_is_named(ragkpi, command):
-    outcome = ragkpi(command, "--human", "people.txt", MODEL, *RUNS[:2], folder=FIXTURES)
-    assert (outcome.status, outcome.out) == (1, b"")
-    assert outcome.err == b"ragkpi: --human: ask ragkpi correct PEOPLE QRELS RUN...\n"

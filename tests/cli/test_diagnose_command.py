@@ -181,8 +181,8 @@ def test_pictures_count_the_quadrants(ragkpi, tmp_path):
     [
         (["qrels", "run"], "--pool RUN"),
         (["--pool", "pool", "qrels"], "1 files; expected two"),
-        (["-m", "map", "--pool", "pool", "qrels", "run"], "No such option: -m;"),
-        (["-R", "prefs", "--pool", "pool", "qrels", "run"], "No such option: -R;"),
+        (["-m", "map", "--pool", "pool", "qrels", "run"], "-m: no such option;"),
+        (["-R", "prefs", "--pool", "pool", "qrels", "run"], "-R: no such option;"),
         (["--grade-map", "rubric", "--pool", "pool", "qrels", "run"], "level 0"),
         (["-k", "0", "--pool", "pool", "qrels", "run"], "-k"),
     ],

@@ -249,8 +249,8 @@ def test_no_measure_is_without_a_panel(ragkpi, tmp_path):
     ("arguments", "says"),
     [
         (["qrels"], "1 files; expected "),
-        (["-J", "qrels", "first"], "No such option: -J;"),
-        (["-R", "prefs", "-m", "num_q", "qrels", "first"], "No such option: -R;"),
+        (["-J", "qrels", "first"], "-J: no such option;"),
+        (["-R", "prefs", "-m", "num_q", "qrels", "first"], "-R: no such option;"),
         (["--within", "all", "qrels", "first"], "--within all"),
         (["qrels", "first", "--assess", "/nowhere/list"], "--assess /nowhere/list"),
     ],

@@ -17,6 +17,7 @@ from ragkpi.library.arguments import (
     ColumnNames,
     Estimating,
     Frame,
+    Gating,
     Labels,
     Measures,
     Queries,
@@ -49,8 +50,8 @@ from ragkpi.statistics.bootstrap import (
 from ragkpi.wording import counted, decoded
 
 if TYPE_CHECKING:  # few evaluations have gates or slices
-    from ragkpi.questions.evaluate.gates import GateLimits, Gates
-    from ragkpi.statistics.gates import DecidedBy, Verdict
+    from ragkpi.questions.evaluate.gates import Gates
+    from ragkpi.statistics.gates import Verdict
 
 
 OF_POSITIVES = ("success.5,10", "recall.5,10", "recip_rank.5,10", "ndcg_cut.5,10")
@@ -271,17 +272,29 @@ class RunResults(EvaluationResult):
         return f"{type(self).__name__}({', '.join(run.name for run in self.evaluation.runs)})"
 
 
-class EvaluationArguments(Estimating, total=False):
-    """The arguments that `evaluate` takes by name, and explains."""
+class EvaluationArguments(Estimating, Gating, total=False):
+    """The arguments that `evaluate` takes by name: `Estimating`, `Gating`, and its own.
+
+    Attributes
+    ----------
+    ci, ci_method
+        Whether the result has confidence intervals, and how they are computed: `RunResult.ci`.
+    zscores
+        A file of `ragkpi.zscores`: all values become z-scores.
+    worst, sort
+        How many queries the report has if it shows them, and by which measure they are ordered,
+        the worst first; None is all of them, and the first measure.
+    by
+        Labels of queries, a path or ``{kind: {query: label}}``: the result also has the values of
+        each slice, the queries of one label, and limits may name one (``"lang=de:ndcg_cut_10"``).
+    problems
+        Whether errors of runs and missed limits are ``"raised"``, or ``"kept"`` in the result's
+        ``problems``, beside the values of the other runs.
+    """
 
     ci: bool
     ci_method: Method | None
     zscores: str | os.PathLike[str] | None
-    fail_under: GateLimits
-    fail_under_baseline: Run | None
-    margin: float | str | None
-    gate_by: DecidedBy | None
-    gate_confidence: float | None
     worst: int | None
     sort: str | None
     by: Labels | None
@@ -307,20 +320,7 @@ def evaluate(
     qrels: AnyQrels,
     run: Runs,
     measures: Measures = (),
-    *,
-    ci: bool = False,
-    ci_method: Method | None = None,
-    zscores: str | os.PathLike[str] | None = None,
-    fail_under: GateLimits = (),
-    fail_under_baseline: Run | None = None,
-    margin: float | str | None = None,
-    gate_by: DecidedBy | None = None,
-    gate_confidence: float | None = None,
-    worst: int | None = None,
-    sort: str | None = None,
-    by: Labels | None = None,
-    problems: OnProblem = "raised",
-    **how: Unpack[Estimating],
+    **how: Unpack[EvaluationArguments],
 ) -> RunResult | RunResults:
     """Evaluate a run, or several, with the numbers that ``ragkpi eval`` prints.
 
@@ -337,30 +337,9 @@ def evaluate(
     measures
         As for ``-m``. If none is named, the official ones; for files of runs in other formats
         than TREC's and judgements without an irrelevant document, `OF_POSITIVES`.
-    ci, ci_method
-        Whether the result has confidence intervals, and how they are computed: `RunResult.ci`.
-    zscores
-        A file of `ragkpi.zscores`: all values become z-scores.
-    fail_under
-        The limits of values: ``{"ndcg_cut_10": 0.35}``.
-    fail_under_baseline
-        A run, or a result that was stored, that runs may not be worse than by more than `margin`:
-        an amount such as ``0.01``, or a share such as ``"2%"``.
-    gate_by, gate_confidence
-        What fails a run against the baseline: that `compare` says it is ``"worse"`` (None);
-        that it is not shown to be ``"noninferior"``; or its ``"value"`` alone, which fails one of
-        two equal runs half of the time; and how sure the first two have to be.
-    worst, sort
-        How many queries the report has if it shows them, and by which measure they are ordered,
-        the worst first; None is all of them, and the first measure.
-    by
-        Labels of queries, a path or ``{kind: {query: label}}``: the result also has the values of
-        each slice, the queries of one label, and limits may name one (``"lang=de:ndcg_cut_10"``).
-    problems
-        Whether errors of runs and missed limits are ``"raised"``, or ``"kept"`` in the result's
-        ``problems``, beside the values of the other runs.
     how
-        See `Estimating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, ``seed``, …
+        See `EvaluationArguments`: ``ci``, ``worst``, ``by``, …; `Gating`: ``fail_under``, …; and
+        `Estimating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, ``seed``, …
 
     Returns
     -------
@@ -396,14 +375,16 @@ def evaluate(
     Traceback (most recent call last):
     ragkpi.errors.GateFailedError: run: P_1 is 0.5, below 0.8 by 0.3
     """
-    call = call_of(measures, how, Estimating, by)
+    call = call_of(measures, how, EvaluationArguments, how.get("by"))
     metrics = call.metrics()
-    bootstrap = bootstrap_of(how, ci_method, call.clusters) if ci else None
-    one_of("problems", problems, get_args(OnProblem))
+    estimated = how.get("ci", False)
+    bootstrap = bootstrap_of(how, how.get("ci_method"), call.clusters) if estimated else None
+    problems = one_of("problems", how.get("problems", "raised"), get_args(OnProblem))
+    worst, zscores = how.get("worst"), how.get("zscores")
     most = None if worst is None else whole("worst", worst, 1)
     several = runs_of(run)
     runs = named_run(run) if several is None else several
-    gates = _gates(runs, fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
+    gates = _gates(runs, how)
     read, depth = runs, 0
     if gates:
         if not call.requests:
@@ -413,7 +394,7 @@ def evaluate(
         call, read = replace(call, without_judged="refused"), {**runs, **gates.runs}
         depth = gates.depth(metrics, call.settings) if gates.runs else 0
     noted = inputs()  # files before reading, so that hashes later cover the same bytes
-    for path in [*read.values(), fail_under_baseline]:
+    for path in [*read.values(), how.get("fail_under_baseline")]:
         if isinstance(path, str | os.PathLike):
             noted.note_file(os.fspath(path))
     evaluator = call.evaluator(qrels, metrics)
@@ -434,7 +415,7 @@ def evaluate(
         raise GateFailedError("; ".join(map(str, missed)))
     scored = {name: scores[call_name] for call_name, name in names.items()}
     return (RunResult if several is None else RunResults)(
-        report_on(scored, bootstrap, signature, verdicts, most, sort, call.labels),
+        report_on(scored, bootstrap, signature, verdicts, most, how.get("sort"), call.labels),
         notes=evaluated.notes,
         signature=signature,
         files=evaluated.call.files(qrels=qrels, zscores=zscores) if noted.hashed else {},
@@ -456,15 +437,14 @@ def _is_of_positives(read: RunsRead) -> bool:
     return True
 
 
-def _gates(
-    runs: Mapping[str, RunOrPath], fail_under: GateLimits, *of_baseline: Any
-) -> Gates | None:
+def _gates(runs: Mapping[str, RunOrPath], how: Gating) -> Gates | None:
     """Return the gates that runs must pass; without any, return None and import nothing."""
-    if not fail_under and all(argument is None for argument in of_baseline):
+    of_baseline = Gating.__annotations__.keys() - {"fail_under"}
+    if not how.get("fail_under") and all(how.get(name) is None for name in of_baseline):
         return None
     from ragkpi.questions.evaluate.gates import gates_of
 
-    return gates_of(runs, fail_under, *of_baseline)
+    return gates_of(runs, how)
 
 
 def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> Mapping[str, Scores]:

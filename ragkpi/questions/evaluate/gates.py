@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import get_args
 
 from ragkpi.errors import DataError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import spell
-from ragkpi.library.arguments import one_of, run_of
+from ragkpi.library.arguments import Gating, one_of, run_of
 from ragkpi.library.call import Evaluations
 from ragkpi.library.comparing import verdicts_on_run
 from ragkpi.library.slices import QuerySlice, queries_of, slices_of
@@ -35,8 +35,6 @@ from ragkpi.statistics.gates import (
 from ragkpi.statistics.paired import Procedure
 from ragkpi.wording import listed, visible
 
-_HEAD = 1 << 12
-
 
 def _baseline_of(path: str) -> StoredResult | RunOrPath:
     """Open a baseline: a run, the only run of a result, or the last of a log without a miss."""
@@ -51,9 +49,6 @@ def _baseline_of(path: str) -> StoredResult | RunOrPath:
         stored = f"{len(results)} runs ({names})" if results else "no run that passed its gates"
         raise UsageError(f"{path}: it holds {stored}; store one")
     return results[0]
-
-
-GateLimits = Mapping[str, float] | Iterable[tuple[str, float] | str]
 
 
 @dataclass(frozen=True)
@@ -149,34 +144,28 @@ def _slices_of(
     return own
 
 
-def gates_of(
-    runs: Mapping[str, RunOrPath],
-    fail_under: GateLimits,
-    baseline: Any,
-    margin: float | str | None,
-    gate_by: DecidedBy | None,
-    gate_confidence: float | None,
-) -> Gates:
+def gates_of(runs: Mapping[str, RunOrPath], how: Gating) -> Gates:
     """Return the gates of a call on these runs, or refuse wrong arguments."""
+    fail_under, baseline = how.get("fail_under", ()), how.get("fail_under_baseline")
     limits = [
         parse_gate(limit if isinstance(limit, str) else f"{limit[0]}={limit[1]}")
         for limit in (fail_under.items() if isinstance(fail_under, Mapping) else fail_under)
     ]
+    margin, gate_by, confidence = how.get("margin"), how.get("gate_by"), how.get("gate_confidence")
     if baseline is None:
-        idle = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
+        idle = {"margin": margin, "gate_by": gate_by, "gate_confidence": confidence}
         for name, value in idle.items():
             if value is not None:
                 instead = f"no baseline; give {spell('fail_under_baseline')} RUN with it"
                 raise UsageError(f"{spell(name)} {value}: {instead}")
         return Gates(limits)
-    if gate_confidence is not None and not 0 < gate_confidence < 1:
-        raise UsageError(
-            f"{spell('gate_confidence')} {gate_confidence:g}: expected a share such as 0.95"
-        )
+    if confidence is not None and not 0 < confidence < 1:
+        begin = f"{spell('gate_confidence')} {confidence:g}"
+        raise UsageError(f"{begin}: expected a share such as 0.95")
     against = BaselineGate(
         margin_of(margin),
         one_of("gate_by", gate_by or "worse", get_args(DecidedBy)),
-        Procedure(family="all", bootstrap=Bootstrap(level=gate_confidence or 0.95)),
+        Procedure(family="all", bootstrap=Bootstrap(level=confidence or 0.95)),
     )
     if not isinstance(baseline, str | os.PathLike):
         return Gates(limits, _named(run_of(baseline), runs), against)
