@@ -14,7 +14,7 @@ PACKAGE = Path(ragkpi.__file__).parent
 
 # From the ground up. Rooms on one line do not know each other.
 ORDER = [
-    ["version", "errors", "progress", "arrays", "plain_kernel", "_kernel"],
+    ["version", "errors", "arrays", "plain_kernel", "_kernel"],
     ["kernel", "interface"],
     ["wording"],
     ["files"],
