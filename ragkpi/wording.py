@@ -192,12 +192,24 @@ def exact_percent(share: float) -> str:
     return f"{share * 100:.12g} %"
 
 
-def percent(share: float) -> str:
+def percent(share: float, digits: int = 0) -> str:
     """Write a share; what is not all, or not nothing, never looks like it."""
-    whole = round(share * 100)
-    if 0 < share < 1 and whole in (0, 100):
-        return f"{share * 100:.1f} %" if 0.0005 <= share < 0.9995 else f"nearly {whole} %"
-    return f"{whole} %"
+    for decimals in (digits, 1):
+        text = rounded(share * 100, "decimal", decimals)
+        if not 0 < share < 1 or float(text) not in (0, 100):
+            return f"{text} %"
+    return f"nearly {round(share) * 100} %"
+
+
+def beside(value: float, bound: float, digits: int, kind: Literal["f", "g"] = "f") -> str:
+    """Write a number with its digits, and with more where these would put it onto a bound.
+
+    >>> beside(0.0312, 0.05, 2), beside(0.0496, 0.05, 2), beside(0.00012, 0.05, 2, "g")
+    ('0.03', '0.0496', '0.00012')
+    """
+    text = f"{value:.{digits}{kind}}"
+    moved = abs(value - bound) > 1e-12 and (float(text) - bound) * (value - bound) <= 0
+    return beside(value, bound, digits + 1, kind) if moved else text
 
 
 def short_p(p: float) -> str:
@@ -206,7 +218,7 @@ def short_p(p: float) -> str:
     >>> short_p(0.01234), short_p(2e-7)
     ('0.0123', '2e-07')
     """
-    return f"{p:.4f}" if p >= 0.00005 else f"{p:.1g}"
+    return beside(p, 0.05, 4) if p >= 0.00005 else f"{p:.1g}"
 
 
 def parse_size(text: str) -> int:

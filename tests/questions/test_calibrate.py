@@ -280,12 +280,20 @@ def test_one_measure_gets_a_sentence():
     )
 
 
+def test_a_p_value_is_on_the_side_of_its_sentence():
+    """With three decimals 0.0496 would be 0.050, which is no reason to say that it tracks."""
+    judged = made(40, 21)
+    found = calibration(["P.10"], (judged, quality(judged, values_of(judged, "P.10"))))
+    close = replace(found, correlations=[replace(c, p=0.0496) for c in found.correlations])
+    assert verdict(close) == "P_10 tracks quality: rho 1.00 [1.00, 1.00], p = 0.0496."
+
+
 def test_a_measure_against_quality_does_not_track_it():
     judged = made(40, 21)
     scores = quality(judged, -values_of(judged, "P.10"))
     said = verdict(calibration(["P.10", "recip_rank"], (judged, scores)))
     assert re.match(r"P_10( and 1 more run| runs) against quality: rho -1\.00 \[", said)
-    assert said.endswith("None of the 2 measures is shown to track it.")
+    assert said.endswith("Neither measure is shown to track it.")
 
 
 def test_equal_trackers_are_not_told_apart():

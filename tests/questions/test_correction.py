@@ -12,7 +12,7 @@ from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.questions.correct import study as correction_study
 from ragkpi.questions.correct.answer import correction_answer, correction_doubt
 from ragkpi.statistics.prediction_powered import prediction_powered
-from tests.made_scores import BOR, MAP, NUM_Q, NUM_RET, scores
+from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, scores
 
 
 def names(numbers):
@@ -166,3 +166,22 @@ def test_a_true_difference_of_nothing_is_rarely_called_one():
         model = [scores([(MAP, run)], names(range(90))) for run in says]
         called += correct(human, model, "differences").corrected[0].result.p < 0.05
     assert 0.02 * 300 <= called <= 0.085 * 300  # 5 of 100, give or take 2.5 standard errors
+
+
+def test_a_judge_that_says_less_than_people_alone_is_said_to():
+    """The model knows one measure and guesses the other, which costs a degree of freedom."""
+    random = np.random.default_rng(5)
+    truth, noise = random.normal(0.5, 0.15, (2, 120)), random.normal(0.5, 0.15, 120)
+    human = [scores([(MAP, truth[0, :12]), (HARM, truth[1, :12])], names(range(12)))]
+    model = [scores([(MAP, truth[0]), (HARM, noise)], names(range(120)))]
+    found = correct(human, model, "values")
+    worth = [round(one.result.worth) for one in found.corrected]
+    assert worth[0] > 12 > worth[1]
+    assert (
+        correction_answer(found)
+        .verdict[0]
+        .endswith(
+            f"model makes the 12 queries of people worth {worth[1]} to {worth[0]}; where it is worth "
+            "less than 12, people alone say more."
+        )
+    )

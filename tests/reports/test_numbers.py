@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from ragkpi.wording import as_json, exact, rounded, visible
+from ragkpi.wording import as_json, beside, exact, percent, rounded, visible
 
 INF, NAN = math.inf, math.nan
 
@@ -68,3 +68,20 @@ def test_exact_and_json(value, style, digits, text, json):
 
 def test_visible():
     assert visible("a\x1b[0m\n\x7f\x9b\udcff中") == r"a\x1b[0m\x0a\u007f\u009b\xff中"
+
+
+@pytest.mark.parametrize("kind", ["f", "g"])
+@pytest.mark.parametrize("bound", [0.05, 0.5, 50.0])
+def test_a_number_is_written_on_its_side_of_a_bound(bound, kind):
+    random = np.random.default_rng(3)
+    for value in bound * (1 + random.normal(size=500) * 10.0 ** -random.integers(0, 9, 500)):
+        text = beside(float(value), bound, 2, kind)
+        assert (float(text) < bound, float(text) > bound) == (value < bound, value > bound)
+    assert float(beside(bound, bound, 2, kind)) == bound
+
+
+def test_what_is_not_all_never_looks_like_it():
+    shares = [0, 0.0004, 0.004, 0.0449, 0.5, 0.996, 0.99996, 1, -0.0002]
+    texts = ["0 %", "nearly 0 %", "0.4 %", "4 %", "50 %", "99.6 %", "nearly 100 %", "100 %", "0 %"]
+    assert list(map(percent, shares)) == texts
+    assert percent(0.0449, 1) == "4.5 %"

@@ -33,7 +33,7 @@ from ragkpi.questions.calibrate.study import (
     Tuning,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
-from ragkpi.wording import counted, joined, percent, with_interval
+from ragkpi.wording import beside, counted, joined, percent, with_interval
 
 _COEFFICIENTS = {
     "spearman": "rank correlation (Spearman's rho)",
@@ -230,18 +230,22 @@ def _nothing_sentence(overall: Sequence[Correlation]) -> str:
     alone = len(directed) == 1
     if against:
         more = f" and {len(against) - 1} more run" if len(against) > 1 else " runs"
-        rest = "" if alone else f" None of the {len(directed)} measures is shown to track it."
+        rest = "" if alone else f" {_none_of(directed)} is shown to track it."
         return f"{name}{more} against quality: {figures}.{rest}"
     if alone:
         return f"{name} is not shown to track quality: {figures}."
-    none = f"None of the {len(directed)} measures is shown to track quality"
+    none = f"{_none_of(directed)} is shown to track quality"
     return f"{none} (the strongest is {name}: {figures})."
+
+
+def _none_of(measures: Sequence[Correlation]) -> str:
+    return "Neither measure" if len(measures) == 2 else f"None of the {len(measures)} measures"
 
 
 def _figures(correlation: Correlation) -> str:
     rho, interval = correlation.coefficients["spearman"], correlation.intervals["spearman"]
     p = correlation.p
-    p_text = "p < 0.001" if p < 0.001 else f"p = {p:.{3 if p < 0.1 else 2}f}"
+    p_text = "p < 0.001" if p < 0.001 else f"p = {beside(p, SIGNIFICANT, 3 if p < 0.1 else 2)}"
     return f"rho {with_interval(rho, interval, 'decimal', 2)}, {p_text}"
 
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from ragkpi.questions.correct.study import CorrectedMetric, Correction
+from ragkpi.questions.correct.study import UNLIKELY, CorrectedMetric, Correction
 from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
-from ragkpi.wording import counted, exact_percent, listed, rounded, with_interval
+from ragkpi.wording import beside, counted, exact_percent, listed, rounded, with_interval
 
 _FEW = 30  # with fewer queries, intervals assume values that are not very skewed
 
@@ -102,7 +102,7 @@ def _sampled(correction: Correction) -> str:
     verdict = "they do not look like one" if worst.doubtful else "nothing speaks against it"
     return (
         f"; {verdict}: the other judge gives them {worst.metric.name} {judged}, "
-        f"the others {rest} (p = {worst.p:.2g})"
+        f"the others {rest} (p = {beside(worst.p, UNLIKELY, 2, 'g')})"
     )
 
 
@@ -134,12 +134,14 @@ def _worth(correction: Correction) -> str:
     """Say how many queries of people alone the other judge is worth."""
     people, other = correction.judges
     worth = [e.result.worth for e in correction.corrected if finite(e.result.interval)] or [0.0]
-    least, most = min(worth), max(worth)
-    span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
-    queries = f"the {correction.judged} queries of {people}"
-    if most / correction.judged - 1 < 0.05:
+    least, most, judged = min(worth), max(worth), correction.judged
+    queries = f"the {judged} queries of {people}"
+    if most / judged - 1 < 0.05:
         return f"{other} adds little to {queries}."
-    return f"{other} makes {queries} worth {span}."
+    span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
+    # To estimate how far a judge can be trusted costs more than some judges bring.
+    less = f"; where it is worth less than {judged}, people alone say more"
+    return f"{other} makes {queries} worth {span}{less if round(least) < judged else ''}."
 
 
 def _about_values(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
@@ -167,10 +169,11 @@ def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric
     claims = []
     for claim in sorted(by_claim):
         first, *more = by_claim[claim]
+        p = beside(first.p_corrected, limit, 2, "g")
         others = f" and {counted(len(more), 'more difference')}" if more else ""
         claims.append(
             f"{first.run} is {claim} {baseline} by {first.metric.name} "
-            f"({_estimated(first, 'signed')}, p = {first.p_corrected:.2g}){others}"
+            f"({_estimated(first, 'signed')}, p = {p}){others}"
         )
     return f"By people, over all queries, {'; '.join(claims)}."
 

@@ -21,7 +21,7 @@ FEWEST = 10  # queries with both judgements; fewer make intervals too narrow
 
 Of = Literal["values", "differences"]
 _RARE = 10  # with fewer queries of the rarer of two values, an interval covers too little
-_UNLIKELY = 0.05
+UNLIKELY = 0.05
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Sampling:
 
     @property
     def doubtful(self) -> bool:
-        return self.p < _UNLIKELY
+        return self.p < UNLIKELY
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from ragkpi.questions.depth.study import (
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.statistics.bootstrap import FEW, UNKNOWN
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
-from ragkpi.wording import counted, percent, with_interval
+from ragkpi.wording import beside, counted, percent, with_interval
 
 _FEW = 4  # most depths in a sentence
 _FEW_RUNS = 3  # most runs with a sentence of their own
@@ -288,8 +288,8 @@ def _void(study: Study, limits: Limits) -> str:
     choice, reached = study.choice, study.reached
     if reached and reached.depth is None:
         return (
-            f"{reached.measure} is {reached.value:.3f} at most, down to K = {reached.deepest:,}; "
-            f"{reached.least:g} was asked for"
+            f"{reached.measure} is {beside(reached.value, reached.least, 3)} at most, down to "
+            f"K = {reached.deepest:,}; {reached.least:g} was asked for"
         )
     if study.affordable is None:
         return f"no query finds {_what(limits)}"
@@ -298,7 +298,7 @@ def _void(study: Study, limits: Limits) -> str:
     return (
         f"at K = {choice.depth:,}, {choice.success:.3f} of the queries have {_what(limits)}, and "
         f"{choice.chance:.3f} of random draws; chance alone does as well with probability "
-        f"{choice.evidence:.2f} (limit {CHANCE_LIMIT:g})"
+        f"{beside(choice.evidence or 0.0, CHANCE_LIMIT, 2)} (limit {CHANCE_LIMIT:g})"
     )
 
 
@@ -389,7 +389,8 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
     if choice.limit == "max_loss":
         return f"no deeper list stays within {_allowed(limits)} of the best"
     if choice.limit == "target" and reached:
-        return f"{reached.measure} is {reached.value:.3f} there, and below {reached.least:g} above"
+        value = beside(reached.value, reached.least, 3)
+        return f"{reached.measure} is {value} there, and below {reached.least:g} above"
     if choice.limit == "most":
         takes = f"{reached.measure} = {reached.least:g} takes {reached.depth:,}" if reached else ""
         return "there is no room for more" + (f", and {takes}" if reached else "")

@@ -18,7 +18,7 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.diagnose.study import FEWEST, Blame, Diagnosis, Fault, blame
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.wording import counted, decoded, listed, percent
+from ragkpi.wording import beside, counted, decoded, listed, percent
 
 _CORNERS: tuple[Fault, ...] = ("retriever", "fine", "both", "reranker")
 _BOOTSTRAP = Bootstrap()
@@ -167,7 +167,7 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
         yield f"nothing useful in the pool: {empty} (PROC is 0, %PROC NA; no point in a chart)"
     shares = diagnosis.mean_shares
     if shares:
-        pool, selection, realised = (f"{share * 100:.1f} %" for share in shares)
+        pool, selection, realised = (percent(share, 1) for share in shares)
         useful = len(diagnosis.queries) - counts["NA"]
         yield (
             f"of the ideal gain, over {counted(useful, 'query', 'queries')}: {pool} missed by the "
@@ -178,9 +178,10 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
     if blamed is not None:
         yield interval_note(bootstrap, " of the share of the lost gain")
         units = counted(FEWEST, blamed.unit, _SEVERAL[blamed.unit])
+        limit = round(1 - bootstrap.level, 12)
         yield (
             "a stage is named if the interval lies on one side of 50 %, a randomization test of "
-            f"the stages' losses has p <= {1 - bootstrap.level:.2g} (here {blamed.p:.2g}), at "
+            f"the stages' losses has p <= {limit:.2g} (here {beside(blamed.p, limit, 2, 'g')}), at "
             f"least {units} lost gain (here {blamed.losing}), and one {blamed.unit} more could "
             f"not turn it: the lead exceeds the ideal gain of one {blamed.unit} (here that of "
             f"{blamed.lead:.1f})"
@@ -226,8 +227,10 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
 
 
 def _points(share: float) -> str:
-    """Write a share, or an end of its interval, as percents from 0 to 100, without the sign."""
-    return percent(min(max(share, 0), 1)).removesuffix(" %")
+    """Write a share, or an end of its interval, as percents from 0 to 100, beside a half."""
+    share = min(max(share, 0), 1)
+    half = 0.495 < share < 0.505  # more than a half says so
+    return beside(100 * share, 50, 0) if half else percent(share).removesuffix(" %")
 
 
 def _findings(diagnosis: Diagnosis, blamed: Blame | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ragkpi.bounds.bounds import Bounded, HoleBounds, Swap, depth_needed
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, best_first, noted
 from ragkpi.questions.holes.assessment import Candidate
 from ragkpi.reports.layout import ALL, Answer, Cell, Column, Table
-from ragkpi.wording import counted, decoded, listed, rounded
+from ragkpi.wording import counted, decoded, listed, percent, rounded
 
 
 def holes_answer(
@@ -192,16 +192,12 @@ def _about_swaps(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
 def _to_judge(named: Sequence[Candidate], among: int, together: float) -> Iterator[str]:
     if named:
         documents = ", ".join(
-            f"{_document(candidate)} ({_share(candidate.share)})" for candidate in named
+            f"{_document(candidate)} ({percent(candidate.share, 1)})" for candidate in named
         )
         yield (
             f"Judge first: {documents}. {len(named)} of {among} that matter, together "
-            f"{_share(together)} of the uncertainty."
+            f"{percent(together, 1)} of the uncertainty."
         )
-
-
-def _share(uncertainty: float) -> str:
-    return f"{uncertainty * 100:.1f} %"
 
 
 def _findings(
