@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, compress, pairwise
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ragkpi.version import __version__
@@ -147,6 +147,12 @@ class Report(Protocol):
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield JSON objects, one per line, valid under ``schema.json#/$defs/line``."""
+
+
+def filled(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> Table:
+    """Return a table without the columns that no row fills."""
+    kept = [not rows or any(row[n].value is not None for row in rows) for n in range(len(columns))]
+    return Table(list(compress(columns, kept)), [list(compress(row, kept)) for row in rows])
 
 
 def finite(interval: tuple[float, float]) -> tuple[float, float] | None:

@@ -177,11 +177,8 @@ def test_a_judge_that_says_less_than_people_alone_is_said_to():
     found = correct(human, model, "values")
     worth = [round(one.result.worth) for one in found.corrected]
     assert worth[0] > 12 > worth[1]
-    assert (
-        correction_answer(found)
-        .verdict[0]
-        .endswith(
-            f"model makes the 12 queries of people worth {worth[1]} to {worth[0]}; where it is worth "
-            "less than 12, people alone say more."
-        )
+    said = correction_answer(found).verdict[0]
+    less = "; where it is worth less than 12, people alone say more."
+    assert said.endswith(
+        f"model makes the 12 queries of people worth {worth[1]} to {worth[0]}{less}"
     )

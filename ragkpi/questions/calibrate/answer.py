@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import compress
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -32,7 +32,7 @@ from ragkpi.questions.calibrate.study import (
     Lead,
     Tuning,
 )
-from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
+from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.wording import beside, counted, joined, percent, with_interval
 
 _COEFFICIENTS = {
@@ -71,8 +71,6 @@ def calibration_answer(calibration: Calibration) -> Answer:
         *(_correlation_column(name, "detail") for name in ("kendall", "pearson")),
         *_of_alpha(calibration.alpha_by),
     ]
-    over_runs = calibration.over_runs
-    selection = [True] * 5 + [bool(within)] * 2 + [bool(over_runs)] + [True] * 2 + [bool(tuned)] * 5
     rows = []
     for correlation in calibration.correlations:
         name, segment = correlation.metric.name, correlation.segment
@@ -80,7 +78,7 @@ def calibration_answer(calibration: Calibration) -> Answer:
         if segment == ALL:
             inside = within.get(name)
             tested = [_rho(inside), Cell(inside.p)] if inside else [Cell()] * 2
-            of_all = [Cell(correlation.p), *tested, Cell(over_runs.get(name))]
+            of_all = [Cell(correlation.p), *tested, Cell(calibration.over_runs.get(name))]
         cells = [
             *map(Cell, (segment, name, correlation.observations)),
             _rho(correlation),
@@ -88,9 +86,12 @@ def calibration_answer(calibration: Calibration) -> Answer:
             *(_rho(correlation, of) for of in ("kendall", "pearson")),
             *tuned.get((name, segment), [Cell()] * 5),
         ]
-        rows.append(list(compress(cells, selection)))
-    notes, explanation = list(_notes(calibration)), list(_explanation(calibration))
-    table = Table(list(compress(columns, selection)), rows, notes, explanation=explanation)
+        rows.append(cells)
+    table = replace(
+        filled(columns, rows),
+        notes=list(_notes(calibration)),
+        explanation=list(_explanation(calibration)),
+    )
     return Answer("calibrate", table, list(_verdict(calibration)), _findings(calibration), 1)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from ragkpi.questions.correct.study import UNLIKELY, CorrectedMetric, Correction
-from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
+from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.wording import beside, counted, exact_percent, listed, rounded, with_interval
 
 _FEW = 30  # with fewer queries, intervals assume values that are not very skewed
@@ -27,7 +28,6 @@ def correction_answer(correction: Correction) -> Answer:
         Column("p", "decimal", role="detail"),
         Column("p_corrected", "decimal"),
     ]
-    selection = slice(None if differences else -2)
     rows = []
     for entry in correction.corrected:
         result, style = entry.result, entry.metric.measure.style
@@ -36,13 +36,13 @@ def correction_answer(correction: Correction) -> Answer:
             Cell(result.other, style=style),
             Cell(result.human, finite(result.human_interval), style=style),
             Cell(result.estimate, finite(result.interval), style=style),
-            *map(Cell, (result.tuning, result.worth, result.p, entry.p_corrected)),
+            *map(Cell, (result.tuning, result.worth)),
+            *map(Cell, (result.p, entry.p_corrected) if differences else (None, None)),
         ]
-        rows.append(cells[selection])
-    table = Table(
-        columns[selection],
-        rows,
-        list(_correction_notes(correction)),
+        rows.append(cells)
+    table = replace(
+        filled(columns, rows),
+        notes=list(_correction_notes(correction)),
         explanation=list(_computed(correction)),
     )
     return Answer(

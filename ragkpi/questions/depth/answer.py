@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, replace
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from ragkpi.questions.depth.study import (
     Stability,
     Study,
 )
-from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.layout import Answer, Cell, Column, Table, filled
 from ragkpi.statistics.bootstrap import FEW, UNKNOWN
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
 from ragkpi.wording import beside, counted, percent, with_interval
@@ -67,8 +66,8 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
                 "off."
             )
     intervals = interval_notes(curves.bootstrap, curves.estimated)
-    table = Table(
-        *_depth_table(curves, tokens_per_passage),
+    table = replace(
+        _depth_table(curves, tokens_per_passage),
         notes=[*notes, *intervals[1:]],
         explanation=[*explanation, *intervals[:1]],
     )
@@ -151,16 +150,15 @@ def _of_log(curve: Curve, depth: int) -> str:
     return f"{at}: {figures}, {2**bits:.3g} times as often; a perfect system has {ceiling:.2f}."
 
 
-def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], list[list[Cell]]]:
+def _depth_table(curves: Curves, tokens: float | None) -> Table:
     measures = curves.curves[0].measures
-    selection = (curves.several, True, tokens is not None, any(c.quality for c in curves.curves))
-    heads = (
+    columns = [
         Column("run"),
         Column("K", "integer", legend="documents retrieved" if curves.curves[0].name else ""),
         Column("tokens", "integer"),
         Column("quality", "decimal", legend="of the answers, as given"),
-    )
-    columns = [
+    ]
+    columns += [
         Column(
             measure.name,
             measure.style,
@@ -173,14 +171,15 @@ def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], li
     ]
     rows = []
     for curve in curves.curves:
+        name = curve.name if curves.several else None
         for depth in curves.depths:
-            head = (curve.name, depth, depth * (tokens or 0), curve.quality.get(depth))
+            cost = None if tokens is None else depth * tokens
             values = [
                 Cell(curve.value(measure.name, depth), curve.interval(measure.name, depth))
                 for measure in measures
             ]
-            rows.append([*compress(map(Cell, head), selection), *values])
-    return [*compress(heads, selection), *columns], rows
+            rows.append([*map(Cell, (name, depth, cost, curve.quality.get(depth))), *values])
+    return filled(columns, rows)
 
 
 def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
