@@ -38,7 +38,7 @@ from ragkpi.files.trec import (
     Origin,
     QrelsColumns,
     RunColumns,
-    judged_or_not,
+    levels_of,
     plain_qrels,
     refuse_empty,
     run_columns,
@@ -46,8 +46,7 @@ from ragkpi.files.trec import (
 )
 from ragkpi.files.writing import Rankings
 
-# The kinds of columns. Levels are int64 in a batch where all of them are whole; other numbers are
-# NaN where there is none.
+# A level may be true or false, a number not; others are NaN where there is none.
 ColumnUse = Literal["ids", "number", "level", "other"]
 
 _PIECE = 1 << 20
@@ -89,20 +88,20 @@ class ArrowTable:
 
         Raises `InputError`, with the row, for a null or a NaN.
         """
-        for message, sizes in self._batches({"columns": columns, "at_once": at_once}):
+        for sizes in self._batches({"columns": columns, "at_once": at_once}):
             buffers = iter(sizes)
             batch: dict[tuple[str, ColumnUse], Any] = {}
-            for (name, use), type_ in zip(columns, message["types"], strict=True):
-                if type_ == "large_binary":
+            for name, use in columns:
+                if use == "ids":
                     batch[name, use] = self._ids(next(buffers), next(buffers))
                 else:
-                    batch[name, use] = self._numbers(next(buffers), name, use, type_)
+                    batch[name, use] = self._numbers(next(buffers), name, use)
             self._read += len(batch[columns[0]])
             yield batch
 
     def rows(self, names: Sequence[str], at_once: int) -> Iterator[list[dict[str, Any]]]:
         """Yield the next rows as JSON objects of these columns; a part may lack some."""
-        for _, (size,) in self._batches({"rows": names, "at_once": at_once}):
+        for (size,) in self._batches({"rows": names, "at_once": at_once}):
             yield json.loads(self._buffer(size).tobytes())
 
     def close(self) -> None:
@@ -118,15 +117,15 @@ class ArrowTable:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _batches(self, order: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[int]]]:
-        """Yield the message and the buffer sizes of every batch in all parts."""
+    def _batches(self, order: dict[str, Any]) -> Iterator[list[int]]:
+        """Yield the buffer sizes of every batch in all parts."""
         self._send(order)
         for path in [None, *self._source.parts[1:]]:
             if path is not None:
                 with Source(path) as part:
                     self._open_part(part)
             while "end" not in (message := self._answer()):
-                yield message, message["sizes"]
+                yield message["sizes"]
 
     def _open_part(self, part: Source) -> tuple[list[str], list[str]]:
         """Send the bytes of a part; return the names of its columns, and of nested ones."""
@@ -187,12 +186,8 @@ class ArrowTable:
         bounds -= bounds[0]
         return Tokens(text, bounds[:-1], bounds[1:])
 
-    def _numbers(self, size: int, name: str, use: ColumnUse, type_: str) -> FloatArray | IntArray:
-        numbers: FloatArray | IntArray = self._buffer(size).view(type_)
-        if use == "number" and type_ == "int64":
-            if numbers.min() < -(2**53) or numbers.max() > 2**53:
-                raise broken(self._source, f"column {name} (whole numbers beyond 2^53)")
-            return numbers.astype(np.float64)
+    def _numbers(self, size: int, name: str, use: ColumnUse) -> FloatArray:
+        numbers: FloatArray = self._buffer(size).view(np.float64)
         wrong = np.flatnonzero(np.isnan(numbers))
         if len(wrong) and use != "other":
             row = self._read + int(wrong[0]) + 1
@@ -319,9 +314,11 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
             rows += len(batches[-1][0])
             refuse_bomb(source, rows)
     none = Tokens.from_strings([])
-    queries, documents, numbers = zip(*(batches or [[none, none, np.zeros(0, int)]]), strict=True)
+    queries, documents, numbers = zip(*(batches or [[none, none, np.zeros(0)]]), strict=True)
     query, document = Tokens.joined(queries), Tokens.joined(documents)
-    level, gain = _levels(source, name, np.concatenate(numbers))
+    if not (np.abs(number := np.concatenate(numbers)) <= 2.0**53).all():
+        raise broken(source, f"column {name} (numbers beyond 2^53)")
+    level, gain = levels_of(number)
     line = np.arange(1, len(query) + 1)
     refuse_empty(source.name, query, line, "query id")
     refuse_empty(source.name, document, line, "document id")
@@ -337,20 +334,8 @@ def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) 
     recognised = partial(recognise, first[:LOOKED_AT], kind)
     shape = shape_for(kind, source.name, shape, recognised, fallback)
     rows = enumerate(chain(first, chain.from_iterable(batches)), start=1)
-    records = (Record(number, number, row) for number, row in rows)
+    records = (Record(number, row) for number, row in rows)
     yield from ShapeReader(shape, source.name).read(records)
-
-
-def _levels(
-    source: Source, name: str, number: IntArray | FloatArray
-) -> tuple[IntArray, FloatArray | None]:
-    """Return levels, and gains if any is fractional, as in `QrelsColumns`."""
-    if number.dtype == np.int64:
-        return number.astype(np.int64, copy=False), None
-    if not (np.abs(number) <= 2.0**53).all():
-        raise broken(source, f"column {name} (numbers beyond 2^53)")
-    gain = number.astype(np.float64, copy=False)
-    return judged_or_not(gain), gain
 
 
 _ROWS_OF_BATCH = 1 << 16  # written at a time

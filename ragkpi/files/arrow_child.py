@@ -32,12 +32,7 @@ except ImportError as problem:
 # Rows decoded at a time: an id that takes few bytes in the file may be long.
 _ROWS_AT_ONCE = 1 << 11
 _BYTES_AT_ONCE = 1 << 24  # of batches sent together
-# Types sent without a cast: a cast imports pyarrow.compute, which takes time.
-_SAME = {
-    "large_binary": ("large_binary", "large_string"),
-    "float64": ("double",),
-    "int64": ("int64",),
-}
+_IDS = ("large_binary", "large_string")  # as they are sent
 # A message of zero length ends a stream; before Arrow 0.15 it had no continuation mark.
 _ENDS_OF_STREAM = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")
 
@@ -112,9 +107,8 @@ def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
             if "rows" in wanted:
                 _send(answers, {}, _rows(table, wanted["rows"]))
             else:
-                columns = [_column(table, name, kind, above) for name, kind in wanted["columns"]]
-                views = [view for type_, column in columns for view in _buffers(column, type_)]
-                _send(answers, {"types": [type_ for type_, _ in columns]}, *views)
+                columns = [_column(table, name, use, above) for name, use in wanted["columns"]]
+                _send(answers, {}, *(view for column in columns for view in _buffers(column)))
             above += len(table)
         _send(answers, {"end": True})
         answers.flush()
@@ -201,13 +195,10 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
-def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
-    """Return a column in one piece, without nulls, and the type in which it is sent.
-
-    The kind ``"level"`` is int64 if all numbers of the batch are whole.
-    """
-    if kind == "other":
-        return "float64", _numbers_or_nan(table, name)
+def _column(table: Any, name: str, use: str, above: int) -> Any:
+    """Return a column in one piece, without nulls: ids, or numbers as doubles."""
+    if use == "other":
+        return _numbers_or_nan(table, name)
     if table.column_names.count(name) > 1:
         raise _Refused("column", reason=f"{name} twice")
     if name not in table.column_names:  # only the first part has it
@@ -217,24 +208,15 @@ def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
         row = next(row for row, value in enumerate(column, start=above + 1) if not value.is_valid)
         raise _Refused("null", name=name, row=row)
     try:
-        if kind == "ids":
-            type_, column = "large_binary", _as_ids(column)
-        elif kind == "number":
-            if pyarrow.types.is_boolean(column.type):
-                raise _Refused("column", reason=f"{name} is true or false")
-            type_ = "int64" if str(column.type) == "int64" else "float64"
-        else:
-            type_ = "int64"
-        if str(column.type) not in _SAME[type_]:
-            try:
-                column = column.cast(type_)
-            except pyarrow.ArrowException:
-                if kind != "level":
-                    raise
-                type_, column = "float64", column.cast("float64")
+        if use == "number" and pyarrow.types.is_boolean(column.type):
+            raise _Refused("column", reason=f"{name} is true or false")
+        if use == "ids":
+            column = _as_ids(column)
+        elif str(column.type) != "double":  # a cast imports pyarrow.compute, which takes time
+            column = column.cast("float64")
     except (pyarrow.ArrowException, NotImplementedError, ValueError, UnicodeError) as problem:
         raise _Refused("column", reason=f"{name} ({_first_line(problem)})") from None
-    return type_, pyarrow.concat_arrays(column.chunks)
+    return pyarrow.concat_arrays(column.chunks)
 
 
 def _numbers_or_nan(table: Any, name: str) -> Any:
@@ -251,15 +233,15 @@ def _as_ids(column: Any) -> Any:
         column = column.cast(column.type.value_type)
     if pyarrow.types.is_floating(column.type):
         raise ValueError("ids that are decimal numbers")
-    if pyarrow.types.is_binary(column.type) or str(column.type) in _SAME["large_binary"]:
-        return column
-    return column.cast("large_string")
+    if pyarrow.types.is_binary(column.type):
+        return column.cast("large_binary")
+    return column if str(column.type) in _IDS else column.cast("large_string")
 
 
-def _buffers(array: Any, type_: str) -> list[memoryview]:
+def _buffers(array: Any) -> list[memoryview]:
     """Return the buffer of numbers; for ids, the buffers of offsets and of text."""
     first, last = 8 * array.offset, 8 * (array.offset + len(array))
-    if type_ != "large_binary":
+    if str(array.type) not in _IDS:
         return [memoryview(array.buffers()[1]).cast("B")[first:last]]
     _, offsets, text = array.buffers()
     bounds = memoryview(offsets).cast("B")[first : last + 8].cast("q")

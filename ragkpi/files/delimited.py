@@ -111,11 +111,11 @@ class _DelimitedFile:
         lines = itertools.chain.from_iterable(block.lines() for block in self._blocks)
 
         def records() -> Iterator[Record]:
-            for place, (number, row) in enumerate(self._rows(lines), start=1):
+            for number, row in self._rows(lines):
                 cells: dict[str, Any] = dict(row)
                 for name in {self._shape.list, self._shape.scores} & row.keys():
                     cells[name] = listed_in(row[name]) if row[name].strip() else []
-                yield Record(number, place, cells)
+                yield Record(number, cells)
 
         yield from ShapeReader(self._shape, self._source.name).read(records())
 

@@ -40,7 +40,7 @@ from ragkpi.files.trec import (
     QrelsColumns,
     RunColumns,
     RunLayout,
-    judged_or_not,
+    levels_of,
     plain_qrels,
     run_columns,
 )
@@ -220,9 +220,7 @@ def _levels(
     if refused.any():
         expected = "an integer" if numbers == "levels" else "a number"
         raise _wrong_number(rows, values, refused, "level", expected)
-    if fractional.any():
-        return judged_or_not(level), level.astype(np.float64)
-    return level.astype(np.int64), None
+    return levels_of(level.astype(np.float64))
 
 
 def _wrong_number(
@@ -308,7 +306,7 @@ def _listed(
     shape = shape_for(what, what, shape, recognised, fallback)
     numbered = enumerate(keyed, start=1)
     return ShapeReader(shape, what).read(
-        Record(number, number, value, key) for number, (key, value) in numbered
+        Record(number, value, key) for number, (key, value) in numbered
     )
 
 

@@ -120,10 +120,11 @@ class Path:
     def octets(self, values: Sequence[Any], layout: Keys | None) -> list[bytes] | None:
         """Return ids or numbers, as bytes, from objects that all have these keys.
 
-        None if earlier objects did not show the key, or for any other value.
+        None if no single key leads there, or for any other value.
         """
         if self.text == "@value":
             return all_octets(values)
+        self.first(values[0] if layout else None)  # shows the key
         name = self.name_in(layout)
         return None if name is None else all_octets(list(map(itemgetter(name), values)))
 
@@ -134,15 +135,16 @@ class Path:
 
     def listed(
         self, value: Any, key: str | None = None, objects: bool = False
-    ) -> tuple[str, list[tuple[Any, Any]]] | None:
-        """Return the key of the first list on the path, and its entries as (key or None, value).
+    ) -> tuple[str, list[str | None], list[Any]] | None:
+        """Return the key of the first list on the path, and the keys (or None) and values in it.
 
         With `objects`, an object counts as a list of its keys and values.
         """
         kinds = list | dict if objects else list
         for steps in self._alternatives:
             flat = any(step.endswith("[]") for step in steps)
-            entries: list[tuple[Any, Any]] = []
+            inner_keys: list[str | None] = []
+            values: list[Any] = []
             name = None
             for found, keys in _follow(value, steps, key, 0):
                 found = (
@@ -150,11 +152,13 @@ class Path:
                 )
                 if isinstance(found, kinds):
                     name = keys[-1] if keys else ""
-                    entries += entries_of(found)
+                    some_keys, some = entries_of(found)
+                    inner_keys += some_keys
+                    values += some
                     if not flat:
                         break
             if name is not None or (flat and _leads_to_list(value, steps)):
-                return name or "", entries
+                return name or "", inner_keys, values
         return None
 
 
@@ -266,13 +270,14 @@ def _unnumbered(value: dict[str, Any]) -> dict[str, Any]:
     return gathered
 
 
-def entries_of(container: Any) -> list[tuple[Any, Any]]:
-    """Return the elements of a list as (None, element), or the keys and values of an object."""
+def entries_of(container: Any) -> tuple[Sequence[str | None], Sequence[Any]]:
+    """Return the keys of an object, or None for each element of a list, and the values."""
     if isinstance(container, Repeated):
-        return container.pairs
+        keys, values = zip(*container.pairs, strict=True)
+        return keys, values
     if isinstance(container, dict):
-        return list(container.items())
-    return [(None, element) for element in container]
+        return list(container), list(container.values())
+    return [None] * len(container), container
 
 
 def _leads_to_list(value: Any, steps: list[str]) -> bool:

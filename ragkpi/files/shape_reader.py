@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from contextlib import suppress
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -61,15 +62,15 @@ _LONGEST_NUMBER = 40
 
 
 class Listed(NamedTuple):
-    """The documents of one record for a query, or of several records with one each.
+    """The documents of some queries, query behind query.
 
     Attributes
     ----------
+    counts
+        How many documents each query has.
     lines
-        The physical line of each document, or of the record; in a file without lines, the row
+        The physical line of each document, or of its record; in a file without lines, the row
         from 1.
-    query
-        The query of all documents, or of each.
     values
         The texts of the scores or of the judged levels.
     by_rank
@@ -78,8 +79,9 @@ class Listed(NamedTuple):
         As in `RunColumns`, with the texts of the numbers.
     """
 
-    lines: int | list[int]
-    query: bytes | list[bytes]
+    queries: list[bytes]
+    counts: list[int]
+    lines: list[int]
     documents: list[bytes]
     values: list[bytes]
     run_id: bytes = b""
@@ -88,10 +90,10 @@ class Listed(NamedTuple):
     others: Mapping[str, list[bytes]] = NONE
 
     def rows(self, places: Sequence[int]) -> Listed:
-        """Return some of the documents."""
-        lines = self.lines
+        """Return some of the documents of the only query."""
         return self._replace(
-            lines=[lines[place] for place in places] if isinstance(lines, list) else lines,
+            counts=[len(places)],
+            lines=[self.lines[place] for place in places],
             documents=[self.documents[place] for place in places],
             values=[self.values[place] for place in places],
             others={map_: [of[place] for place in places] for map_, of in self.others.items()},
@@ -102,7 +104,7 @@ class _RecordColumns(NamedTuple):
     """Records as columns: the query of each record, and its documents."""
 
     query: Tokens
-    counts: list[int]
+    counts: IntArray
     document: Tokens
     value: Tokens
     line: IntArray
@@ -110,22 +112,11 @@ class _RecordColumns(NamedTuple):
 
 def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
     """Gather records; refuse empty ids."""
-    lines = (
-        record.lines if isinstance(record.lines, list) else [record.lines] * len(record.documents)
-        for record in records
-    )
-    queries = [
-        record.query if isinstance(record.query, list) else [record.query] for record in records
-    ]
-    counts = [
-        len(record.documents) // len(of)
-        for record, of in zip(records, queries, strict=True)
-        for _ in of
-    ]
-    line = np.fromiter(chain.from_iterable(lines), np.int64)
-    query = Tokens.from_strings(chain.from_iterable(queries))
-    document = Tokens.from_strings(chain.from_iterable(record.documents for record in records))
-    value = Tokens.from_strings(chain.from_iterable(record.values for record in records))
+    line = np.fromiter(chain.from_iterable(of.lines for of in records), np.int64)
+    counts = np.fromiter(chain.from_iterable(of.counts for of in records), np.int64)
+    query = Tokens.from_strings(chain.from_iterable(of.queries for of in records))
+    document = Tokens.from_strings(chain.from_iterable(of.documents for of in records))
+    value = Tokens.from_strings(chain.from_iterable(of.values for of in records))
     refuse_empty(file, document, line, "document id")
     first = np.cumsum(counts) - counts
     refuse_empty(file, query, np.append(line, 0)[np.minimum(first, len(line) - 1)], "query id")
@@ -155,7 +146,7 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
     return RunColumns(
         file=file,
         query=query.take(groups[:-1]),
-        starts=np.concatenate([[0], np.cumsum(counts)])[groups],
+        starts=np.append(0, np.cumsum(counts))[groups],
         document=document,
         score=parse_scores(file, value, line),
         line=line,
@@ -186,10 +177,9 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
         raise InputError(file, None, "holds no judgements", "expected qrels of at least one")
     query, counts, document, value, line = _columns_of(file, judged)
     level, gain = parse_numbers(file, value, line, truth=True)
-    query = query.take(np.repeat(np.arange(len(query)), counts))
-    columns = plain_qrels(file, query, document, level, line, gain, judged[0].origin)
-    empty = (record.query for record in judged if not record.documents)
-    return columns._replace(empty=[query for query in empty if isinstance(query, bytes)])
+    of_rows = query.take(np.repeat(np.arange(len(query)), counts))
+    columns = plain_qrels(file, of_rows, document, level, line, gain, judged[0].origin)
+    return columns._replace(empty=query.take(counts == 0).tolist())
 
 
 class Record(NamedTuple):
@@ -200,28 +190,53 @@ class Record(NamedTuple):
     """
 
     line: int
-    number: int
     value: Any
     key: str | None = None
     lines: Sequence[int] = ()
+    number: int = 1
 
     def line_of(self, item: int) -> int:
         """Return the line of one of its documents."""
         return self.lines[item] if item < len(self.lines) else self.line
 
 
-class Items(NamedTuple):
-    """Documents: the key and the value of each, and the keys that all have, if they are alike."""
+class Records(NamedTuple):
+    """Neighbouring records of a file as columns; the first one has a number from 1."""
 
-    pairs: list[tuple[Any, Any]]
-    values: list[Any]
-    layout: Keys | None
+    number: int
+    lines: Sequence[int]
+    values: Sequence[Any]
+    keys: Sequence[str | None]
+    lines_of_keys: Sequence[Sequence[int]]
 
     @classmethod
-    def of(cls, pairs: list[tuple[Any, Any]]) -> Items:
-        """Look at pairs of keys and values."""
-        values = [value for _, value in pairs]
-        return cls(pairs, values, shared_keys(values))
+    def of(cls, number: int, records: Sequence[Record]) -> Records:
+        lines, values, keys, lines_of_keys, _ = zip(*records, strict=True)
+        return cls(number, lines, values, keys, lines_of_keys)
+
+    def record(self, place: int) -> Record:
+        lines = self.lines_of_keys[place] if self.lines_of_keys else ()
+        number = self.number + place
+        return Record(self.lines[place], self.values[place], self.keys[place], lines, number)
+
+    def each(self) -> Iterator[Record]:
+        return map(self.record, range(len(self.values)))
+
+
+class Items(NamedTuple):
+    """Documents: the key of each, if it has one, its value, and the keys that all values have."""
+
+    keys: Sequence[Any]
+    values: Sequence[Any]
+    layout: Keys | None
+
+    @property
+    def pairs(self) -> list[tuple[Any, Any]]:
+        return list(zip(self.keys, self.values, strict=True))
+
+    @classmethod
+    def of(cls, keys: Sequence[Any], values: Sequence[Any]) -> Items:
+        return cls(keys, values, shared_keys(values))
 
 
 # Scores or levels, whether the scores are negative ranks, and the map that says what they are.
@@ -249,7 +264,7 @@ def _decimal(value: Any) -> bytes:
 
 def _dotted_keys(path: Path, items: Items) -> str:
     """Return the keys that lead to the number of the first document."""
-    keys = path.first(*items.pairs[0][::-1])[1] if items.pairs else None
+    keys = path.first(items.values[0], items.keys[0])[1] if items.values else None
     return "@number" if keys is None else ".".join(keys) or "@value"
 
 
@@ -322,6 +337,9 @@ class ShapeReader:
         # The keys of the first record's score and rank, in files with one document per record.
         self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
+        # Whether lists can be read many at a time, and have been so far.
+        by_place = self._objects or shape.scores or "@number" in shape.score + shape.rank
+        self._alike = shape.repeated == "refused" and not by_place
         # Whether a record may have a query and a relevant document, and nothing else.
         self._pairs = not shape.list and shape.level == "<level>"
         # Whether numbers that are not read must agree with those that are.
@@ -330,45 +348,85 @@ class ShapeReader:
     def read(self, records: Iterable[Record]) -> Iterator[Listed]:
         """Yield the documents of each query; `InputError` with the keys of a record without any.
 
-        Records of one document each are read many at a time, and neighbours of one query joined.
+        Records of one document each are read many at a time.
         """
-        records = iter(records)
-        while batch := list(islice(records, 1 if self.shape.list else _RECORDS_AT_ONCE)):
-            yield from self._batch(batch)
+        records, number = iter(records), 1
+        while some := list(islice(records, 1 if self.shape.list else _RECORDS_AT_ONCE)):
+            yield from self.read_together(Records.of(number, some))
+            number += len(some)
 
-    def _batch(self, records: Sequence[Record]) -> Iterable[Listed]:
-        try:
-            return [self._listed(records[0]) if self.shape.list else self._flat(records)]
-        except KeyTwiceError as problem:
-            if len(records) == 1:
-                line, expected = records[0].line, "expected each key once"
-                raise InputError(self._file, line, str(problem), expected) from None
-        return chain.from_iterable(self._batch([record]) for record in records)
+    def read_together(self, records: Records) -> Iterator[Listed]:
+        """Yield the documents of records: of all at once if they are alike, else one by one."""
+        listed = None
+        if len(records.values) > 1:
+            # Raised again with the line of the record, which documents of many lists do not have.
+            with suppress(KeyTwiceError, *([InputError] if self.shape.list else [])):
+                listed = self._many_lists(records) if self.shape.list else self._flat(records)
+        if listed is not None:
+            yield listed
+            return
+        for record in records.each():
+            alone = Records.of(record.number, [record])
+            try:
+                yield self._one_list(record) if self.shape.list else self._flat(alone)
+            except KeyTwiceError as problem:
+                expected = "expected each key once"
+                raise InputError(self._file, record.line, str(problem), expected) from None
 
-    def _listed(self, record: Record) -> Listed:
-        self._refuse(record)
-        name, items = self._items(record)
-        listed = self._numbered(record, name, items)._replace(query=self._query_of(record))
+    def _one_list(self, record: Record) -> Listed:
+        name, keys, values = self._entries(record)
+        listed = self._numbered(record, name, Items.of(keys, values))
+        if record.number == 1:
+            self._refuse_fractions(record, listed.documents)
+        queries, run_id = [self._query_of(record)], self._run_of(record)
+        listed = listed._replace(queries=queries, counts=[len(values)], run_id=run_id)
         if self.shape.repeated == "refused":
             return listed
         # Two levels are refused later, as in every format.
-        levels = listed.values if self.shape.kind == "qrels" else [b""] * len(items.pairs)
+        levels = listed.values if self.shape.kind == "qrels" else [b""] * len(values)
         first: dict[tuple[bytes, bytes], int] = {}
         for place, pair in enumerate(zip(listed.documents, levels, strict=True)):
             first.setdefault(pair, place)
         return listed.rows(list(first.values()))
 
-    def _flat(self, records: Sequence[Record]) -> Listed:
-        values = [record.value for record in records]
-        layout = shared_keys(values)
-        for record in () if layout else records:
+    def _many_lists(self, records: Records) -> Listed | None:
+        """Read lists whose documents all have the same keys, and numbers; None for others."""
+        if not self._alike:
+            return None
+        names, keys, lists = zip(*map(self._entries, records.each()), strict=True)
+        items = Items.of(*(list(chain.from_iterable(column)) for column in (keys, lists)))
+        counts = list(map(len, lists))
+        lines = list(chain.from_iterable(map(repeat, records.lines, counts)))
+        first = records.record(0)
+        listed = self._numbered(first._replace(lines=lines), names[0], items)
+        self._alike = items.layout is not None and listed.origin.map != ORDER
+        if not self._alike:
+            return None
+        if records.number == 1:
+            self._refuse_fractions(first, listed.documents[: counts[0]])
+        queries = self._queries(records, shared_keys(records.values))
+        run_id = self._run_of(records.record(-1))
+        return listed._replace(queries=queries, counts=counts, run_id=run_id)
+
+    def _flat(self, records: Records) -> Listed:
+        items = Items.of(records.keys, records.values)
+        for record in () if items.layout else records.each():
             self._refuse(record)
-        queries = self._query.octets(values, layout)
-        queries = queries or list(map(self._query_of, records))
-        batch = records[0]._replace(lines=[record.line for record in records])
-        items = Items([(record.key, record.value) for record in records], values, layout)
-        listed = self._numbered(batch, "", items)
-        return listed._replace(query=queries)
+        queries = self._queries(records, items.layout)
+        first = records.record(0)._replace(lines=records.lines)
+        listed = self._numbered(first, "", items)
+        if records.number == 1:
+            self._refuse_fractions(first, listed.documents)
+        run_id = self._run_of(records.record(-1))
+        return listed._replace(queries=queries, counts=[1] * len(queries), run_id=run_id)
+
+    def _queries(self, records: Records, layout: Keys | None) -> list[bytes]:
+        queries = None if self._query_inside else self._query.octets(records.values, layout)
+        return queries or list(map(self._query_of, records.each()))
+
+    def _run_of(self, record: Record) -> bytes:
+        tag = None if self._objects else self._run.scalar(record.value)
+        return b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
 
     def _refuse(self, record: Record) -> None:
         """Refuse a record that is no object, and one with a key twice."""
@@ -380,22 +438,20 @@ class ShapeReader:
     def _numbered(self, record: Record, name: str, items: Items) -> Listed:
         """Return documents with their numbers, and without a query."""
         documents = self._documents(record, name, items)
-        if not self._documents_at or record.number == 1:
-            self._refuse_fractions(record, documents)
         values, by_rank, map_ = self._numbers(record, items)
         others = self._others(items.values, items.layout, map_)
         others |= self._lists_beside(record.value, len(documents)) if map_ == ORDER else {}
-        last = record.value if self.shape.list else items.values[-1]
-        tag = None if self._objects else self._run.scalar(last)
-        run_id = b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
         if not self._documents_at:
             find_column(self.shape, "level", list(record.value), self._file, record.line)
             self._documents_at = _dotted_keys(self._doc, items)
-        lines = list(record.lines) if len(record.lines) == len(documents) else record.line
+        as_many = len(record.lines) == len(documents)
+        lines = list(record.lines) if as_many else [record.line] * len(documents)
         origin = Origin(self._documents_at, map_)
-        return Listed(lines, b"", documents, values, run_id, by_rank, origin, others)
+        return Listed([], [], lines, documents, values, b"", by_rank, origin, others)
 
-    def _items(self, record: Record) -> tuple[str, Items]:
+    def _entries(self, record: Record) -> tuple[str, Sequence[Any], Sequence[Any]]:
+        """Return the name of the list of documents in a record, its keys and its values."""
+        self._refuse(record)
         value = record.value
         if self._objects and isinstance(value, dict) and self.shape.query in value:  # a matrix
             value = {key: one for key, one in value.items() if key != self.shape.query}
@@ -404,8 +460,7 @@ class ShapeReader:
             if self._objects:
                 raise self._no_object(record)
             raise lacking(self._file, self.shape, record, "list", "no list of documents")
-        name, pairs = listed
-        return name, Items.of(pairs)
+        return listed
 
     def _others(
         self, documents: Sequence[Any], layout: Keys | None, map_: str, above: str = ""
@@ -462,7 +517,7 @@ class ShapeReader:
     def _documents(self, record: Record, name: str, items: Items) -> list[bytes]:
         documents = None
         if self.shape.doc == "@key":
-            documents = all_octets([key for key, _ in items.pairs])
+            documents = all_octets(items.keys)
         elif self.shape.doc != "@value" or not self._refuses_texts(name):
             documents = self._doc.octets(items.values, items.layout)
         return documents or [
@@ -523,7 +578,7 @@ class ShapeReader:
         for name, values in record.value.items():
             plain = fields.plain_name(name)
             of_levels = plain in fields.LEVEL or plain.removesuffix("s") in fields.LEVEL
-            if not (of_levels and isinstance(values, list) and len(values) == len(items.pairs)):
+            if not (of_levels and isinstance(values, list) and len(values) == len(items.values)):
                 continue
             if any(v is False or _decimal(v) not in (b"", b"1", b"1.0") for v in values):
                 found = f"{shown(name)} is a list of levels beside the documents"
@@ -552,10 +607,10 @@ class ShapeReader:
         if beside is None and "scores" in self.shape.required:
             raise lacking(file, self.shape, record, "scores")
         if beside is not None:
-            if len(beside[1]) != len(items.pairs):
-                found = f"{len(beside[1])} scores for {len(items.pairs)} documents"
+            if len(beside[1]) != len(items.values):
+                found = f"{len(beside[1])} scores for {len(items.values)} documents"
                 raise InputError(file, line, found, "expected a score for each")
-            values = [value for _, value in beside[1]]
+            values = beside[2]
             keys = [None if value is None else () for value in values]
             scores = self._texts(record, values, keys, "score") if values else []
         else:
@@ -564,7 +619,7 @@ class ShapeReader:
         if not scores or "rank" in self.shape.required:
             ranks = self._all_or_none(record, self._rank, items, "rank")
         for part, texts in (("score", scores), ("rank", ranks)):
-            if part in self.shape.required and items.pairs and not texts:
+            if part in self.shape.required and items.values and not texts:
                 raise lacking(file, self.shape, record._replace(value=items.values[0]), part)
         if beside is not None:
             return scores, False, f"scores={beside[0]}"
@@ -575,10 +630,10 @@ class ShapeReader:
             descents = [descending(file, at, rank) for at, rank in zip(lines, ranks, strict=True)]
             return descents, True, f"rank={_dotted_keys(self._rank, items)}"
         if not self.shape.list and not self._warned:
-            self._warned = True
             names = list(record.value) if isinstance(record.value, dict) else []
             warn_of_order(file, names, self.shape)
-        places = range(begin := self._begin(record), begin + len(items.pairs))
+            self._warned = True
+        places = range(begin := self._begin(record), begin + len(items.values))
         return [b"-%d" % place for place in places], bool(self.shape.list), ORDER
 
     def _begin(self, record: Record) -> int:
@@ -588,8 +643,9 @@ class ShapeReader:
     def _all_or_none(self, record: Record, path: Path, items: Items, what: str) -> list[bytes]:
         """Return the scores or ranks of documents, all under the same keys; [] without any."""
         layout = items.layout
-        if not items.pairs:
+        if not items.values:
             return []
+        path.first(items.values[0])
         name = path.name_in(layout)
         keys: Keys | None = None if path.lacks(layout) else () if name is None else (name,)
         texts = path.octets(items.values, layout) if keys is not None else []

@@ -553,6 +553,13 @@ def plain_qrels(
     return QrelsColumns(file, query, iteration, document, level, line, gain, origin)
 
 
+def levels_of(number: FloatArray) -> tuple[IntArray, FloatArray | None]:
+    """Return levels, and gains if any is fractional, as in `QrelsColumns`."""
+    if (number == np.floor(number)).all():
+        return number.astype(np.int64), None
+    return judged_or_not(number), number
+
+
 def judged_or_not(gain: FloatArray) -> IntArray:
     """Return levels for gains: 0 for a judged document, -1 for a negative gain."""
     return np.where(gain < 0, -1, 0)

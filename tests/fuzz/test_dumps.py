@@ -11,7 +11,7 @@ import warnings
 import pytest
 
 from ragkpi.errors import RagkpiError
-from ragkpi.files import json_files, shape_reader
+from ragkpi.files import lines, shape_reader
 from ragkpi.files.formats import reader_of, reading_for, sieve_for
 from ragkpi.files.opening import Source
 from tests.fuzz.dumps import dump, made_run, rankings
@@ -76,16 +76,16 @@ def test_many_records_are_read_as_one_by_one(seed, tmp_path, monkeypatch):
     made = dump(rng, made_run(rng))
     if made is None or made[1] != ".jsonl":
         return
-    lines = made[0].splitlines(keepends=True)
-    place = rng.randrange(len(lines))
-    some = re.findall(r'"[^"]*"|[0-9.]+', lines[place])
+    records = made[0].splitlines(keepends=True)
+    place = rng.randrange(len(records))
+    some = re.findall(r'"[^"]*"|[0-9.]+', records[place])
     value = rng.choice(["null", "1e9", '"x"', "[]", '{"a": 1, "a": 2}', "}"])
-    damaged = lines[place].replace(rng.choice(some), value, 1)
+    damaged = records[place].replace(rng.choice(some), value, 1)
     path = tmp_path / "dump.jsonl"
-    for text in (made[0], "".join([*lines[:place], damaged, *lines[place + 1 :]])):
+    for text in (made[0], "".join([*records[:place], damaged, *records[place + 1 :]])):
         path.write_text(text)
         with monkeypatch.context() as one_by_one:
             many = answer(path)
             one_by_one.setattr(shape_reader, "_RECORDS_AT_ONCE", 1)
-            one_by_one.setattr(json_files, "_LINES_AT_ONCE", 1)
+            one_by_one.setattr(lines.blocks, "__defaults__", (1,))
             assert answer(path) == many, text

@@ -269,7 +269,7 @@ def test_a_shape_says_that_small_numbers_are_better():
 
     shape = _shape("run", "made", "", "query=q, list=l, doc=id, score=s, better=lower")
     record = {"q": "1", "l": [{"id": "a", "s": "0.25"}, {"id": "b", "s": "4"}]}
-    listed = ShapeReader(shape, "file").read([Record(1, 1, record)])
+    listed = ShapeReader(shape, "file").read([Record(1, record)])
     (block,) = best_first(stream_listed("file", listed), "similarity")
     assert block.score.tolist() == [-0.25, -4]
 
