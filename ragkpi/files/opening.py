@@ -485,11 +485,3 @@ def begins_like_result(source: Source) -> bool:
     """Whether an input begins like a result that ragkpi stored, as JSON, JSON Lines or a log."""
     head = source.peek(1 << 16).removeprefix(BYTE_ORDER_MARK).lstrip()
     return head[:1] == b"{" and b'"ragkpi' in head
-
-
-def is_result(path: str) -> bool:
-    """Whether a file that can be read again begins like a stored result."""
-    if not os.path.isfile(path):
-        return False
-    with Source(path) as source:
-        return begins_like_result(source)

@@ -234,8 +234,17 @@ def call_of(
         values.get("names", "given"),
         values.get("measure_names", "trec"),
         "missing" not in arguments,
+        reading=_reading(arguments),
         **groups,
     )
+
+
+def _reading(arguments: Evaluating) -> dict[str, Any]:
+    """Return the arguments that say how files are read, for a stored result to say it again."""
+    names = (*HowRead.__annotations__, "gains", "corpus_sizes")
+    given = {name: arguments[name] for name in names if arguments.get(name)}  # type: ignore[literal-required]
+    paths = {name: os.fspath(value) if _is_path(value) else value for name, value in given.items()}
+    return {name: value for name, value in paths.items() if isinstance(value, str | bool)}
 
 
 def in_one_order(arguments: Evaluating) -> Evaluating:

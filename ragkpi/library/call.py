@@ -61,6 +61,8 @@ class Call:
         The labels of queries that make slices; the clusters of queries that depend on each other.
     sources
         Where labels and clusters come from, by role.
+    reading
+        The arguments that say how files are read, which no signature has, as JSON keeps them.
     notes
         The notes and warnings of the call so far, in order.
     """
@@ -78,6 +80,7 @@ class Call:
     labels: QueryLabels | None = None
     clusters: Clusters | None = None
     sources: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
@@ -320,6 +323,17 @@ class Evaluations(RunsRead):
         zero = self.call.settings.missing == "zero"
         lacking = zero and any(of_run.missing for of_run in coverage)
         return missing_notes(self.names, coverage) if lacking else []
+
+    def origins(self) -> dict[str, dict[str, Any]]:
+        """Return how each run was read, and the notes on it alone, by its name in the call."""
+        zero, reading = self.call.settings.missing == "zero", self.call.reading
+        origins: dict[str, dict[str, Any]] = {}
+        for name, run in self.by_name.items():
+            lacking = zero and run.coverage.missing
+            missing = missing_notes(["the run"], [run.coverage]) if lacking else []
+            fields = {"reading": reading, "notes": [*missing, *run.notes, *run.warnings]}
+            origins[name] = {key: value for key, value in fields.items() if value}
+        return origins
 
     @property
     def notes(self) -> tuple[str, ...]:

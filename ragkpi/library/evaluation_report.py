@@ -158,7 +158,8 @@ def worst_queries(
 class EvaluatedRun:
     """A run's name for people and its scores, with intervals by the names of metrics.
 
-    `gates` are the verdicts on what it was held against, `files` those behind it, if wanted.
+    `gates` are the verdicts on what it was held against, `files` those behind it, if wanted, and
+    `origin` how they were read and the notes on the run, as JSON has them.
     """
 
     name: str
@@ -167,6 +168,7 @@ class EvaluatedRun:
     signature: Signature | None = None
     gates: Sequence[Verdict] = ()
     files: Hashes = field(default_factory=dict)
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -376,6 +378,7 @@ def run_object(
             role: {"path": path, **({"sha256": digest} if digest else {})}
             for role, (path, digest) in run.files.items()
         }
+        document |= run.origin
     if run.gates:
         document["gates"] = [verdict.document() for verdict in run.gates]
     if layout.per_query == "shown":

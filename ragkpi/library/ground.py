@@ -109,16 +109,17 @@ class Signature:
         ]
 
     def arguments(self) -> tuple[dict[str, Any], list[str]]:
-        """Return the arguments that set these fields, and the fields that no argument restores."""
+        """Return the arguments that set these fields, and the fields that rest on files."""
         arguments: dict[str, Any] = {}
-        lost = []
+        of_files = []
         for name, text in self.fields.items():
-            if name in ("gains", "sieve") or (name == "N" and "sha256:" in text):
-                lost.append(name)
-            elif name in _SETTINGS and text != "all" and "seen" not in text:
+            text, of_file, _ = text.partition(",per query sha256:")
+            if name in ("gains", "sieve") or of_file:
+                of_files.append(name)
+            if name in _SETTINGS and name != "gains" and text != "all" and "seen" not in text:
                 number = text.isdecimal() and name != "query"
                 arguments[_SETTINGS[name].argument] = int(text) if number else unquote(text)
-        return arguments, lost
+        return arguments, of_files
 
     @property
     def chosen(self) -> Ground:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids
 from ragkpi.library.unjudged_doubt import names_needed
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of
+from ragkpi.ranking.notes import concerning
 from ragkpi.wording import octets, shown, visible
 
 _EXPECTED = (
@@ -30,7 +32,12 @@ _EXPECTED = (
 )
 
 # The types of the values in these fields of a record, and the fields that are texts.
-_KINDS: Mapping[str, Any] = {"values": int | float | str | None, "meta": str, "files": dict}
+_KINDS: Mapping[str, Any] = {
+    "values": int | float | str | None,
+    "meta": str,
+    "files": dict,
+    "reading": str | bool,
+}
 _TEXTS = ("time", "name", "run_id", "signature")
 
 
@@ -130,6 +137,7 @@ def open_run(path: str) -> list[StoredResult] | RunOrPath:
         return path  # refused where runs are read
     source = Source(path)
     try:
+        refuse_table(source)
         if begins_like_result(source):
             source.keep_copy()
             objects = objects_of(path, text_of(source.whole("expected a format of lines")))
@@ -144,6 +152,31 @@ def open_run(path: str) -> list[StoredResult] | RunOrPath:
         source.close()
         return path
     return source
+
+
+def is_result(path: str) -> bool:
+    """Whether a file that can be read again begins as eval writes results: JSON, or a table."""
+    if not os.path.isfile(path):
+        return False
+    with Source(path) as source:
+        return begins_like_result(source) or _is_table(source)
+
+
+def refuse_table(source: Source) -> None:
+    """Raise `InputError` for CSV or TSV of eval, which does not say what its values rest on."""
+    if _is_table(source):
+        store = f"ragkpi eval -q -o {os.path.splitext(source.name)[0]}.json QRELS RUN"
+        found = "a table of values, without what they rest on"
+        raise InputError(source.name, None, found, f"store JSON: {store}")
+
+
+def _is_table(source: Source) -> bool:
+    """Whether an input begins with a line of run, perhaps query, and measures."""
+    line = source.peek(1 << 16).partition(b"\n")[0].strip()
+    first, *names = re.split(r"[,\t]", line.decode(errors="replace"))
+    bounds = (name.removesuffix("_low").removesuffix("_high") for name in names)
+    of_values = [name for name in bounds if name not in ("query", "signature")]
+    return first == "run" and bool(of_values) and all(map(metric_of, of_values))
 
 
 def with_results(runs: Mapping[str, RunOrPath]) -> dict[str, RunOrPath | StoredResult]:
@@ -195,9 +228,11 @@ def scored_runs(
     metrics = call.metrics(default)
     stored = [result.scores for result in results.values()]
     if stored:
+        notes = {name: result.record.get("notes", ()) for name, result in results.items()}
+        for text in concerning(notes):
+            call.note(text)
         call.note(
-            "stored results do not say what is unjudged or missing; "
-            "with qrels and the runs, compare does"
+            "stored results do not say what is unjudged; with qrels and the runs, compare does"
         )
         inputs().hashed = True
         if not call.requests:
@@ -318,8 +353,10 @@ def _refuse_odd(path: str, number: int, record: Any) -> None:
         fields = record.get(name, {})
         if not isinstance(fields, dict) or not all(isinstance(x, kinds) for x in fields.values()):
             raise InputError(path, number, f"odd {name} ({shown(repr(fields))})", _EXPECTED)
-    for name in _TEXTS:
-        if not isinstance(record.get(name, ""), str):
+    notes = record.get("notes", [])
+    texts = {"notes": notes, **{name: [record.get(name, "")] for name in _TEXTS}}
+    for name, values in texts.items():
+        if not isinstance(values, list) or not all(isinstance(text, str) for text in values):
             raise InputError(path, number, f"a {name} that is no text", _EXPECTED)
     texts = {name: fields for name, fields in record.items() if name != "per_query"}
     try:  # Python's JSON reader accepts halves of surrogate pairs

@@ -129,3 +129,44 @@ def test_python_says_the_same(ragkpi, folder, monkeypatch):
 
 
 ragkpi_verify = ragkpi.verify
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--max-passage", "#"),
+        ("--gains", "gains"),
+        ("--corpus-sizes", "sizes"),
+        ("--exclude", "excluded"),
+        ("--run-format", "trec"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_files_were_read_with_is_read_with_again(ragkpi, folder, arguments):
+    (folder / "gains").write_text("".join(f"q{n:02} rel 0.5\n" for n in range(12)))
+    (folder / "sizes").write_text("q00 50\n")
+    (folder / "excluded").write_text("q00 x1\n")
+    words = ("-m", "ndcg_cut.3,bor.1", "-N", "1000", *arguments, "-o", "again.json")
+    assert ragkpi("eval", "-q", *words, "qrels", "bad.run", folder=folder).status == 0
+    assert verify(ragkpi, folder, "again.json").status == 0
+    for name, text in (("gains", "q00 rel 2.5\n"), ("sizes", "q00 60\n"), ("excluded", "q01 x1\n")):
+        if name in arguments:
+            (folder / name).write_text(text)
+            changed = verify(ragkpi, folder, "again.json")
+            assert changed.status in (1, 4)
+            assert changed.err
+
+
+def test_a_map_is_kept(ragkpi, folder):
+    rows = [
+        {"qqq": f"q{n:02}", "hits": [{"a": "x", "b": 2}, {"a": "rel", "b": 1}]} for n in range(12)
+    ]
+    (folder / "run.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    how = ("--map-run", "query=qqq, list=hits, doc=a, score=b", "-m", "recip_rank")
+    stored = ragkpi("eval", *how, "-o", "again.json", "qrels", "run.jsonl", folder=folder)
+    assert stored.status == 0
+    found = verify(ragkpi, folder, "again.json")
+    assert json.loads(found.out)["findings"]["differences"] == 0
+    edit(folder / "again.json", lambda run, _: run.update(reading={"map_run": 3}))
+    refused = verify(ragkpi, folder, "again.json")
+    assert (refused.status, refused.out) == (2, b"")

@@ -306,3 +306,35 @@ def test_compare_fails_as_eval_does(ragkpi, evaluate, tmp_path, by, margin, run,
     ]
     assert verdicts[0] == verdicts[1]
     assert len(verdicts[0]) == 2
+
+
+def test_notes_of_stored_results_are_said_again(ragkpi, evaluate, tmp_path):
+    """Five of twelve queries are evaluated; of the other run nothing is to be said."""
+    for name in ("five", "bad"):
+        words = ("eval", "-q", "-m", "recip_rank", "-o", f"{name}.json", "qrels", f"{name}.run")
+        assert ragkpi(*words, folder=tmp_path).status == 0
+    compared = ragkpi("compare", "five.json", "bad.json", folder=tmp_path)
+    assert compared.status == 0
+    assert b"7 of 12 judged queries are missing from the run" in compared.err
+    assert b"(five.json)" in compared.err
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+@pytest.mark.parametrize("per_query", [(), ("-q",), ("-q", "--ci"), ("-q", "--signature-long")])
+def test_a_table_of_values_is_no_result(ragkpi, evaluate, tmp_path, form, per_query):
+    """It does not say over which qrels and queries its values are."""
+    stored = ("-m", "map,P.5", *per_query, "-o", f"main.{form}", "qrels", "good.run")
+    assert ragkpi("eval", *stored, folder=tmp_path).status == 0
+    for words in (
+        ("compare", f"main.{form}", "bad.run"),
+        ("compare", "qrels", f"main.{form}", "bad.run"),
+        ("eval", "--fail-under-baseline", f"main.{form}", "qrels", "bad.run"),
+        ("log", f"main.{form}"),
+        ("verify", f"main.{form}"),
+    ):
+        refused = ragkpi(*words, folder=tmp_path)
+        assert (refused.status, refused.out) == (2, b"")
+        assert refused.err.decode() == (
+            f"ragkpi: main.{form}: a table of values, without what they rest on; "
+            "store JSON: ragkpi eval -q -o main.json QRELS RUN\n"
+        )

@@ -22,7 +22,7 @@ from ragkpi.cli.output_options import (
 from ragkpi.cli.runs import by_path, run_path, with_baseline
 from ragkpi.cli.terminal import exit_with, expect_files
 from ragkpi.errors import UsageError
-from ragkpi.files.opening import inputs, is_result
+from ragkpi.files.opening import inputs
 
 testing = comparing.without("resamples")  # intervals are Student's
 
@@ -86,6 +86,8 @@ def compare(
     --plot draws the differences with their intervals, and those of the queries.
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
+    from ragkpi.library.stored import is_result  # with numpy, which help does not need
+
     results = len(files) > 1 and is_result(run_path(files[0]))
     least = 3 - results - (baseline is not None)
     paths = expect_files(least, files, expected, by, evaluating.get("gains"))

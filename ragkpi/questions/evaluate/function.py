@@ -66,8 +66,9 @@ class EvaluationResult(Result):
     ----------
     files
         The path and hash of each file besides the runs, by role (``"qrels"``, ``"pool"``).
-    paths
-        The paths of the runs, in the order of the report; None for runs in memory.
+    paths, origins
+        Of the runs, in the order of the report: their paths, None for runs in memory; how they were
+        read, and the notes on them.
     verdicts
         The verdict of each gate on each run: both values, the difference, whether it is passed.
     problems
@@ -77,6 +78,7 @@ class EvaluationResult(Result):
 
     files: Hashes = field(default_factory=dict)
     paths: Sequence[str | None] = ()
+    origins: Sequence[Mapping[str, Any]] = ()
     verdicts: Sequence[Verdict] = ()
     problems: Sequence[RagkpiError] = ()
     inputs: Inputs = field(default_factory=inputs)
@@ -135,9 +137,10 @@ class EvaluationResult(Result):
         `InputError` if a run's file has changed since it was evaluated.
         """
         runs = []
-        for run, path in zip(self.evaluation.runs, self.paths, strict=True):
+        each = zip(self.evaluation.runs, self.paths, self.origins, strict=True)
+        for run, path, origin in each:
             own = {} if path is None else {"run": (path, self.inputs.sha256(path))}
-            runs.append(replace(run, files={**self.files, **own}))
+            runs.append(replace(run, files={**self.files, **own}, origin=origin))
         whole = replace(self.evaluation, runs=runs)
         if isinstance(self.report, SlicedReport):
             return replace(self, report=replace(self.report, whole=whole))
@@ -254,9 +257,12 @@ class RunResults(EvaluationResult):
                 signature=self.signature,
                 files=self.files,
                 paths=[path],
+                origins=[origin],
                 inputs=self.inputs,
             )
-            for run, path in zip(self.evaluation.runs, self.paths, strict=True)
+            for run, path, origin in zip(
+                self.evaluation.runs, self.paths, self.origins, strict=True
+            )
         }
 
     @property
@@ -408,7 +414,7 @@ def evaluate(
         interface().refuse(problems_of_runs)
     scores = _scores(evaluated, zscores)
     names = dict(zip(of_runs, evaluated.call.names_of(of_runs), strict=True))
-    signature = evaluated.signed(zscores=zscores)
+    signature, origins = evaluated.signed(zscores=zscores), evaluated.origins()
     verdicts = gates.verdicts(names, scores, evaluated) if gates else []
     missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
     if missed and problems == "raised":
@@ -420,6 +426,7 @@ def evaluate(
         signature=signature,
         files=evaluated.call.files(qrels=qrels, zscores=zscores) if noted.hashed else {},
         paths=[path if isinstance(path := runs[name], str) else None for name in of_runs],
+        origins=[origins[name] for name in of_runs],
         verdicts=verdicts,
         problems=[*problems_of_runs, *missed],
         inputs=noted,

@@ -22,7 +22,7 @@ from ragkpi.interface import interface, spell
 from ragkpi.library.evaluation_report import EvaluatedRun, run_object
 from ragkpi.library.ground import Ground, cut, differences, ground_of
 from ragkpi.library.result import Result
-from ragkpi.library.stored import objects_of, records_of, warn_of_torn_line
+from ragkpi.library.stored import objects_of, records_of, refuse_table, warn_of_torn_line
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import metric_of
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
@@ -105,6 +105,7 @@ def _append_whole(path: str, file: FileIO, text: bytes) -> None:
 def read_records(path: str) -> list[dict[str, Any]]:
     """Read a log, or another stored result; blank lines are skipped."""
     with Source(path) as source:
+        refuse_table(source)
         text = text_of(source.whole(f"expected a part of {spell('log')}"))
     return records_of(path, objects_of(path, text, "skipped"))
 

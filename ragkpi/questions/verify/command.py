@@ -14,9 +14,9 @@ def verify(
     """Check that a stored result follows from the files that it names.
 
     Their hashes come first: if all are the same, every value is computed again with the settings
-    of the result, for all queries and for each. What differs, or is not there, is a row, and the
-    status is 4. Status 1 says that the result does not name its files, or had inputs that it does
-    not hold (gains, z-scores, corpus sizes by query); 2 that it cannot be read.
+    of the result, its maps, gains, sizes and folds, for all queries and for each. What differs, or
+    is not there, is a row, and the status is 4. Status 1 says that the result does not name its
+    files, or has values that cannot be computed again, such as z-scores; 2 that it cannot be read.
     """
     verification = ragkpi.verify(file)
     output.write(verification.report)

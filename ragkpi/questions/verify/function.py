@@ -111,11 +111,13 @@ def _named_files(result: StoredResult) -> Mapping[str, tuple[str, str]]:
             f"{visible(result.name)}: it does not name its {' and '.join(lacking)} with a hash; "
             "store it from files with 'ragkpi eval -q -o FILE.json'"
         )
-    beside = os.path.dirname(result.path)
-    return {
-        role: (path if os.path.exists(path) else os.path.join(beside, path), digest)
-        for role, (path, digest) in named.items()
-    }
+    return {role: (_beside(result, path), digest) for role, (path, digest) in named.items()}
+
+
+def _beside(result: StoredResult, path: Any) -> Any:
+    """Return a path that does not exist here as one beside the result, if that exists."""
+    beside = os.path.join(os.path.dirname(result.path), str(path))
+    return beside if os.path.exists(beside) and not os.path.exists(path) else path
 
 
 def _other_files(
@@ -135,17 +137,21 @@ def _other_files(
 
 def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
     """Evaluate the run of a result again, with its measures and settings."""
-    settings, lost = Signature.read(str(result.record.get("signature"))).arguments()
+    record = result.record
+    settings, of_files = Signature.read(str(record.get("signature"))).arguments()
     paths = {role: path for role, (path, _) in files.items()}
+    reading = {name: _beside(result, text) for name, text in record.get("reading", {}).items()}
+    sources = {"gains": {"gains"}, "N": {"corpus_sizes"}}
+    lost = [name for name in of_files if not sources.get(name, reading.keys()) & reading.keys()]
     lost += sorted(paths.keys() - {"qrels", "run", "pool", "by", "cluster"})
-    metrics = {name: metric_of(name) for name in result.record["values"]}
-    lost += [name for name, metric in metrics.items() if metric is None]
+    metrics = {name: metric_of(name) for name in record["values"]}
+    lost += [name for name, metric in metrics.items() if metric is None and not lost]
     if lost:
         raise UsageError(
-            f"{visible(result.name)}: it does not hold all of {', '.join(lost)}, so that it cannot "
-            "be computed again"
+            f"{visible(result.name)}: it cannot be computed again, since it does not hold all of "
+            f"{', '.join(lost)}"
         )
-    how = {**settings, "pool": paths.get("pool")}
+    how = {**settings, **reading, "pool": paths.get("pool")}
     call = call_of(list(metrics), cast("Evaluating", how))
     as_stored = [replace(metric, name=name) for name, metric in metrics.items() if metric]
     evaluated = call.evaluate(paths["qrels"], {"run": paths["run"]}, as_stored)
@@ -155,6 +161,11 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
 
 def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Discrepancy]:
     stored, run = result.record, str(result.record["name"])
+    there, here = (Signature.read(str(of.get("signature"))).fields for of in (stored, now))
+    for name in ("gains", "N", "sieve"):  # which rest on files that have no hash of their own
+        texts = [cut(fields.get(name, "none")) for fields in (there, here)]
+        if texts[0] != texts[1]:
+            yield Discrepancy(run, name, *texts)
     if any(stored.get(name) != now[name] for name in ("queries", "queries_sha256")):
         yield Discrepancy(run, "queries", stored.get("queries"), now["queries"])
     pairs = {name: (value, now["values"].get(name)) for name, value in stored["values"].items()}
