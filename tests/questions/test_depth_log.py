@@ -42,8 +42,11 @@ def test_every_depth_of_a_log_is_set_against_chance(tmp_path):
     assert forty["lambda"] == pytest.approx(40 * (5 / 600 + 8 / 600 + 1 / 500) / 3)
     assert forty["collapse"] == 0
     assert ten["bor"] == ten["bor_max"] == pytest.approx(-math.log2(chance(600, 5, 10)))
-    assert "At K = 10 100 % of 5 events succeed: " in answer.answer
-    assert "At K = 40 67 % of 15 events succeed: 1.32 [" in answer.answer
+    assert "At K = 10, 100 % of 5 events succeed, " in answer.answer
+    assert (
+        "At K = 40, 67 % of 15 events succeed, 2.5 times as often as random draws (1.32 ["
+        in answer.answer
+    )
     assert ragkpi.depth(log=EVENTS).rows == answer.rows
 
 
@@ -83,6 +86,38 @@ def test_relevant_documents_that_are_not_logged():
     assert ragkpi.depth(log=fewer, relevant=[50], corpus_size=1000).rows == [row]
 
 
+def test_whatever_a_logger_writes():
+    """pandas writes 40.0 where a column has gaps, and people write yes and Top_K."""
+    rows = ragkpi.depth(log=[{"N": 50, "K": 3, "R": 2, "hit": 1}] * 12).rows
+    for event in (
+        {"N": 50.0, "K": 3.0, "R": 2.0, "hit": 1.0},
+        {"N": "50", "K": "3", "R": "2", "hit": "Yes"},
+        {"Pool Size": 50, "topK": 3, "Num_Relevant": "2.0", "Found": "TRUE"},
+        {"N": 50, "retrieved": [1, 2, 3], "gold": [3, 7]},
+    ):
+        assert ragkpi.depth(log=[event] * 12).rows == rows
+    with pytest.raises(InputError, match="no event; expected a retrieval a line"):
+        ragkpi.depth(log=[])
+
+
+def test_one_event_has_no_interval():
+    said = ragkpi.depth(log=[{"N": 100, "K": 10, "R": 3, "hit": True}]).answer
+    assert "100 % of 1 event succeeds" in said
+    assert "(1.87 bits over random)." in said
+
+
+def test_the_first_source():
+    """Source 000: 60 % at 20 of 10,000 are 4.92 bits, 70 % at 100 are 2.87; 20NG 1.22 and 0.01."""
+    log = [{"N": 10_000, "K": 20, "R": 10, "hit": n < 60} for n in range(100)]
+    log += [{"N": 10_000, "K": 100, "R": 10, "hit": n < 70} for n in range(100)]
+    log += [{"N": 11_314, "K": 1000 + n, "R": 572, "hit": True} for n in range(2)]
+    rows = {row["K"]: row for row in ragkpi.depth(log=log).rows}
+    assert [round(rows[K]["bor"], 2) for K in (20, 100)] == [4.92, 2.87]
+    assert [rows[K]["ef"] for K in (20, 100)] == pytest.approx([30.257, 7.318], abs=0.001)
+    assert (rows[1000]["collapse"], rows[20]["collapse"]) == (1, 0)
+    assert rows[1000]["lambda"] == pytest.approx(1000 * 572 / 11_314)
+
+
 def test_verdicts():
     def said(hits, R, K=10, N=100):
         events = [{"N": N, "K": K, "R": R, "hit": n < hits} for n in range(100)]
@@ -90,16 +125,31 @@ def test_verdicts():
 
     by_chance = f"{100 * chance(100, 30, 10):.0f} % of random draws"
     assert said(99, 30).endswith(f"{by_chance}: that says nothing; retrieve fewer.")
-    assert "not shown to be more than the 10 % of random draws: 0." in said(12, 1)
+    assert "not shown to be more than the 10 % of random draws (0." in said(12, 1)
     selective = said(80, 1)
-    assert "At K = 10 80 % of 100 events succeed: 3.00 [" in selective
-    assert selective.endswith("bits over random, 8 times as often; a perfect system has 3.32.")
+    assert (
+        "At K = 10, 80 % of 100 events succeed, 8 times as often as random draws (3.00 ["
+        in selective
+    )
+    assert selective.endswith("bits over random; a perfect system has 3.32).")
 
 
 @pytest.mark.parametrize(
     ("event", "what"),
     [
-        ('{"K": 3, "R": 1, "hit": 1}', "no N; expected"),
+        (
+            '{"K": 3, "R": 1, "hit": 1}',
+            "no N; expected -N, or --map-log N=KEY with one of its keys, 'K R hit'",
+        ),
+        ('{"corpus": 9, "K": 3, "R": 1, "hit": 1}', "no N; expected -N, or --map-log N=KEY"),
+        ('{"N": "1,000", "K": 3, "R": 1, "hit": 1}', "N '1,000'; expected a whole number from 1"),
+        ('{"N": 9, "K": "top 3", "R": 1, "hit": 1}', "K 'top 3'; expected a whole number from 1"),
+        ('{"N": 9, "K": 3, "R": 0.05, "hit": 1}', "R '0.05'; expected a whole number (for a share"),
+        ('{"N": 9, "K": 3, "R": 1, "hit": 2}', "hit '2'; expected yes or no"),
+        ('{"N": 9, "ids": "a,b", "gold": ["a"]}', "ids 'a,b'; expected a list of ids"),
+        ('{"N": 9, "ids": [{"id": "a"}], "gold": ["a"]}', "ids \"[{'id': 'a'}]\"; expected a list"),
+        ('{"N": 9, "ids": ["a"], "gold": "a"}', "gold 'a'; expected a list of ids"),
+        ('{"N": 9, "ids": [], "gold": ["a"]}', "K '0'"),
         ('{"N": 9, "K": 0, "R": 1, "hit": 1}', "K '0'"),
         ('{"N": 9, "K": 2.5, "R": 1, "hit": 1}', "K '2.5'"),
         ('{"N": 9, "K": true, "R": 1, "hit": 1}', "K 'True'"),
@@ -132,7 +182,7 @@ def test_events_without_a_possible_success_are_counted():
 def test_bits_near_zero_have_no_sign():
     """333 of 1,000 where chance has a third: log2(0.999) = -0.0014."""
     events = [{"N": 300, "K": 100, "R": 1, "hit": place < 333} for place in range(1000)]
-    assert ": 0.00 [-0." in ragkpi.depth(log=events).answer
+    assert "(0.00 [-0." in ragkpi.depth(log=events).answer
 
 
 @pytest.mark.parametrize("others", [{"runs": {}}, {"at": [5]}, {"quality": {5: 1.0}}])

@@ -25,7 +25,7 @@ from ragkpi.questions.depth.study import (
     Stability,
     Study,
 )
-from ragkpi.reports.layout import Answer, Cell, Column, Table, filled
+from ragkpi.reports.layout import Answer, Cell, Column, Table, filled, finite
 from ragkpi.statistics.bootstrap import FEW, UNKNOWN
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
 from ragkpi.wording import beside, counted, percent, with_interval
@@ -139,15 +139,20 @@ def _of_log(curve: Curve, depth: int) -> str:
     """Say what the events with a depth show."""
     names = ("p_obs", "p_rand", "bor", "bor_max", "collapse")
     success, chance, bits, ceiling, share = (curve.at[name, depth].summary for name in names)
-    events = counted(curve.at["bor", depth].queries, "event")
-    at = f"At K = {depth:,} {percent(success)} of {events} succeed"
+    events = curve.at["bor", depth].queries
+    at = f"At K = {depth:,}, {percent(success)} of {counted(events, 'event')} succeed"
+    at += "s" if events == 1 else ""
     if share >= 0.5 or ceiling < CEILING_LIMIT:
         return f"{at}, and {percent(chance)} of random draws: that says nothing; retrieve fewer."
     interval = curve.interval("bor", depth) or UNKNOWN
-    figures = f"{with_interval(bits, interval, 'decimal', 2)} bits over random"
+    figures = with_interval(bits, interval, "decimal", 2) if finite(interval) else f"{bits:.2f}"
     if not interval.low > 0:
-        return f"{at}, not shown to be more than the {percent(chance)} of random draws: {figures}."
-    return f"{at}: {figures}, {2**bits:.3g} times as often; a perfect system has {ceiling:.2f}."
+        than = f"not shown to be more than the {percent(chance)} of random draws"
+        return f"{at}, {than} ({figures} bits over random)."
+    return (
+        f"{at}, {2**bits:.3g} times as often as random draws ({figures} bits over random; a "
+        f"perfect system has {ceiling:.2f})."
+    )
 
 
 def _depth_table(curves: Curves, tokens: float | None) -> Table:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ragkpi.errors import InputError, UsageError
+from ragkpi.files.column_names import find, plain_name, shown_names
 from ragkpi.files.opening import Source
 from ragkpi.files.query_files import read_records
 from ragkpi.interface import spell
@@ -31,16 +33,26 @@ from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.wording import shown
 
 FIELDS = {
-    "N": "N n pool_size corpus_size num_candidates total_tools total_docs total",
-    "K": "K k depth top_k topk num_shown num_retrieved shortlist_size",
+    "N": "n pool_size corpus_size num_candidates total_tools total_docs total",
+    "K": "k depth top_k topk num_shown num_retrieved shortlist_size",
     "hit": "hit success found solved contains_relevant task_success label",
-    "R": "R r relevant num_relevant n_relevant relevant_count",
+    "R": "r relevant num_relevant n_relevant relevant_count",
     "id": "qid query_id id request_id trace_id",
     "ids": "ids retrieved retrieved_ids shown results",
     "gold": "gold gold_ids relevant_ids expected",
 }
 """The names of each field of an event, of which the first that it has counts."""
-_HITS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_EXPECTED = {
+    "N": "expected a whole number from 1",
+    "K": "expected a whole number from 1",
+    "R": "expected a whole number (for a share of N, log no R)",
+    "hit": "expected yes or no, true or false, 1 or 0",
+    "ids": "expected a list of ids",
+    "gold": "expected a list of ids",
+}
+_DEFAULTS = {"N": "corpus_size", "R": "relevant"}  # arguments in place of a field
+_HITS = {"true": True, "yes": True, "y": True, "1": True}
+_HITS |= {"false": False, "no": False, "n": False, "0": False}
 _MEASURES = ("p_obs", "p_rand", "ef", "bor", "bor_max", "bor_max_qmean", "lambda", "collapse")
 _ESTIMATED = ("p_obs", "bor")
 
@@ -76,7 +88,7 @@ def parse_fields(fields: str | Mapping[str, str] | None) -> dict[str, list[str]]
             expected = f"expected NAME=KEY of {', '.join(FIELDS)}, such as N=corpus,hit=ok"
             raise UsageError(f"{spell('map_log')} {name}={key}: {expected}")
     usual = {name: names.split() for name, names in FIELDS.items()}
-    return usual | {name: [key] for name, key in (fields or {}).items()}
+    return usual | {name: [plain_name(key)] for name, key in (fields or {}).items()}
 
 
 def read_events(
@@ -86,22 +98,32 @@ def read_events(
 
     Raises `InputError`, with the line, for an event that lacks a field or contradicts itself.
     """
-    records = _records(log) if isinstance(log, str) else enumerate(log, 1)
-    events = []
-    for number, record in records:
+    events: list[Event] = []
+    file, keys_of = log if isinstance(log, str) else "log=", lru_cache(maxsize=1000)(find)
+    for number, record in _records(log) if isinstance(log, str) else enumerate(log, 1):
+        if not isinstance(record, Mapping):
+            raise InputError(file, number, "no object", "expected an event with its fields")
+        of: dict[str, Any] = {}
+        for name, names in fields.items():
+            key = keys_of(tuple(record), tuple(names))
+            of[name] = None if key is None or record[key] == "" else record[key]
         try:
-            of = {
-                name: next((record[key] for key in keys if record.get(key) not in (None, "")), None)
-                for name, keys in fields.items()
-            }
             events.append(_event(number, of, defaults, limits))
-        except (AttributeError, ValueError) as problem:
-            what = str(problem) if isinstance(problem, ValueError) else "no object"
-            expected = "expected N, K and R, whole numbers, and hit, or ids and gold"
-            raise InputError(
-                log if isinstance(log, str) else "log=", number, what, expected
-            ) from None
+        except _MissingFieldError as missing:
+            (name,) = missing.args
+            default = f"{spell(_DEFAULTS[name])}, or " if name in _DEFAULTS else ""
+            named = f"{spell('map_log')} {name}=KEY with one of its keys"
+            expected = f"expected {default}{named}, {shown_names(record)}"
+            raise InputError(file, number, f"no {name}", expected) from None
+        except ValueError as problem:
+            raise InputError(file, number, *problem.args) from None
+    if not events:
+        raise InputError(file, None, "no event", "expected a retrieval a line")
     return events
+
+
+class _MissingFieldError(Exception):
+    """The name of a field that an event lacks."""
 
 
 def _records(path: str) -> Iterator[tuple[int, Any]]:
@@ -110,33 +132,47 @@ def _records(path: str) -> Iterator[tuple[int, Any]]:
 
 
 def _event(number: int, of: Mapping[str, Any], defaults: Defaults, limits: Limits) -> Event:
-    """Complete the fields of an event; `ValueError` says what is wrong with it."""
-    of_R, gold = (
-        (None, of["gold"] or of["R"]) if isinstance(of["R"], list) else (of["R"], of["gold"])
-    )
-    names, useful = (
-        {*map(str, ids)} if isinstance(ids, list) else None for ids in (of["ids"], gold)
-    )
-    N = _whole("N", defaults.N if of["N"] is None else of["N"], 1)
-    R = None if defaults.relevant is None else relevant_among(N, defaults.relevant)[0]
-    R = len(useful) if useful is not None else R
-    R = _whole("R", R if of_R is None else of_R, 0)
-    K = _whole("K", len(names) if names is not None and of["K"] is None else of["K"], 1)
+    """Complete the fields of an event; `ValueError` says what is wrong, and what was expected."""
+    R, ids, gold = of["R"], of["ids"], of["gold"]
+    if isinstance(R, list):  # "relevant" may be a list of ids
+        R, gold = None, gold or R
+    N = _whole("N", defaults.N if of["N"] is None else of["N"])
+    if R is None and gold is not None:
+        R = len({*_ids("gold", gold)})
+    elif R is None and defaults.relevant is not None:
+        (R,) = relevant_among(N, defaults.relevant)
+    R = _whole("R", R)
+    K = _whole("K", len({*_ids("ids", ids)}) if of["K"] is None and ids is not None else of["K"])
     least = int(np.max(limits.needed.of(np.array([R]))))
-    hit = _HITS.get(str(of["hit"]).lower())
-    if of["hit"] is None and names is not None and useful is not None:
-        hit = len({*map(str, of["ids"][:K])} & useful) >= least
+    hit = _HITS.get(str(of["hit"]).lower().removesuffix(".0"))
+    if of["hit"] is None and ids is not None and gold is not None:
+        hit = len({*_ids("ids", ids)[:K]} & {*_ids("gold", gold)}) >= least
     if hit is None:
-        raise ValueError("no hit" if of["hit"] is None else f"hit {shown(str(of['hit']))}")
+        raise _wrong("hit", of["hit"])
     if R > N or (hit and least > R):
-        raise ValueError(f"R = {R} of N = {N}" + (" and a hit" if hit else ""))
+        what = f"R = {R} of N = {N}" + (" and a hit" if hit else "")
+        raise ValueError(
+            what, "expected no more relevant documents than there are, and enough for a hit"
+        )
     return Event(str(number if of["id"] is None else of["id"]), N, K, R, hit)
 
 
-def _whole(name: str, value: Any, least: int) -> int:
-    if str(value).isdecimal() and int(value) >= least:
-        return int(value)
-    raise ValueError(f"no {name}" if value is None else f"{name} {shown(str(value))}")
+def _wrong(name: str, value: Any) -> Exception:
+    wrong = ValueError(f"{name} {shown(str(value))}", _EXPECTED[name])
+    return _MissingFieldError(name) if value is None else wrong
+
+
+def _whole(name: str, value: Any) -> int:
+    text = str(value).removesuffix(".0")  # as pandas writes columns with a gap
+    if text.isdecimal() and int(text) >= (name != "R"):
+        return int(text)
+    raise _wrong(name, value)
+
+
+def _ids(name: str, value: Any) -> list[str]:
+    if isinstance(value, list) and all(isinstance(one, str | int) for one in value):
+        return [str(one) for one in value]
+    raise _wrong(name, value)
 
 
 def curves_of_events(events: Sequence[Event], limits: Limits, bootstrap: Bootstrap) -> Curves:
