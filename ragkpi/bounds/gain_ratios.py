@@ -15,7 +15,6 @@ from ragkpi.measures.measure import GainRatio
 from ragkpi.ranking.judged import quotient
 
 _STEPS = 50
-_CELLS = 1 << 20  # of a table of queries and holes
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,28 +63,17 @@ class OpenRatio:
         N - v D, where v is the value so far, has a greater value, until v is the greatest. For a
         fixed v the steps of the scale are independent.
         """
-        num_own, width = self.run.num_own, self.run.own_rank.shape[1]
-        thresholds = np.zeros((len(num_own), len(self.scale) - 1), dtype=np.int64)
-        number = np.arange(width + 1)
-        for rows in np.array_split(np.arange(len(num_own)), 1 + len(num_own) * width // _CELLS):
-            raised = np.zeros((len(rows), len(number)))
-            raised[:, 1:] = self._own_weights[rows].cumsum(axis=1)
-            raised[number > num_own[rows, np.newaxis]] = -np.inf
-            thresholds[rows] = self._climb(rows, raised)
-        return thresholds
-
-    def _climb(self, rows: IntArray, raised: FloatArray) -> IntArray:
-        """Iterate to the best thresholds of some queries; `raised` sums weights of first holes."""
-        gain_steps, number = np.diff(self._gains), np.arange(raised.shape[1])
-        ideals = [
-            self._filled[reaching[rows, np.newaxis] + number] for reaching in self._reaching[1:]
-        ]
-        least = self._gains[0] * self._filled[self._reaching[0][rows]]
-        value = np.zeros(len(rows))
-        chosen = np.zeros((len(rows), len(gain_steps)), dtype=np.int64)
-        every = np.arange(len(rows))
+        num_own, gain_steps = self.run.num_own, np.diff(self._gains)
+        every, number = np.arange(len(num_own)), np.arange(self.run.own_rank.shape[1] + 1)
+        raised = np.zeros((len(every), len(number)))  # by the first holes
+        raised[:, 1:] = self._own_weights.cumsum(axis=1)
+        raised[number > num_own[:, np.newaxis]] = -np.inf
+        ideals = [self._filled[reaching[:, np.newaxis] + number] for reaching in self._reaching[1:]]
+        least = self._gains[0] * self._filled[self._reaching[0]]
+        value = np.zeros(len(every))
+        chosen = np.zeros((len(every), len(gain_steps)), dtype=np.int64)
         for _ in range(_STEPS):
-            total, ideal = self._worthless[rows], least.copy()
+            total, ideal = self._worthless.copy(), least.copy()
             best = np.zeros_like(chosen)
             for step, (gain, ideal_sums) in enumerate(zip(gain_steps, ideals, strict=True)):
                 rest = value[:, np.newaxis] * gain * ideal_sums
@@ -138,6 +126,6 @@ class OpenRatio:
     def _filled(self) -> FloatArray:
         """The ideal sums of 0 to n documents of equal gain, (n + 1,)."""
         holes = self.run.num_own + self.run.num_other
-        # `_climb` looks up as many holes for each query as the query with the most has.
+        # `best_thresholds` looks up as many holes for each query as the query with the most has.
         most = int(self._reaching[0].max(initial=0) + holes.max(initial=0))
         return running_sums(self.measure.weight(np.arange(1, most + 1)))

@@ -19,8 +19,6 @@ from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.bounds.gain_ratios import OpenRatio
 from ragkpi.bounds.open_run import OpenRun
 from ragkpi.bounds.tally import Assignments, HoleTally
-from ragkpi.files.lines import spans
-from ragkpi.interface import with_progress
 from ragkpi.measures.gain import gain_of_levels
 from ragkpi.measures.measure import Metric, MetricScores, score
 from ragkpi.ranking.judged import Settings
@@ -66,11 +64,6 @@ class Trials:
         """All queries, (Q,)."""
         return np.arange(len(self.run.num_own))
 
-    @property
-    def at_once(self) -> int:
-        """How many assignments fit into memory at once."""
-        return CELLS_AT_ONCE // (1 + int(self.run.num_own.max(initial=0)))
-
     @cached_property
     def ratio(self) -> OpenRatio | None:
         """The run for a metric that is a sum of gains over an ideal; None for other metrics."""
@@ -115,10 +108,13 @@ class Trials:
 
     def judged(self, assignments: Assignments) -> FloatArray:
         """Return the statistics of assignments, (V, S), by judging each ranking."""
-        query = assignments.query
-        at_top = assignments.at_top(self.run.own_rank[query])
-        others = self.others(query, assignments.other)
-        return self.of_steps(query, np.where(at_top, self.top, 0), others)
+        size, parts = 1 + CELLS_AT_ONCE // (1 + self.run.own_rank.shape[1]), []
+        for start in range(0, max(1, len(assignments.query)), size):
+            some = Assignments._make(field[start : start + size] for field in assignments)
+            at_top = some.at_top(self.run.own_rank[some.query])
+            others = self.others(some.query, some.other)
+            parts.append(self.of_steps(some.query, np.where(at_top, self.top, 0), others))
+        return np.concatenate(parts)
 
     def others(self, query: IntArray, at_top: IntArray | int) -> IntArray:
         """Put some of the other holes of queries, (V,), at the top, the rest at step 0: (V, L)."""
@@ -154,10 +150,8 @@ class Trials:
             others = np.minimum(others, self.metric.depth or others.max(initial=0))
             sorted_ones = judged.num_judged.max(initial=1) + others.sum(axis=1).max(initial=0)
             size = min(size, CELLS_AT_ONCE // int(sorted_ones))
-        size = max(1, size)
-        starts = range(0, max(1, len(query)), size)
-        parts = []
-        for start in with_progress(starts, self.metric.name, len(starts)):
+        size, parts = max(1, size), []
+        for start in range(0, max(1, len(query)), size):
             some = slice(start, start + size)
             ranked = self.run.under(query[some], levels[own[some]], others[some], self.scale)
             parts.append(score(ranked, [self.metric]).columns[0].statistics)
@@ -218,8 +212,10 @@ def _outer(trials: Trials) -> FloatArray:
     return bounds.outer(run.judged, run.num_own, run.num_other, **trials.metric.arguments)
 
 
-Side = Callable[[OpenRun, IntArray, IntArray], Assignments]
-_SIDES: Sequence[Side] = (Assignments.first, Assignments.last)
+_SIDES: Sequence[Callable[[OpenRun, IntArray, IntArray], Assignments]] = (
+    Assignments.first,
+    Assignments.last,
+)
 
 
 def _staircase(trials: Trials) -> FloatArray:
@@ -231,29 +227,22 @@ def _staircase(trials: Trials) -> FloatArray:
     if trials.ratio is not None:
         own, sides = trials.ratio.best_thresholds(), _SIDES[1:]
         candidates.append(trials.of_thresholds(trials.every, own, np.zeros_like(own)))
-    of_sides = [
-        list(_along(trials, side)) for side in with_progress(sides, trials.metric.name, len(sides))
-    ]
-    tables = [table for of_side in of_sides for table in of_side]
+    query, count = numbered(run.num_own + 1)
+    tables = [_padded(trials.values(side(run, query, count)), run.num_own + 1) for side in sides]
     if tables[0].shape[2] > 1 or any(np.isnan(table).any() for table in tables):
         # The extremes of ratios of means, and with NA, depend on all queries.
-        return np.concatenate([stacked(of_side) for of_side in of_sides], axis=1)
-    for side, of_side in zip(sides, of_sides, strict=True):
+        return np.concatenate(tables, axis=1)
+    for side, table in zip(sides, tables, strict=True):
         for choice in (np.argmin, np.argmax):
-            count = np.concatenate([choice(table[:, :, 0], axis=1) for table in of_side])
-            candidates.append(trials.judged(side(run, trials.every, count)))
+            best = side(run, trials.every, choice(table[:, :, 0], axis=1))
+            candidates.append(trials.judged(best))
     return np.stack(candidates, axis=1)
 
 
-def _along(trials: Trials, side: Side) -> Iterator[FloatArray]:
-    """Raise one own hole after the other; yield (q, U + 1, S) for some queries after others."""
-    sizes = trials.run.num_own + 1
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    parts = list(spans(starts, trials.at_once))
-    for first, last in with_progress(parts, trials.metric.name, len(parts)):
-        query = np.repeat(np.arange(first, last), sizes[first:last])
-        count = np.arange(starts[first], starts[last]) - starts[query]
-        yield _padded(trials.values(side(trials.run, query, count)), sizes[first:last])
+def numbered(sizes: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the group of each row of groups of some sizes, and its number there, from 0."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    return group, np.arange(len(group)) - (np.cumsum(sizes) - sizes)[group]
 
 
 def stacked(tables: Sequence[FloatArray]) -> FloatArray:
@@ -295,24 +284,16 @@ def spread_if_one_judged(trials: Trials) -> FloatArray:
     run, none = trials.run, np.zeros_like(trials.run.num_own)
     # Where only numbers count, all own holes of a query leave the same.
     alike = trials.metric.measure.bounds.order == "ignored"
-    sizes = np.minimum(run.num_own, 1) if alike else run.num_own
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    parts, left = list(spans(starts, trials.at_once)), []
-    for first, last in with_progress(parts, trials.metric.name, len(parts)):
-        every = trials.every[first:last]
-        query = np.repeat(every, sizes[first:last])
-        number = np.arange(starts[first], starts[last]) - starts[query] + 1
-        by_end = []
-        for own, end in ((none, False), (run.num_own, True)):
-            at_end = np.full(len(query), end)
-            values = []
-            for other in (none, run.num_other):
-                alone = Assignments.first(run, every, own[every], other[every])
-                apart = Assignments.one(run, query, number, at_end, other[query])
-                values += [trials.values(alone)[query - first, 0], trials.values(apart)[:, 0]]
-            by_end.append(spread(np.stack(values, axis=1)))
-        left.append((by_end[0] + by_end[1]) / 2)
-    return np.repeat(np.concatenate(left), run.num_own[run.num_own > 0] if alike else 1)
+    query, number = numbered(np.minimum(run.num_own, 1) if alike else run.num_own)
+    by_end = []
+    for own, end in ((none, False), (run.num_own, True)):
+        at_end, values = np.full(len(query), end), []
+        for other in (none, run.num_other):
+            alone = Assignments.first(run, trials.every, own, other)
+            apart = Assignments.one(run, query, number + 1, at_end, other[query])
+            values += [trials.values(alone)[query, 0], trials.values(apart)[:, 0]]
+        by_end.append(spread(np.stack(values, axis=1)))
+    return np.repeat((by_end[0] + by_end[1]) / 2, run.num_own[run.num_own > 0] if alike else 1)
 
 
 def spread_if_judged(

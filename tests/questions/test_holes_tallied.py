@@ -232,7 +232,7 @@ def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
 
     count = search.HoleTally
     monkeypatch.setattr(search, "HoleTally", watched)
-    monkeypatch.setattr(search, "CELLS_AT_ONCE", 40)
+    monkeypatch.setattr(bounds, "CELLS_AT_ONCE", 1)
     answers(tmp_path, judged, ranked, find_metrics(["map"]), "retrieved")
     for phase in ("bounds", "documents to judge"):
         of_phase = [share for label, share in shares if label == phase and share is not None]
