@@ -103,25 +103,17 @@ class RunsWithHoles:
         return self.holes.within(depth if self.within == "cutoff" else None)
 
     @cached_property
-    def _num_varying(self) -> dict[int | None, IntArray]:
-        """How many holes of each judged query vary, (J,), by depth."""
-        return {}
-
-    @cached_property
     def _open(self) -> dict[tuple[int, int | None], OpenRun]:
         """The opened runs by number and depth."""
         return {}
 
     def trials(self, run: int, metric: Metric) -> Trials:
         """Open a run for the assignments of a metric."""
-        depth = metric.depth
-        if depth not in self._num_varying:
-            query, most = self.holes.query[self.varies(depth)], len(self.holes.judgements.queries)
-            self._num_varying[depth] = np.bincount(query, minlength=most)
-        if (run, depth) not in self._open:
-            varying = self._num_varying[depth]
-            self._open[run, depth] = open_run(self.holes, run, self.judged[run], depth, varying)
-        return Trials(self._open[run, depth], metric, self.scales[metric.name])
+        key = run, metric.depth
+        if key not in self._open:
+            varies = self.varies(metric.depth)
+            self._open[key] = open_run(self.holes, run, self.judged[run], metric.depth, varies)
+        return Trials(self._open[key], metric, self.scales[metric.name])
 
 
 @dataclass(frozen=True)

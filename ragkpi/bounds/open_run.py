@@ -94,12 +94,11 @@ class OpenRun:
 
 
 def open_run(
-    holes: Holes, run: int, judged: Judged, depth: int | None, num_varying: IntArray
+    holes: Holes, run: int, judged: Judged, depth: int | None, varies: BoolArray
 ) -> OpenRun:
     """Put the holes of a run, `judged`, of that number down to a depth among its hits.
 
-    `depth` is None for all ranks. The rest of the holes of each judged query that vary, (J,), are
-    other holes.
+    `depth` is None for all ranks. Of the rest, those that vary, (n,), are other holes.
     """
     deepest, num_queries = DEEPEST if depth is None else depth, len(judged.queries)
     row = holes.judgements.places_among(judged.queries)
@@ -129,7 +128,8 @@ def open_run(
         judged_below=None if depth is None else judged.num_ret - np.diff(hits),
     )
     of_hits = np.concatenate([np.full(len(kept), -1), place])[order]
-    return OpenRun(opened, of_hits, numbers, num_varying[row >= 0] - np.diff(starts), row)
+    num_varying = np.bincount(holes.query[varies], minlength=len(row))[row >= 0]
+    return OpenRun(opened, of_hits, numbers, num_varying - np.diff(starts), row)
 
 
 @shared
