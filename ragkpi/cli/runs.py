@@ -29,6 +29,15 @@ def run_path(word: str) -> str:
     return run
 
 
+def refuse_equal_names(paths: Sequence[str]) -> None:
+    """Raise `InputError` if several paths have one name of their own."""
+    names = Counter(path.name for path in paths if isinstance(path, NamedPath))
+    for name, count in names.items():
+        if count > 1:
+            files = ", ".join(path for path in paths if getattr(path, "name", "") == name)
+            raise InputError(files, None, f"both called {name}", "expected a name for each file")
+
+
 def by_path(words: Sequence[str]) -> dict[str, str]:
     """Return the runs by their paths; a file that stands there again is the same run."""
     runs: dict[str, str] = {}
@@ -39,11 +48,7 @@ def by_path(words: Sequence[str]) -> dict[str, str]:
                 both = f"called {before.name} and {path.name}"
                 raise InputError(path, None, both, "expected one name for a file")
             runs[os.path.realpath(path)] = path
-    names = Counter(run.name for run in runs.values() if isinstance(run, NamedPath))
-    for name, count in names.items():
-        if count > 1:
-            files = ", ".join(run for run in runs.values() if getattr(run, "name", "") == name)
-            raise InputError(files, None, f"both called {name}", "expected a name for each run")
+    refuse_equal_names([*runs.values()])
     return {run: run for run in runs.values()}
 
 

@@ -24,7 +24,7 @@ def document(outcome):
 def test_people_and_umbrela_of_rag_2025(ragkpi):
     runs = [f"runs/s{number}.run" for number in range(1, 9)]
     outcome = ragkpi(
-        "agree", "qrels.txt", "qrels.umbrela.txt", *runs, "--judges", "people,UMBRELA",
+        "agree", "people=qrels.txt", "UMBRELA=qrels.umbrela.txt", *runs,
         "--format", "json", "--resamples", "1000", folder=RAG25,
     )  # fmt: skip
     found = document(outcome)
@@ -133,7 +133,7 @@ def test_scales_that_may_differ_are_warned_of(ragkpi, tmp_path):
     ("arguments", "words"),
     [
         (["qrels.txt"], b"expected two qrels"),
-        ([*JUDGES, "--judges", "people"], b"expected 2 different names"),
+        (["a=qrels.txt", "a=qrels.llm.txt"], b"qrels.txt, qrels.llm.txt: both called a"),
         ([*JUDGES, "--map-levels", "0=1"], b"level 1"),
         ([*JUDGES, "runs/bm25.run"], b"two runs"),
     ],

@@ -1,14 +1,11 @@
 """`ragkpi agree`: whether judges agree, and order runs alike."""
 
-from collections.abc import Sequence
-
 import ragkpi
 from ragkpi.cli.evaluation_options import Arguments, resampling, without_pool
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, naming, output_and_plot
-from ragkpi.cli.runs import by_path
+from ragkpi.cli.runs import by_path, refuse_equal_names, run_path
 from ragkpi.cli.terminal import expect_files
-from ragkpi.errors import UsageError
 from ragkpi.reports.names import run_names
 
 # Runs are always compared over the queries that all judges share.
@@ -25,9 +22,6 @@ def agree(
         "QRELS OTHER [RUN...]", "The reference, such as people; the judgements in question; runs."
     ),
     judge: list[str] = option("--judge QRELS", "One more judge; repeatable.", use="common"),
-    judges: str | None = option(
-        "--judges NAME,NAME,...", "Call the judges so, not after their files."
-    ),
     map_levels: str | None = option(
         "--map-levels MAP",
         "Put the levels of QRELS on another scale, such as 0=0,1=0,2=1,3=2.",
@@ -53,15 +47,16 @@ def agree(
     with bootstrap intervals over queries. With runs: their values under both judgements, over the
     queries that both judged, how alike the orders are (tau-b, tau_AP, Spearman, Pearson,
     rank-biased overlap), and which pairs of runs change places. What people would say, from OTHER
-    and few human judgements: ragkpi correct. Without -m: ndcg_cut at 10.
+    and few human judgements: ragkpi correct. NAME=PATH names a judge. Without -m: ndcg_cut at 10.
     """
     expected = "two qrels, then runs: ragkpi agree [options] QRELS OTHER [RUN...]"
     qrels, other, *runs = expect_files(2, files, expected, *judge)
-    paths = [qrels, other, *judge]
-    reference, *others = _names(judges, paths)
+    judges = [run_path(word) for word in (qrels, other, *judge)]
+    refuse_equal_names(judges)
+    reference, *others = run_names(judges)
     result = ragkpi.agree(
-        qrels,
-        dict(zip(others, paths[1:], strict=True)),
+        judges[0],
+        dict(zip(others, judges[1:], strict=True)),
         by_path(runs) or None,
         map_levels=map_levels,
         map_other=map_other,
@@ -72,12 +67,3 @@ def agree(
         **evaluating | naming,
     )
     output.write(result.report, result.charts)
-
-
-def _names(judges: str | None, paths: Sequence[str]) -> list[str]:
-    if judges is None:
-        return run_names(paths)
-    names = judges.split(",")
-    if len(names) != len(paths) or len(set(names)) < len(names):
-        raise UsageError(f"--judges {judges}: expected {len(paths)} different names")
-    return names

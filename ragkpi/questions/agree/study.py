@@ -54,25 +54,13 @@ UNJUDGED = -1
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """The n documents to which at least one of J judges gave a level.
+    """The n documents to which at least one of J judges gave a level."""
 
-    Attributes
-    ----------
-    names
-        The names of the judges; the first is the reference.
-    queries : list of bytes, length Q
-        All judged queries, in byte order.
-    query, document : length n
-        The index of each document's query, and its id; ordered by query.
-    by_judge : (n, J)
-        The level from each judge; `UNJUDGED` for none.
-    """
-
-    names: Sequence[str]
-    queries: list[bytes]
-    query: IntArray
-    document: Tokens
-    by_judge: IntArray
+    names: Sequence[str]  # of the judges; the first is the reference
+    queries: list[bytes]  # length Q: all judged queries, in byte order
+    query: IntArray  # (n,): the index of each document's query, ascending
+    document: Tokens  # (n,)
+    by_judge: IntArray  # (n, J): the level from each judge; `UNJUDGED` for none
 
     def both(self, first: int, second: int) -> BoolArray:
         """Return whether two judges both judged each document, (n,)."""
@@ -97,23 +85,19 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
         judge.refuse_gains("judges are compared by whole levels")
     queries = sorted(set().union(*(judge.queries for judge in judges)))
     number = {query: row for row, query in enumerate(queries)}
-    query = np.concatenate(
-        [
-            np.array([number[name] for name in judge.queries], dtype=np.int64)[judge.query]
-            for judge in judges
-        ]
-    )
-    level = np.concatenate([judge.level for judge in judges])
-    column = np.repeat(np.arange(len(judges)), [len(judge.level) for judge in judges])
-    valid = np.flatnonzero(level >= 0)
-    documents = Tokens.joined([judge.document for judge in judges]).take(valid)
-    query = query[valid]
-    first, row = np.unique(documents.first_rows(query), return_inverse=True)
+    of_judges = [
+        np.array([number[name] for name in judge.queries], dtype=np.int64)[judge.query]
+        for judge in judges
+    ]
+    level, query = np.concatenate([judge.level for judge in judges]), np.concatenate(of_judges)
+    column = np.repeat(np.arange(len(judges)), [len(of_judge) for of_judge in of_judges])
+    valid = np.argsort(query, kind="stable")
+    valid = valid[level[valid] >= 0]
+    query, document = query[valid], Tokens.joined([judge.document for judge in judges]).take(valid)
+    first, row = np.unique(document.first_rows(query), return_inverse=True)
     by_judge = np.full((len(first), len(judges)), UNJUDGED, dtype=np.int64)
     by_judge[row, column[valid]] = level[valid]
-    order = np.argsort(query[first], kind="stable")
-    first = first[order]
-    panel = Panel(names, queries, query[first], documents.take(first), by_judge[order])
+    panel = Panel(names, queries, query[first], document.take(first), by_judge)
     for other in range(1, len(judges)):
         if not panel.both(0, other).any():
             raise NothingInCommonError(
