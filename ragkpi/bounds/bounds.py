@@ -56,10 +56,10 @@ class Bounded:
 
 @dataclass(frozen=True)
 class Swap:
-    """Two runs whose order by a value is not settled."""
+    """Two runs of which one might pass the other by a value."""
 
     metric: Metric
-    better: int  # index of the run that is better now
+    better: int  # index of the run that is better now, or as good
     worse: int
     certain: bool  # whether a known assignment reverses them; otherwise only their bounds overlap
 
@@ -124,7 +124,7 @@ class HoleBounds:
     bounded: list[Bounded]  # every value of every run, by metric
     refused: list[tuple[Metric, str]]  # metrics without bounds, and the reason
     judged: dict[int | None, list[float]]  # by depth and run, `Judged.share_judged`
-    swaps: list[Swap]  # pairs of runs whose order is not settled
+    swaps: list[Swap]  # pairs of runs whose order is not settled; of equal runs both ways
 
     @property
     def holes(self) -> Holes:
@@ -228,12 +228,13 @@ def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Sco
     pairs: list[tuple[Metric, tuple[int, int]]] = []
     alike: dict[str, list[tuple[int, int]]] = {}
     for name, of_metric in groupby(bounded, key=lambda each: each.metric.name):
-        for better, worse in map(_ordered, combinations(of_metric, 2)):
-            if better.metric.measure.better != "neither" and _overlap(better, worse):
-                pair = better.run, worse.run
-                pairs.append((better.metric, pair))
-                if better.queries == worse.queries:
-                    alike.setdefault(name, []).append(pair)
+        for one, other in combinations(of_metric, 2):
+            for better, worse in ((one, other), (other, one)):
+                if _could_pass(worse, better):
+                    pair = better.run, worse.run
+                    pairs.append((better.metric, pair))
+                    if better.queries == worse.queries:
+                        alike.setdefault(name, []).append(pair)
     totals: dict[str, list[tuple[FloatArray, IntArray]]] = {}
     for block in runs.blocks("pairs of runs") if alike else ():
         for name, some in alike.items():
@@ -248,18 +249,9 @@ def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Sco
     return [Swap(metric, *pair, (metric.name, pair) in certain) for metric, pair in pairs]
 
 
-def _ordered(pair: tuple[Bounded, Bounded]) -> tuple[Bounded, Bounded]:
-    """Put the run that is better now first; of equal ones that which may fall behind."""
-
-    def place(bounded: Bounded) -> tuple[float, ...]:
-        sign = bounded.metric.measure.sign
-        return (-sign * bounded.now, *sorted((sign * bounded.low, sign * bounded.high)))
-
-    first, second = sorted(pair, key=place)
-    return first, second
-
-
-def _overlap(better: Bounded, worse: Bounded) -> bool:
-    if better.metric.measure.better == "higher":
-        return worse.high > better.low
-    return better.high > worse.low
+def _could_pass(worse: Bounded, better: Bounded) -> bool:
+    """Return whether the bounds let a run that is not better now become better."""
+    if worse.metric.measure.better == "higher":
+        return worse.now <= better.now and worse.high > better.low
+    lower = worse.metric.measure.better == "lower"
+    return lower and worse.now >= better.now and worse.low < better.high

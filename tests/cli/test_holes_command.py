@@ -1,3 +1,4 @@
+import itertools
 import json
 from pathlib import Path
 
@@ -80,15 +81,25 @@ def test_of_equal_runs_the_order_of_files_chooses_none(
 
 
 def test_two_runs_are_one_pair(ragkpi, tmp_path):
-    """Equal now: y at rank 1 may put one ahead by P_1; by P_3 either may pass the other."""
+    """Equal now: y at rank 1 may put one ahead by P_1; by P_3 either may pass the other.
+
+    The order of the files chooses neither.
+    """
     (tmp_path / "first").write_text("q Q0 y 1 3 r\nq Q0 a 2 2 r\nq Q0 b 3 1 r\n")
     (tmp_path / "second").write_text("q Q0 b 1 3 r\nq Q0 a 2 2 r\nq Q0 z 3 1 r\n")
     (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\n")
-    words = ("holes", "-m", "P.1,P.3", "qrels", "first", "second", "--format", "json")
-    document = json.loads(ragkpi(*words, folder=tmp_path).out)
-    swaps = [(swap["better"], swap["worse"]) for swap in document["findings"]["swaps"]]
-    assert swaps == [("second", "first"), ("first", "second")]
-    assert ": first could pass second in P_1. " in document["answer"][0]
+    either = {("first", "second"), ("second", "first")}
+    for runs in itertools.permutations(["first", "second"]):
+        words = ("holes", "-m", "P.1,P.3", "qrels", *runs, "--format", "json")
+        document = json.loads(ragkpi(*words, folder=tmp_path).out)
+        swaps = {"P_1": set(), "P_3": set()}
+        for swap in document["findings"]["swaps"]:
+            assert swap["certain"]
+            swaps[swap["measure"]].add((swap["better"], swap["worse"]))
+        assert swaps == {"P_1": {("second", "first")}, "P_3": either}
+        assert ": first could pass second in P_1. " in document["answer"][0]
+        of_three = f"P_3: {runs[0]} and {runs[1]} could pass each other."
+        assert of_three in document["explanation"]
 
 
 @pytest.mark.parametrize(

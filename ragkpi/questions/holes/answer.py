@@ -151,14 +151,13 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
     at_the_top = [  # several runs may be
         s for s in bounds.swaps if values[s.metric.name, s.better] == best[s.metric.name]
     ]
-    # Of equal runs either could pass the other, by one measure and by another: one pair.
     pairs = len({frozenset((swap.worse, swap.better)) for swap in at_the_top or bounds.swaps})
     if at_the_top:
-        alike = [swap for swap in at_the_top if swap.certain] or at_the_top
-        first = _open_pair(alike[0], names)
-        measures = [s.metric.name.encode() for s in alike if _open_pair(s, names) == first]
+        open_pairs = _open_pairs(at_the_top)
+        first = _in_words(open_pairs[0], names)
+        measures = [s[0].metric.name.encode() for s in open_pairs if _in_words(s, names) == first]
         others = f", and {counted(pairs - 1, 'more pair')}" if pairs > 1 else ""
-        could = "could" if alike[0].certain else "might"
+        could = "could" if open_pairs[0][0].certain else "might"
         return f"They {could} change which run is best: {first} in {listed(measures, 2)}{others}"
     if pairs:
         behind = f"only the order of {counted(pairs, 'pair')} of runs behind it"
@@ -166,10 +165,24 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
     return "They cannot change the order of any two runs"
 
 
-def _open_pair(swap: Swap, names: Sequence[str]) -> str:
-    if swap.certain:
-        return f"{names[swap.worse]} could pass {names[swap.better]}"
-    return f"the bounds of {names[swap.better]} and {names[swap.worse]} overlap"
+def _open_pairs(swaps: Sequence[Swap]) -> list[list[Swap]]:
+    """Return the swaps of each measure and pair of runs, those that are certain first."""
+    of_pairs: dict[object, list[Swap]] = {}
+    for swap in sorted(swaps, key=lambda swap: not swap.certain):
+        pair = swap.metric.name, frozenset((swap.better, swap.worse))
+        of_pairs.setdefault(pair, []).append(swap)
+    return [*of_pairs.values()]
+
+
+def _in_words(swaps: Sequence[Swap], names: Sequence[str]) -> str:
+    """Say which of two runs could pass the other; of equal ones there are swaps both ways."""
+    better, worse = (names[run] for run in (swaps[0].better, swaps[0].worse))
+    certain = sum(swap.certain for swap in swaps)
+    if certain > 1:
+        return f"{better} and {worse} could pass each other"
+    return (
+        f"{worse} could pass {better}" if certain else f"the bounds of {better} and {worse} overlap"
+    )
 
 
 def _relative_width(bounded: Bounded) -> float:
@@ -181,9 +194,8 @@ def _relative_width(bounded: Bounded) -> float:
 
 def _about_swaps(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
     for metric in bounds.metrics if len(names) > 1 else ():
-        swaps = [swap for swap in bounds.swaps if swap.metric.name == metric.name]
-        swaps.sort(key=lambda swap: not swap.certain)
-        pairs = ", ".join(_open_pair(swap, names) for swap in swaps[:_SWAPS_NAMED])
+        swaps = _open_pairs([swap for swap in bounds.swaps if swap.metric.name == metric.name])
+        pairs = ", ".join(_in_words(pair, names) for pair in swaps[:_SWAPS_NAMED])
         more = len(swaps) - _SWAPS_NAMED
         others = f" and {counted(more, 'more pair')}" if more > 0 else ""
         yield f"{metric.name}: {pairs or 'no two runs can change places'}{others}."
@@ -197,6 +209,11 @@ def _to_judge(named: Sequence[Candidate], among: int, together: float) -> Iterat
         yield (
             f"Judge first: {documents}. {len(named)} of {among} that matter, together "
             f"{percent(together, 1)} of the uncertainty."
+        )
+        yield (
+            "a document matters if a value's corners are nearer once it is judged: a run's own "
+            "unjudged documents all worthless or all of the top level, those of others likewise; "
+            "what matters only between the corners is not counted"
         )
 
 

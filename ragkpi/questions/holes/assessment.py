@@ -107,7 +107,9 @@ def candidates(bounds: HoleBounds, first: int) -> tuple[Candidates, float]:
 
     The uncertainty of a value of a query is its spread between the corner assignments: own holes
     all worthless or all at the top level, and other holes likewise. (For Bits-over-Random it is the
-    spread of its numerator, success.) It is added up over runs and queries.
+    spread of its numerator, success.) It is added up over runs and queries. A hole matters if
+    judging it narrows that spread, on average over its lowest and its top level; one that moves a
+    value only between the corners does not.
     """
     holes, runs, metrics = bounds.holes, bounds.runs, bounds.metrics
     removed, of_others = (
