@@ -64,8 +64,8 @@ def test_bytes_decide(kernel, family):
                 run.add(column([query]), starts, column(half), scores, scores)
         found = run.finish()
         wanted = [len(set(judged[query]) & set(part)) for query in (b"q", b"r")]
-        assert len(numbers_of(found["rank"])) == sum(wanted)
-        assert numbers_of(found["num_ret"]) == [len(part)] * 2
+        assert len(numbers_of(found["hits"])) == 4 * sum(wanted)
+        assert numbers_of(found["rankings"])[1::2] == [len(part)] * 2
         sets.append(found["documents"])
         assert kernel.count_ids((sets[-1],), column([])) == len(part)
     assert kernel.count_ids(tuple(sets), column([b"another", *ids])) == len(ids) + 1

@@ -119,7 +119,7 @@ def test_nul(kernel, place):
 def test_any_buffer_is_a_block(kernel, block):
     run = kernel.Run(documents(kernel, JUDGED))
     run.feed(block(b"1 Q0 a 1 1 t\n"))
-    assert numbers_of(run.finish()["rank"]) == [1]
+    assert numbers_of(run.finish()["hits"]) == [0, 1, 1, 1]
     run = kernel.Run(documents(kernel, JUDGED))
     with pytest.raises(kernel.RefusedError, match="NUL"):
         run.feed(block(b"1 Q0 a\0 1 1 t\n"))
