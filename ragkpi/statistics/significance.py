@@ -388,24 +388,15 @@ def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
         moved = sums([all_swaps(int(differing.sum()))], change[differing])
     baseline, other = totals(pair.baseline), totals(pair.other)
     summary = pair.aggregate.summary
-    observed = summary(np.stack([baseline, other]), n)
-    chance = summary(other - moved, n) - summary(baseline + moved, n)
-    return _share(chance, float(observed[1] - observed[0]), observed, certain=every)
-
-
-def _share(
-    chance: FloatArray, observed: float, summaries: FloatArray, certain: bool = False
-) -> float:
-    """Return the share of chance differences, (B,), at least as far from 0 as the observed.
-
-    `certain` means that `chance` has all possibilities; otherwise the observed difference is added.
-    """
+    summaries = summary(np.stack([baseline, other]), n)
+    observed = float(summaries[1] - summaries[0])
     if math.isnan(observed):
         return math.nan
+    chance = summary(other - moved, n) - summary(baseline + moved, n)
     slack = ROUNDING * np.abs(summaries[np.isfinite(summaries)]).max(initial=0)
     # An undefined difference (0/0) could have any value, so it counts against the run.
     extreme = int((~(np.abs(chance) < abs(observed) - slack)).sum())
-    return extreme / len(chance) if certain else (extreme + 1) / (len(chance) + 1)
+    return extreme / len(chance) if every else (extreme + 1) / (len(chance) + 1)
 
 
 def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> list[list[float]]:
