@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Thread, local
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -403,17 +404,11 @@ def _read_in_threads(
         else:
             held[number].append(warning)
 
-    waiting: SimpleQueue[int] = SimpleQueue()
+    waiting = iter(range(len(runs)))  # from which threads take turns
     done: SimpleQueue[tuple[int, Hits | BaseException]] = SimpleQueue()
-    for number in range(len(runs)):
-        waiting.put(number)
 
     def work() -> None:
-        while True:
-            try:
-                number = waiting.get_nowait()
-            except Empty:
-                return
+        for number in waiting:
             current.number = number
             try:
                 done.put((number, read(runs[number])))
@@ -435,9 +430,7 @@ def _read_in_threads(
             outcomes[number] = outcome
             watch(len(outcomes))
     finally:
-        with suppress(Empty):
-            while True:
-                waiting.get_nowait()  # so no thread starts another run
+        deque(waiting, maxlen=0)  # so no thread starts another run
         warnings.showwarning = show
         for warning in chain(*held):
             show(*warning)
