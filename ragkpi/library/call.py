@@ -18,7 +18,7 @@ from ragkpi.interface import interface, spell
 from ragkpi.library.ground import Hashes, Signature, signature_of
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import (
-    default_requests,
+    default_request,
     find_metrics,
     find_metrics_as_given,
     refuse_unserved,
@@ -96,7 +96,7 @@ class Call:
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
         """Resolve the requests, else `default`, else the measures for the relevance format."""
-        requests = self.requests or default or default_requests(self.rel_info)
+        requests = self.requests or default or [default_request(self.rel_info)]
         return list(_resolved(tuple(requests), self.measure_names))
 
     def evaluator(self, qrels: Any, metrics: Sequence[Metric]) -> Evaluator:

@@ -482,17 +482,11 @@ REL_INFO: Mapping[str, RelInfo] = {
     "qrels_prefs": "prefs",
 }
 
-# The nickname of the measures that are computed without -m.
-_DEFAULTS: Mapping[RelInfo, str] = {
-    "qrels": "official",
-    "qrels_jg": "qrels_jg",
-    "prefs": "prefs",
-}
 
-
-def default_requests(rel_info: str) -> list[str]:
-    """Return the default of ``-m`` for a format; `UsageError` for an unknown one."""
-    return [_DEFAULTS[_reads(rel_info)]]
+def default_request(rel_info: str) -> str:
+    """Return the default of ``-m`` for a format, a nickname; `UsageError` for an unknown one."""
+    reads = _reads(rel_info)
+    return "official" if reads == "qrels" else reads
 
 
 def refuse_unserved(metrics: Sequence[Metric], rel_info: str, settings: Settings) -> None:
@@ -560,7 +554,7 @@ def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
         need = "needs" if len(names) == 1 else "need"
         needs.append(f"{', '.join(names)} {need} {' or '.join(formats)}")
     format_ = f"{spell('rel_info')} {rel_info}"
-    serves = f"{format_} serves {request_text(_DEFAULTS[reads_of])} and the like"
+    serves = f"{format_} serves {request_text(default_request(rel_info))} and the like"
     raise UsageError(f"{'; '.join(needs)}, not {format_}; {serves}")
 
 

@@ -3,7 +3,7 @@ import pytest
 from ragkpi.errors import UsageError
 from ragkpi.measures.registry import (
     REL_INFO,
-    default_requests,
+    default_request,
     find_metrics,
     refuse_unserved,
 )
@@ -35,7 +35,7 @@ def test_every_format_is_read():
     [("qrels", "official"), ("qrels_jg", "qrels_jg"), ("prefs", "prefs"), ("qrels_prefs", "prefs")],
 )
 def test_what_is_computed_unasked_can_be_computed(rel_info, request_):
-    assert default_requests(rel_info) == [request_]
+    assert default_request(rel_info) == request_
     refuse_unserved(find_metrics([request_]), rel_info, Settings())
 
 
