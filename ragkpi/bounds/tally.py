@@ -111,14 +111,12 @@ class HoleTally:
 
     @cached_property
     def num_rel_ret(self) -> IntArray:
-        return self.found_within(self.num_ret)
+        return self.num_rel_at(self.num_ret)
 
-    def found_at(self, cutoff: int) -> IntArray:
-        return self.found_within(np.full(len(self.assignments.query), cutoff))
-
-    def found_within(self, depth: FloatArray | IntArray) -> IntArray:
-        """Relevant documents among the first `depth` retrieved, a depth each, (V,)."""
-        query, whole = self.assignments.query, np.trunc(depth).astype(np.int64)
+    def num_rel_at(self, depth: int | FloatArray | IntArray) -> IntArray:
+        """Relevant documents among the first `depth` retrieved, a number or one each, (V,)."""
+        query = self.assignments.query
+        whole = np.broadcast_to(np.trunc(depth).astype(np.int64), query.shape)
         judged, holes = (ranks.count(query, whole) for ranks in (self.run.relevant, self.run.holes))
         above = np.where(self.assignments.above, holes, 0)
         below = np.where(self.assignments.below, holes, 0) + self.added_below
@@ -135,7 +133,7 @@ class HoleTally:
         some, run = self.assignments, self.run
         deepest = int(run.judged.rank.max(initial=0)) if cutoff is None else cutoff
         at = some.at & (some.cut <= deepest)
-        total = np.where(at, self.found_within(some.cut) / np.maximum(some.cut, 1), 0.0)
+        total = np.where(at, self.num_rel_at(some.cut) / np.maximum(some.cut, 1), 0.0)
         for ranks, above, below in self._sides():
             share, precision = ranks.added_shares, ranks.added_precisions
             query = some.query[above]

@@ -136,7 +136,7 @@ def succeeds(judged: Counts, cutoff: int, needed: Needed) -> BoolArray | FloatAr
     num_needed = needed.of(judged.num_rel)
     if isinstance(judged, Judged) and judged.tied is not None:
         return share_reaching(judged, cutoff, num_needed)
-    return np.asarray(judged.found_at(cutoff) >= num_needed)
+    return np.asarray(judged.num_rel_at(cutoff) >= num_needed)
 
 
 def _where_possible(judged: Counts, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:

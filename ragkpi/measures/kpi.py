@@ -77,7 +77,7 @@ def t(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
                 neither side. Unjudged documents are not relevant. See also t_code.
     Source:     Schwartz, Vasilyev, Sawaya, arXiv 2512.20854, eq. 3-4
     """
-    return np.asarray((judged.found_at(cutoff) - alpha * _num_top(judged, cutoff)) / cutoff)
+    return np.asarray((judged.num_rel_at(cutoff) - alpha * _num_top(judged, cutoff)) / cutoff)
 
 
 @_tradeoff()
@@ -89,12 +89,12 @@ def t_code(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
     Edge cases: another measure than t; 0 for a query without retrieved documents.
     Source:     github.com/PrimerAI/primer-research, recall_role/corr.py
     """
-    rel, top = judged.found_at(cutoff), _num_top(judged, cutoff)
+    rel, top = judged.num_rel_at(cutoff), _num_top(judged, cutoff)
     return (1 - alpha) * rel - alpha * quotient(top - rel, top)
 
 
 def _f(judged: Counts, cutoff: int, alpha: float, num_rel: FloatArray | IntArray) -> FloatArray:
-    return quotient(judged.found_at(cutoff), np.asarray(alpha * cutoff + (1 - alpha) * num_rel))
+    return quotient(judged.num_rel_at(cutoff), np.asarray(alpha * cutoff + (1 - alpha) * num_rel))
 
 
 @_tradeoff(resembles=("F1", "f_score", "f1_score"))
@@ -120,7 +120,7 @@ def Fe(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
                 0 without relevant documents in the top K.
     Source:     arXiv 2512.20854, authors' program ("extend_xK: 2")
     """
-    return _f(judged, cutoff, alpha, judged.found_at(2 * cutoff))
+    return _f(judged, cutoff, alpha, judged.num_rel_at(2 * cutoff))
 
 
 def _discounted(gain: FloatArray, rank: IntArray) -> FloatArray:
@@ -146,7 +146,8 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     for ranked in (actual(judged, {}), ideal(judged, {})):
         discounted = _discounted(np.exp2(ranked.gain) - 1, ranked.rank)
         sums.append(ranked.total(np.where(ranked.rank <= cutoff, discounted, 0.0)))
-    return quotient(*sums)
+    obtained, best = sums
+    return quotient(obtained, best)
 
 
 @_gain(bounds=UNPROVEN)
@@ -244,7 +245,7 @@ def accuracy(judged: Counts, cutoff: int) -> FloatArray:
     Edge cases: near 1 for every system on any large corpus; shown to make that visible.
     Source:     textbook
     """
-    hits = judged.found_at(cutoff)
+    hits = judged.num_rel_at(cutoff)
     size = corpus_size(judged)
     left_out = size - np.minimum(cutoff, judged.num_ret) - (judged.num_rel - hits)
     return (hits + left_out) / size

@@ -58,7 +58,7 @@ def P(judged: Counts, cutoff: int) -> FloatArray:
     Edge cases: a ranking shorter than K is padded with nonrelevant documents.
     Source:     trec_eval 10.0
     """
-    return judged.found_at(cutoff) / cutoff
+    return judged.num_rel_at(cutoff) / cutoff
 
 
 @_cut(expected="itself", known_as=("R", "Rec", "recall"))
@@ -70,7 +70,7 @@ def recall(judged: Counts, cutoff: int) -> FloatArray:
     Edge cases: 0 for a query without relevant documents, which stays in the mean.
     Source:     trec_eval 10.0
     """
-    return quotient(judged.found_at(cutoff), judged.num_rel)
+    return quotient(judged.num_rel_at(cutoff), judged.num_rel)
 
 
 @_cut(expected="itself")
@@ -82,7 +82,7 @@ def relative_P(judged: Counts, cutoff: int) -> FloatArray:
     Edge cases: 0 for a query without relevant documents.
     Source:     trec_eval 10.0
     """
-    return quotient(judged.found_at(cutoff), np.minimum(cutoff, judged.num_rel))
+    return quotient(judged.num_rel_at(cutoff), np.minimum(cutoff, judged.num_rel))
 
 
 @_cut(
@@ -99,7 +99,7 @@ def success(judged: Counts, cutoff: int) -> FloatArray:
     Edge cases: 0 for a query without relevant documents.
     Source:     trec_eval 10.0
     """
-    return (judged.found_at(cutoff) > 0).astype(np.float64)
+    return (judged.num_rel_at(cutoff) > 0).astype(np.float64)
 
 
 @_early(
@@ -116,7 +116,7 @@ def Rprec(judged: Counts) -> FloatArray:
     Edge cases: 0 for a query without relevant documents or with an empty ranking.
     Source:     trec_eval 10.0
     """
-    return quotient(judged.found_within(judged.num_rel), judged.num_rel)
+    return quotient(judged.num_rel_at(judged.num_rel), judged.num_rel)
 
 
 def _expected_recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
@@ -325,4 +325,4 @@ def Rprec_mult(judged: Counts, point: float) -> FloatArray:
     Source:     trec_eval 10.0
     """
     depth = np.trunc(point * judged.num_rel + 0.9)
-    return quotient(judged.found_within(depth), np.maximum(depth, 0.0))
+    return quotient(judged.num_rel_at(depth), np.maximum(depth, 0.0))

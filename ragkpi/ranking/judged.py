@@ -269,8 +269,7 @@ class Counts(Protocol):
     def num_rel(self) -> IntArray: ...
     @property
     def num_rel_ret(self) -> IntArray: ...
-    def found_at(self, cutoff: int, /) -> FloatArray | IntArray: ...
-    def found_within(self, depth: FloatArray | IntArray, /) -> FloatArray | IntArray: ...
+    def num_rel_at(self, depth: int | FloatArray | IntArray, /) -> FloatArray | IntArray: ...
     def precision_sum(self, cutoff: int | None = None, /) -> FloatArray: ...
     def first_relevant(self, cutoff: int | None = None, /) -> IntArray: ...
 
@@ -392,21 +391,15 @@ class Judged:
         """Judged documents among the first `cutoff` retrieved, (Q,)."""
         return self.per_query((self.level >= 0) & (self.rank <= cutoff))
 
-    def found_at(self, cutoff: int) -> FloatArray | IntArray:
-        """Relevant documents among the first `cutoff` retrieved, (Q,); `found_within`."""
-        return self._rel_within(cutoff)
-
-    def found_within(self, depth: FloatArray | IntArray) -> FloatArray | IntArray:
-        """Relevant documents among the first `depth` retrieved, a depth per query, (Q,).
+    def num_rel_at(self, depth: int | FloatArray | IntArray) -> FloatArray | IntArray:
+        """Relevant documents among the first `depth` retrieved, a number or one per query, (Q,).
 
         For ``ties="expected"``, the mean of their number over all orders of equal scores.
         """
-        return self._rel_within(depth[self.query])
-
-    def _rel_within(self, depth: int | FloatArray | IntArray) -> FloatArray | IntArray:
+        of_hits = depth[self.query] if isinstance(depth, np.ndarray) else depth
         if self.tied is not None:
-            return self.per_query(np.where(self.relevant, self.share_within(depth), 0.0))
-        return self.per_query(self.relevant & (self.rank <= depth)).astype(np.int64)
+            return self.per_query(np.where(self.relevant, self.share_within(of_hits), 0.0))
+        return self.per_query(self.relevant & (self.rank <= of_hits)).astype(np.int64)
 
     def share_within(self, depth: int | FloatArray | IntArray) -> FloatArray:
         """Share of the orders of equal scores that have each hit at `depth` or above, (H,).
@@ -467,19 +460,19 @@ def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Sett
     )
 
 
-def ratio(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:
-    """Divide elementwise; NaN (printed as NA) where the denominator is 0."""
-    below = np.asarray(denominator, dtype=np.float64)
-    ratios: FloatArray = np.full(below.shape, np.nan)
-    np.divide(numerator, below, out=ratios, where=below != 0)
-    return ratios
-
-
-def quotient(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:
-    """Divide elementwise; 0 where the denominator is 0."""
+def quotient(
+    numerator: FloatArray | IntArray, denominator: FloatArray | IntArray, undefined: float = 0.0
+) -> FloatArray:
+    """Divide elementwise; `undefined` where the denominator is 0."""
     above = np.asarray(numerator, dtype=np.float64)
     below = np.asarray(denominator, dtype=np.float64)
-    return np.divide(above, below, out=np.zeros(np.broadcast(above, below).shape), where=below != 0)
+    quotients: FloatArray = np.full(np.broadcast(above, below).shape, undefined)
+    return np.divide(above, below, out=quotients, where=below != 0)
+
+
+def ratio(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:
+    """Divide elementwise; NaN (printed as NA) where the denominator is 0."""
+    return quotient(numerator, denominator, np.nan)
 
 
 def shared(
