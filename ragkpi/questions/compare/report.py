@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 
@@ -36,12 +36,11 @@ from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
 from ragkpi.questions.compare.evidence import evidence_in_words
 from ragkpi.questions.compare.verdict import (
-    Names,
+    LINES,
     all_pairs_sentences,
     comparison_sentences,
-    fitted,
     goodness,
-    row_names,
+    lines_of,
 )
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.names import short_names
@@ -155,7 +154,7 @@ def _over(differences: Sequence[Difference]) -> str:
 
 
 def _lines_of_queries(
-    comparison: Comparison, differences: Sequence[Difference], names: Names
+    comparison: Comparison, differences: Sequence[Difference], names: Mapping[str, str]
 ) -> list[Line]:
     """Return the differences of all queries, by run, in one order: the first run's, sorted.
 
@@ -176,6 +175,8 @@ def _lines_of_queries(
 
 REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default measures
 
+_BESIDE_NAMES = 53  # columns of a terminal for a difference, its interval and p
+_SHORTEST = 12  # characters of a name; shorter ones would look alike
 _IN_LEGENDS = 24  # characters of a run's name, with counts of queries behind it
 
 _TONES: Mapping[Claim, Literal["plain", "good", "bad"]] = {"better": "good", "worse": "bad"}
@@ -238,16 +239,18 @@ class _ComparedReport(ABC, Generic[Compared]):
     def charts(self) -> list[Chart]:
         """Draw what is compared."""
 
+    @property
     @abstractmethod
-    def _sentences(self, names: Names) -> list[str]: ...
+    def verdict(self) -> list[str]:
+        """What the first measure decides, or with ``family="all"`` each."""
 
     @abstractmethod
     def _objects(self, layout: Layout) -> Iterator[dict[str, Any]]: ...
 
-    @property
-    def verdict(self) -> list[str]:
-        """What the first measure decides, or with ``family="all"`` each."""
-        return self._sentences({name: name for name in self.compared.names})
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """Return the report with other names of runs."""
+        doubts = {names[name]: doubt for name, doubt in self.doubts.items()}
+        return replace(self, compared=self.compared.renamed(names), doubts=doubts)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences or pairs as one JSON object."""
@@ -269,24 +272,26 @@ class _ComparedReport(ABC, Generic[Compared]):
         scored = dict(zip(self.compared.names, self.compared.runs, strict=True))
         return EvaluationReport.of(scored, self.signature, self.gates)
 
-    def _row_names(self, layout: Layout) -> Names:
-        names = self.compared.names
-        if layout.width is None:
-            return {name: name for name in names}
-        metrics = [metric.name for metric in self.compared.metrics]
-        return row_names(names, metrics, layout.width, self._sentences)
+    def _shortened(self, layout: Layout) -> Self:
+        """Shorten names as far as rows have room, and further until the verdict fits."""
+        names, metrics = self.compared.names, self.compared.metrics
+        report = self
+        if layout.width is not None:
+            room = layout.width - _BESIDE_NAMES - max(len(metric.name) for metric in metrics)
+            for most in range(max(room, _SHORTEST), _SHORTEST - 1, -1):
+                report = self.renamed(dict(zip(names, short_names(names, most), strict=True)))
+                if lines_of(report.verdict) <= LINES:
+                    break
+        return report
 
-    def _written(self, table: Table, short: Names, layout: Layout) -> Table:
-        """Add the verdict on runs by the names that the rows show, and the explanation."""
-        verdict = fitted(short, self._sentences)
-        notes = [*self.notes, *table.notes]
-        below = gates_table(self.gates) if self.gates else None
+    def _written(self, table: Table, verdict: list[str], layout: Layout) -> Table:
+        """Add the explanation, and the verdict on whole names if it fits, else on those of rows."""
         table = replace(
             table,
-            verdict=verdict,
+            verdict=self.verdict if lines_of(self.verdict) <= LINES else verdict,
             explanation=self.explanation,
-            notes=notes,
-            below=below,
+            notes=[*self.notes, *table.notes],
+            below=gates_table(self.gates) if self.gates else None,
             checks=gate_checks(self.gates),
         )
         return self._runs().signed(table, layout)
@@ -370,8 +375,10 @@ class ComparisonReport(_ComparedReport[Comparison]):
             notes.append(f"no value per query, so no curve: {', '.join(no_curve)}")
         return noted(charts, notes)
 
-    def _sentences(self, names: Names) -> list[str]:
-        return comparison_sentences(self.compared, self.doubts, names)
+    @property
+    def verdict(self) -> list[str]:
+        """What the first measure decides, or with ``family="all"`` each."""
+        return comparison_sentences(self.compared, self.doubts)
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the baseline first; or the queries won and lost.
@@ -385,17 +392,17 @@ class ComparisonReport(_ComparedReport[Comparison]):
             legend = _BRACKETS if described else ""
             of_tests = [replace(_P, role="detail"), Column(corrected, "decimal", legend=legend)]
         notes = self._interval_notes()
-        short = self._row_names(layout)
+        short = self._shortened(layout)
         if layout.per_query == "shown":
             columns, rows = [*_QUERY_COLUMNS, *of_tests], self._query_rows(layout)
             alone = [m.name for m in self.compared.metrics if not m.is_printed("query")]
             if alone:
                 notes.append(f"no value per query: {', '.join(alone)}")
         else:
-            columns, rows = [*_COLUMNS, *of_tests], self._rows(short, layout)
+            columns, rows = [*_COLUMNS, *of_tests], short._rows(layout)
         width = len(columns)
         filled = [[*row, *[Cell()] * width][:width] for row in rows]
-        return self._written(Table(columns, filled, notes), short, layout)
+        return self._written(Table(columns, filled, notes), short.verdict, layout)
 
     def _interval_notes(self) -> list[str]:
         """Say once where intervals and p are not of one procedure."""
@@ -410,20 +417,19 @@ class ComparisonReport(_ComparedReport[Comparison]):
             return []
         return [f"Each interval is for its run alone; {corrected} is for {comparison.tests} tests"]
 
-    def _rows(self, short: Names, layout: Layout) -> Iterator[list[Cell]]:
+    def _rows(self, layout: Layout) -> Iterator[list[Cell]]:
         """Yield the rows of each measure; the baseline's rows have fewer cells."""
         for differences in self.compared.by_metric:
             metric, first = differences[0].metric, differences[0]
             if layout.notes == "below":
                 differences = sorted(differences, key=goodness, reverse=True)
             value = Cell(first.baseline, style=metric.measure.style)
-            baseline = short[self.compared.names[0]]
-            yield [*map(Cell, (metric.name, baseline, first.queries)), value]
+            yield [*map(Cell, (metric.name, self.compared.names[0], first.queries)), value]
             for d in differences:
                 difference, *tests = self._tested(d, layout)
                 counts = map(Cell, (d.wins, d.ties, d.losses, d.effect_size))
                 value = Cell(d.summary, style=metric.measure.style)
-                names = map(Cell, (metric.name, short[d.run], d.queries))
+                names = map(Cell, (metric.name, d.run, d.queries))
                 yield [*names, value, difference, *counts, *tests]
 
     def _query_rows(self, layout: Layout) -> Iterator[list[Cell]]:
@@ -529,24 +535,27 @@ class AllPairsReport(_ComparedReport[AllPairs]):
         notes = interval_notes(bootstrap, pairs.runs)
         return noted(charts, [letters, *(text.replace("[low, high]", "bars") for text in notes)])
 
-    def _sentences(self, names: Names) -> list[str]:
-        return all_pairs_sentences(self.compared, self.doubts, names)
+    @property
+    def verdict(self) -> list[str]:
+        """What the first measure decides, or with ``family="all"`` each."""
+        return all_pairs_sentences(self.compared, self.doubts)
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the best first, and a column per run with p."""
-        names, short = self.compared.names, self._row_names(layout)
+        short = self._shortened(layout)
+        names = short.compared.names
         columns = [
             Column("measure"),
             Column("run"),
             Column("queries", "integer", role="detail"),
             Column("value", "decimal"),
             Column("letters"),
-            *(Column(f"p({short[name]})", "decimal", role="detail") for name in names),
+            *(Column(f"p({name})", "decimal", role="detail") for name in names),
         ]
         rows = [
             [
                 Cell(by_metric.metric.name),
-                Cell(short[names[run]]),
+                Cell(names[run]),
                 Cell(by_metric.queries),
                 Cell(float(by_metric.values[run]), style=by_metric.metric.measure.style),
                 Cell(by_metric.letters and by_metric.letters[run]),
@@ -558,7 +567,7 @@ class AllPairsReport(_ComparedReport[AllPairs]):
             for by_metric in self.compared.by_metric
             for run in by_metric.order
         ]
-        return self._written(Table(columns, rows), short, layout)
+        return self._written(Table(columns, rows), short.verdict, layout)
 
     def _findings(self) -> dict[str, Any]:
         letters = {

@@ -6,7 +6,7 @@ import ragkpi
 from ragkpi.cli.evaluation_options import BY, Arguments, comparing, of_qrels
 from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import FILE, naming
-from ragkpi.cli.runs import by_path
+from ragkpi.cli.runs import by_path, run_path
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.reports.output_files import write
@@ -20,7 +20,11 @@ def report(
     evaluating: Arguments = _evaluating,
     procedure: Arguments = _comparing,
     naming: Arguments = naming,
-    files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
+    files: list[str] = argument(
+        "[QRELS] RUN...",
+        "Qrels and runs. Runs may be results that 'ragkpi eval -q -o FILE.json' stored; if all "
+        "are, QRELS may be left out. Their page has no documents.",
+    ),
     output: str | None = FILE,
     queries: str | None = option(
         "--queries FILE",
@@ -55,7 +59,11 @@ def report(
     P and recall at 10, recip_rank; with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
     """
     expected = "qrels and runs: ragkpi report QRELS RUN... -o FILE"
-    qrels, *paths = expect_files(2, files, expected, by)
+    from ragkpi.library.stored import is_result  # with numpy, which help does not need
+
+    results = bool(files) and is_result(run_path(files[0]))
+    paths = expect_files(2 - results, files, expected, by)
+    qrels, runs = (None, paths) if results else (paths[0], paths[1:])
     if output is None:
         raise UsageError("a page does not fit a terminal; give it a file with -o report.html")
     suffix = os.path.splitext(output)[1].lower()
@@ -63,7 +71,7 @@ def report(
         raise UsageError(f"-o {output}: the page is HTML; expected the suffix .html")
     page = ragkpi.report(
         qrels,
-        by_path(paths),
+        by_path(runs),
         queries=queries,
         corpus=corpus,
         by=by,

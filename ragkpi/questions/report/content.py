@@ -20,7 +20,6 @@ from ragkpi.questions.report.runs import (
     ReportedRun,
     main_first,
     metrics_needed,
-    reported_runs,
 )
 from ragkpi.questions.report.sections import (
     MOST_SLICES,
@@ -31,6 +30,7 @@ from ragkpi.questions.report.sections import (
 )
 from ragkpi.questions.report.standings import advice, best_first, decisions, more_queries
 from ragkpi.questions.report.texts import TextSource, page_texts
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import DEEPEST, RunParts
 from ragkpi.statistics.paired import Procedure
 from ragkpi.version import __version__
@@ -57,56 +57,67 @@ def _is_small(evaluator: Evaluator, runs: int) -> bool:
 
 
 def report_document(
-    evaluated: Evaluations,
+    evaluated: Evaluations | None,
+    runs: Sequence[ReportedRun],
     metrics: Sequence[Metric],
     procedure: Procedure,
     signature: Signature,
+    call_notes: Sequence[str],
     title: str | None,
     main: str,
     texts: tuple[TextSource, TextSource],
     labels: QueryLabels,
+    settings: Settings,
     detail_queries: int,
     detail_depth: int,
 ) -> dict[str, Any]:
     """Collect the data of a page, valid under ``schema.json#/$defs/report``.
 
-    The runs were read for `parts_of_runs` and scored by `metrics_needed`. `main` is the first
-    measure as for ``-m``, empty for the first that is a number; `texts` those of queries and of
-    documents.
+    What was evaluated was read for `parts_of_runs` and scored by `metrics_needed`; it is None for
+    stored results. `main` is the first measure as for ``-m``, empty for the first that is a number;
+    `texts` those of queries and of documents.
     """
-    evaluator, paths = evaluated.evaluator, list(evaluated.runs.values())
-    runs, ordered = reported_runs(evaluated, metrics), main_first(metrics, main)
+    ordered, queries = main_first(metrics, main), runs[0].scores.queries
     numeric = [metric for metric in ordered if metric.measure.numeric]
-    queries, small = runs[0].scores.queries, _is_small(evaluator, len(paths))
-    chosen = telling_queries(runs, ordered[0], detail_queries)
-    hits = evaluated.hits if small else None
-    details = query_details(evaluator, runs, paths, hits, chosen, detail_depth)
-    files = [path for path in paths if isinstance(path, str) and path != "-"]
+    small = evaluated is not None and _is_small(evaluated.evaluator, len(runs))
+    details, files, judging = [], [], None
+    if evaluated:
+        evaluator, paths = evaluated.evaluator, list(evaluated.runs.values())
+        chosen = telling_queries(runs, ordered[0], detail_queries)
+        hits = evaluated.hits if small else None
+        details = query_details(evaluator, runs, paths, hits, chosen, detail_depth)
+        files = [path for path in paths if isinstance(path, str) and path != "-"]
+        judging = judging_of(evaluated, deciding(ordered))
+        if judging and not small:
+            judging = replace(judging, runs={})  # whose documents have no names
     of_queries, of_documents = page_texts(details, set(queries), *texts, files)
+    pooled = evaluated is not None and evaluated.evaluator.pool is not None
 
-    judging = judging_of(evaluated, deciding(ordered))
-    if judging and not small:
-        judging = replace(judging, runs={})  # whose documents have no names
     decided = decisions(runs, ordered, procedure, judging)
     more = more_queries(runs, ordered[0], decided.get(ordered[0].name), procedure)
     leaders = best_first(runs, ordered[0], decided.get(ordered[0].name))[:_LEADERS]
-    bounds = bounds_of(evaluated, metrics, leaders) if small else None
+    bounds = bounds_of(evaluated, metrics, leaders) if evaluated and small else None
     parts, left_out = largest_slices(queries, labels)
     sections = Sections(runs, ordered, evaluated, procedure)
     slices = [sections.of(*parts[0], leaders, decided)]
     slices += [sections.of(*part, leaders[:2]) for part in parts[1:]]
 
-    notes = list(dict.fromkeys([*evaluated.missing_notes(), *evaluated.notes]))
+    notes = list(dict.fromkeys(call_notes))
     if left_out:
         notes.append(f"the page has the {MOST_SLICES} largest slices; {left_out} are left out")
-    if len(details) < len(queries):
+    if evaluated and len(details) < len(queries):
         notes.append(
             f"documents are shown for {counted(len(details), 'query', 'queries')} of "
             f"{len(queries):,}, those on which the runs differ most; --detail-queries and "
             "--detail-depth say of how many at most"
         )
-    if bounds is None:
+    if evaluated and not small:
         notes.append("what unjudged documents could change: ragkpi holes QRELS RUN... says it")
+    if evaluated is None:
+        notes.append(
+            "stored results have no documents: how deep to retrieve, retriever or reranker, "
+            "unjudged documents and rankings are on a page of the runs"
+        )
     if len(runs) > _LEADERS:
         notes.append(
             f"depth, diagnosis and unjudged documents are of the best {_LEADERS} of {len(runs)} "
@@ -124,8 +135,8 @@ def report_document(
             f"judged: the share of judged documents among the first {CUTOFF} of the queries",
             f"Signature: {signature.long()}",
         ],
-        "pool": evaluator.pool is not None,
-        "relevance_level": max(evaluator.settings.relevance_level, 1),
+        "pool": pooled,
+        "relevance_level": max(settings.relevance_level, 1),
         "cutoff": CUTOFF,
         "hidden": HIDDEN,
         "runs": [run.name for run in runs],
@@ -137,7 +148,7 @@ def report_document(
         ],
         "per_query": {m.name: _per_query(runs, m) for m in numeric if m.is_printed("query")},
         "slices": slices,
-        "details": [detail.document(pooled=evaluator.pool is not None) for detail in details],
+        "details": [detail.document(pooled=pooled) for detail in details],
         "texts": {decoded(name): _text(text) for name, text in sorted(of_documents.items())},
         **(
             {"holes": holes_object(bounds, [runs[leader].label for leader in leaders])}

@@ -13,7 +13,7 @@ from ragkpi.evaluation import Evaluator, RunOrPath
 from ragkpi.interface import doing, interface
 from ragkpi.measures.measure import Metric
 from ragkpi.questions.report.runs import ReportedRun
-from ragkpi.ranking.judged import Settings
+from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import DEEPEST, Hits, RunParts, read_runs
 from ragkpi.wording import decoded
@@ -102,7 +102,10 @@ def query_details(
     if evaluator.pool is not None:
         of_pool = evaluator.read_pool(judgements, RunParts(depth=DEEPEST))
         pool = _rankings(of_pool, judgements, of_page, Settings(), DEEPEST)
-    details = [_detail(query, runs, rankings, pool, judgements, every) for query in queries]
+    ids, judged = runs[0].scores.queries, [run.judged for run in runs if run.judged]
+    details = [
+        _detail(query, ids[query], judged, rankings, pool, judgements, every) for query in queries
+    ]
     entries = np.cumsum([query.entries for query in details])
     return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
 
@@ -129,18 +132,18 @@ def _rankings(
 
 def _detail(
     query: int,
-    runs: Sequence[ReportedRun],
+    id_: bytes,
+    judged: Sequence[Judged],
     rankings: Sequence[_Rankings],
     pool: _Rankings,
     judgements: Judgements,
     every: Judgements,
 ) -> QueryDetail:
     """Collect the documents of a query; runs were judged by every judgement, and read by some."""
-    id_ = runs[0].scores.queries[query]
     number = judgements.index[id_]
     moved = int(every.starts[every.index[id_]]) - int(judgements.starts[number])
     rows = np.arange(judgements.starts[number], judgements.starts[number + 1])
-    rows = rows[judgements.level[rows] >= max(runs[0].judged.settings.relevance_level, 1)]
+    rows = rows[judgements.level[rows] >= max(judged[0].settings.relevance_level, 1)]
     relevant = list(zip(judgements.document.take(rows).tolist(), rows.tolist(), strict=True))
     tops = [ranking.get(number, ()) for ranking in rankings]
     row_of = {name: row for documents in (*tops, relevant) for name, row in documents}
@@ -148,9 +151,9 @@ def _detail(
     levels = [int(judgements.level[row]) if row >= 0 else -1 for row in row_of.values()]
     pool_rank = {name: rank for rank, (name, _) in enumerate(pool.get(number, ()), start=1)}
     below = []
-    for run, top in zip(runs, tops, strict=True):
-        hits = slice(int(run.judged.starts[query]), int(run.judged.starts[query + 1]))
-        judgement, rank = run.judged.judgement[hits].tolist(), run.judged.rank[hits].tolist()
+    for run, top in zip(judged, tops, strict=True):
+        hits = slice(int(run.starts[query]), int(run.starts[query + 1]))
+        judgement, rank = run.judgement[hits].tolist(), run.rank[hits].tolist()
         rank_of = dict(zip(judgement, rank, strict=True))
         ranks = [[place[name], rank_of.get(row + moved, 0)] for name, row in relevant]
         below.append([pair for pair in ranks if pair[1] > len(top)])

@@ -15,6 +15,7 @@ from typing import Any, Unpack
 
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
+from ragkpi.interface import interface
 from ragkpi.library.arguments import (
     AnyQrels,
     ById,
@@ -27,10 +28,17 @@ from ragkpi.library.arguments import (
     named_runs,
     whole,
 )
+from ragkpi.library.call import Evaluations
 from ragkpi.library.comparing import procedure_of
 from ragkpi.library.slices import labels_of
+from ragkpi.library.stored import StoredResult, scored_runs, with_results
 from ragkpi.questions.report.content import parts_of_runs, report_document
-from ragkpi.questions.report.runs import default_measures, metrics_needed
+from ragkpi.questions.report.runs import (
+    default_measures,
+    metrics_needed,
+    reported_runs,
+    stored_runs,
+)
 from ragkpi.questions.report.texts import TextSource
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.decisions import Family
@@ -142,7 +150,7 @@ def _hash(script: str) -> str:
 
 
 def report(
-    qrels: AnyQrels,
+    qrels: AnyQrels | None,
     runs: Runs,
     measures: str | Sequence[str] = (),
     *,
@@ -161,7 +169,8 @@ def report(
     Parameters
     ----------
     qrels, runs, measures, how
-        As `evaluate` takes them.
+        As `evaluate` takes them; `runs` also as results that ``eval -q`` stored, with `qrels` None
+        if all are: then the page has no documents, and no section that needs them.
     queries, corpus
         Texts of queries and documents: a path, or texts by id.
     by
@@ -187,31 +196,48 @@ def report(
     ['bm25', 'fusion']
     """
     refuse_without_packages()
-    named = named_runs(runs)
     call = call_of(measures, in_one_order(how), Estimating)
-    metrics = call.metrics(default_measures(call.settings, call.pool))
     procedure = procedure_of(
         {**how, "test": "t", "correction": "holm", "family": family, "trials": trials},
         call.clusters,
     )
-    evaluator = call.evaluator(qrels, metrics)
-    lacking = evaluator.lacking_grade
-    if lacking and not call.requests:
-        metrics = [metric for metric in metrics if not metric.is_graded]
-    read = call.read(qrels, evaluator, named, parts_of_runs(evaluator, metrics, len(named)))
-    evaluated = read.evaluate(metrics_needed(metrics, evaluator))
-    if lacking:
-        what = "RA-nWG" if call.pool is None else "RA-nWG, PROC and the diagnosis"
-        call.note(f"without {what}: {lacking}")
+    default = default_measures(call.settings, call.pool)
+    opened = with_results(named_runs(runs))
+    evaluated: Evaluations | None = None
+    missing: list[str] = []
+    unread = {name: run for name, run in opened.items() if not isinstance(run, StoredResult)}
+    if len(unread) < len(opened):
+        scored = scored_runs(call, qrels, opened, default)
+        if scored.evaluated:
+            interface().refuse(scored.evaluated.problems)
+        reported = stored_runs(scored.scores, scored.names)
+        metrics = reported[0].scores.metrics
+        signature = scored.signature or call.signature(metrics, {"qrels": qrels})
+    else:
+        metrics = call.metrics(default)
+        evaluator = call.evaluator(qrels, metrics)
+        lacking = evaluator.lacking_grade
+        if lacking and not call.requests:
+            metrics = [metric for metric in metrics if not metric.is_graded]
+        read = call.read(qrels, evaluator, unread, parts_of_runs(evaluator, metrics, len(unread)))
+        evaluated = read.evaluate(metrics_needed(metrics, evaluator))
+        if lacking:
+            what = "RA-nWG" if call.pool is None else "RA-nWG, PROC and the diagnosis"
+            call.note(f"without {what}: {lacking}")
+        reported, missing = reported_runs(evaluated, metrics), evaluated.missing_notes()
+        signature = call.signature(metrics, {"qrels": qrels})
     document = report_document(
         evaluated,
+        reported,
         metrics,
         procedure,
-        call.signature(metrics, {"qrels": qrels}),
+        signature,
+        [*missing, *call.notes],
         title,
         call.requests[0] if call.requests else "",
         (_texts(queries), _texts(corpus)),
         labels_of(by) or {},
+        call.settings,
         whole("detail_queries", detail_queries, 0),
         whole("detail_depth", detail_depth, 1),
     )

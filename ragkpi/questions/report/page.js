@@ -389,6 +389,7 @@
 
   function drawDepth() {
     const found = chosenOf(slice().depths);
+    byId("depths").hidden = !found.length;
     const charts = (found[0]?.charts ?? []).map((chart) => {
       const lines = found.flatMap((one) => one.charts.find((other) => other.title === chart.title)?.lines ?? []);
       return { ...chart, lines: lines.filter((line, place) => lines.findIndex((other) => other.name === line.name) === place) };
@@ -473,7 +474,7 @@
       make("h2", { tabindex: "-1" }, "Query ", id(data.queries[query])),
       text ? make("p", { class: "question", dir: "auto" }, visible(text[0]), cutNote(text)) : null,
       ...(detail ? documentsOfQuery(detail, text) : [make("p", { class: "note" },
-        "The documents of this query are not on the page, which has those of the queries on which the runs differ most; ragkpi report --detail-queries N takes more.")]),
+        data.details.length ? "The documents of this query are not on the page, which has those of the queries on which the runs differ most; ragkpi report --detail-queries N takes more." : "The page has no documents.")]),
       make("div", { class: "scroll" }, measuresOfQuery(query)));
   }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,26 +66,35 @@ def only(scores: Scores, metrics: Sequence[Metric]) -> Scores:
 class ReportedRun:
     """A run of the page, with the scores of the page's measures.
 
-    `label` is its name, short enough for a row. `best` is the best case of its unjudged documents;
-    None without any, or without a pool.
+    `label` is its name, short enough for a row. `judged` is None of a stored result. `best` is the
+    best case of its unjudged documents; None without any, or without a pool.
     """
 
     name: str
     label: str
     scores: Scores
-    judged: Judged
+    judged: Judged | None
     best: Judged | None = None
 
     def over(self, queries: IntArray) -> ReportedRun:
         """Return the run over some queries alone, by number."""
         best = self.best and part_of(self.best, queries)
-        judged = part_of(self.judged, queries)
+        judged = self.judged and part_of(self.judged, queries)
         return replace(self, scores=self.scores.over(queries), judged=judged, best=best)
 
     @property
     def judged_share(self) -> float:
         """The judged share of the documents down to `CUTOFF`; NaN if there are none."""
-        return self.judged.share_judged(CUTOFF)
+        return self.judged.share_judged(CUTOFF) if self.judged else math.nan
+
+
+def stored_runs(scores: Mapping[str, Scores], names: Sequence[str]) -> list[ReportedRun]:
+    """Return runs of which the scores are known, and no documents."""
+    labels = short_names([visible(name) for name in names], _LONGEST_LABEL)
+    return [
+        ReportedRun(name, label, one, None)
+        for name, label, one in zip(names, labels, scores.values(), strict=True)
+    ]
 
 
 def reported_runs(evaluated: Evaluations, metrics: Sequence[Metric]) -> list[ReportedRun]:

@@ -27,6 +27,7 @@ from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import candidates
 from ragkpi.questions.report.runs import CUTOFF, ReportedRun, only
 from ragkpi.questions.report.standings import Decision, standing_object
+from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.reports.layout import Answer, Layout
 from ragkpi.statistics.bootstrap import UNKNOWN, intervals
@@ -59,7 +60,7 @@ class Sections:
 
     runs: Sequence[ReportedRun]
     metrics: Sequence[Metric]
-    evaluated: Evaluations
+    evaluated: Evaluations | None  # None of stored results, which have no documents
     procedure: Procedure
 
     def of(
@@ -76,9 +77,7 @@ class Sections:
         """
         runs, bootstrap = [run.over(queries) for run in self.runs], self.procedure.bootstrap
         bounds = [intervals(run.scores, bootstrap) for run in runs]
-        graded = not self.evaluated.evaluator.lacking_grade
         differences = _differences(runs, self.metrics, self.procedure, leaders)
-        first = [runs[leader] for leader in leaders]
         parts: dict[str, Any] = {
             "name": name,
             "queries": queries.tolist(),
@@ -95,10 +94,17 @@ class Sections:
                 for metric in self.metrics
                 if metric.measure.numeric and metric.is_printed("summary")
             },
-            "depths": [_depth(run, graded) for run in first],
+            "depths": [],
         }
-        if runs[0].judged.pool is not None and graded:
-            parts["diagnoses"] = [_diagnosis(run, self.evaluated.judgements) for run in first]
+        if self.evaluated:
+            evaluator, judgements = self.evaluated.evaluator, self.evaluated.judgements
+            graded = not evaluator.lacking_grade
+            first = [(runs[leader], runs[leader].judged) for leader in leaders]
+            parts["depths"] = [_depth(run, judged, graded) for run, judged in first if judged]
+            if evaluator.pool is not None and graded:
+                parts["diagnoses"] = [
+                    _diagnosis(run, judged, judgements) for run, judged in first if judged
+                ]
         return parts
 
 
@@ -121,8 +127,8 @@ def _differences(
     return differences
 
 
-def _depth(run: ReportedRun, graded: bool) -> dict[str, Any]:
-    judged = replace(run.judged)  # what measures share at many depths is forgotten with it
+def _depth(run: ReportedRun, judged: Judged, graded: bool) -> dict[str, Any]:
+    judged = replace(judged)  # what measures share at many depths is forgotten with it
     deepest = min(int(judged.num_ret.max(initial=1)), int(corpus_size(judged).min()))
     depths, limits = usual_depths(max(deepest, 1)), Limits()
     study = decide_depth(judged, depths, limits)
@@ -149,8 +155,8 @@ def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
     )
 
 
-def _diagnosis(run: ReportedRun, judgements: Judgements) -> dict[str, Any]:
-    diagnosis = diagnose(run.judged, judgements, CUTOFF, Thresholds(), run.best)
+def _diagnosis(run: ReportedRun, judged: Judged, judgements: Judgements) -> dict[str, Any]:
+    diagnosis = diagnose(judged, judgements, CUTOFF, Thresholds(), run.best)
     answer = diagnosis_answer(diagnosis, judgements.document, _MOST_QUERIES, _MOST_MISSED)
     return {"run": run.name, **_section(answer, [diagnosis_chart(diagnosis, points="labelled")])}
 

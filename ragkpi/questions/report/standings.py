@@ -19,7 +19,6 @@ from ragkpi.measures.measure import Metric
 from ragkpi.questions.compare.report import AllPairsReport
 from ragkpi.questions.compare.verdict import (
     CLAIM_WORDS,
-    all_pairs_sentences,
     beaten_by_best,
     best_value,
     doubts_of_best,
@@ -60,20 +59,19 @@ def decisions(
     metrics = metrics if procedure.family == "all" else metrics[:1]
     if len(runs) < 2 or not metrics:
         return {}
-    names = [run.name for run in runs]
-    pairs = compare_all(names, [only(run.scores, metrics) for run in runs], procedure)
-    claims = [beaten_by_best(pairs, one) for one in pairs.claims]
-    doubts = doubts_of_best(pairs, judging)
     labels = {run.name: run.label for run in runs}
-    sentences = all_pairs_sentences(pairs, doubts, labels)
-    explanation = AllPairsReport(pairs).explanation
+    pairs = compare_all(list(labels), [only(run.scores, metrics) for run in runs], procedure)
+    doubts = doubts_of_best(pairs, judging)
+    report = AllPairsReport(pairs, doubts=doubts).renamed(labels)
     decided = {}
-    for one, of_metric in zip(pairs.claims, claims, strict=True):
-        rivals = [labels[name] for name, claim in of_metric.items() if claim != "worse"]
+    for one in pairs.claims:
+        claims = beaten_by_best(pairs, one)
+        rivals = [labels[name] for name, claim in claims.items() if claim != "worse"]
         best = runs[one.order[0]].label
-        undecided = best_value(pairs, one, labels) if len(rivals) == len(of_metric) else ""
+        undecided = best_value(report.compared, one) if len(rivals) == len(claims) else ""
         headline = _headline(best, undecided, rivals, ", as far as judged" * bool(doubts))
-        decided[one.metric.name] = Decision(of_metric, one.p, [headline, *sentences], explanation)
+        sentences = [headline, *report.verdict]
+        decided[one.metric.name] = Decision(claims, one.p, sentences, report.explanation)
     return decided
 
 

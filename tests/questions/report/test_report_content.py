@@ -270,3 +270,38 @@ def test_runs_that_are_read_twice_show_the_same_documents(how, monkeypatch):
     monkeypatch.setattr("ragkpi.questions.report.content._MOST_CELLS", 0)
     assert ragkpi_report(qrels, runs, **how).data["details"] == once
     assert any(place for query in once for place in query["below"]) == ("detail_depth" in how)
+
+
+def test_stored_results_make_the_page_of_their_runs_without_documents(report, ragkpi, tmp_path):
+    whole = report("-c", *MEASURES, "qrels.txt", *RUNS)
+    stored = [tmp_path / f"{place}.json" for place in range(3)]
+    for path, run in zip(stored, RUNS, strict=True):
+        ragkpi("eval", "-c", "-q", *MEASURES, "-o", path, "qrels.txt", run, folder=FIXTURES)
+    names = [f"{name}={path}" for name, path in zip(whole["runs"], stored, strict=True)]
+    mixed = (*MEASURES, "qrels.txt", f"bm25={BM25}", *names[1:])
+    for arguments in (names, ("-m", "ndcg_cut.10,recall.10", *names), mixed):
+        page = report(*arguments)
+        for key in ("runs", "queries", "per_query", "measures"):
+            assert page[key] == whole[key]
+        for measure, standing in page["slices"][0]["standings"].items():
+            known = whole["slices"][0]["standings"][measure]
+            assert [{**row, "judged": ""} for row in standing["rows"]] == [
+                {**row, "judged": ""} for row in known["rows"]
+            ]
+            assert {**standing, "rows": []} == {**known, "rows": []}
+        assert page["details"] == page["slices"][0]["depths"] == []
+        assert "holes" not in page
+        assert len([note for note in page["notes"] if "no documents" in note]) == 1
+
+
+def test_stored_results_of_other_measures_or_without_qrels_are_refused(ragkpi, tmp_path):
+    stored = tmp_path / "a.json"
+    ragkpi("eval", "-c", "-q", *MEASURES, "-o", stored, "qrels.txt", BM25, folder=FIXTURES)
+    for arguments, words in (
+        (("-m", "P.3", stored), b"P_3"),
+        ((stored, FUSION), b"expected qrels before it"),
+    ):
+        done = ragkpi("report", "-o", tmp_path / "x.html", *arguments, folder=FIXTURES)
+        assert done.status != 0
+        assert words in done.err
+        assert not (tmp_path / "x.html").exists()
