@@ -209,7 +209,7 @@ RUNS = {
     "MTEB, two subsets": (
         b'{"mteb_model_meta": {}, "en": {"test": {"1": {"d": 1}}}, '
         b'"de": {"test": {"1": {"e": 1}}}}',
-        "run: 2 separate rankings of … (en/test, de/test); …",
+        "run: 2 separate rankings of … ($.en.test, $.de.test); …",
         2,
     ),
     "MS MARCO, a rank twice": (
@@ -302,7 +302,7 @@ RUNS = {
     ),
     "MTEB without predictions": (
         b'{"mteb_model_meta": {"model_name": "m"}}',
-        "run:1: no key * (keys: 'mteb_model_meta'); expected the records there",
+        "run: holds no query with ids of documents; …",
         2,
     ),
     "a pickle": (

@@ -79,13 +79,6 @@ def test_says_which_package_is_missing(ragkpi, tmp_path, monkeypatch):
     )
 
 
-def test_refuses_subsets_that_are_not_there(ragkpi, tmp_path):
-    (tmp_path / "qrels").write_bytes(b"1 0 d 1\n")
-    (tmp_path / "run").write_bytes(b"1 Q0 d 1 2 me\n")
-    outcome = ragkpi("eval", "--subset", "en", "qrels", "run", folder=tmp_path)
-    refused(outcome, "run: no subset 'en' (subsets: none); expected no --subset here", 2)
-
-
 def test_refuses_paths_that_are_no_files(ragkpi, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "run").write_bytes(b"1 Q0 d 1 1 me\n")

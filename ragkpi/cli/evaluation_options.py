@@ -37,11 +37,6 @@ def reading_options(
         "The same for RUN: 'records=$.results, query=id, list=hits.hits, doc=_id, "
         "score=_score'; 'ragkpi formats map' explains it.",
     ),
-    subset: str | None = option(
-        "--subset NAME",
-        "Which ranking of RUN is read, where a dump holds several of its queries: en, or "
-        "en/test (MTEB's subset and split).",
-    ),
     scores: Literal["similarity", "distance"] = option(
         "--scores similarity|distance",
         "Whether the greater score is the better one, or the smaller (Chroma, pgvector).",

@@ -236,7 +236,6 @@ class Reading(NamedTuple):
     shape: Shape | None = None  # which keys or columns hold what (--map-run, --map-qrels)
     scores: ScoreKind = "similarity"  # "distance" if smaller scores are better
     sieve: Sieve | None = None  # leaves documents out or folds them before ranking
-    subset: str | None = None  # the name of one of several rankings of the queries
 
     def of_pool(self) -> Reading:
         """Return the choices for the run's pool, whose format may differ."""
@@ -328,13 +327,11 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
         if other is not None:
             raise InputError(source.name, None, *other)
         name = recognise_run(head) if kind == "run" else recognise_qrels(head)
-    if name == "trec" and choices.subset is None:
+    if name == "trec":
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
         return FileReader(name, read, choices.scores, choices.sieve)
-    form, read = _registry().other_reader(
-        kind, source.name, name, recognise_layout(head), shape, choices.subset
-    )
+    form, read = _registry().other_reader(kind, name, recognise_layout(head), shape)
     believed = shape is not None or name not in (None, form)  # a shape
     numbers: Any = "believed" if believed else "checked"
     return FileReader(form, read, choices.scores, choices.sieve, numbers)
@@ -420,14 +417,13 @@ def reading_for(
     map_: str | Mapping[str, str] | None = None,
     scores: ScoreKind = "similarity",
     sieve: Sieve | None = None,
-    subset: str | None = None,
     match: Match = "id",
 ) -> Reading:
     """Turn a user's options into a `Reading`; `UsageError` for a wrong option."""
     shape = None
     if (format_name, map_, match) != (None, None, "id"):
         shape = _registry().shape_for(kind, format_name, map_, match)
-    return Reading(format_name, shape, scores, sieve, subset)
+    return Reading(format_name, shape, scores, sieve)
 
 
 def sieve_for(

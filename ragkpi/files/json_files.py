@@ -15,7 +15,7 @@ from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
 from ragkpi.files import column_names as fields
-from ragkpi.files.json_text import DECODER, Element, JsonText, Way, entries_of, no_json, text_of
+from ragkpi.files.json_text import DECODER, Element, JsonText, entries_of, no_json, text_of
 from ragkpi.files.lines import Block, blocks
 from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Kind, Source
 from ragkpi.files.recogniser import (
@@ -37,15 +37,16 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_listed,
 )
-from ragkpi.files.shapes import SHAPES, Shape, declared
+from ragkpi.files.shapes import SHAPES, Shape
 from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.interface import spell
-from ragkpi.wording import listed, named, shown
+from ragkpi.wording import listed
 
 _WHOLE = 'expected {"query": {"document": number, …}, …} or an array of results'
 # How many keys of an object are looked at to recognise its shape.
 _MOST_KEYS = 40
-_MOST_SUBSETS = 20  # in a message
+_MTEB = "mteb_model_meta"  # beside its predictions
+_MOST_RANKINGS = 20  # in a message
 # A run has more bytes per value, even {"1":1,"2":1}, and a smaller file cannot fill memory.
 _SHORTEST_VALUE = 5
 SMALLEST_BOMB = 1 << 24
@@ -54,15 +55,12 @@ _COST = 100  # bytes of memory per decoded value
 _KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
 
 
-def _read_whole(
-    source: Source, kind: Kind, shape: Shape | None, subset: str | None = None
-) -> Iterator[Listed]:
+def _read_whole(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
     """Read the records of a JSON text; without a shape, use one that fits."""
     text = _whole_text(source)
     if shape is None or shape.given is not None:
         shape = _recognised(text, kind, shape)
-    refuse_subset(text.file, shape, subset)
-    return ShapeReader(shape, text.file).read(_records([text], shape, subset))
+    return ShapeReader(shape, text.file).read(_records([text], shape))
 
 
 def _recognised(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
@@ -70,14 +68,10 @@ def _recognised(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
     probe, shapes = text.copy(), SHAPES[kind]
     if probe.next() == "[":
         records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
-        shape = None if user else declared(kind, _keys_of(records))
-        if shape is not None:
-            return shape
         recognised = partial(recognise, records, kind)
         return shape_for(kind, text.file, user, recognised, shapes[_likely(records)])
-    keys = text.copy().some_keys(_MOST_KEYS)
-    shape = None if user else declared(kind, keys)
-    if shape is not None:
+    keys = [key for (key,) in itertools.islice(text.copy().paths(1), _MOST_KEYS)]
+    if _MTEB in keys and kind == "run" and user is None and (shape := _of_mteb(text)):
         return shape
     if len(keys) < _MOST_KEYS:
         value = probe.value()
@@ -91,10 +85,6 @@ def _recognised(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
     return shape_for(kind, text.file, user, partial(recognise_object, value, kind), fallback)
 
 
-def _keys_of(records: Sequence[Any]) -> Iterable[str]:
-    return records[0] if records and isinstance(records[0], dict) else ()
-
-
 def _likely(records: Sequence[Any]) -> str:
     """Return the shape whose messages explain best why nothing was recognised."""
     first: dict[str, Any]
@@ -103,20 +93,17 @@ def _likely(records: Sequence[Any]) -> str:
     return "lists" if lists or fields.find(first, fields.DOCUMENT) is None else "flat"
 
 
-def _records(texts: Iterable[JsonText], shape: Shape, subset: str | None) -> Iterator[Record]:
+def _records(texts: Iterable[JsonText], shape: Shape) -> Iterator[Record]:
     """Yield the records of all values in some texts."""
     steps = _steps(shape)
     of_table = steps[-1:] == [TABLE]
     steps = steps[:-1] if of_table else steps
     for text in texts:
         while opened := text.next():
-            keys: Sequence[str] = steps
-            if shape.records and (len(steps) > 1 or "*" in steps):
-                keys = _chosen(text, shape, text.ways(steps, shape.needs), subset)
             walked = shape.records or opened == "["
-            entries = text.entries(keys) if walked else iter([text.entry()])
+            entries = text.entries(steps) if walked else iter([text.entry()])
             if of_table:
-                entries = _rows(text.element(keys), text.file)
+                entries = _rows(text.element(steps), text.file)
             for line, key, value, (start, end) in entries:
                 lines: Sequence[int] = ()
                 listed = shape.doc == "@key" and isinstance(value, dict)
@@ -148,46 +135,19 @@ def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> li
     return lines[:count]
 
 
-def refuse_subset(file: str, shape: Shape, subset: str | None) -> None:
-    """Raise `InputError` if a subset is asked of a shape without subsets."""
-    if subset is not None and "*" not in _steps(shape):
-        raise no_subsets(file, subset)
+def _of_mteb(text: JsonText) -> Shape | None:
+    """Return the shape of the only ranking in MTEB's predictions; None without one.
 
-
-def no_subsets(file: str, subset: str) -> InputError:
-    """Return the error for asking a subset of a file that ranks each query once."""
-    found = f"no subset {shown(subset)} (subsets: none)"
-    return InputError(file, None, found, f"expected no {spell('subset')} here")
-
-
-def _chosen(text: JsonText, shape: Shape, ways: Sequence[Way], subset: str | None) -> Sequence[str]:
-    """Return the keys to the records of the only subset, or of the named subset."""
-    if not ways:
-        return _steps(shape)  # the reader refuses the file: it lacks these keys
-    by_name = {"/".join(way.subset or way.keys): way.keys for way in ways}
-    left = [
-        name
-        for name in by_name
-        if subset is None or name == subset or name.startswith(f"{subset}/")
-    ]
-    if len(left) == 1:
-        return by_name[left[0]]
-    names = [name.encode("utf-8", "surrogatepass") for name in left or by_name]
-    some = listed(names, _MOST_SUBSETS)
-    if not left:
-        no_such = f"no subset {shown(subset or '')}"
-        raise InputError(
-            text.file, text.of_line, f"{no_such} (subsets: {some})", "expected one of these"
-        )
-    choice = (
-        f"{spell('subset')} {named(names[0])}" if shape.kind == "run" else "its keys in records=…"
-    )
-    raise SeparateRankingsError(
-        text.file,
-        text.of_line,
-        f"{len(left)} separate rankings of the queries ({some})",
-        f"expected one of them, such as {choice}",
-    )
+    They are ``{subset: {split: {query: {document: score}}}}``.
+    """
+    paths = [f"$.{'.'.join(keys)}" for keys in text.copy().paths(2) if keys[0] != _MTEB]
+    if len(paths) < 2:
+        return SHAPES["run"]["object"]._replace(records=paths[0]) if paths else None
+    some = listed([path.encode("utf-8", "surrogatepass") for path in paths], _MOST_RANKINGS)
+    found = f"{len(paths)} separate rankings of the queries ({some})"
+    map_ = f"records={paths[0]}, query=@key, list=@value, doc=@key, score=@value"
+    expected = f"expected one of them, such as {spell('map_run', map_)}"
+    raise SeparateRankingsError(text.file, None, found, expected)
 
 
 def _steps(shape: Shape) -> list[str]:
@@ -221,14 +181,9 @@ _HEAD = 1 << 16
 _LONGEST_RECORD = 1 << 24
 
 
-def stream_run(
-    source: Source, shape: Shape | None = None, subset: str | None = None
-) -> Iterator[RunColumns]:
-    """Read a run; without a shape, use the shape that fits the first records.
-
-    `subset` names one of several rankings, as in `Shape.records`.
-    """
-    yield from stream_listed(source.name, _listed(source, "run", shape, subset))
+def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
+    """Read a run; without a shape, use the shape that fits the first records."""
+    yield from stream_listed(source.name, _listed(source, "run", shape))
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
@@ -236,12 +191,10 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     return collect_qrels(source.name, _listed(source, "qrels", shape))
 
 
-def _listed(
-    source: Source, kind: Kind, shape: Shape | None, subset: str | None = None
-) -> Iterator[Listed]:
+def _listed(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
     """Yield the documents of each record."""
     read = _read_lines if _has_lines(source) else _read_whole
-    yield from read(source, kind, shape, subset)
+    yield from read(source, kind, shape)
 
 
 def _has_lines(source: Source) -> bool:
@@ -268,9 +221,7 @@ def _has_lines(source: Source) -> bool:
     return True
 
 
-def _read_lines(
-    source: Source, kind: Kind, shape: Shape | None, subset: str | None = None
-) -> Iterator[Listed]:
+def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
     """Read the records of JSON Lines; without a shape, use one that fits."""
     file, texts = source.name, blocks(source)
     ahead: list[Block] = []
@@ -286,16 +237,14 @@ def _read_lines(
 
     if shape is None or shape.given is not None:
         records = list(itertools.islice(first_records(), LOOKED_AT))
-        named_shape = None if shape else declared(kind, _keys_of(records))
         recognised = partial(_readings_of_lines, records, kind)
         fallback = SHAPES[kind][_likely(records)]
-        shape = named_shape or shape_for(kind, file, shape, recognised, fallback)
-    refuse_subset(file, shape, subset)
+        shape = shape_for(kind, file, shape, recognised, fallback)
     reader, texts = ShapeReader(shape, file), itertools.chain(ahead, texts)
     if shape.records:
         lines = itertools.chain.from_iterable(map(_lines_of, texts))
         objects = (JsonText(file, text, _OBJECT, line) for line, text in lines)
-        yield from reader.read(_records(objects, shape, subset))
+        yield from reader.read(_records(objects, shape))
         return
     number = 1
     for numbers, values in _values_of(texts):

@@ -19,9 +19,9 @@ import re
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
 from ragkpi.files.column_names import NAMES, find_only, plain_name, shown_names
@@ -355,31 +355,12 @@ def _named_keys(value: dict[str, Any], name: str) -> Iterator[str]:
                     raise KeyTwiceError(str(problem)) from None
                 if known is not None:
                     yield known
-    elif name == "*":
-        yield from value
 
 
-class Way(NamedTuple):
-    """The keys that lead to records, and those keys that name the records' subset."""
-
-    keys: tuple[str, ...] = ()
-    subset: tuple[str, ...] = ()
-
-    def under(self, key: str, steps: Sequence[str]) -> Way:
-        """Return the way from the enclosing object, whose `key` the first of `steps` names."""
-        subset = (key, *self.subset) if steps[0] == "*" else self.subset
-        return Way((key, *self.keys), subset)
-
-
-def rest_behind(key: str, steps: Sequence[str], besides: Sequence[str]) -> Sequence[str] | None:
-    """Return the steps after a key; None if the first steps do not name this key.
-
-    ``*`` is any key except `besides`. A key with dots takes several steps.
-    """
-    count = key.count(".") + 1
-    if ".".join(steps[:count]) == key:
-        return steps[count:]
-    return steps[1:] if steps[0] == "*" and key not in besides else None
+def _behind(key: str | None, steps: Sequence[str]) -> Sequence[str] | None:
+    """Return the steps behind a key, which takes several if it has dots; None for another key."""
+    count = str(key).count(".") + 1
+    return steps[count:] if ".".join(steps[:count]).removesuffix("[]") == key else None
 
 
 # Line, key (None in an array), value, and its begin and end in the text.
@@ -459,10 +440,11 @@ class JsonText:
         found, others = False, list[str]()
         line = self._line
         for key in self._keys():
-            if key == keys[0].removesuffix("[]"):
+            rest = _behind(key, keys)
+            if rest is not None:
                 found = True
                 for _ in self._keys() if keys[0].endswith("[]") else (key,):
-                    yield from self.entries(keys[1:])
+                    yield from self.entries(rest)
             else:
                 if len(others) < _MOST_NAMED:
                     others.append(str(key))
@@ -475,37 +457,24 @@ class JsonText:
                 "expected the records there",
             )
 
-    def ways(self, steps: Sequence[str], besides: Sequence[str]) -> list[Way]:
-        """Return all ways that match `steps` (`rest_behind`); the cursor does not move."""
-        position, line = self._position, self._line
-        found = list(self._ways(steps, besides))
-        self._position, self._line = position, line
-        return found
-
-    def _ways(self, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Way]:
-        if not steps or self.next() != "{":
+    def paths(self, depth: int) -> Iterator[tuple[str, ...]]:
+        """Yield the keys that lead to each value some levels below, without decoding it."""
+        if not depth or self.next() != "{":
             self._skip()
-            if not steps:
-                yield Way()
+            if not depth:
+                yield ()
             return
         for key in self._keys():
-            rest = rest_behind(str(key), steps, besides)
-            if rest is None:
-                self._skip()
-            else:
-                for way in self._ways(rest):
-                    yield way.under(str(key), steps)
-
-    def some_keys(self, most: int) -> list[str]:
-        """Return the first keys of the object at the cursor without decoding values."""
-        return [way.keys[0] for way in islice(self._ways(["*"]), most)]
+            for keys in self.paths(depth - 1):
+                yield str(key), *keys
 
     def element(self, keys: Sequence[str]) -> Element:
         """Decode the value under nested keys of the object at the cursor, and move past all."""
         element = None if keys else self.entry()
         for key in self._keys() if keys else ():
-            if key == keys[0]:
-                element = self.element(keys[1:])
+            rest = _behind(key, keys)
+            if rest is not None:
+                element = self.element(rest)
             else:
                 self._skip()
         if element is None:

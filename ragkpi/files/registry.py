@@ -115,7 +115,7 @@ class FileFormat(NamedTuple):
     suffixes: tuple[str, ...]  # of output files for which `ragkpi convert` takes this format
     readers: Mapping[Kind, Callable[..., Any]]
     writers: Mapping[Kind, Callable[..., None]]
-    subsets: bool = False  # whether the reader of runs takes a `subset`
+    empty: bool = False  # whether it can hold a query without documents
 
 
 _FORMATS = (
@@ -174,7 +174,7 @@ _FORMATS = (
         (".json",),
         {"run": json_files.stream_run, "qrels": json_files.read_qrels},
         {"run": writing.write_json_document, "qrels": writing.write_json_qrels_document},
-        subsets=True,
+        empty=True,
     ),
     FileFormat(
         "jsonl",
@@ -182,7 +182,7 @@ _FORMATS = (
         (".jsonl", ".ndjson"),
         {"run": json_files.stream_run, "qrels": json_files.read_qrels},
         {"run": writing.write_json_lines, "qrels": writing.write_json_qrels_lines},
-        subsets=True,
+        empty=True,
     ),
     FileFormat(
         "parquet",
@@ -220,12 +220,7 @@ def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
 
 
 def other_reader(
-    kind: Kind,
-    file: str,
-    name: str | None,
-    layout: str,
-    shape: Shape | None,
-    subset: str | None,
+    kind: Kind, name: str | None, layout: str, shape: Shape | None
 ) -> tuple[str, Callable[[Source], Any]]:
     """Return the name and the reader of a format.
 
@@ -235,13 +230,7 @@ def other_reader(
         shape = shape or SHAPES[kind][str(name)]
         name = layout
     form = FILE_FORMATS[kind][name]
-    more: dict[str, Any] = {"shape": shape}
-    if subset is not None:
-        if not form.subsets:
-            raise json_files.no_subsets(file, subset)
-        if kind == "run":
-            more["subset"] = subset
-    return form.name, partial(form.readers[kind], **more)
+    return form.name, partial(form.readers[kind], shape=shape)
 
 
 def find_format(kind: Kind, name: str, option: str) -> None:

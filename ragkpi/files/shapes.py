@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ragkpi.errors import InputError, MissingPartError, RagkpiWarning, UsageError
@@ -48,10 +48,7 @@ class Shape(NamedTuple):
         A second list, with the scores of the documents in the first list.
     records
         The path to the records: empty if each line, or each element of one array, is a record;
-        ``$`` for the values of one object; ``$.results`` for the values under that key. ``*`` is
-        any key: each holds another ranking of the queries (a subset), and one subset is read.
-    needs
-        Keys beside `records`, or in the record, that the shape requires to be recognised.
+        ``$`` for the values of one object; ``$.results`` for the values under that key.
     repeated
         Whether a repeated document in a list is ``"refused"`` or ``"dropped"``; with another
         level it is always refused.
@@ -74,7 +71,6 @@ class Shape(NamedTuple):
     level: str = ""
     scores: str = ""
     records: str = ""
-    needs: tuple[str, ...] = ()
     repeated: Literal["refused", "dropped"] = "refused"
     unlevelled: Literal["refused", "relevant"] = "refused"
     run_id: str = RUN
@@ -102,12 +98,6 @@ class Shape(NamedTuple):
         if "score" in parts:
             parts[fields.SCORE_PARTS[self.better]] = parts.pop("score")
         return None if self.name != "map" or {"query", "doc"} <= parts.keys() else parts
-
-
-def declared(kind: Kind, keys: Iterable[str]) -> Shape | None:
-    """Return the shape whose own keys are all there; None without such a shape."""
-    shapes = (shape for shape in SHAPES[kind].values() if shape.needs)
-    return next((shape for shape in shapes if {*shape.needs} <= {*keys}), None)
 
 
 def rows_shape(
@@ -231,11 +221,6 @@ def map_of(name: str) -> str:
 # a map. Their order does not matter: the most specific shape that fits a file wins.
 RUN_SHAPES = (
     (
-        "mteb",
-        "MTEB predictions: {mteb_model_meta, subset: {split: {query: {document: score}}}}",
-        f"records=$.*.*, {_OF_NUMBERS}, score=@value, needs=mteb_model_meta",
-    ),
-    (
         "lists",
         "a query and its documents a record: {query_id, documents: [{id, score}]}",
         f"query={ANY_ID}, list=<list>, score=<score>, rank=<rank>",
@@ -282,8 +267,7 @@ QRELS_SHAPES = (
 
 def _shape(kind: Kind, name: str, written_by: str, text: str) -> Shape:
     paths: dict[str, Any] = dict(piece.strip().split("=") for piece in text.split(","))
-    needs = tuple(paths.pop("needs", "").split())
-    return Shape(name, kind, written_by, needs=needs, **paths)
+    return Shape(name, kind, written_by, **paths)
 
 
 SHAPES: Mapping[Kind, Mapping[str, Shape]] = {

@@ -80,7 +80,6 @@ class HowRead(TypedDict, total=False):
     run_format: str | None
     map_qrels: str | Mapping[str, str] | None
     map_run: str | Mapping[str, str] | None
-    subset: str | None
     scores: ScoreKind
     max_passage: str | None
     match: Match
@@ -272,10 +271,10 @@ def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
         None if queries is None else _slices().query_ids_of(queries),
     )
     of_qrels, of_run = arguments.get("qrels_format"), arguments.get("run_format")
-    maps, subset = [arguments.get("map_qrels"), arguments.get("map_run")], arguments.get("subset")
+    map_qrels, map_run = arguments.get("map_qrels"), arguments.get("map_run")
     return (
-        reading_for("qrels", of_qrels, maps[0], sieve=sieve, match=match),
-        reading_for("run", of_run, maps[1], scores, sieve, subset, match),
+        reading_for("qrels", of_qrels, map_qrels, sieve=sieve, match=match),
+        reading_for("run", of_run, map_run, scores, sieve, match),
     )
 
 

@@ -217,7 +217,7 @@ class RunInMemory:
     def _hits(self, judgements: Judgements, parts: RunParts, reading: Reading, held: bool) -> Hits:
         sieve = reading.sieve
         treatment = sieve.treatment if sieve else {}
-        by_row = (sieve and not sieve.in_kernel) or reading.shape or reading.subset is not None
+        by_row = bool(reading.shape or (sieve and not sieve.in_kernel))
         if type(self.data) is dict:  # the kernel's way passes over empty rankings
             by_row = by_row or any(type(of) is dict and not of for of in self.data.values())
         run = run_for(judgements, parts, held, distance=reading.scores == "distance", **treatment)
@@ -241,8 +241,6 @@ class RunInMemory:
 
     def _blocks_as(self, reading: Reading) -> list[RunColumns]:
         """Return the run as columns, by the shape that `reading` names."""
-        if reading.subset is not None:
-            raise UsageError(f"{spell('subset')} {reading.subset}: only a path can hold subsets")
         return self.blocks if reading.shape is None else _blocks_of(self.data, reading.shape)
 
 

@@ -61,7 +61,7 @@ COMMANDS = {
     "correct": "correct -m P.5 -o out people.qrels llm.qrels bm25.run fusion.run",
     "zscores": "zscores -m map qrels bm25.run fusion.run",
     "measures": "measures map",
-    "formats": "formats mteb",
+    "formats": "formats csv",
     "inspect": "inspect qrels bm25.run",
     "log": "log old.log",
     "verify": "verify stored.json",

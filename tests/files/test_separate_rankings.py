@@ -15,11 +15,15 @@ TWO |= {"en": {"test": {"q": {"a": 0.9, "b": 0.1}}}, "de": {"test": {"q": {"c": 
 SPLITS = {"mteb_model_meta": {}, "en": {"dev": {"q": {"b": 1}}, "test": {"q": {"a": 1}}}}
 EACH = ONE_RANKING
 KEYS = f"key 'q' twice; {KEY_ONCE}"
-SEPARATE = "run: 2 separate rankings of the queries ({}); expected one of them, such as --subset {}"
+MAP = "records=$.{}, query=@key, list=@value, doc=@key, score=@value"
+SEPARATE = (
+    "run: 2 separate rankings of the queries ($.{}, $.{}); expected one of them, such as "
+    f"--map-run '{MAP.replace('{}', '{0}')}'"
+)
 
 TWICE = {
-    "subsets": (json.dumps(TWO), SEPARATE.format("en/test, de/test", "en/test")),
-    "splits": (json.dumps(SPLITS, indent=1), SEPARATE.format("en/dev, en/test", "en/dev")),
+    "subsets": (json.dumps(TWO), SEPARATE.format("en.test", "de.test")),
+    "splits": (json.dumps(SPLITS, indent=1), SEPARATE.format("en.dev", "en.test")),
     "lists of ids": (
         '[{"qid": "q", "results": ["a", "b"]},\n {"qid": "q", "results": ["c"]}]',
         f"run:2: rank 1 of query q again, first at line 1; {EACH}",
@@ -144,76 +148,26 @@ def test_one_ranking_in_parts_is_one(text, ragkpi, files):
     assert [line.split()[-1] for line in outcome.out.splitlines()] == [b"2", b"1.0000"]
 
 
-@pytest.mark.parametrize(
-    ("subset", "found"), [("en", b"1.0000"), ("en/test", b"1.0000"), ("de", b"0.0000")]
-)
+@pytest.mark.parametrize(("subset", "found"), [("en", b"1.0000"), ("de", b"0.0000")])
 @pytest.mark.filterwarnings("ignore:none of the 2 documents")
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}], ids=["compact", "indented"])
-def test_a_subset_is_chosen(subset, found, layout, ragkpi, files):
+def test_a_map_chooses_a_subset(subset, found, layout, ragkpi, files):
     folder = files(json.dumps(TWO, **layout))
-    outcome = ragkpi("eval", "--subset", subset, "-m", "P.1", "qrels", "run", folder=folder)
+    map_ = MAP.format(f"{subset}.test")
+    outcome = ragkpi("eval", "--map-run", map_, "-m", "P.1", "qrels", "run", folder=folder)
     assert (outcome.out.split()[-1:], outcome.status) == ([found], 0)
-    result = library.evaluate(folder / "qrels", folder / "run", ["P.1"], subset=subset)
+    result = library.evaluate(folder / "qrels", folder / "run", ["P.1"], map_run=map_)
     assert result.mean["P_1"] == float(found)
 
 
-def test_a_subset_is_chosen_by_every_command(ragkpi, files):
-    folder = files(json.dumps(TWO))
-    outcome = ragkpi("convert", "--subset", "de", "run", "-", "--to", "trec", folder=folder)
-    assert [line.split()[2] for line in outcome.out.splitlines()] == [b"c", b"d"]
-    outcome = ragkpi("check", "--subset", "en", "run", folder=folder)
-    assert (outcome.status, b"(1 query, 2 documents)" in outcome.err) == (0, True)
-    (folder / "other").write_bytes((folder / "run").read_bytes())
-    outcome = ragkpi("compare", "--subset", "en", "qrels", "run", "other", folder=folder)
-    assert outcome.status == 0
-    assert ragkpi("depth", "--subset", "en", "qrels", "run", folder=folder).status == 0
-
-
-def test_a_subset_of_splits_names_both(ragkpi, files):
-    folder = files(json.dumps(SPLITS))
-    outcome = ragkpi("eval", "--subset", "en", "qrels", "run", folder=folder)
-    assert (outcome.status, outcome.out) == (2, b"")
-    assert b"(en/dev, en/test)" in outcome.err
-    outcome = ragkpi("eval", "--subset", "en/test", "-m", "P.1", "qrels", "run", folder=folder)
-    assert outcome.out.split()[-1] == b"1.0000"
-
-
-NO_SUBSETS = "run: no subset 'fr' (subsets: none); expected no --subset here"
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            json.dumps(TWO),
-            "run: no subset 'fr' (subsets: en/test, de/test); expected one of these",
-        ),
-        ("q Q0 a 1 1 t\n", NO_SUBSETS),
-        ('{"fr": {"a": 1}}', NO_SUBSETS),
-        ('{"qid": "q", "hits": ["a"]}\n{"qid": "r", "hits": ["a"]}\n', NO_SUBSETS),
-    ],
-)
-def test_a_subset_that_is_not_there(text, message, ragkpi, files):
-    outcome = ragkpi("eval", "--subset", "fr", "qrels", "run", folder=files(text))
-    assert outcome.err.decode() == f"ragkpi: {message}\n"
-    assert (outcome.status, outcome.out) == (2, b"")
-
-
-def test_what_is_in_memory_has_no_subsets():
-    with pytest.raises(library.UsageError, match="subset= en: only a path can hold subsets"):
-        library.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["P.1"], subset="en")
-
-
-def test_a_map_has_subsets_too(ragkpi, files):
+def test_records_under_a_key_with_dots(ragkpi, files):
     text = '{"runs": {"x": [{"q": "q", "d": ["b"]}], "y.z": [{"q": "q", "d": ["a"]}]}}'
-    how = ["--map-run", "records=$.runs.*, query=q, list=d", "-m", "P.1"]
+    how = ["--map-run", "records=$.runs.y.z, query=q, list=d", "-m", "P.1"]
     outcome = ragkpi("eval", *how, "qrels", "run", folder=files(text))
-    assert outcome.err.decode() == f"ragkpi: {SEPARATE.format('x, y.z', 'x')}\n"
-    outcome = ragkpi("eval", *how, "--subset", "y.z", "qrels", "run", folder=files(text))
     assert outcome.out.split()[-1] == b"1.0000"
 
 
 @pytest.mark.skipif(not MTEB.exists(), reason="needs ../shared/data/stacks")
 def test_predictions_that_mteb_wrote(ragkpi):
     assert ragkpi("check", MTEB).status == 3
-    assert ragkpi("check", MTEB, "--subset", "de").status == 0
+    assert ragkpi("check", "--map-run", MAP.format("de.test"), MTEB).status == 0

@@ -215,7 +215,7 @@ def nul_byte(run: RunTotals) -> FindingResult | None:
 def separate_rankings(run: RunTotals) -> FindingResult | None:
     """Several rankings of a query: subsets of MTEB, keys of JSON or ranks that come twice.
 
-    Every command refuses such a run, and nothing else is checked; --subset chooses a subset.
+    Every command refuses such a run, and nothing else is checked; --map-run chooses a subset.
     """
     return None  # the reader of the file raises `SeparateRankingsError`
 

@@ -71,7 +71,7 @@ class Conversion:
             to.writers["run"](self, file)
         if self._reader.sieve is not None:
             self._reader.sieve.say(self._source.name, self._left_out)
-        elif self._empty and not to.subsets:  # no JSON
+        elif self._empty and not to.empty:
             count = counted(len(self._empty), "query", "queries")
             left = f"{count} without documents, which {to.name} cannot hold, left out"
             interface().note(f"{left} ({listed(self._empty, 3)})")

@@ -58,8 +58,7 @@ _MAP = """map: which keys or columns hold what, for --map-run and --map-qrels
 
 Parts, between commas; a part left out is found by its name:
   records  where the records are: nothing for a record a line or the elements of an array,
-           $ for the values of one object, $.results for the value of that key; * is any
-           key: each has another ranking of the queries, of which --subset reads one;
+           $ for the values of one object, $.results for the value of that key;
            spans[] goes through a list;
            $.@table for the rows of a table: columns and data, or a list for each name
   query    the id of the query, from a record
@@ -213,8 +212,6 @@ def _shape_text(shape: Shape) -> str:
         for alias, names in NAMES.items()
         if any(alias in path for path in paths.values())
     ]
-    if "*" in shape.records.split("."):
-        lines.append("  each * is a subset, another ranking of the queries: --subset reads one")
     if shape.repeated == "dropped":
         lines.append("  a document that a list names again counts once")
     return "\n".join(lines)
