@@ -105,7 +105,7 @@ def test_alpha_may_be_chosen_by_another_coefficient(calibrate, by):
 
 def test_the_verdict_is_the_first_line(calibrate):
     first, *rest = calibrate(*GIVEN, "-m", "P.10").out.decode().splitlines()
-    assert first.startswith("P_10 tracks quality: rho 0.79 [")
+    assert first.startswith("P_10 tracks quality: rank correlation 0.79 [")
     assert rest[0] == ""
 
 

@@ -64,7 +64,7 @@ def test_differences(ragkpi, people):
     assert [one["measure"] for one in findings["corrected"]] == ["map", "P_10"]
     assert all(one["p"] <= one["p_corrected"] for one in findings["corrected"])
     assert any(note.endswith(" p_corrected is for 2 tests") for note in found["notes"])
-    best = "By people, over all queries, fusion is better than bm25 by map (+"
+    best = "By people's judgements, over all queries, fusion is better than bm25 by map (+"
     assert found["answer"][0].startswith(best)
 
 

@@ -112,7 +112,7 @@ def test_planted_correlation_is_found():
     assert (found.lead.first, found.lead.second) == (["P_10"], "recip_rank")
     assert found.lead.share > 0.95
     assert found.lead.rivals == []
-    assert verdict(found).startswith("P_10 tracks quality best: rho 0.")
+    assert verdict(found).startswith("P_10 tracks quality best: rank correlation 0.")
 
 
 def test_a_rho_near_zero_has_no_sign():
@@ -126,7 +126,9 @@ def test_a_rho_near_zero_has_no_sign():
         )
         for one in found.correlations
     ]
-    assert ": rho 0.00 [-0.20, 0.00], p" in verdict(replace(found, correlations=near_zero))
+    assert ": rank correlation 0.00 [-0.20, 0.00], p" in verdict(
+        replace(found, correlations=near_zero)
+    )
 
 
 def test_alpha_shifts_t_on_full_lists():
@@ -270,13 +272,13 @@ def test_noise_seldom_names_a_measure(queries, requests):
 def test_one_measure_gets_a_sentence():
     judged = made(40, 21)
     planted = values_of(judged, "P.10")
-    assert verdict(calibration(["P.10"], (judged, quality(judged, planted)))) == (
-        "P_10 tracks quality: rho 1.00 [1.00, 1.00], p = 0.005."  # 1 of 201 permutations
-    )
+    tracks = verdict(calibration(["P.10"], (judged, quality(judged, planted))))
+    # One of 201 permutations.
+    assert tracks == "P_10 tracks quality: rank correlation 1.00 [1.00, 1.00], p = 0.005."
     against = verdict(calibration(["P.10"], (judged, quality(judged, -planted))))
-    assert against == "P_10 runs against quality: rho -1.00 [-1.00, -1.00], p = 0.005."
+    assert against == "P_10 runs against quality: rank correlation -1.00 [-1.00, -1.00], p = 0.005."
     assert verdict(calibration(["P.10"], (judged, noise(1, judged)))).startswith(
-        "P_10 is not shown to track quality: rho "
+        "P_10 is not shown to track quality: rank correlation "
     )
 
 
@@ -285,14 +287,16 @@ def test_a_p_value_is_on_the_side_of_its_sentence():
     judged = made(40, 21)
     found = calibration(["P.10"], (judged, quality(judged, values_of(judged, "P.10"))))
     close = replace(found, correlations=[replace(c, p=0.0496) for c in found.correlations])
-    assert verdict(close) == "P_10 tracks quality: rho 1.00 [1.00, 1.00], p = 0.0496."
+    assert verdict(close) == "P_10 tracks quality: rank correlation 1.00 [1.00, 1.00], p = 0.0496."
 
 
 def test_a_measure_against_quality_does_not_track_it():
     judged = made(40, 21)
     scores = quality(judged, -values_of(judged, "P.10"))
     said = verdict(calibration(["P.10", "recip_rank"], (judged, scores)))
-    assert re.match(r"P_10( and 1 more run| runs) against quality: rho -1\.00 \[", said)
+    assert re.match(
+        r"P_10( and 1 more run| runs) against quality: rank correlation -1\.00 \[", said
+    )
     assert said.endswith("Neither measure is shown to track it.")
 
 
@@ -302,7 +306,9 @@ def test_equal_trackers_are_not_told_apart():
     found = calibration(["P.10", "recip_rank"], (judged, quality(judged, x + y)))
     assert {one.finding for one in found.overall} == {"tracks"}
     assert 0.05 < found.lead.share < 0.95
-    assert re.search(r"^\S+ tracks quality: rho .* It cannot be told apart from", verdict(found))
+    assert re.search(
+        r"^\S+ tracks quality: rank correlation .* It cannot be told apart from", verdict(found)
+    )
 
 
 def two_runs(sign):
@@ -322,10 +328,11 @@ def test_within_and_over_queries_may_point_apart():
     assert found.overall[0].coefficients["spearman"] == pytest.approx(1)
     assert found.within[0].coefficients["spearman"] == pytest.approx(-1)
     assert verdict(found).endswith(
-        "But within queries it runs against quality (rho -1.00 [-1.00, -1.00], p = 0.005)."
+        "But among the runs of one query it runs against quality (rank correlation -1.00 "
+        "[-1.00, -1.00], p = 0.005)."
     )
     assert verdict(calibration(["P.10"], *two_runs(1))).endswith(
-        "So it does within queries (rho 1.00 [1.00, 1.00], p = 0.005)."
+        "So it does among the runs of one query (rank correlation 1.00 [1.00, 1.00], p = 0.005)."
     )
 
 

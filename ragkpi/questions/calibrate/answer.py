@@ -199,9 +199,9 @@ def _verdict(calibration: Calibration) -> Iterator[str]:
 
 
 _WITHIN_QUERIES = {
-    "tracks": "So it does within queries",
-    "runs against": "But within queries it runs against quality",
-    "not shown": "Within queries that is not shown",
+    "tracks": "So it does among the runs of one query",
+    "runs against": "But among the runs of one query it runs against quality",
+    "not shown": "Among the runs of one query that is not shown",
 }
 
 
@@ -247,7 +247,7 @@ def _figures(correlation: Correlation) -> str:
     rho, interval = correlation.coefficients["spearman"], correlation.intervals["spearman"]
     p = correlation.p
     p_text = "p < 0.001" if p < 0.001 else f"p = {beside(p, SIGNIFICANT, 3 if p < 0.1 else 2)}"
-    return f"rho {with_interval(rho, interval, 'decimal', 2)}, {p_text}"
+    return f"rank correlation {with_interval(rho, interval, 'decimal', 2)}, {p_text}"
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:

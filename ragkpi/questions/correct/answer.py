@@ -175,7 +175,7 @@ def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric
             f"{first.run} is {claim} {baseline} by {first.metric.name} "
             f"({_estimated(first, 'signed')}, p = {p}){others}"
         )
-    return f"By people, over all queries, {'; '.join(claims)}."
+    return f"By people's judgements, over all queries, {'; '.join(claims)}."
 
 
 def _estimated(entry: CorrectedMetric, sign: Literal["plain", "signed"]) -> str:

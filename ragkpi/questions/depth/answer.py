@@ -218,12 +218,12 @@ def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
 
 
 def _collapse(collapse: Collapse, limits: Limits) -> str:
-    why = f"a ceiling below {CEILING_LIMIT:g} bits"
+    why = f"a perfect system has less than {CEILING_LIMIT:g} bits over it"
     if limits.needed == Needed() and collapse.lambda_ >= LAMBDA_LIMIT * (1 - 1e-12):
-        why = f"lambda = {collapse.lambda_:.3g} relevant documents (limit {LAMBDA_LIMIT:g})"
+        why = f"finds {collapse.lambda_:.3g} relevant documents on average (lambda)"
     return (
         f"from K = {collapse.depth:,} on chance alone succeeds with probability "
-        f"{collapse.p_rand:.3f}: {why}"
+        f"{collapse.p_rand:.3f}, and {why}"
     )
 
 
