@@ -431,6 +431,8 @@ class Reach(NamedTuple):
         """Say that no claim is possible, because this `p` is at `least` the limit or more."""
         nouns = ("query", "queries") if self.units == queries else ("cluster", "clusters")
         with_units = counted(self.units, *nouns)
+        if self.units < 2:
+            return f"With {with_units} nothing is tested: a test needs two or more."
         if self.differing < self.units:
             with_units = f"{self.differing} of {with_units} that differ"
         return f"With {with_units} no difference can be shown: {p} cannot fall below {least:.4g}."

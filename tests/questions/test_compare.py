@@ -266,6 +266,21 @@ def test_a_verdict_on_many_pairs_names_the_best_and_counts_the_rest():
     assert few.endswith(" p, times 2 for as many measures and slices, cannot fall below 0.0625.")
 
 
+def test_one_query_or_one_cluster_says_why_nothing_is_tested():
+    names, one = ["a", "b"], [scores([(MAP, [value])]) for value in (0.2, 0.4)]
+    two = [scores([(MAP, [value, value + 0.1])]) for value in (0.2, 0.4)]
+    together = Bootstrap(clusters=dict.fromkeys(two[0].queries, b"c"))
+    for made, how, units in ((one, Bootstrap(), "1 query"), (two, together, "1 cluster")):
+        procedure = Procedure(bootstrap=how)
+        for report in (
+            ComparisonReport(compare(names, made, procedure)),
+            AllPairsReport(compare_all(names, made, procedure)),
+        ):
+            untested, why = report.verdict
+            assert " not tested against " in untested
+            assert why == f"With {units} nothing is tested: a test needs two or more."
+
+
 @pytest.mark.parametrize(
     ("runs", "says"),
     [
