@@ -77,7 +77,9 @@ class ReportedRun:
     best: Judged | None = None
 
     def over(self, queries: IntArray) -> ReportedRun:
-        """Return the run over some queries alone, by number."""
+        """Return the run over some of its queries alone, by number."""
+        if len(queries) == len(self.scores.queries):
+            return self
         best = self.best and part_of(self.best, queries)
         judged = self.judged and part_of(self.judged, queries)
         return replace(self, scores=self.scores.over(queries), judged=judged, best=best)
