@@ -129,7 +129,7 @@ class Run:
         self._held, self._count_documents = held, count_documents
         self._most_held, self._longest_line = most_held, longest_line
         self._size = 0  # of the ids that are held, in bytes
-        self._carry = b""
+        self._carry = bytearray()  # of a line whose end has not come
         self._line = 0
         self._last: list[bytes] = []  # the words of the last line
         self._current: bytes | None = None
@@ -148,10 +148,12 @@ class Run:
         """Read text of ``query Q0 document rank score run_id`` lines, cut at any byte."""
         octets = memoryview(block)
         with self._reading():
-            text = self._carry + octets
-            lines = text.split(b"\n")
-            self._carry = lines.pop()
-            self._read(lines, b"\0" in text)
+            before = len(self._carry)
+            self._carry += octets
+            end = self._carry.rfind(b"\n", before) + 1
+            text = bytes(self._carry[:end])
+            del self._carry[:end]
+            self._read(text.split(b"\n")[:-1], b"\0" in text)
             if len(self._carry) > self._longest_line:
                 self._scores_of(self._rows)
                 raise self._refusal("long line", self._line + 1)
@@ -399,7 +401,8 @@ class Run:
         """
         with self._reading():
             if self._carry:
-                line, self._carry = self._carry, b""
+                line = bytes(self._carry)
+                self._carry.clear()
                 self._read([line], b"\0" in line)
             if self._held:
                 for query, rows in self._of_query.items():
