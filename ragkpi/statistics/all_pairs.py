@@ -68,7 +68,7 @@ class AllPairs:
         most = max(self.claims, key=lambda of_metric: of_metric.units)
         reach = Reach(most.units, most.units, self.procedure.trials, is_rate=False)
         least = min(1.0, self.factor * reach.least_p("randomization"))  # both draw signs of units
-        if most.units > 1 and least < self.procedure.limit:
+        if most.units != 1 and (not most.units or least < self.procedure.limit):
             return ""
         p = f"p, times {self.factor} for as many measures and slices,"
         return reach.in_words(most.queries, "p" if self.factor == 1 else p, least)

@@ -174,7 +174,7 @@ class Comparison:
 
     def out_of_reach(self, units: Literal["differing", "all"] = "differing") -> str:
         """Say that no claim is possible with so few units, or with so few that differ; else ""."""
-        if max((d.reach.units for d in self.claims), default=2) < 2:
+        if max((d.reach.units for d in self.claims), default=0) == 1:
             return self.claims[0].reach.in_words(self.claims[0].queries, "p", math.nan)
         tested = [d for d in self.claims if units == "all" or not math.isnan(d.p)]
         reaches = [

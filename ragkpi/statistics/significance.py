@@ -431,7 +431,7 @@ class Reach(NamedTuple):
         """Say that no claim is possible, because this `p` is at `least` the limit or more."""
         nouns = ("query", "queries") if self.units == queries else ("cluster", "clusters")
         with_units = counted(self.units, *nouns)
-        if self.units < 2:
+        if self.units == 1:
             return f"With {with_units} nothing is tested: a test needs two or more."
         if self.differing < self.units:
             with_units = f"{self.differing} of {with_units} that differ"
