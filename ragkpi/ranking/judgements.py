@@ -89,6 +89,11 @@ class Judgements:
             gain=None if self.gain is None else self.gain[rows],
         )
 
+    def _rows_for(self, query: IntArray) -> IntArray:
+        """Return the rows of some queries, -1 being none; np.unique would import np.ma."""
+        rows, _ = rows_of(self.starts, np.flatnonzero(np.bincount(query[query >= 0])))
+        return rows
+
     def find(
         self, query: IntArray, starts: IntArray, document: Tokens
     ) -> tuple[IntArray, IntArray]:
@@ -97,7 +102,7 @@ class Judgements:
         Documents ``starts[g]:starts[g + 1]`` belong to query number ``query[g]`` of these
         judgements; -1 is a query that is not judged.
         """
-        rows, _ = rows_of(self.starts, np.unique(query[query >= 0]))
+        rows = self._rows_for(query)
         group = np.concatenate([self.query[rows], np.repeat(query, np.diff(starts))])
         first = Tokens.joined([self.document.take(rows), document]).first_rows(group)[len(rows) :]
         line = np.flatnonzero(first < len(rows))
@@ -108,8 +113,7 @@ class Judgements:
 
         `query`, (n,), is as in `find`. -1 is a document without one, or a judged document.
         """
-        rows, _ = rows_of(self.starts, np.unique(query[query >= 0]))
-        rows = rows[::-1]  # of several that are spelt alike, the last one is meant
+        rows = self._rows_for(query)[::-1]  # of several that are spelt alike, the last one is meant
         judged, group = self.document.take(rows), np.concatenate([self.query[rows], query])
 
         def same(judged: Tokens, retrieved: Tokens) -> IntArray:

@@ -179,8 +179,10 @@ class QueryBlock:
 
     @cached_property
     def first_row(self) -> IntArray:
-        """The first row of each query in the file, (Q,)."""
-        return np.unique(self.query, return_index=True)[1]
+        """The first row of each query in the file, (Q,); -1 where a ranking is empty."""
+        first: IntArray = np.full(len(self.queries), -1, dtype=np.int64)
+        np.put(first, self.query[::-1], np.arange(len(self))[::-1])
+        return first
 
     @cached_property
     def ranks(self) -> IntArray:

@@ -67,7 +67,8 @@ class RunTotals:
             self._add_shares(block)
 
     def _add_shares(self, block: QueryBlock) -> None:
-        self.first_document = self.first_document or block.document[0]
+        if len(block):  # not of empty rankings alone
+            self.first_document = self.first_document or block.document[0]
         judged = block.judged_queries >= 0
         self.judged_queries += int(np.count_nonzero(judged))
         retrieved = np.diff(block.starts)[judged]

@@ -70,6 +70,15 @@ def test_spellings(run, name, words, ragkpi, tmp_path):
     assert [example["text"] for example in finding["examples"]] == [words]
 
 
+def test_an_empty_ranking_rises_and_ties_nowhere(ragkpi, tmp_path):
+    ranking = (
+        b'{"query_id": "1", "hits": [{"docid": "d1", "score": 1}, {"docid": "d2", "score": 2}]}\n'
+    )
+    outcome = check(ragkpi, tmp_path, b'{"query_id": "0", "hits": []}\n' + ranking)
+    findings = {finding["name"]: finding for finding in findings_of(outcome)["findings"]}
+    assert findings["ascending"]["examples"][0]["text"] == "query 1 begins with 1"
+
+
 @pytest.mark.parametrize("name", FINDINGS)
 def test_finds(name, ragkpi, tmp_path):
     run, count, lines = FINDINGS[name]
