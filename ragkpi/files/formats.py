@@ -398,15 +398,13 @@ def read_any_qrels(
 ) -> QrelsColumns:
     """Read qrels of any format.
 
-    A path may be a name: ``irds:DATASET``, or a name in ``$RAGKPI_QRELS`` (`named_qrels`).
+    A path may be the name of a data set, ``irds:DATASET``.
     TREC qrels never have fractional levels; other formats may if `numbers` is ``"gains"``.
     """
-    if path.startswith("irds:") or (os.environ.get("RAGKPI_QRELS") and not os.path.exists(path)):
-        named: QrelsColumns | str = _registry().read_named(path)
-        if not isinstance(named, str):
-            sieve = reading.sieve if isinstance(reading, Reading) else None
-            return sieve.qrels(named) if sieve else named
-        path = named
+    if path.startswith("irds:"):
+        qrels: QrelsColumns = _registry().read_dataset(path)
+        sieve = reading.sieve if isinstance(reading, Reading) else None
+        return sieve.qrels(qrels) if sieve else qrels
     with Source(path) as source:
         return reader_of("qrels", source, reading).read_qrels(source).read_as(numbers)
 

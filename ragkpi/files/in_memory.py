@@ -354,6 +354,7 @@ def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[_Row
             score=_numbers(values).astype(np.float64),
             line=np.arange(starts[first], starts[last]) + 1,
             run_id=b"run",
+            by_rank=np.zeros(len(values), dtype=bool),
             origin=Origin(BARE, "score=@value"),
         )
         yield rows, values

@@ -1,13 +1,11 @@
 """Find readers and writers by the name of a format, and qrels by the name of a data set.
 
 It loads the readers of all formats, so `ragkpi.files.formats` imports it only if a file is not
-TREC. Named qrels come from ir_datasets (``irds:DATASET``) or an anserini-tools checkout.
+TREC. Named qrels, ``irds:DATASET``, come from ir_datasets.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
@@ -25,47 +23,6 @@ from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
 from ragkpi.interface import spell
 from ragkpi.wording import did_you_mean
 
-_CHECKOUT = "RAGKPI_QRELS"
-_FOLDERS = ("qrels", "topics-and-qrels")  # in current and in older checkouts
-_PREFIX = "irds:"
-
-
-def resolved(path: str) -> str:
-    """Return the file with this name in ``$RAGKPI_QRELS``, unless the path itself exists."""
-    folder = os.environ.get(_CHECKOUT, "")
-    if not folder or path == "-" or os.sep in path or os.path.exists(path):
-        return path
-    files = _listed(folder, "qrels.json")
-    aliases = _listed(folder, "qrels-aliases.json")
-    name = next((name for name, others in aliases.items() if path in others), path)
-    file = files.get(name)
-    if not isinstance(file, str):
-        return path
-    # Only the name of the file counts: a list must not lead out of the folder.
-    paths = [os.path.join(folder, inner, os.path.basename(file)) for inner in _FOLDERS]
-    known = next(filter(os.path.exists, paths), None)
-    if known is None:
-        listed = f"is not there, though {path} is listed"
-        raise InputError(paths[0], None, listed, "expected the file")
-    return known
-
-
-def _listed(folder: str, name: str) -> dict[str, Any]:
-    path = os.path.join(folder, name)
-    try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except (OSError, ValueError, RecursionError) as problem:
-        raise InputError(
-            path,
-            None,
-            f"cannot be read ({problem})",
-            f"expected an anserini-tools checkout in {_CHECKOUT}",
-        ) from None
-    if not isinstance(content, dict):
-        raise InputError(path, None, "no JSON object", f"expected {name} of anserini-tools")
-    return content
-
 
 def read_dataset(path: str) -> QrelsColumns:
     """Read the qrels of an ir_datasets data set; ir_datasets may download them."""
@@ -77,7 +34,7 @@ def read_dataset(path: str) -> QrelsColumns:
             "expected it installed, e.g. pip install 'ragkpi[datasets]'"
         ) from None
     try:
-        dataset = ir_datasets.load(path.removeprefix(_PREFIX))
+        dataset = ir_datasets.load(path.removeprefix("irds:"))
         judgements = list(dataset.qrels_iter())
     except KeyError as problem:
         found = f"cannot be read (no data set {problem})"
@@ -292,8 +249,3 @@ def sieve_of(
 
 def _digest(path: str) -> str:
     return f"sha256:{inputs().sha256(path)}"
-
-
-def read_named(path: str) -> trec.QrelsColumns | str:
-    """Read the qrels of a data set, or return the path of a name in ``$RAGKPI_QRELS``."""
-    return read_dataset(path) if path.startswith(_PREFIX) else resolved(path)

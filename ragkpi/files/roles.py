@@ -83,7 +83,7 @@ class RunRole:
         """Return, after another block, which levels judgements have; empty for a ranking."""
         documents, map_ = block.origin.documents, block.origin.map
         beir = plain_name(documents) == "corpus_id" and plain_name(path_of(map_)) == "score"
-        ranked = block.by_rank is not None or "rank" in map(part_of, block.others)
+        ranked = block.by_rank.any() or "rank" in map(part_of, block.others)
         if ranked or block.run_id != run_id_of(block.file) or not (beir or documents == BARE):
             self._ranking = True
         if self._ranking or not np.isin(block.score, range(_LEVELS[0], _LEVELS[1] + 1)).all():
@@ -110,7 +110,7 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
         path, file, part = path_of(block.origin.map), block.file, part_of(block.origin.map)
         in_list = part == "scores"
         named = meaning(path) == "distance" if in_list else part == "score" and is_score(path)
-        rises = rises and named and block.by_rank is None
+        rises = rises and named and not block.by_rank.any()
         if rises:
             above, below, group = block.score[:-1], block.score[1:], block.group()
             inside = group[1:] == group[:-1]  # both are of one query; infinite scores compare

@@ -14,10 +14,7 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError, MapChoice, MissingPartError, RagkpiNote
 from ragkpi.files import column_names as fields
-from ragkpi.files.column_names import (
-    ORDER,
-    is_score,
-)
+from ragkpi.files.column_names import ORDER, is_score
 from ragkpi.files.json_text import (
     JoinedPath,
     Keys,
@@ -100,27 +97,22 @@ class Listed(NamedTuple):
         )
 
 
-class _RecordColumns(NamedTuple):
-    """Records as columns: the query of each record, and its documents."""
-
-    query: Tokens
-    counts: IntArray
-    document: Tokens
-    value: Tokens
-    line: IntArray
-
-
-def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
-    """Gather records; refuse empty ids."""
-    line = np.fromiter(chain.from_iterable(of.lines for of in records), np.int64)
-    counts = np.fromiter(chain.from_iterable(of.counts for of in records), np.int64)
-    query = Tokens.from_strings(chain.from_iterable(of.queries for of in records))
-    document = Tokens.from_strings(chain.from_iterable(of.documents for of in records))
-    value = Tokens.from_strings(chain.from_iterable(of.values for of in records))
+def _columns_of(
+    file: str, records: Sequence[Listed]
+) -> tuple[Tokens, IntArray, Tokens, Tokens, IntArray]:
+    """Gather the columns of records; refuse empty ids."""
+    line, counts = (
+        np.fromiter(chain.from_iterable(column), np.int64)
+        for column in ([of.lines for of in records], [of.counts for of in records])
+    )
+    query, document, value = (
+        Tokens.from_strings(chain.from_iterable(column))
+        for column in zip(*((of.queries, of.documents, of.values) for of in records), strict=True)
+    )
     refuse_empty(file, document, line, "document id")
     first = np.cumsum(counts) - counts
     refuse_empty(file, query, np.append(line, 0)[np.minimum(first, len(line) - 1)], "query id")
-    return _RecordColumns(query, counts, document, value, line)
+    return query, counts, document, value, line
 
 
 def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
@@ -142,7 +134,6 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
     groups = query.changes()
     run_ids = (record.run_id for record in reversed(records) if record.run_id)
     by_rank = [record.by_rank for record in records]
-    counts_of_records = [len(record.documents) for record in records]
     return RunColumns(
         file=file,
         query=query.take(groups[:-1]),
@@ -151,7 +142,7 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
         score=parse_scores(file, value, line),
         line=line,
         run_id=next(run_ids, b"") or run_id_of(file),
-        by_rank=np.repeat(by_rank, counts_of_records) if any(by_rank) else None,
+        by_rank=np.repeat(by_rank, [len(record.documents) for record in records]),
         origin=records[0].origin,
         others=_others_of(records),
     )

@@ -119,7 +119,7 @@ class RunColumns(NamedTuple):
     score: FloatArray
     line: IntArray  # physical line numbers
     run_id: bytes  # of the last row
-    by_rank: BoolArray | None = None  # which scores are negative ranks, if any
+    by_rank: BoolArray  # which scores are negative ranks
     origin: Origin = Origin()
     # Numbers of the documents that are not read, by the map that would read them; NaN for none.
     others: Mapping[str, FloatArray] = NONE
@@ -135,10 +135,6 @@ class RunColumns(NamedTuple):
         query = Tokens.joined([part.query for part in parts])
         sizes = np.concatenate([np.diff(part.starts) for part in parts])
         first = query.changes()
-        by_rank = [
-            np.zeros(len(part.line), dtype=bool) if part.by_rank is None else part.by_rank
-            for part in parts
-        ]
         no_number = [np.full(len(part.line), np.nan) for part in parts]
         others = {
             map_: np.concatenate(
@@ -154,7 +150,7 @@ class RunColumns(NamedTuple):
             np.concatenate([part.score for part in parts]),
             np.concatenate([part.line for part in parts]),
             parts[-1].run_id,
-            None if all(part.by_rank is None for part in parts) else np.concatenate(by_rank),
+            np.concatenate([part.by_rank for part in parts]),
             parts[0].origin,
             others,
         )
@@ -176,7 +172,7 @@ class RunColumns(NamedTuple):
             document=self.document.take(rows),
             score=self.score[rows],
             line=self.line[rows],
-            by_rank=None if self.by_rank is None else self.by_rank[rows],
+            by_rank=self.by_rank[rows],
             others={map_: number[rows] for map_, number in self.others.items()},
         )
 
@@ -246,17 +242,18 @@ def run_columns(
     empty_ids: Literal["refused", "kept"] = "refused",
 ) -> RunColumns:
     """Group rows by query; `number` holds scores or ranks, and without it row order counts."""
-    by_rank = None
+    by_rank = number is not None and part_of(origin.map) == "rank"
     if number is None:
         number = -line.astype(np.float64)
-    elif part_of(origin.map) == "rank":
-        number, by_rank = -number, np.ones(len(line), dtype=bool)
+    elif by_rank:
+        number = -number
     starts = query.changes()
     query = query.take(starts[:-1])
     if empty_ids == "refused":
         refuse_empty(file, document, line, "document id")
         refuse_empty(file, query, line[starts[:-1]], "query id")
-    return RunColumns(file, query, starts, document, number, line, run_id, by_rank, origin, others)
+    ranks = np.full(len(line), by_rank)
+    return RunColumns(file, query, starts, document, number, line, run_id, ranks, origin, others)
 
 
 def whole_queries(parts: Iterable[RunColumns], *, held: bool = False) -> Iterator[RunColumns]:
@@ -348,14 +345,12 @@ def descending(file: str, line: int, rank: bytes) -> bytes:
     return b"-%d" % parse_ranks(file, Tokens.from_strings([rank]), np.array([line]))[0]
 
 
-def ranked_once(columns: RunColumns) -> RunColumns:
-    """Return columns of whole queries; `SeparateRankingsError` if a query is ranked twice."""
-    if columns.by_rank is None:
-        return columns
+def refuse_ranked_twice(columns: RunColumns) -> None:
+    """Raise `SeparateRankingsError` if one of some whole queries is ranked twice."""
     group, score = columns.group(), columns.score
     rises = (group[1:] == group[:-1]) & (score[1:] >= score[:-1])
-    if columns.by_rank.all() and not rises.any():  # nearly always
-        return columns._replace(by_rank=None)
+    if not columns.by_rank.any() or (columns.by_rank.all() and not rises.any()):  # nearly always
+        return
     order = np.lexsort((columns.line, score, group))
     again = (group[order[1:]] == group[order[:-1]]) & (score[order[1:]] == score[order[:-1]])
     again &= columns.by_rank[order[1:]] & columns.by_rank[order[:-1]]
@@ -366,7 +361,7 @@ def ranked_once(columns: RunColumns) -> RunColumns:
         rows = np.flatnonzero(columns.by_rank != columns.by_rank[of_group])
         first, what = of_group[rows], "query {query} with and without scores"
     if not len(rows):
-        return columns._replace(by_rank=None)
+        return
     earliest = int(np.lexsort((rows, columns.line[rows]))[0])
     row, line = int(rows[earliest]), int(columns.line[first[earliest]])
     text = what.format(rank=abs(score[row]), query=named(columns.query[int(group[row])]))
@@ -396,7 +391,8 @@ def ranked(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
     against: dict[str, tuple[int, str]] = {}  # the first line, and its query
     fractional: set[str] = set()
     warned = False
-    for block in map(ranked_once, blocks):
+    for block in blocks:
+        refuse_ranked_twice(block)
         for map_, number in block.others.items():
             row = _first_ascent(block, map_, number)
             if row is not None and map_ not in against:

@@ -349,7 +349,8 @@ class CheckedFile:
                 lines, score = lines.rows(np.flatnonzero(~wrong)), score[~wrong]
             query, document, rank, run_id = map(lines.column, (0, 2, 3, 5))
             each, last = np.arange(len(lines) + 1), run_id[len(lines) - 1]
-            run = RunColumns(self.name, query, each, document, score, lines.line, last)
+            scored = np.zeros(len(lines), dtype=bool)
+            run = RunColumns(self.name, query, each, document, score, lines.line, last, scored)
             yield self._block(run, rank, run_id)
 
     def _whole_queries(self) -> Iterator[LineColumns]:
