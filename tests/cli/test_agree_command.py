@@ -52,9 +52,8 @@ def test_the_table_begins_with_the_verdict(ragkpi):
     outcome = ragkpi(*arguments, folder=FIXTURES)
     text = outcome.out.decode()
     assert outcome.status == 0
-    assert text.startswith(
-        "3 runs are too few to say whether qrels.llm orders runs like qrels: none changes places."
-    )
+    assert text.startswith("3 runs are too few ")
+    assert "qrels.llm orders runs like qrels: none changes places." in text
     assert "Left out: 30 documents that qrels alone judged, 138 documents that" in text
     assert "qrels (rows) and qrels.llm (columns)" not in text
     explained = ragkpi(*arguments, "--explain", folder=FIXTURES).out.decode()

@@ -278,7 +278,7 @@ def test_one_cluster_has_no_interval():
     lost = [0.45] * 9, [0.05] * 9
     one = replace(BOOTSTRAP, clusters={b"q%d" % number: "one" for number in range(9)})
     assert np.isnan(blame(losing(*lost), one).interval).all()
-    assert said(*lost, one).endswith(": 1 cluster lost gain, 90 % of it not in the pool.")
+    assert ": 1 cluster lost gain, 90 % of it " in said(*lost, one)
 
 
 def test_one_query_more_must_not_turn_the_verdict():

@@ -118,7 +118,7 @@ LISTED = """\
 A list, whose sentence: goes on
 map         Average precision, the mean of the precision at each relevant document
 P           Precision
-Edge cases: unjudged documents are skipped, and so are those of negative levels; and then
+Edge cases: unopened letters are forgotten, and so are those of negative levels; and then
             one more line.
 """
 
@@ -134,7 +134,7 @@ A list, whose sentence: goes on
 map         Average precision, the mean of the
             precision at each relevant document
 P           Precision
-Edge cases: unjudged documents are skipped, and so
+Edge cases: unopened letters are forgotten, and so
             are those of negative levels; and then
             one more line.
 """
