@@ -328,12 +328,11 @@ def test_within_and_over_queries_may_point_apart():
     assert found.overall[0].coefficients["spearman"] == pytest.approx(1)
     assert found.within[0].coefficients["spearman"] == pytest.approx(-1)
     assert verdict(found).endswith(
-        "But among the runs of one query it runs against quality (rank correlation -1.00 "
-        "[-1.00, -1.00], p = 0.005)."
+        "But among the runs of one query it runs against quality (-1.00 [-1.00, -1.00], p = 0.005)."
     )
     alike = verdict(calibration(["P.10"], *two_runs(1)))
     assert " So it does among " in alike
-    assert alike.endswith(" (rank correlation 1.00 [1.00, 1.00], p = 0.005).")
+    assert alike.endswith("(1.00 [1.00, 1.00], p = 0.005).")
 
 
 def test_within_queries_is_the_correlation_of_distances_from_the_means():

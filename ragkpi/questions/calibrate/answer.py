@@ -209,16 +209,16 @@ def _tracking_sentence(best: Correlation, lead: Lead) -> str:
     alike = lead.first[1:]
     name = best.metric.name + (f" (like {_listed(alike, 2)})" if alike else "")
     if not lead.second:
-        return f"{name} tracks quality: {_figures(best)}."
+        return f"{name} tracks quality: rank correlation {_figures(best)}."
     ahead = f"{math.floor(lead.share * 100 + 1e-9)} % of the resamples"  # 94.9 % is not 95 %
     if not lead.rivals:
         return (
-            f"{name} tracks quality best: {_figures(best)}, ahead of every other measure in at "
-            f"least {ahead}."
+            f"{name} tracks quality best: rank correlation {_figures(best)}, ahead of every other "
+            f"measure in at least {ahead}."
         )
     of = f" of {lead.second}" if len(lead.rivals) > 1 else ""
     return (
-        f"{name} tracks quality: {_figures(best)}. It cannot be told apart from "
+        f"{name} tracks quality: rank correlation {_figures(best)}. It cannot be told apart from "
         f"{_listed(lead.rivals)}: it is ahead{of} in {ahead}."
     )
 
@@ -232,11 +232,11 @@ def _nothing_sentence(overall: Sequence[Correlation]) -> str:
     if against:
         more = f" and {len(against) - 1} more run" if len(against) > 1 else " runs"
         rest = "" if alone else f" {_none_of(directed)} is shown to track it."
-        return f"{name}{more} against quality: {figures}.{rest}"
+        return f"{name}{more} against quality: rank correlation {figures}.{rest}"
     if alone:
-        return f"{name} is not shown to track quality: {figures}."
+        return f"{name} is not shown to track quality: rank correlation {figures}."
     none = f"{_none_of(directed)} is shown to track quality"
-    return f"{none} (the strongest is {name}: {figures})."
+    return f"{none} (the strongest is {name}: rank correlation {figures})."
 
 
 def _none_of(measures: Sequence[Correlation]) -> str:
@@ -247,7 +247,7 @@ def _figures(correlation: Correlation) -> str:
     rho, interval = correlation.coefficients["spearman"], correlation.intervals["spearman"]
     p = correlation.p
     p_text = "p < 0.001" if p < 0.001 else f"p = {beside(p, SIGNIFICANT, 3 if p < 0.1 else 2)}"
-    return f"rank correlation {with_interval(rho, interval, 'decimal', 2)}, {p_text}"
+    return f"{with_interval(rho, interval, 'decimal', 2)}, {p_text}"
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:
