@@ -296,28 +296,6 @@ def spread_if_one_judged(trials: Trials) -> FloatArray:
     return np.repeat((by_end[0] + by_end[1]) / 2, run.num_own[run.num_own > 0] if alike else 1)
 
 
-def spread_if_judged(
-    trials: Trials, queries: IntArray, own: BoolArray, others: IntArray, fixed: IntArray
-) -> FloatArray:
-    """Return the `spreads` of V queries that are left once some holes are judged, (V,).
-
-    These are own holes, (V, U), a number of the other holes that vary, (V,), and of those that
-    otherwise stay unjudged, (V,). It is the mean over both ends of the scale for all of them.
-    """
-    left, by_end = trials.run.num_other[queries] - others, []
-    for step in (0, trials.top):
-        values = []
-        for num_top in (0 * left, left):
-            counts = trials.others(queries, num_top)
-            counts[:, 0] -= others
-            counts[:, step] += others + fixed
-            for end in (0, trials.top):
-                steps = np.where(own, step, end)
-                values.append(trials.of_steps(queries, steps, counts)[:, 0])
-        by_end.append(spread(np.stack(values, axis=1)))
-    return np.asarray((by_end[0] + by_end[1]) / 2)
-
-
 def worse_at_its_best(
     pairs: Sequence[tuple[int, int]], trials: Mapping[int, Trials]
 ) -> tuple[FloatArray, IntArray]:

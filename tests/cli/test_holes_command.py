@@ -271,13 +271,3 @@ def test_errors_are_one_line(holes, arguments, says):
     assert outcome.status == 1
     assert says in outcome.err.decode()
     assert outcome.err.count(b"\n") == 1
-
-
-def test_judged_together_documents_remove_no_more_than_all(ragkpi):
-    """Their shares add up to 226.5 %; with all five judged nothing of the width is left."""
-    files = (FIXTURES / "qrels.txt", FIXTURES / "runs" / "dense.run")
-    found = valid_document(ragkpi("holes", "-m", "recip_rank", "--format", "json", *files).out)
-    shares = [candidate["share"] for candidate in found["findings"]["first"]]
-    assert sum(shares) > 2
-    together = "together 100.0 % of the uncertainty."
-    assert any(line.endswith(together) for line in found["explanation"])

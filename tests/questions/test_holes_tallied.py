@@ -59,8 +59,7 @@ def answers(folder, judged, ranked, metrics, within, **chosen):
     hits = evaluator.read(paths, evaluator.needs(metrics, depth_needed(metrics, within) or 10**6))
     results = evaluator.score(hits, metrics)
     bounds = find_bounds(evaluator.relevance.judgements, hits, results, settings, within)
-    to_judge, together = candidates(bounds, 3)
-    return bounds, list(to_judge), together
+    return bounds, list(candidates(bounds))
 
 
 def numbers(bounds):
@@ -103,11 +102,12 @@ def test_the_quick_search_is_the_slow_one(tmp_path, monkeypatch, request_, runs,
         assert [(s.better, s.worse, s.certain) for s in quick[0].swaps] == [
             (s.better, s.worse, s.certain) for s in obvious[0].swaps
         ]
-        shares = [{c.hole: c.share for c in listed} for _, listed, _ in (quick, obvious)]
+        shares = [
+            {(c.query, c.document): c.share for c in listed} for _, listed in (quick, obvious)
+        ]
         assert shares[0].keys() == shares[1].keys()
         for hole, share in shares[1].items():
             assert shares[0][hole] == pytest.approx(share, rel=1e-9, abs=1e-12)
-        assert quick[2] == pytest.approx(obvious[2], rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("request_", ["P.5", "recall.9", "map", "ndcg_cut.10", "bor.12,m=3", "t.5"])
@@ -169,7 +169,7 @@ def test_the_first_candidates_are_the_first_of_all(tmp_path):
         hits = evaluator.read(paths, evaluator.needs(metrics, 10**6))
         results = evaluator.score(hits, metrics)
         bounds = find_bounds(evaluator.relevance.judgements, hits, results, settings)
-        lazy, _ = candidates(bounds, 0)
+        lazy = candidates(bounds)
         assert len(lazy) == len(listed)
         for count in (0, 1, 2, 7, len(listed)):
             assert lazy[:count] == listed[:count]
@@ -216,7 +216,7 @@ def test_all_candidates_are_ordered_once(tmp_path, monkeypatch):
 
     tolist = Tokens.tolist
     monkeypatch.setattr(Tokens, "tolist", watched)
-    _, listed, _ = answers(tmp_path, judged, ranked, find_metrics(["recall.5"]), "retrieved")
+    _, listed = answers(tmp_path, judged, ranked, find_metrics(["recall.5"]), "retrieved")
     assert calls[-2:] == [len(listed)] * 2  # once for their order, and once for their names
     assert sum(calls[:-2]) < len(listed)  # the first three
 
@@ -260,13 +260,10 @@ def test_queries_are_opened_some_at_a_time(tmp_path, monkeypatch, request_, miss
         for part, of_whole in zip(numbers(parts[0]), numbers(whole[0]), strict=True):
             assert part[1:] == pytest.approx(of_whole[1:], nan_ok=True)
         assert parts[0].swaps == whole[0].swaps
-        assert [c.hole for c in parts[1]] == [c.hole for c in whole[1]]
-        shares = [[c.share for c in listed] for _, listed, _ in (parts, whole)]
+        documents = [[(c.query, c.document) for c in listed] for _, listed in (parts, whole)]
+        assert documents[0] == documents[1]
+        shares = [[c.share for c in listed] for _, listed in (parts, whole)]
         assert shares[0] == pytest.approx(shares[1])
-        assert parts[2] == pytest.approx(whole[2])
-        for found in (parts[0], whole[0]):  # of one document it is the document's own share
-            to_judge, together = candidates(found, 1)
-            assert together == pytest.approx(to_judge[0].share if to_judge else 0)
 
 
 def test_a_run_wins_by_holes_of_its_own_queries_alone(tmp_path):

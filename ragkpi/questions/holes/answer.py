@@ -22,12 +22,8 @@ def holes_answer(
     listed: Sequence[Candidate],
     first: int,
     per_query: Literal["hidden", "shown"],
-    together: float,
 ) -> Answer:
-    """Put bounds into words, and name the first of the `listed` documents to judge.
-
-    `together` is the share of the uncertainty that judging all of them removes.
-    """
+    """Put bounds into words, and name the first of the `listed` documents to judge."""
     columns = [
         *map(Column, ("measure", "run", "query")),
         *(Column(name, "decimal") for name in ("judged", "value", "least", "greatest")),
@@ -41,7 +37,7 @@ def holes_answer(
     named = listed[:first]
     explanation = [
         *_about_swaps(bounds, names),
-        *_to_judge(named, len(listed), together),
+        *_to_judge(named, len(listed)),
         *_computed(bounds, names),
     ]
     use: Literal["read", "data"] = "read" if _can_change(bounds) else "data"
@@ -201,19 +197,17 @@ def _about_swaps(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
         yield f"{metric.name}: {pairs or 'no two runs can change places'}{others}."
 
 
-def _to_judge(named: Sequence[Candidate], among: int, together: float) -> Iterator[str]:
+def _to_judge(named: Sequence[Candidate], among: int) -> Iterator[str]:
     if named:
         documents = ", ".join(
             f"{_document(candidate)} ({percent(candidate.share, 1)})" for candidate in named
         )
+        yield f"Judge first: {documents}. {len(named)} of {among} that matter."
         yield (
-            f"Judge first: {documents}. {len(named)} of {among} that matter, together "
-            f"{percent(together, 1)} of the uncertainty."
-        )
-        yield (
-            "a document matters if a value's corners are nearer once it is judged: a run's own "
-            "unjudged documents all worthless or all of the top level, those of others likewise; "
-            "what matters only between the corners is not counted"
+            "a share is what judging one document alone removes of the uncertainty: shares do not "
+            "add up; a document matters if a value's corners are nearer once it is judged: a run's "
+            "own unjudged documents all worthless or all of the top level, those of others "
+            "likewise; what matters only between the corners is not counted"
         )
 
 
@@ -240,10 +234,7 @@ def _findings(
         ],
         "exact": {bounded.metric.name: bounded.exact for bounded in bounds.bounded},
         "unjudged": len(bounds.holes),
-        "first": [
-            {name: value for name, value in vars(candidate).items() if name != "hole"}
-            for candidate in first
-        ],
+        "first": [vars(candidate) for candidate in first],
     }
 
 

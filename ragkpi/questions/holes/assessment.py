@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.bounds.bounds import HoleBounds, RunsWithHoles
-from ragkpi.bounds.search import Trials, spread_if_judged, spread_if_one_judged, spreads
+from ragkpi.bounds.bounds import HoleBounds
+from ragkpi.bounds.search import Trials, spread_if_one_judged, spreads
 from ragkpi.bounds.unjudged import Holes, SmallInts
 from ragkpi.interface import with_progress
 
@@ -30,7 +30,6 @@ class Candidate:
     share: float
     runs: int  # that retrieve it
     rank: int  # its best one
-    hole: int  # its index among the holes
 
 
 class Candidates(Sequence[Candidate]):
@@ -91,14 +90,11 @@ class Candidates(Sequence[Candidate]):
             self._share[chosen].tolist(),
             holes.num_runs[chosen].tolist(),
             holes.best_rank[chosen].tolist(),
-            chosen.tolist(),
         )
 
 
-def candidates(bounds: HoleBounds, first: int) -> tuple[Candidates, float]:
+def candidates(bounds: HoleBounds) -> Candidates:
     """Return the holes that matter, in the order in which to judge them.
-
-    The second value is the share of all uncertainty that judging the `first` ones removes.
 
     The best ranks come first: one document alone may promise more, but many of a query promise
     the same twice, and most of them turn out worthless. Among equal ranks, those that remove most
@@ -132,44 +128,7 @@ def candidates(bounds: HoleBounds, first: int) -> tuple[Candidates, float]:
     keys: list[FloatArray | SmallInts] = [holes.best_rank]
     if searches in ({"counts"}, {"corners"}):
         keys.insert(1 if searches == {"counts"} else 0, -np.round(total, 12))
-    to_judge = Candidates(holes, total, keys)
-    return to_judge, _removed_together(bounds, to_judge[:first], uncertainty)
-
-
-def _removed_together(
-    bounds: HoleBounds, listed: Sequence[Candidate], uncertainty: Mapping[str, float]
-) -> float:
-    """Return the share of all `uncertainty` that judging the listed documents together removes.
-
-    The shares of single documents do not add up, so judge all of them at once: the mean over the
-    metrics, and over the lowest and the top level for all.
-    """
-    metrics = [metric for metric in bounds.metrics if uncertainty[metric.name] > 0]
-    listed_holes = np.array([candidate.hole for candidate in listed], dtype=np.int64)
-    removed = 0.0
-    for block in bounds.runs.blocks("the first to judge"):
-        chosen = listed_holes[np.isin(listed_holes - block.first, np.arange(len(block.holes)))]
-        if not len(chosen):
-            continue
-        for metric in metrics:
-            for run in block.present:
-                less = _removed_by(block, block.trials(run, metric), chosen - block.first)
-                removed += less / uncertainty[metric.name]
-    return removed / max(1, len(bounds.metrics))
-
-
-def _removed_by(block: RunsWithHoles, trials: Trials, chosen: IntArray) -> float:
-    """Return how much of a run's uncertainty judging some holes of a block removes."""
-    run, varies = trials.run, block.varies(trials.metric.depth)[chosen]
-    row = run.row[block.holes.query[chosen]]
-    queries, apart = np.unique(row[row >= 0]), ~np.isin(chosen, run.number) & (row >= 0)
-    others, fixed = (
-        np.bincount(row[some], minlength=len(run.num_own))[queries]
-        for some in (apart & varies, apart & ~varies)
-    )
-    own = np.isin(run.number[queries], chosen)
-    left = spread_if_judged(trials, queries, own, others, fixed)
-    return float((spreads(trials)[queries] - left).sum())
+    return Candidates(holes, total, keys)
 
 
 def _remove(trials: Trials, removed: FloatArray, of_others: FloatArray) -> float:

@@ -99,8 +99,8 @@ def holes(
 
     def bounded(some: Evaluations) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
         bounds = find_bounds(some.judgements, some.hits, list(some), call.settings, reach)
-        to_judge, together = candidates(bounds, named_first)
-        answer = holes_answer(bounds, some.names, to_judge, named_first, queries, together)
+        to_judge = candidates(bounds)
+        answer = holes_answer(bounds, some.names, to_judge, named_first, queries)
         return answer, bounds, to_judge
 
     answer, bounds, to_judge = bounded(evaluated)

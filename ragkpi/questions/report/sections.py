@@ -177,8 +177,8 @@ def bounds_of(
 def holes_object(bounds: HoleBounds, labels: Sequence[str]) -> dict[str, Any]:
     """Return the answer and the charts of `ragkpi holes` on runs with these labels."""
     few = len(bounds.holes.query) <= _MOST_HOLES
-    to_judge, together = candidates(bounds, _FIRST_TO_JUDGE) if few else ([], 0.0)
-    answer = holes_answer(bounds, labels, to_judge, _FIRST_TO_JUDGE, "hidden", together)
+    to_judge = candidates(bounds) if few else []
+    answer = holes_answer(bounds, labels, to_judge, _FIRST_TO_JUDGE, "hidden")
     return _section(answer, holes_charts(bounds, labels))
 
 
