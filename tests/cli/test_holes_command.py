@@ -126,6 +126,16 @@ def test_the_verdict_is_about_the_best_run(runs, says, ragkpi, tmp_path):
     assert len(verdict) <= 3 * 80
 
 
+def test_what_cannot_change_is_said_of_the_measures_with_bounds(ragkpi, tmp_path):
+    """z is below the cutoff of P_1; relevant, it makes R 2, and Rprec of the first run 1 of 2."""
+    (tmp_path / "first").write_text("q Q0 a 1 3 r\nq Q0 b 2 2 r\nq Q0 z 3 1 r\n")
+    (tmp_path / "second").write_text("q Q0 b 1 3 r\nq Q0 a 2 2 r\n")
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\n")
+    words = ("holes", "-m", "Rprec", "-m", "P.1", "qrels", "first", "second", "--format", "json")
+    (verdict,) = json.loads(ragkpi(*words, folder=tmp_path).out)["answer"]
+    assert verdict == "1 unjudged document is retrieved. They cannot change any value of P_1."
+
+
 def test_assessors_get_the_best_ranks_first(holes, tmp_path):
     arguments = ["-m", "P.2", "--assess", "list.tsv", "--assess-qrels", "open", "qrels"]
     assert holes(*arguments, "first", "second").status == 0

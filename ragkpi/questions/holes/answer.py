@@ -118,7 +118,7 @@ def _verdict(
     holes = f"{counted(count, 'unjudged document')} {'is' if count == 1 else 'are'} {where}"
     summaries = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
     if not _can_change(bounds):
-        yield f"{holes}. They cannot change any value."
+        yield f"{holes}. They cannot change any value{_measures(bounds, 'of')}."
     elif len(names) > 1:
         yield f"{holes}. {_effect(bounds, names)}."
     elif summaries:
@@ -157,8 +157,14 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
         return f"They {could} change which run is best: {first} in {listed(measures, 2)}{others}"
     if pairs:
         behind = f"only the order of {counted(pairs, 'pair')} of runs behind it"
-        return f"They cannot change which run is best, {behind}"
-    return "They cannot change the order of any two runs"
+        return f"They cannot change which run is best{_measures(bounds, 'by')}, {behind}"
+    return f"They cannot change the order of any two runs{_measures(bounds, 'by')}"
+
+
+def _measures(bounds: HoleBounds, preposition: str) -> str:
+    """Name the measures that a denial is about where others have no bounds; else ""."""
+    names = listed([metric.name.encode() for metric in bounds.metrics], 2)
+    return f" {preposition} {names}" if bounds.refused else ""
 
 
 def _open_pairs(swaps: Sequence[Swap]) -> list[list[Swap]]:
