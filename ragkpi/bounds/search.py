@@ -75,13 +75,13 @@ class Trials:
         """Whether all levels of the scale are surely worth the same."""
         if self.ratio is not None:
             return self.top == 0
-        tallied = self.metric.measure.bounds.values == "tallied"
-        return tallied and self.run.judged.settings.relevance_level <= self.scale[0]
+        takes_counts = self.metric.measure.takes_counts
+        return takes_counts and self.run.judged.settings.relevance_level <= self.scale[0]
 
     def values(self, assignments: Assignments) -> FloatArray:
         """Return the statistics of assignments, (V, S): rounded otherwise if they are tallied."""
         measure = self.metric.measure
-        if self.is_level or (measure.bounds.values == "judged" and self.ratio is None):
+        if self.is_level or not (measure.takes_counts or self.ratio):
             return self.judged(assignments)
         if self.ratio is not None:
             return self.ratio.values(assignments)[:, np.newaxis]
@@ -94,11 +94,11 @@ class Trials:
 
         Own holes at the top are (K, Q, U), the number of others (K, Q).
         """
-        bounds = self.metric.measure.bounds
+        measure = self.metric.measure
         if self.ratio is not None and not self.is_level:
             return self.ratio.values_of(own, other)[:, :, np.newaxis]
         query = np.broadcast_to(self.every, other.shape).ravel()
-        if bounds.values == "tallied" and bounds.order == "ignored":
+        if measure.takes_counts and measure.bounds.order == "ignored":
             first = Assignments.first(self.run, query, own.sum(axis=2).ravel(), other.ravel())
             statistics = self.values(first)
         else:

@@ -28,7 +28,7 @@ from ragkpi.measures.measure import (
     CHANCE_ALONE,
     MEAN,
     RATIO_OF_MEANS,
-    STAIRCASE_TALLIED,
+    STAIRCASE,
     UNPROVEN,
     Aggregate,
     Measure,
@@ -293,7 +293,7 @@ def _needs_one(arguments: Mapping[str, Any]) -> bool:
     return int(arguments["m"]) == 1
 
 
-_OF_COUNTS = STAIRCASE_TALLIED._replace(order="ignored")
+_OF_COUNTS = STAIRCASE._replace(order="ignored")
 _OF_SUCCESS = _OF_COUNTS._replace(accepts=_needs_a_number)
 
 _chance = partial(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.measure import (
-    CORNERS_TALLIED,
+    CORNERS_OF_COUNTS,
     COUNT,
     COUNTS_HOLES,
     LABEL,
@@ -32,7 +32,7 @@ _property = partial(record, MEASURES, better="neither", ties="unproven", questio
 _unchanged = partial(_property, bounds=UNCHANGED, expected="unchanged", worth="judged")
 _count = partial(_property, aggregate=SUM, style="integer")
 _set = partial(
-    record, MEASURES, better="higher", bounds=CORNERS_TALLIED, ties="unproven", question="found"
+    record, MEASURES, better="higher", bounds=CORNERS_OF_COUNTS, ties="unproven", question="found"
 )
 
 
@@ -72,7 +72,7 @@ def num_ret(judged: Judged) -> IntArray:
     return judged.num_ret
 
 
-@_count(bounds=CORNERS_TALLIED, expected="unchanged", known_as=("NumRel",))
+@_count(bounds=CORNERS_OF_COUNTS, expected="unchanged", known_as=("NumRel",))
 def num_rel(judged: Counts) -> IntArray:
     """Relevant documents in the judgements, retrieved or not, summed over queries.
 
@@ -84,7 +84,7 @@ def num_rel(judged: Counts) -> IntArray:
     return judged.num_rel
 
 
-@_count(better="higher", bounds=CORNERS_TALLIED, known_as=("NumRelRet",))
+@_count(better="higher", bounds=CORNERS_OF_COUNTS, known_as=("NumRelRet",))
 def num_rel_ret(judged: Counts) -> IntArray:
     """Relevant documents retrieved, summed over queries.
 
@@ -220,7 +220,7 @@ def _weighs_from_zero(arguments: Mapping[str, Any]) -> bool:
 
 @_set(
     parameters=RealList((1.0,), "weight", used=1),
-    bounds=CORNERS_TALLIED._replace(accepts=_weighs_from_zero),
+    bounds=CORNERS_OF_COUNTS._replace(accepts=_weighs_from_zero),
     question="tradeoff",
     known_as=("SetF",),
     resembles=("F1", "f_score", "f1_score"),

@@ -13,9 +13,9 @@ from ragkpi.interface import request_text
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.gain import actual, ideal, ndcg_ratio
 from ragkpi.measures.measure import (
-    CORNERS_TALLIED,
+    CORNERS_OF_COUNTS,
     COUNTS_HOLES,
-    STAIRCASE_TALLIED,
+    STAIRCASE,
     STAIRCASE_TWICE_AS_DEEP,
     UNPROVEN,
     Bounds,
@@ -52,7 +52,7 @@ _tradeoff = partial(
     MEASURES,
     parameters=Cutoffs((5, 10, 20), _ALPHA),
     better="higher",
-    bounds=CORNERS_TALLIED,
+    bounds=CORNERS_OF_COUNTS,
     ties="unproven",
     question="tradeoff",
 )
@@ -224,7 +224,7 @@ def judged_share(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.judged_at(cutoff), np.minimum(cutoff, judged.num_ret))
 
 
-@_kpi(bounds=STAIRCASE_TALLIED, question="early")
+@_kpi(bounds=STAIRCASE, question="early")
 def map_min(judged: Counts, cutoff: int) -> FloatArray:
     """Average precision cut at K, of what K places can hold.
 
@@ -236,7 +236,7 @@ def map_min(judged: Counts, cutoff: int) -> FloatArray:
     return quotient(judged.precision_sum(cutoff), np.minimum(judged.num_rel, cutoff))
 
 
-@_kpi(needs=frozenset({"corpus_size"}), bounds=CORNERS_TALLIED, question="tradeoff")
+@_kpi(needs=frozenset({"corpus_size"}), bounds=CORNERS_OF_COUNTS, question="tradeoff")
 def accuracy(judged: Counts, cutoff: int) -> FloatArray:
     """Fraction of the corpus that was rightly retrieved in the top K or rightly left out.
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.measures.parameters import Grammar
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged import Counts, Judged
 from ragkpi.ranking.relevance import AnyJudged
 from ragkpi.wording import Style
 
@@ -205,10 +205,6 @@ class Bounds(NamedTuple):
     reach: int = 1  # the depth of the measure, as a multiple of its cutoff
     other_runs: Literal["bounded", "refused"] = "bounded"  # refused: others move it both ways
     accepts: Callable[[Mapping[str, Any]], bool] = _always  # arguments for which all this holds
-    # ``"tallied"`` if the function of the measure takes `Counts` and asks for nothing else, so that
-    # it computes thousands of assignments at once. ``"judged"``: every ranking is judged for every
-    # assignment, which is always right, and takes longer.
-    values: Literal["tallied", "judged"] = "judged"
     ratio: Callable[..., GainRatio] | None = None  # from the arguments, if it has this form
     reason: str = ""
     # For ``"counts"`` with too many assignments to try: from a run, the numbers of own and other
@@ -229,11 +225,9 @@ COSTLY = Bounds("none", reason="each ranking would be judged thousands of times"
 
 CORNERS = Bounds("corners")
 CORNERS_OF_COUNTS = CORNERS._replace(order="ignored")
-CORNERS_TALLIED = CORNERS_OF_COUNTS._replace(values="tallied")
 STAIRCASE = Bounds("staircase")
-STAIRCASE_TALLIED = STAIRCASE._replace(values="tallied")
-STAIRCASE_ALONE = STAIRCASE_TALLIED._replace(other_runs="refused")
-STAIRCASE_TWICE_AS_DEEP = STAIRCASE_TALLIED._replace(reach=2)
+STAIRCASE_ALONE = STAIRCASE._replace(other_runs="refused")
+STAIRCASE_TWICE_AS_DEEP = STAIRCASE._replace(reach=2)
 
 
 @dataclass(frozen=True)
@@ -285,6 +279,16 @@ class Measure:
     def expectation(self) -> Callable[..., Any] | None:
         """The function of its expected value over all orders of equal scores."""
         return self.function if isinstance(self.expected, str) else self.expected
+
+    @property
+    def takes_counts(self) -> bool:
+        """Whether its function asks for nothing but `Counts`, as the type of its argument says.
+
+        It is then computed for thousands of assignments at once; for any other, every ranking is
+        judged for every assignment.
+        """
+        types = inspect.get_annotations(self.function).values()
+        return next(iter(types), None) in (Counts, Counts.__name__)
 
     @property
     def sees(self) -> str:

@@ -8,12 +8,13 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.measures.measure import (
-    CORNERS_TALLIED,
+    CORNERS,
+    CORNERS_OF_COUNTS,
     COSTLY,
     GEOMETRIC_MEAN,
     SMALLEST,
+    STAIRCASE,
     STAIRCASE_ALONE,
-    STAIRCASE_TALLIED,
     UNPROVEN,
     Measure,
     log,
@@ -39,12 +40,12 @@ _cut = partial(
     MEASURES,
     parameters=Cutoffs(),
     better="higher",
-    bounds=CORNERS_TALLIED,
+    bounds=CORNERS_OF_COUNTS,
     ties="monotone",
     question="found",
 )
 _early = partial(
-    record, MEASURES, better="higher", bounds=STAIRCASE_TALLIED, ties="unproven", question="early"
+    record, MEASURES, better="higher", bounds=STAIRCASE, ties="unproven", question="early"
 )
 _AP = ("AP", "MAP", "average_precision")
 
@@ -150,7 +151,7 @@ def _mean_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
 
 @_early(
     parameters=Cutoffs(default=()),
-    bounds=CORNERS_TALLIED._replace(order="matters"),
+    bounds=CORNERS,
     ties="monotone",
     expected=_expected_recip_rank,
     known_as=("RR", "MRR", "reciprocal_rank"),
@@ -213,9 +214,7 @@ def gm_map(judged: Counts) -> FloatArray:
     return log(np.maximum(average_precision(judged), SMALLEST))
 
 
-@_cut(
-    bounds=STAIRCASE_TALLIED, expected=_expected_average_precision, question="early", known_as=_AP
-)
+@_cut(bounds=STAIRCASE, expected=_expected_average_precision, question="early", known_as=_AP)
 def map_cut(judged: Counts, cutoff: int) -> FloatArray:
     """Average precision over the first K documents, still divided by all relevant ones.
 
