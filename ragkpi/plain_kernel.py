@@ -21,7 +21,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import count, islice, pairwise
+from itertools import count, pairwise
 from math import nan
 from threading import Lock
 from typing import Any
@@ -30,9 +30,6 @@ Buffer = Any  # bytes, bytearray, memoryview or an array of numpy
 Column = tuple[Buffer, Buffer, Buffer]
 """A column of ids: id i is ``text[start[i]:end[i]]``."""
 
-_DECIMAL = re.compile(
-    rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
-)
 _LOOKED_AT_ROWS, _LOOKED_AT_QUERIES, _LOOKED_AT_DOCUMENTS = 2000, 20, 10
 
 
@@ -66,7 +63,15 @@ def _bounds(starts: Buffer, groups: int, rows: int) -> Iterator[tuple[int, int]]
     return pairwise(bounds[1:-1])
 
 
-_Row = tuple[bytes, Any, int]  # document, score (of a line: its text) and line
+def _decimal(word: bytes) -> float:
+    """Read a decimal number or an infinity; NaN for anything else."""
+    try:
+        return nan if b"_" in word else float(word)  # which takes 1_000 for a thousand
+    except ValueError:
+        return nan
+
+
+_Row = tuple[bytes, float, int]  # document, score and line
 
 
 class Documents:
@@ -155,7 +160,6 @@ class Run:
             del self._carry[:end]
             self._read(text.split(b"\n")[:-1], b"\0" in text)
             if len(self._carry) > self._longest_line:
-                self._scores_of(self._rows)
                 raise self._refusal("long line", self._line + 1)
 
     @contextmanager
@@ -181,11 +185,9 @@ class Run:
     def _read(self, lines: list[bytes], nul: bool) -> None:
         if lines and self._line == 0:
             lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
-        rows, current, words, held = self._rows, self._current, self._last, self._held
-        before, size = len(rows), 0
+        rows, current, words = self._rows, self._current, self._last
         for number, line in enumerate(lines, start=self._line + 1):
             if nul and b"\0" in line:
-                self._scores_of(rows)  # refuses a wrong score in an earlier line
                 raise self._refusal("NUL", number)
             words = line.split(None, 6)
             if len(words) < 6 or words[0] != current:
@@ -193,26 +195,20 @@ class Run:
                     words = self._last
                     continue
                 if len(words) < 6:
-                    self._scores_of(rows)
                     raise self._refusal("columns", number, int(current is None), line)
                 self._begin(words[0], number)
-                rows, current, before = self._rows, self._current, 0
-            score: Any = words[4]
-            if held:
-                score = self._score(score, number)
-                size += len(words[2])
+                rows, current = self._rows, self._current
+            score = _decimal(words[4])
+            if score != score:
+                raise self._refusal("score", number, 0, words[4])
             rows.append((words[2], score, number))
+            self._size += len(words[2])
             self._last = words
         self._line += len(lines)
-        self._hold(
-            size if held else sum(len(row[0]) for row in islice(rows, before, None)), self._line
-        )
+        self._refuse_too_much(self._line)
 
-    def _hold(self, size: int, line: int) -> None:
-        """Count the bytes of the ids in memory."""
-        self._size += size
+    def _refuse_too_much(self, line: int) -> None:
         if self._size > self._most_held:
-            self._scores_of(self._rows)  # refuses a wrong score in an earlier line
             raise self._refusal("too much", line)
 
     def add(
@@ -234,7 +230,8 @@ class Run:
                     if value != value:
                         raise self._refusal("score", number, 0, b"nan")
                 self._rows += rows
-                self._hold(sum(map(len, ids[first:last])), lines[last - 1] if first < last else 0)
+                self._size += sum(map(len, ids[part]))
+                self._refuse_too_much(lines[last - 1] if first < last else 0)
 
     def mapping(self, run: object) -> bool:
         """Read {query: {document: score}}; False for anything but str and numbers."""
@@ -271,22 +268,6 @@ class Run:
         self._rows = self._of_query.setdefault(query, []) if self._held else []
         self._of_query.setdefault(query, [])
 
-    def _scores_of(self, rows: list[_Row]) -> list[float]:
-        scores = texts = [score for _, score, _ in rows]
-        if texts and type(texts[0]) is bytes:
-            # From these bytes, float reads only decimals.
-            plain = not b"".join(texts).translate(None, b"0123456789+-.eE")
-            try:
-                scores = list(map(float, texts if plain else [b""]))
-            except ValueError:
-                scores = [self._score(text, line) for _, text, line in rows]
-        return [-score for score in scores] if self._distance else scores
-
-    def _score(self, text: bytes, line: int) -> float:
-        if not _DECIMAL.fullmatch(text):
-            raise self._refusal("score", line, 0, text)
-        return float(text)
-
     def _filtered(self, query: bytes, kept: list[_Row]) -> list[_Row]:
         """Leave out documents, and fold passages into documents."""
         if self._drop_identical:
@@ -305,11 +286,11 @@ class Run:
     def _end(self, query: bytes, rows: list[_Row]) -> None:
         """Judge the documents of a complete query."""
         self._current = query
-        values = self._scores_of(rows)
-        scores = dict(zip([row[0] for row in rows], values, strict=True))
+        if self._distance:
+            rows = [(id_, -score, line) for id_, score, line in rows]
+        scores = {id_: score for id_, score, _ in rows}
         if self._fold >= 0 or self._drop_identical or self._excluded or len(scores) < len(rows):
-            scored = zip(rows, values, strict=True)
-            rows = self._filtered(query, [(id_, value, line) for (id_, _, line), value in scored])
+            rows = self._filtered(query, rows)
             scores = self._identified(rows)
         self._left_out[2] += len(rows)
         self._left_out[3] += len(scores)
@@ -496,7 +477,7 @@ def _values(line: bytes, separator: int) -> list[tuple[int, int]]:
 def numbers(texts: Column) -> bytearray:
     """Read decimals, perhaps with spaces around them; NaN for anything else."""
     words = (word.strip(b" ") for word in _strings(texts))
-    read = (float(word) if _DECIMAL.fullmatch(word) else nan for word in words)
+    read = (_decimal(word) if word == word.strip() else nan for word in words)
     return bytearray(array("d", read).tobytes())
 
 

@@ -7,6 +7,7 @@ goes through that, too.
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -88,8 +89,13 @@ def rows_of(draw):
     return rows
 
 
+DECIMAL = re.compile(
+    rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
+)
+
+
 def number_of(score):
-    return float(score) if plain_kernel._DECIMAL.fullmatch(score) else 0.0
+    return float(score) if DECIMAL.fullmatch(score) else 0.0
 
 
 def text_of(draw, rows):
