@@ -28,7 +28,7 @@ def test_every_python_that_is_promised_is_tested():
     promised = re.findall(r"Programming Language :: Python :: (3\.\d+)", _text("pyproject.toml"))
     tested = re.search(r"python: \[(.+)\]", (ROOT / ".github/workflows/test.yml").read_text())
     assert tested is not None
-    assert re.findall(r"3\.\d+", tested[1]) == promised
+    assert promised == re.findall(r"3\.\d+", tested[1])[: len(promised)]  # it may test a newer one
     assert f'requires-python = ">={promised[0]}"' in _text("pyproject.toml")
 
 
