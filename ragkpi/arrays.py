@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 IntArray: TypeAlias = "npt.NDArray[np.int64]"
 FloatArray: TypeAlias = "npt.NDArray[np.float64]"

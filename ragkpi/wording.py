@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from decimal import Decimal, InvalidOperation
 from itertools import islice
 from operator import index
 from typing import Any, Literal
@@ -182,6 +180,8 @@ def did_you_mean(name: str, names: Iterable[str], otherwise: str, most: int = 3)
     >>> did_you_mean("evla", ["eval", "compare"], "'ragkpi -h' lists them")
     'did you mean eval?'
     """
+    import difflib  # mistakes alone need it
+
     folded = {one.casefold(): one for one in names}
     near = difflib.get_close_matches(name.casefold(), folded, most)
     return f"did you mean {' or '.join(folded[one] for one in near)}?" if near else otherwise
@@ -227,6 +227,8 @@ def parse_size(text: str) -> int:
     >>> parse_size("5k"), parse_size("113.5M")
     (5000, 113500000)
     """
+    from decimal import Decimal, InvalidOperation
+
     unit = {"k": 1_000, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}.get(text[-1:], 1)
     try:
         size = Decimal(text[:-1] if unit > 1 else text) * unit

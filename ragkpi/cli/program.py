@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
 from mmap import mmap
-from shlex import join
 from typing import Any
 
 from ragkpi.cli.commands import COMMANDS, command_of, usage_of
@@ -327,8 +326,14 @@ def _advised(
         return problem
     first, *words = arguments
     options = chain.from_iterable(filter(None, maps.values()))
-    command = join(["ragkpi", first, *_MATCH_TEXT.split(), *options, *words])
+    command = _command_line(first, *_MATCH_TEXT.split(), *options, *words)
     return CommandError(problem, [f"  {command}"])
+
+
+def _command_line(*words: str) -> str:
+    from shlex import join
+
+    return join(["ragkpi", *words])
 
 
 def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) -> str:
@@ -342,7 +347,7 @@ def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) ->
     offered = (declaration.name for declaration in command_of(first).options())
     if "max_passage" not in offered or any(word.partition("=")[0] == fold for word in words):
         fold = ""
-    command = join(["ragkpi", first, name, of.map, *((fold, of.fold) if fold else ()), *words])
+    command = _command_line(first, name, of.map, *((fold, of.fold) if fold else ()), *words)
     return f"  {command}{f'  # {of.choice}' if of.choice else ''}"
 
 

@@ -11,7 +11,6 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from shlex import quote
 from typing import Literal
 
 from ragkpi.cli.evaluation_options import evaluation
@@ -219,14 +218,18 @@ class CommandLine(Interface):
 
     def spell(self, argument: str, value: str) -> str:
         """Name the option declared for an argument, or make one from the argument's name."""
-        names = {
+        names: dict[str, str] = {
             argument: declared.names[0]
             for declared in evaluation.options()
             for argument in declared.arguments or [declared.name]
         }
         flag = names.get(super().spell(argument, value))
         name = flag or names.get(argument, f"--{argument.replace('_', '-')}")
-        return f"{name} {quote(value)}" if value and not flag else name
+        if not value or flag:
+            return name
+        from shlex import quote
+
+        return f"{name} {quote(value)}"
 
     def request_text(self, measure: str) -> str:
         return f"-m {measure}"

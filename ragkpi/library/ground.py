@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
 
 from ragkpi.files.opening import new_sha256
 from ragkpi.interface import spell
@@ -23,34 +22,44 @@ Ground = Mapping[str, str]
 
 
 class _Setting(NamedTuple):
-    """A setting's text in a signature, the argument that sets it, and the need that it serves."""
+    """The argument of a setting in a signature, the need that it serves, and its text."""
 
-    text: Callable[[Settings], str]
     argument: str
     need: str = ""  # of all metrics
+    special_text: Callable[[Settings], str] | None = None
+
+    def text(self, settings: Settings) -> str:
+        if self.special_text is not None:
+            return self.special_text(settings)
+        value = getattr(settings, self.argument)
+        return "all" if value is None else str(value)
 
 
-def _all_or(number: int | None) -> str:
-    return "all" if number is None else str(number)
+def _query(settings: Settings) -> str:
+    if settings.only_query is None:
+        return "all"
+    from urllib.parse import quote  # takes 2 ms
+
+    return quote(settings.only_query)
+
+
+def _gains(settings: Settings) -> str:
+    return "levels" if settings.gains is None else f"sha256:{settings.gains.sha256}"
 
 
 _SETTINGS: Mapping[str, _Setting] = {
-    "N": _Setting(lambda s: _corpus_size(s), "corpus_size", "corpus_size"),
-    "l": _Setting(lambda s: str(s.relevance_level), "relevance_level"),
-    "missing": _Setting(lambda s: s.missing, "missing"),
-    "unjudged": _Setting(lambda s: s.unjudged, "unjudged"),
-    "M": _Setting(lambda s: _all_or(s.max_retrieved), "max_retrieved"),
-    "ties": _Setting(lambda s: s.ties, "ties"),
-    "query": _Setting(
-        lambda s: "all" if s.only_query is None else quote(s.only_query), "only_query"
-    ),
-    "gains": _Setting(
-        lambda s: "levels" if s.gains is None else f"sha256:{s.gains.sha256}", "gains"
-    ),
-    "draws": _Setting(lambda s: s.draws, "draws", "corpus_size"),
-    "grades": _Setting(lambda s: s.grade_map.name, "grade_map", "grade_map"),
-    "pool_depth": _Setting(lambda s: _all_or(s.pool_depth), "pool_depth", "pool"),
-    "pool_union": _Setting(lambda s: s.pool_union, "pool_union", "pool"),
+    "N": _Setting("corpus_size", "corpus_size", lambda settings: _corpus_size(settings)),
+    "l": _Setting("relevance_level"),
+    "missing": _Setting("missing"),
+    "unjudged": _Setting("unjudged"),
+    "M": _Setting("max_retrieved"),
+    "ties": _Setting("ties"),
+    "query": _Setting("only_query", "", _query),
+    "gains": _Setting("gains", "", _gains),
+    "draws": _Setting("draws", "corpus_size"),
+    "grades": _Setting("grade_map", "grade_map", lambda settings: settings.grade_map.name),
+    "pool_depth": _Setting("pool_depth", "pool"),
+    "pool_union": _Setting("pool_union", "pool"),
 }
 # What the queries say already, or changes no value over all queries.
 _IMPLIED = ("missing", "query", "by", "cluster")
@@ -110,6 +119,8 @@ class Signature:
 
     def arguments(self) -> tuple[dict[str, Any], list[str]]:
         """Return the arguments that set these fields, and the fields that rest on files."""
+        from urllib.parse import unquote
+
         arguments: dict[str, Any] = {}
         of_files = []
         for name, text in self.fields.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ragkpi.errors import UsageError
@@ -160,4 +159,6 @@ def _cell(text: str, cell: Cell, numeric: bool) -> str:
 
 
 def _html(text: str) -> str:
+    from html import escape
+
     return escape(visible(text))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -71,7 +70,9 @@ def on_terminal(text: str) -> str:
     """
     if not sys.stdout.isatty():
         return text
-    width = shutil.get_terminal_size().columns
+    from shutil import get_terminal_size  # with lzma and bz2
+
+    width = get_terminal_size().columns
     items: list[tuple[int, str]] = []  # the margin of each text, and the text
     before = ""
     for line in text.splitlines():
