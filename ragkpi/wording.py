@@ -6,6 +6,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from decimal import Decimal, InvalidOperation
 from itertools import islice
 from operator import index
 from typing import Any, Literal
@@ -67,6 +68,14 @@ def on_screen(text: str, styles: Literal["spelled", "kept"] = "spelled") -> str:
     'P_5\tq\\u202e1\t0.4\n'
     """
     return re.sub(_ON_SCREEN if styles == "spelled" else _BESIDE_STYLES, _spelled, text)
+
+
+_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+
+
+def in_markup(text: str) -> str:
+    """Escape a text for XML and HTML, with hidden characters visible."""
+    return visible(text).translate(_MARKUP)
 
 
 def _spelled(match: re.Match[str]) -> str:
@@ -174,8 +183,10 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {noun}"
 
 
-def did_you_mean(name: str, names: Iterable[str], otherwise: str, most: int = 3) -> str:
-    """Guess what a mistyped name may mean, in `most` ways, or say what to do `otherwise`.
+def did_you_mean(name: str, names: Iterable[str], otherwise: str, alike: float = 0.6) -> str:
+    """Guess what a mistyped name may mean, or say what to do `otherwise`.
+
+    `alike` is how much of it a guess has, from 0 to 1.
 
     >>> did_you_mean("evla", ["eval", "compare"], "'ragkpi -h' lists them")
     'did you mean eval?'
@@ -183,7 +194,7 @@ def did_you_mean(name: str, names: Iterable[str], otherwise: str, most: int = 3)
     import difflib  # mistakes alone need it
 
     folded = {one.casefold(): one for one in names}
-    near = difflib.get_close_matches(name.casefold(), folded, most)
+    near = difflib.get_close_matches(name.casefold(), folded, cutoff=alike)
     return f"did you mean {' or '.join(folded[one] for one in near)}?" if near else otherwise
 
 
@@ -227,8 +238,6 @@ def parse_size(text: str) -> int:
     >>> parse_size("5k"), parse_size("113.5M")
     (5000, 113500000)
     """
-    from decimal import Decimal, InvalidOperation
-
     unit = {"k": 1_000, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}.get(text[-1:], 1)
     try:
         size = Decimal(text[:-1] if unit > 1 else text) * unit

@@ -213,7 +213,7 @@ def _split(
         name = f"{'--' if len(problem.opt) > 1 else '-'}{problem.opt}"
         if name not in by_name:
             lists = f"'{usage.partition(' [')[0]} --help' lists them"
-            advice = did_you_mean(name, by_name, lists, 1) if len(problem.opt) > 1 else lists
+            advice = did_you_mean(name, by_name, lists, 0.85) if len(problem.opt) > 1 else lists
             raise UsageError(f"{name}: no such option; {advice}") from None
         expected = f"{name} {by_name[name].metavar}".rstrip()
         fault = "it takes no value" if by_name[name].type is bool else "its value is missing"

@@ -11,22 +11,15 @@ from ragkpi.errors import UsageError
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
 from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
-from ragkpi.reports.terminal import drawn_table, wants_colour
+from ragkpi.reports.terminal import drawn_table, terminal_size, wants_colour
 from ragkpi.wording import counted, on_screen
 
 if TYPE_CHECKING:  # importing it takes longer than printing a help text
-    import os
     from collections.abc import Sequence
 
     from ragkpi.charts.chart import Chart, Charts
     from ragkpi.charts.picture import PlotSize
     from ragkpi.statistics.gates import Verdict
-
-
-def _terminal_size() -> "os.terminal_size":
-    from shutil import get_terminal_size  # with lzma and bz2
-
-    return get_terminal_size()
 
 
 class Output(NamedTuple):
@@ -79,7 +72,7 @@ class Output(NamedTuple):
         on_screen = self.path is None and sys.stdout.isatty()
         format_ = self.written
         coloured = self.path is None and wants_colour(sys.stdout)
-        width, height = _terminal_size() if on_screen and not self.wide else (None, None)
+        width, height = terminal_size() if on_screen and not self.wide else (None, None)
         layout = Layout(
             digits=self.digits,
             colour=("always" if coloured else "never") if self.colour == "auto" else self.colour,
@@ -118,7 +111,7 @@ class Output(NamedTuple):
             tell("note: there is nothing to draw")
             return
         first = every if self.plot == "-" else every[:1]
-        write(["\n" + texts(first, _terminal_size().columns)])
+        write(["\n" + texts(first, terminal_size().columns)])
         if len(first) < len(every):
             more = counted(len(every) - len(first), "more chart")
             write([f"{more}: --plot - or --plot FILE.png\n"])
@@ -141,7 +134,7 @@ def tell_gates(verdicts: "Sequence[Verdict]", elsewhere: bool) -> None:
         from ragkpi.library.evaluation_report import gates_table
 
         end_bar()
-        width = _terminal_size().columns if sys.stderr.isatty() else None
+        width = terminal_size().columns if sys.stderr.isatty() else None
         for text in drawn_table(gates_table(verdicts), Layout(width=width)):
             sys.stderr.write(on_screen(text))
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
 from mmap import mmap
+from shlex import join
 from typing import Any
 
 from ragkpi.cli.commands import COMMANDS, command_of, usage_of
@@ -25,6 +26,7 @@ from ragkpi.errors import (
     RagkpiNote,
     RagkpiWarning,
     Stopped,
+    UnreadableError,
     UnsettledError,
     UsageError,
 )
@@ -224,20 +226,19 @@ def main(
 def _page(words: Sequence[str]) -> str | None:
     """Return a help page or completions; None if the line requests neither."""
     shell = os.environ.get("_RAGKPI_COMPLETE")
-    if shell is not None:
-        from ragkpi.cli.help_pages import offers_as_lines
-
-        return offers_as_lines(shell, words)
-    if words[:1] == ["help"]:
+    if words[:1] == ["help"] and shell is None:
         words = [*words[1:2], "--help"]
     name = words[0] if words and words[0][:1] != "-" else ""
     help_words = {"-h", "--help"} & set(words)
-    if words and (not help_words or (name == "eval" and len(words) > 2)):  # it explains -m
+    has_own = name == "eval" and len(words) > 2  # which may explain the measures of -m
+    if shell is None and words and (not help_words or has_own):
         return None
-    if name and name not in COMMANDS:
+    if shell is None and name and name not in COMMANDS:
         raise UsageError(_unknown(name))
-    from ragkpi.cli.help_pages import help_page
+    from ragkpi.cli.help_pages import help_page, offers_as_lines
 
+    if shell is not None:
+        return offers_as_lines(shell, words)
     return help_page(name, "all" if "--help" in help_words else "common")
 
 
@@ -305,6 +306,8 @@ def _advised(
 
     Or the command that matches texts, where documents have no ids.
     """
+    if isinstance(problem, UnreadableError) and not os.path.exists(problem.file):
+        return _mistyped(problem, arguments)
     if isinstance(problem, UnsettledError):
         return CommandError(problem, [_mapped(arguments, problem, of) for of in problem.maps])
     file = problem.file
@@ -326,14 +329,21 @@ def _advised(
         return problem
     first, *words = arguments
     options = chain.from_iterable(filter(None, maps.values()))
-    command = _command_line(first, *_MATCH_TEXT.split(), *options, *words)
+    command = join(["ragkpi", first, *_MATCH_TEXT.split(), *options, *words])
     return CommandError(problem, [f"  {command}"])
 
 
-def _command_line(*words: str) -> str:
-    from shlex import join
-
-    return join(["ragkpi", *words])
+def _mistyped(problem: InputError, arguments: Sequence[str]) -> InputError:
+    """Guess which file was meant by a name that no file has, or say that a flag takes no value."""
+    folder = os.path.dirname(problem.file)
+    files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+    paths = [os.path.join(folder, file) for file in files]
+    before = "".join(one for one, file in pairwise(arguments) if file == problem.file)
+    options = command_of(arguments[0]).options()
+    flags = {name for option in options if option.type is bool for name in option.names}
+    otherwise = f"{before} takes no value" if before in flags else problem.expected
+    expected = did_you_mean(problem.file, paths, otherwise, 0.85)
+    return InputError(problem.file, None, problem.found, expected)
 
 
 def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) -> str:
@@ -347,7 +357,7 @@ def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) ->
     offered = (declaration.name for declaration in command_of(first).options())
     if "max_passage" not in offered or any(word.partition("=")[0] == fold for word in words):
         fold = ""
-    command = _command_line(first, name, of.map, *((fold, of.fold) if fold else ()), *words)
+    command = join(["ragkpi", first, name, of.map, *((fold, of.fold) if fold else ()), *words])
     return f"  {command}{f'  # {of.choice}' if of.choice else ''}"
 
 

@@ -11,12 +11,13 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from shlex import quote
 from typing import Literal
 
 from ragkpi.cli.evaluation_options import evaluation
 from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
 from ragkpi.interface import Interface, Work, present, share
-from ragkpi.wording import text_lines, visible
+from ragkpi.wording import counted, text_lines, visible
 
 # Seconds until the first drawing, and between drawings.
 _FIRST = 0.3
@@ -195,7 +196,7 @@ def expect_files(
     Standard input may appear only once among them and the `others`, the files that options name.
     """
     if files is None or len(files) < least:
-        raise UsageError(f"{len(files or [])} files; expected {expected}")
+        raise UsageError(f"{counted(len(files or []), 'file')}; expected {expected}")
     count = sum(f"={file}".endswith("=-") for file in (*files, *others) if file is not None)
     if count > 1:
         raise UsageError(f"{count} files are -; standard input can be read once")
@@ -225,11 +226,7 @@ class CommandLine(Interface):
         }
         flag = names.get(super().spell(argument, value))
         name = flag or names.get(argument, f"--{argument.replace('_', '-')}")
-        if not value or flag:
-            return name
-        from shlex import quote
-
-        return f"{name} {quote(value)}"
+        return f"{name} {quote(value)}" if value and not flag else name
 
     def request_text(self, measure: str) -> str:
         return f"-m {measure}"

@@ -246,6 +246,15 @@ def _reading(arguments: Evaluating) -> dict[str, Any]:
     return {name: value for name, value in paths.items() if isinstance(value, str | bool)}
 
 
+def clusters_of(cluster: Any, queries: Sequence[bytes]) -> Clusters | None:
+    """Read clusters of evaluated queries; `DataError` if a query has none."""
+    if cluster is None:
+        return None
+    clusters: Clusters = _slices().groups_of(None, cluster).clusters or {}
+    _slices().refuse_alone(queries, clusters)
+    return clusters
+
+
 def in_one_order(arguments: Evaluating) -> Evaluating:
     """Refuse gains and ``ties="expected"``, for a question that needs levels and one order."""
     if arguments.get("gains") is not None:

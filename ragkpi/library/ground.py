@@ -35,12 +35,16 @@ class _Setting(NamedTuple):
         return "all" if value is None else str(value)
 
 
+def _urllib() -> Any:
+    from urllib import parse  # takes 2 ms
+
+    return parse
+
+
 def _query(settings: Settings) -> str:
     if settings.only_query is None:
         return "all"
-    from urllib.parse import quote  # takes 2 ms
-
-    return quote(settings.only_query)
+    return str(_urllib().quote(settings.only_query))
 
 
 def _gains(settings: Settings) -> str:
@@ -119,8 +123,6 @@ class Signature:
 
     def arguments(self) -> tuple[dict[str, Any], list[str]]:
         """Return the arguments that set these fields, and the fields that rest on files."""
-        from urllib.parse import unquote
-
         arguments: dict[str, Any] = {}
         of_files = []
         for name, text in self.fields.items():
@@ -129,7 +131,9 @@ class Signature:
                 of_files.append(name)
             if name in _SETTINGS and name != "gains" and text != "all" and "seen" not in text:
                 number = text.isdecimal() and name != "query"
-                arguments[_SETTINGS[name].argument] = int(text) if number else unquote(text)
+                arguments[_SETTINGS[name].argument] = (
+                    int(text) if number else _urllib().unquote(text)
+                )
         return arguments, of_files
 
     @property

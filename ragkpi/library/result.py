@@ -12,7 +12,7 @@ from ragkpi.library.arguments import one_of
 from ragkpi.library.ground import Signature
 from ragkpi.reports.layout import Cell, Layout, Report, SlicedReport
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
-from ragkpi.wording import decoded, visible
+from ragkpi.wording import decoded, in_markup
 
 if TYPE_CHECKING:  # few results are drawn
     from ragkpi.charts.chart import Charts
@@ -135,7 +135,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         layout, table = Layout(), self.report.table(Layout())
-        heads = "".join(f"<th>{_html(column.name)}</th>" for column in table.columns)
+        heads = "".join(f"<th>{in_markup(column.name)}</th>" for column in table.columns)
         body = "".join(
             "<tr>"
             + "".join(
@@ -146,7 +146,7 @@ class Result:
             for row in table.rows
         )
         verdict, notes = (
-            "".join(f"<p>{_html(text)}</p>" for text in texts)
+            "".join(f"<p>{in_markup(text)}</p>" for text in texts)
             for texts in (table.verdict, table.notes)
         )
         rows = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
@@ -154,11 +154,5 @@ class Result:
 
 
 def _cell(text: str, cell: Cell, numeric: bool) -> str:
-    inner = f"<b>{_html(text)}</b>" if cell.best else _html(text)
+    inner = f"<b>{in_markup(text)}</b>" if cell.best else in_markup(text)
     return f'<td style="text-align: right">{inner}</td>' if numeric else f"<td>{inner}</td>"
-
-
-def _html(text: str) -> str:
-    from html import escape
-
-    return escape(visible(text))

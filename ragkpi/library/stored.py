@@ -241,7 +241,10 @@ def scored_runs(
     evaluated = None
     if read:
         if qrels is None:
-            raise UsageError(f"{visible(next(iter(read)))}: a run; expected qrels before it")
+            lone, path = next(iter(read.items()))
+            if isinstance(path, str):
+                Source(path).close()  # refuses what there is not
+            raise UsageError(f"{visible(lone)}: a run; expected qrels before it")
         depth = 0 if results or call.rel_info != "qrels" else names_needed(metrics, call.settings)
         evaluated = call.evaluate(qrels, read, metrics, depth, "kept").over_common_queries()
         signature = evaluated.signed()

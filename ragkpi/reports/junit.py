@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from ragkpi.reports.layout import Check, Layout, Report
 from ragkpi.reports.terminal import drawn_table
-from ragkpi.wording import visible
+from ragkpi.wording import in_markup
 
-_XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 _NO_XML = "[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
@@ -42,4 +41,4 @@ def _case(check: Check) -> str:
 
 def _xml(text: str) -> str:
     """Escape a text; characters that XML has no spelling for are replaced."""
-    return re.sub(_NO_XML, "\ufffd", visible(text)).translate(_XML)
+    return re.sub(_NO_XML, "\ufffd", in_markup(text))

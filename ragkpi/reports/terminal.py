@@ -23,6 +23,13 @@ _TERM = r"[A-Z][\w ]*: +(?:(?<=^.{12})|(?<=^.{14}))(?=\S)| *\S+(?: \S+)*? {2,}"
 _WRAPPED_AT = 90  # texts are written in lines of a hundred characters
 
 
+def terminal_size() -> os.terminal_size:
+    """Return the size of the terminal, or that of a usual one."""
+    from shutil import get_terminal_size  # with lzma and bz2
+
+    return get_terminal_size()
+
+
 def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> dict[int, int]:
     """Return the columns that fit into a terminal, by number, with the width of each.
 
@@ -70,9 +77,7 @@ def on_terminal(text: str) -> str:
     """
     if not sys.stdout.isatty():
         return text
-    from shutil import get_terminal_size  # with lzma and bz2
-
-    width = get_terminal_size().columns
+    width = terminal_size().columns
     items: list[tuple[int, str]] = []  # the margin of each text, and the text
     before = ""
     for line in text.splitlines():

@@ -180,7 +180,7 @@ def test_pictures_count_the_quadrants(ragkpi, tmp_path):
     ("arguments", "words"),
     [
         (["qrels", "run"], "--pool RUN"),
-        (["--pool", "pool", "qrels"], "1 files; expected two"),
+        (["--pool", "pool", "qrels"], "1 file; expected two"),
         (["-m", "map", "--pool", "pool", "qrels", "run"], "-m: no such option;"),
         (["-R", "prefs", "--pool", "pool", "qrels", "run"], "-R: no such option;"),
         (["--grade-map", "rubric", "--pool", "pool", "qrels", "run"], "level 0"),

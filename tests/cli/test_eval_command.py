@@ -85,7 +85,7 @@ def test_missing_queries_are_an_error(evaluate, files):
     ("arguments", "said"),
     [
         ("-m mpa -m P.x qrels run", "-m mpa: no measure"),
-        ("qrels", "1 files; expected"),
+        ("qrels", "1 file; expected"),
         ("", "0 files; expected"),
         ("-l x qrels run", "-l x: "),
         ("-l -1 qrels run", "-l"),

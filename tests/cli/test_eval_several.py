@@ -165,7 +165,7 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
     )
     unused = {
         *("rich", "scipy", "hashlib", "multiprocessing", "statistics", "numpy.ma"),
-        *("difflib", "decimal", "html", "lzma", "shlex", "shutil", "urllib.parse"),
+        *("difflib", "html", "lzma", "shutil", "urllib.parse"),
         *("ragkpi.cli.help_pages", "ragkpi.measures.chance", "ragkpi.measures.evidence"),
         *("ragkpi.charts.chart", "ragkpi.charts.text_chart"),
         *("ragkpi.files.in_memory", "ragkpi.files.registry", "ragkpi.ranking.preferences"),

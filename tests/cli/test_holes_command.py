@@ -269,7 +269,7 @@ def test_no_measure_is_without_a_panel(ragkpi, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["qrels"], "1 files; expected "),
+        (["qrels"], "1 file; expected "),
         (["-J", "qrels", "first"], "-J: no such option;"),
         (["-R", "prefs", "-m", "num_q", "qrels", "first"], "-R: no such option;"),
         (["--within", "all", "qrels", "first"], "--within all"),

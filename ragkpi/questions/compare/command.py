@@ -85,10 +85,11 @@ def compare(
     With --by the same for each slice of the queries, all claims corrected together.
     --plot draws the differences with their intervals, and those of the queries.
     """
-    expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
     from ragkpi.library.stored import is_result  # with numpy, which help does not need
 
-    results = len(files) > 1 and is_result(run_path(files[0]))
+    results = bool(files) and is_result(run_path(files[0]))
+    some = "two or more results" if results else "three or more"
+    expected = f"{some}: ragkpi compare [options] {'' if results else 'QRELS '}BASELINE RUN..."
     least = 3 - results - (baseline is not None)
     paths = expect_files(least, files, expected, by, evaluating.get("gains"))
     qrels, words = (None, paths) if results else (paths[0], paths[1:])

@@ -26,6 +26,7 @@ from ragkpi.library.arguments import (
     Runs,
     bootstrap_of,
     call_of,
+    clusters_of,
     named_run,
     one_of,
     refuse_unknown,
@@ -219,12 +220,7 @@ class RunResult(EvaluationResult):
             See `Resampling`: ``resamples``, ``seed``, ``confidence``.
         """
         refuse_unknown(how, Resampling)
-        clusters = None
-        if how.get("cluster") is not None:
-            from ragkpi.library.slices import groups_of, refuse_alone
-
-            clusters = groups_of(None, how["cluster"]).clusters or {}
-            refuse_alone(self.scores.queries, clusters)
+        clusters = clusters_of(how.get("cluster"), self.scores.queries)
         bootstrap = bootstrap_of(how, method, clusters)
         few = few_queries_note([self.scores], bootstrap)
         if few:
@@ -459,8 +455,6 @@ def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> M
     scores = {name: run.scores for name, run in evaluated.by_name.items()}
     if zscores is None:
         return scores
-    from ragkpi.files.query_files import read_zscores
-    from ragkpi.questions.evaluate.zscores import standardize
+    from ragkpi.questions.evaluate.zscores import standardized
 
-    norms = read_zscores(os.fspath(zscores))
-    return {name: standardize(of_run, norms) for name, of_run in scores.items()}
+    return standardized(scores, os.fspath(zscores))

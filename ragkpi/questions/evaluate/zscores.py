@@ -12,7 +12,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.files.query_files import Norm, Norms
+from ragkpi.files.query_files import Norm, Norms, read_zscores
 from ragkpi.library.arguments import AnyQrels, Evaluating, Runs, call_of, named_runs
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM, MetricScores, Scores
@@ -21,6 +21,12 @@ from ragkpi.reports.output_files import output_file
 
 # trec_eval's z-score of a value without a mean, or that differs from a mean with no deviation.
 UNKNOWN = -1000000.0
+
+
+def standardized(runs: Mapping[str, Scores], path: str) -> dict[str, Scores]:
+    """Return the z-scores of runs by a file of means and deviations."""
+    norms = read_zscores(path)
+    return {name: standardize(scores, norms) for name, scores in runs.items()}
 
 
 def standardize(scores: Scores, norms: Norms) -> Scores:
