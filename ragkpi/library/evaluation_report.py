@@ -158,8 +158,8 @@ def worst_queries(
 class EvaluatedRun:
     """A run's name for people and its scores, with intervals by the names of metrics.
 
-    `gates` are the verdicts on what it was held against, `files` those behind it, if wanted, and
-    `origin` how they were read and the notes on the run, as JSON has them.
+    `gates` are the verdicts on what it was held against, `path` that of its file. `files` are those
+    behind it, if wanted, and `origin` how they were read and the notes on the run, as in JSON.
     """
 
     name: str
@@ -167,8 +167,21 @@ class EvaluatedRun:
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     signature: Signature | None = None
     gates: Sequence[Verdict] = ()
-    files: Hashes = field(default_factory=dict)
+    path: str | None = None
     origin: Mapping[str, Any] = field(default_factory=dict)
+    files: Hashes = field(default_factory=dict)
+
+
+def rows_of(
+    scored: Mapping[str, Scores],
+    signature: Signature | None = None,
+    verdicts: Sequence[Verdict] = (),
+) -> list[EvaluatedRun]:
+    """Return the rows of a report: the scores of runs by name, each with the verdicts on it."""
+    return [
+        EvaluatedRun(name, scores, {}, signature, [one for one in verdicts if one.run == name])
+        for name, scores in scored.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -188,28 +201,6 @@ class EvaluationReport:
     worst: WorstQueries | None = None
 
     verdict: ClassVar[Sequence[str]] = ()  # the values are the answer
-
-    @classmethod
-    def of(
-        cls,
-        scored: Mapping[str, Scores],
-        signature: Signature | None = None,
-        verdicts: Sequence[Verdict] = (),
-        bootstrap: Bootstrap | None = None,
-        worst: WorstQueries | None = None,
-    ) -> EvaluationReport:
-        """Return the report on the scores of runs, with intervals if there is a `bootstrap`."""
-        rows = [
-            EvaluatedRun(
-                name,
-                scores,
-                intervals(scores, bootstrap) if bootstrap else {},
-                signature,
-                [verdict for verdict in verdicts if verdict.run == name],
-            )
-            for name, scores in with_progress(scored.items(), "intervals", len(scored))
-        ]
-        return cls(rows, bootstrap, worst)
 
     def interval_notes(self) -> list[str]:
         """Return the notes that a reader of the intervals needs, one per line."""
@@ -315,10 +306,8 @@ class EvaluationReport:
 
 
 def report_on(
-    scored: Mapping[str, Scores],
+    runs: Sequence[EvaluatedRun],
     bootstrap: Bootstrap | None = None,
-    signature: Signature | None = None,
-    verdicts: Sequence[Verdict] = (),
     most: int | None = None,
     sort: str | None = None,
     labels: QueryLabels | None = None,
@@ -327,19 +316,21 @@ def report_on(
 
     Rows have intervals if there is a `bootstrap`. `most` and `sort` are those of `worst_queries`.
     """
+    scored = {run.name: run.scores for run in runs}
     ordered = most is not None or sort is not None
     worst = worst_queries(list(scored.values()), sort, most) if ordered else None
-    report = EvaluationReport.of(scored, signature, verdicts, bootstrap, worst)
+    if bootstrap is not None:
+        each = with_progress(runs, "intervals", len(runs))
+        runs = [replace(run, intervals=intervals(run.scores, bootstrap)) for run in each]
+    report = EvaluationReport(runs, bootstrap, worst)
     if labels is None:
         return report
-    from ragkpi.library.slices import queries_of, with_slices
+    from ragkpi.library.slices import QuerySlice, queries_of, with_slices
 
-    return with_slices(
-        report,
-        labels,
-        queries_of(scored.values()),
-        lambda part: report_on(part.of_runs(scored), bootstrap, signature, (), most, sort),
-    )
+    def sliced(part: QuerySlice) -> Report:
+        return report_on(rows_of(part.of_runs(scored), runs[0].signature), bootstrap, most, sort)
+
+    return with_slices(report, labels, queries_of(scored.values()), sliced)
 
 
 def run_object(

@@ -133,7 +133,7 @@ def test_pictures(calibrate, tmp_path):
 @pytest.mark.parametrize(
     ("quality", "arguments", "status", "says"),
     [
-        ("hd-01 1\n", [QRELS], 1, "1 files"),
+        ("hd-01 1\n", [QRELS], 1, "1 file;"),
         ("other 1\n", [QRELS, GIVEN[-1]], 7, "no score of any evaluated query"),
         ("hd-01 1\n", [QRELS, GIVEN[-1], BM25], 1, "with one of these names, and they name no run"),
         ("hd-01 other 1\n", [QRELS, GIVEN[-1]], 1, "they name other"),

@@ -31,6 +31,7 @@ from ragkpi.library.evaluation_report import (
     gate_checks,
     gates_table,
     interval_notes,
+    rows_of,
 )
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
@@ -270,7 +271,7 @@ class _ComparedReport(ABC, Generic[Compared]):
 
     def _runs(self) -> EvaluationReport:
         scored = dict(zip(self.compared.names, self.compared.runs, strict=True))
-        return EvaluationReport.of(scored, self.signature, self.gates)
+        return EvaluationReport(rows_of(scored, self.signature, self.gates))
 
     def _shortened(self, layout: Layout) -> Self:
         """Shorten names as far as rows have room, and further until the verdict fits."""
@@ -657,7 +658,7 @@ class PaperTable:
         if layout.notes == "columns":
             table = _with_marks_as_columns(table)
         scored = dict(zip(first.names, first.runs, strict=True))
-        return EvaluationReport.of(scored, self.signature).signed(table, layout)
+        return EvaluationReport(rows_of(scored, self.signature)).signed(table, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Raise an error: tables for papers have no JSON."""

@@ -6,6 +6,7 @@ from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.runs import run_path
 from ragkpi.errors import UsageError
+from ragkpi.wording import counted
 
 # diagnose takes one run and uses grades, so -l and chance have no effect.
 diagnose_options = of_qrels.without(
@@ -44,7 +45,9 @@ def diagnose(
     grade.
     """
     if files is None or len(files) != 2:
-        raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
+        raise UsageError(
+            f"{counted(len(files or []), 'file')}; expected two: ragkpi diagnose QRELS RUN"
+        )
     if "pool" not in evaluating:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
     qrels, run = files[0], run_path(files[1])

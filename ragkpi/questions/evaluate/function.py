@@ -34,7 +34,7 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.call import Evaluations, OnProblem, RunsRead
-from ragkpi.library.evaluation_report import EvaluationReport, report_on
+from ragkpi.library.evaluation_report import EvaluationReport, report_on, rows_of
 from ragkpi.library.ground import Hashes
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import Scores
@@ -67,9 +67,6 @@ class EvaluationResult(Result):
     ----------
     files
         The path and hash of each file besides the runs, by role (``"qrels"``, ``"pool"``).
-    paths, origins
-        Of the runs, in the order of the report: their paths, None for runs in memory; how they were
-        read, and the notes on them.
     verdicts
         The verdict of each gate on each run: both values, the difference, whether it is passed.
     problems
@@ -78,8 +75,6 @@ class EvaluationResult(Result):
     """
 
     files: Hashes = field(default_factory=dict)
-    paths: Sequence[str | None] = ()
-    origins: Sequence[Mapping[str, Any]] = ()
     verdicts: Sequence[Verdict] = ()
     problems: Sequence[RagkpiError] = ()
     inputs: Inputs = field(default_factory=inputs)
@@ -138,10 +133,9 @@ class EvaluationResult(Result):
         `InputError` if a run's file has changed since it was evaluated.
         """
         runs = []
-        each = zip(self.evaluation.runs, self.paths, self.origins, strict=True)
-        for run, path, origin in each:
-            own = {} if path is None else {"run": (path, self.inputs.sha256(path))}
-            runs.append(replace(run, files={**self.files, **own}, origin=origin))
+        for run in self.evaluation.runs:
+            own = {} if run.path is None else {"run": (run.path, self.inputs.sha256(run.path))}
+            runs.append(replace(run, files={**self.files, **own}))
         whole = replace(self.evaluation, runs=runs)
         if isinstance(self.report, SlicedReport):
             return replace(self, report=replace(self.report, whole=whole))
@@ -252,13 +246,9 @@ class RunResults(EvaluationResult):
                 EvaluationReport([run], self.evaluation.bootstrap),
                 signature=self.signature,
                 files=self.files,
-                paths=[path],
-                origins=[origin],
                 inputs=self.inputs,
             )
-            for run, path, origin in zip(
-                self.evaluation.runs, self.paths, self.origins, strict=True
-            )
+            for run in self.evaluation.runs
         }
 
     @property
@@ -410,19 +400,24 @@ def evaluate(
         interface().refuse(problems_of_runs)
     scores = _scores(evaluated, zscores)
     names = dict(zip(of_runs, evaluated.call.names_of(of_runs), strict=True))
-    signature, origins = evaluated.signed(zscores=zscores), evaluated.origins()
+    signature = evaluated.signed(zscores=zscores)
     verdicts = gates.verdicts(names, scores, evaluated) if gates else []
     missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
     if missed and problems == "raised":
         raise GateFailedError("; ".join(map(str, missed)))
     scored = {name: scores[call_name] for call_name, name in names.items()}
+    origins = evaluated.origins()
+    rows = [
+        replace(
+            row, path=path if isinstance(path := runs[name], str) else None, origin=origins[name]
+        )
+        for row, name in zip(rows_of(scored, signature, verdicts), names, strict=True)
+    ]
     return (RunResult if several is None else RunResults)(
-        report_on(scored, bootstrap, signature, verdicts, most, how.get("sort"), call.labels),
+        report_on(rows, bootstrap, most, how.get("sort"), call.labels),
         notes=evaluated.notes,
         signature=signature,
         files=evaluated.call.files(qrels=qrels, zscores=zscores) if noted.hashed else {},
-        paths=[path if isinstance(path := runs[name], str) else None for name in of_runs],
-        origins=[origins[name] for name in of_runs],
         verdicts=verdicts,
         problems=[*problems_of_runs, *missed],
         inputs=noted,

@@ -244,7 +244,7 @@ def test_long_texts_are_cut_so_that_the_page_stays_small(report, tmp_path):
     ("arguments", "said"),
     [
         (("qrels.txt", BM25), b"-o report.html"),
-        (("-o", "x.html", "qrels.txt"), b"1 files; "),
+        (("-o", "x.html", "qrels.txt"), b"1 file; "),
         (("-o", "x.html", "-m", "runid", "qrels.txt", BM25), b"a measure that is a number"),
     ],
 )
