@@ -260,7 +260,8 @@ class Gains(Grammar):
                 cutoffs.append(_cutoff(measure, item))
                 continue
             if not equals or "=" in number:
-                raise bad_request(measure, text, f"'{item}'; expected key=value")
+                such = "" if self.probability is None else f", such as p={self.probability}"
+                raise bad_request(measure, text, f"'{item}'; expected key=value{such}")
             value = _real(measure, number)
             if key == "p" and self.probability is not None:
                 if probability is not None:

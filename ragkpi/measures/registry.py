@@ -23,7 +23,14 @@ from ragkpi.errors import UsageError
 from ragkpi.interface import request_text, spell
 from ragkpi.measures import counts, gain, incomplete, precision
 from ragkpi.measures.measure import Caution, Measure, Metric, RelInfo, names_of
-from ragkpi.measures.parameters import Cutoffs, Parameters, RealCutoffs, RealList, bad_request
+from ragkpi.measures.parameters import (
+    Cutoffs,
+    Gains,
+    Parameters,
+    RealCutoffs,
+    RealList,
+    bad_request,
+)
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.wording import did_you_mean
@@ -290,6 +297,9 @@ def _advice(measure: Measure, key: str, parameter: str) -> str:
     if key == "judged_only":
         name, removed = request_text(measure.name), spell("unjudged", "removed")
         return f"here that is {name} with {removed}, which is of all measures"
+    if key == "p" and isinstance(measure.parameters, Gains):
+        scaled = request_text(measure.name, parameter)
+        return f"{scaled} scales the gains of each query; 'ragkpi measures {measure.name}' says how"
     return f"here {measure.name} takes no parameter {parameter}; 'ragkpi measures' says which"
 
 

@@ -129,7 +129,7 @@ def test_names_as_they_were_asked_for(ragkpi):
         ("ndcg_cut.10,rel=2", "ndcg_cut takes no level"),
         ("nDCG(judged_only=True)@10", "-m ndcg with -J"),
         ("AP(x=3)", "takes no parameter x=3"),
-        ("RBP(p=0.8)", "takes no parameter p=0.8"),
+        ("RBP(p=0.8)", "rbp.p=0.8 scales the gains of each query"),
         ("RBP", "-m rbp"),
         ("Judged", "Expected a cutoff: Judged@10"),
         ("Recall", "-m set_recall"),
