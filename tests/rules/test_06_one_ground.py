@@ -267,7 +267,7 @@ def test_results_on_other_grounds_are_not_compared(
         (("good.json", "bad.run"), 1, "bad.run: a run; expected qrels before it"),
         (("qrels", "good.json"), 1, "2 files; expected three or more"),
         (("good.json", "brief.json"), 1, "-q"),
-        (("good.json", "nosuch.json"), 1, "nosuch.json: a run; expected qrels"),
+        (("good.json", "nosuch.json"), 2, "nosuch.json: cannot be read"),
         (("qrels", "good.json", "nosuch.json"), 2, "nosuch.json: cannot be read"),
         (("--all-pairs", "--fail-if", "worse", "good.json", "bad.json"), 1, "--fail-if"),
         (("--margin", "0.1", "good.json", "bad.json"), 1, "give --fail-if with it"),
