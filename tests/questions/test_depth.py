@@ -11,7 +11,7 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.chance import Needed
 from ragkpi.measures.measure import score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
-from ragkpi.questions.depth.samples import queries_of
+from ragkpi.questions.depth.samples import queries_of, weigh
 from ragkpi.questions.depth.study import (
     Curve,
     Curves,
@@ -189,17 +189,14 @@ def test_twice_as_many_cost_what_the_ceiling_says():
 
 
 def test_limits_rest_on_what_the_measures_say():
-    """Every depth, with the values of p_obs, bor and bor_max."""
+    """Every depth, with the values of p_obs and bor."""
     generator = np.random.default_rng(3)
     R = generator.integers(0, 5, size=20)
     found = [np.sort(generator.choice(np.arange(1, 31), size=r, replace=False)) for r in R]
     judged = population(400, R, found, num_ret=30)
     queries, depths = queries_of(judged, Needed(2)), np.arange(1, 31)
-    values = {
-        "p_obs": queries.success(depths),
-        "bor": queries.bits(depths),
-        "bor_max": queries.ceiling(depths),
-    }
+    every = weigh(queries, np.ones((1, len(queries.first))), 30)
+    values = {"p_obs": queries.success(depths), "bor": every.bits(depths[np.newaxis])[0]}
     for name, of_depths in values.items():
         expected = [summary(judged, f"{name}.{K},m=2") for K in range(1, 31)]
         assert of_depths.tolist() == pytest.approx(expected, nan_ok=True), name

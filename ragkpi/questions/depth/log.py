@@ -177,7 +177,7 @@ def _ids(name: str, value: Any) -> list[str]:
 
 def curves_of_events(events: Sequence[Event], limits: Limits, bootstrap: Bootstrap) -> Curves:
     """Set the success of events against chance, for each K; success was possible in all."""
-    values: list[Value] = []
+    values: dict[tuple[str, int], Value] = {}
     estimated: list[MetricScores] = []
     depths = sorted({event.K for event in events})
     for K in depths:
@@ -191,7 +191,7 @@ def curves_of_events(events: Sequence[Event], limits: Limits, bootstrap: Bootstr
         scores = score(judged, at_each(_MEASURES, [K], limits.needed))
         of_log = [with_success(column, hits) for column in scores.columns]
         of_depth = [column for column in of_log if column.metric.measure.name in _ESTIMATED]
-        values += values_of(of_log, intervals(scores.only(of_depth), bootstrap))
+        values |= values_of(of_log, intervals(scores.only(of_depth), bootstrap))
         estimated += of_depth
     every = [Scores(b"", [], estimated, 0)]
     curve = Curve("", values, Study())

@@ -9,11 +9,9 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.measures.chance import (
-    CEILING,
     CEILING_LIMIT,
     LAMBDA_LIMIT,
     Needed,
-    chance_statistics,
     corpus_size,
 )
 from ragkpi.measures.tied import Tail, tail
@@ -43,10 +41,6 @@ class Queries(NamedTuple):
         tails = tail(size, relevant, drawn.ravel(), self.needed.of(relevant))
         return Tail(*(column.reshape(shape) for column in tails))
 
-    def chances(self, depth: int) -> FloatArray:
-        """Return the chance of success of each query, (P,)."""
-        return np.asarray(self.tails(np.array([depth])).probability[0, self.situation])
-
     def success(self, depths: IntArray) -> FloatArray:
         """Return the share of queries that succeed at each depth, (D,)."""
         succeeded = np.searchsorted(np.sort(self.first), depths, side="right")
@@ -55,20 +49,6 @@ class Queries(NamedTuple):
     def least_depth(self, depth: int) -> int:
         """Return the smallest depth at which as many queries succeed as at this one."""
         return int(self.first.max(where=self.first <= depth, initial=min(depth, 1)))
-
-    def ceiling(self, depths: IntArray) -> FloatArray:
-        """Return the ceiling of BoR at each depth, (D,), as `bor_max` defines it."""
-        tails, count = self.tails(depths), np.bincount(self.situation)
-        flat = Tail(*(column.ravel() for column in tails))
-        smallest = flat.log2.min(where=np.isfinite(flat.log2), initial=0.0)
-        statistics = chance_statistics(flat, bits_of_chance=int(-smallest) + 1)
-        sums = (statistics.reshape(*tails.log2.shape, -1) * count[:, np.newaxis]).sum(axis=1)
-        return np.asarray(CEILING.summary(sums, len(self.first)))
-
-    @np.errstate(divide="ignore")
-    def bits(self, depths: IntArray) -> FloatArray:
-        """Return BoR at each depth, (D,), as `bor` defines it."""
-        return np.asarray(np.log2(self.success(depths)) + self.ceiling(depths))
 
 
 def queries_of(judged: Judged, needed: Needed) -> Queries:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -323,30 +322,32 @@ def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
 def _study(
     judged: Judged, queries: Queries, deepest: int, limits: Limits, of: Literal["run", "counts"]
 ) -> Study:
+    def column(measure: str, depth: int) -> MetricScores:
+        return score(judged, at_each([measure], [depth], limits.needed)).columns[0]
+
+    def value(measure: str, depth: int) -> float:
+        return float(column(measure, depth).summary)
+
     crowded = collapse_depth(judged, limits.needed)
     collapse = None
     if crowded is not None:
         expected = nan_mean(lambda_(judged, crowded, limits.m))
-        collapse = Collapse(crowded, expected, float(queries.chances(crowded).mean()))
+        collapse = Collapse(crowded, expected, value("p_rand", crowded))
     every = weigh(queries, np.ones((1, len(queries.first))), deepest)
     if not len(every.first):
         return Study(collapse=collapse)
-    (best,), (last,) = every.affordable(limits.allowed_loss)
-    highest, bits = queries.bits(np.array([best, last])).tolist()
-    affordable = Affordable(int(last), bits, int(best), highest, deepest)
+    bits = "bor" if of == "run" else "bor_max"
+    best, last = (int(depth[0]) for depth in every.affordable(limits.allowed_loss))
+    affordable = Affordable(last, value(bits, last), best, value(bits, best), deepest)
     study = Study(collapse=collapse, affordable=affordable)
     limit_of: dict[Limit, int] = {"deepest": deepest}
     if limits.most is not None:
         limit_of["most"] = limits.most
     if of == "run":
-        (flat,) = every.plateau(limits.plateau)
-        success, final = queries.success(np.array([flat, deepest])).tolist()
-        study = replace(
-            study,
-            plateau=Plateau(int(flat), success, deepest, final) if flat < deepest else None,
-            reached=None if limits.target is None else reach(judged, limits.target),
-            final=final,
-        )
+        flat, final = int(every.plateau(limits.plateau)[0]), value("p_obs", deepest)
+        plateau = Plateau(flat, value("p_obs", flat), deepest, final) if flat < deepest else None
+        reached = None if limits.target is None else reach(judged, limits.target)
+        study = replace(study, plateau=plateau, reached=reached, final=final)
     if study.reached is not None:
         if study.reached.depth is None:
             return study
@@ -359,21 +360,22 @@ def _study(
         if limits.max_loss is not None:
             limit_of["max_loss"] = affordable.depth
     limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])  # the last of equals
-    depth = limit_of[limit]
+    depth, is_run = limit_of[limit], of == "run"
     if not depth:
         return study
     possible = 2 * depth <= int(corpus_size(judged).max())
-    ceiling, doubled = queries.ceiling(np.array([depth, 2 * depth])).tolist()
     choice = Choice(
         depth=depth,
         limit=limit,
-        success=float(queries.success(np.array([depth]))[0]) if of == "run" else None,
-        bits=float(queries.bits(np.array([depth]))[0]),
-        chance=float(queries.chances(depth).mean()),
-        doubling=ceiling - doubled if possible else None,
-        evidence=_evidence(queries, depth) if of == "run" else None,
+        success=value("p_obs", depth) if is_run else None,
+        bits=value(bits, depth),
+        chance=value("p_rand", depth),
+        doubling=value("bor_max", depth) - value("bor_max", 2 * depth) if possible else None,
+        evidence=_evidence(column("p_rand", depth), column("p_obs", depth))
+        if of == "run"
+        else None,
     )
-    by_success = of == "run" and limit in ("plateau", "deepest")
+    by_success = is_run and limit in ("plateau", "deepest")
     saturation = _saturation(judged, queries, deepest) if by_success else None
     return replace(study, choice=choice, saturation=saturation)
 
@@ -393,13 +395,14 @@ def _saturation(judged: Judged, queries: Queries, deepest: int) -> Saturation | 
     return Saturation(depth, float(success[depth - 1]), recall, deepest, means)
 
 
-def _evidence(queries: Queries, depth: int) -> float:
+def _evidence(p_rand: MetricScores, p_obs: MetricScores) -> float:
     """Return the probability that chance succeeds for at least as many queries as the run.
 
     Each query is an independent trial with its own probability of success. Of many queries, a
     number of successes 40 standard deviations above the mean counts as impossible (below 1e-200).
     """
-    chances, most = queries.chances(depth), len(queries.first)
+    chances = p_rand.per_query[p_rand.has_value]
+    most = len(chances)
     if most > _EXACT:
         spread = math.sqrt(float((chances * (1 - chances)).sum()))
         most = min(most, int(chances.sum() + 40 * spread) + 40)
@@ -408,7 +411,7 @@ def _evidence(queries: Queries, depth: int) -> float:
     for p in chances.tolist():
         distribution[1:] = distribution[1:] * (1 - p) + distribution[:-1] * p
         distribution[0] *= 1 - p
-    return float(min(distribution[np.count_nonzero(queries.first <= depth) :].sum(), 1.0))
+    return float(min(distribution[int(np.nansum(p_obs.per_query)) :].sum(), 1.0))
 
 
 class Value(NamedTuple):
@@ -422,11 +425,17 @@ class Value(NamedTuple):
 
 def values_of(
     columns: Iterable[MetricScores], bounds: Mapping[str, Interval] | None = None
-) -> list[Value]:
-    """Keep the values over all queries; with many queries, columns are large."""
-    return [
-        Value(c.metric, c.summary, len(c.statistics), (bounds or {}).get(c.name)) for c in columns
-    ]
+) -> dict[tuple[str, int], Value]:
+    """Keep the values over all queries, by measure and depth; with many queries, columns are large.
+
+    A metric of two depths belongs to the deeper one.
+    """
+    return {
+        (c.metric.measure.name, max(c.metric.cutoffs)): Value(
+            c.metric, c.summary, len(c.statistics), (bounds or {}).get(c.name)
+        )
+        for c in columns
+    }
 
 
 @dataclass(frozen=True)
@@ -434,13 +443,13 @@ class Curve:
     """Values at every depth of a run or, without a name, of chance alone."""
 
     name: str  # the run's name; empty without a run
-    all_values: Sequence[Value]  # of metrics with one cutoff, or with two neighbouring ones
+    at: Mapping[tuple[str, int], Value]  # by measure and depth
     study: Study  # the limits found for the run
     quality: Mapping[int, float] = field(default_factory=dict)  # of the answers, by depth
 
     @property
     def metrics(self) -> list[Metric]:
-        return [value.metric for value in self.all_values]
+        return [value.metric for value in self.at.values()]
 
     @property
     def measures(self) -> list[Measure]:
@@ -448,7 +457,7 @@ class Curve:
         return list({metric.measure.name: metric.measure for metric in self.metrics}.values())
 
     def value(self, measure: str, depth: int) -> float | None:
-        """Return the value at a depth; a metric of two neighbours belongs to the deeper one."""
+        """Return the value at a depth; None if there is none."""
         value = self.at.get((measure, depth))
         return None if value is None else value.summary
 
@@ -460,11 +469,6 @@ class Curve:
     def interval(self, measure: str, depth: int) -> Interval | None:
         value = self.at.get((measure, depth))
         return None if value is None else value.interval
-
-    @cached_property
-    def at(self) -> dict[tuple[str, int], Value]:
-        """The values by measure and depth, the deeper of two neighbours."""
-        return {(v.metric.measure.name, max(v.metric.cutoffs)): v for v in self.all_values}
 
 
 @dataclass(frozen=True)
