@@ -9,6 +9,7 @@ PARTS = "expected a complete file"
 SIX = "expected 6: query Q0 document rank score run_id"
 FOUR = "expected 4: query iteration document level"
 DECIMAL = "expected a decimal number"
+OF_EACH = f"{DECIMAL} for each document: leave out those without"
 KEY_ONCE = "expected each key once"
 SCALAR = "expected a string or a number"
 TABLE = "expected a complete parquet or Arrow table"
@@ -61,8 +62,12 @@ RUNS = {
     ),
     "line numbers are physical": (b"# c\n\n1 Q0 d1\n", f"run:3: 3 columns ('1 Q0 d1'); {SIX}", 2),
     "a million columns": (b"x " * 10**6, f"run:1: score 'x'; {DECIMAL}", 2),
-    "not a number": (b"1 Q0 d 1 1,5 me\n", f"run:1: score '1,5'; {DECIMAL}", 2),
-    "NaN": (b"1 Q0 d 1 nan me\n", f"run:1: score 'nan'; {DECIMAL}", 2),
+    "not a number": (
+        b"1 Q0 d 1 1,5 me\n",
+        f"run:1: score '1,5'; {DECIMAL} with a point, such as 0.91",
+        2,
+    ),
+    "NaN": (b"1 Q0 d 1 nan me\n", f"run:1: score 'nan'; {OF_EACH}", 2),
     "hexadecimal": (b"1 Q0 d 1 0x1p3 me\n", f"run:1: score '0x1p3'; {DECIMAL}", 2),
     "underscores": (b"1 Q0 d 1 1_0 me\n", f"run:1: score '1_0'; {DECIMAL}", 2),
     "other digits": (
@@ -76,7 +81,11 @@ RUNS = {
         2,
     ),
     "NUL": (b"1 Q0 a 1 2 me\n1 Q0 d\0 1 2 me\n", "run:2: a NUL byte; expected text", 2),
-    "UTF-16": ("1 Q0 d 1 2 me\n".encode("utf-16"), "run: UTF-16 text; expected UTF-8: …", 2),
+    "UTF-16": (
+        "1 Q0 d 1 2 me\n".encode("utf-16"),
+        "run: UTF-16 text; expected UTF-8: iconv -f UTF-16 -t UTF-8 run",
+        2,
+    ),
     "duplicate": (
         b"1 Q0 d 1 2 me\n1 Q0 e 2 1 me\n1 Q0 d 3 0 me\n",
         f"run:3: document d of query 1 again, first retrieved at line 1; {DOCUMENT_ONCE}",
@@ -111,7 +120,7 @@ RUNS = {
         "run:2: no CSV (…); expected values separated by commas",
         2,
     ),
-    "CSV, NaN": (b"qid,docno,score\n1,d,nan", f"run:2: score 'nan'; {DECIMAL}", 2),
+    "CSV, NaN": (b"qid,docno,score\n1,d,nan", f"run:2: score 'nan'; {OF_EACH}", 2),
     "CSV, rank": (
         b"qid,docno,rank\n1,d,1.5\n",
         "run: its rank holds numbers that are no places, such as 1.5; expected one of these "
@@ -127,7 +136,7 @@ RUNS = {
     ),
     "JSON, more behind": (b'{"1": {"d": 1}} x', f"run:1: no JSON (…); {DOCUMENT}", 2),
     "JSON, deep": (b'{"1":' * 10**5, f"run:1: no JSON (nested too deeply); {DOCUMENT}", 2),
-    "JSON, NaN": (b'{"1": {"d": NaN}}', f"run:1: score 'NaN'; {DECIMAL}", 2),
+    "JSON, NaN": (b'{"1": {"d": NaN}}', f"run:1: score 'NaN'; {OF_EACH}", 2),
     "JSON, null": (
         b'{"1": {"d": 1,\n"e": null}}',
         f"run:2: score is null; {SCALAR}",
@@ -302,9 +311,26 @@ RUNS = {
     ),
     "MTEB without predictions": (
         b'{"mteb_model_meta": {"model_name": "m"}}',
-        "run: holds no query with ids of documents; …",
+        f"run:1: score 'm'; {DECIMAL}",
         2,
     ),
+    "a percentage": (
+        b"qid,docno,score\n1,d,91 %\n",
+        f"run:2: score '91 %'; {DECIMAL} without a sign, such as 91",
+        2,
+    ),
+    "documents as LangChain prints them": (
+        b"page_content='a refund' metadata={'source': 'd.md'}\n",
+        "run: objects as Python prints them; expected them as JSON, …",
+        2,
+    ),
+    "a list of objects as Python prints it": (
+        b"[Document(id='d', page_content='a refund')]\n",
+        "run: objects as Python prints them; …",
+        2,
+    ),
+    "a dict as Python prints it": (b"{'1': {'d': 0.5}}\n", "run: objects as …", 2),
+    "lists in YAML": (b"1: [d, e]\n", "run: YAML; …", 2),
     "a pickle": (
         b"\x80\x04\x95\x10\0\0\0",
         "run: a pickle, which runs code when it is loaded; expected it written as JSON",
@@ -452,7 +478,7 @@ TABLES = {
     ),
     "NaN": (
         {"qid": ["1"], "docno": ["d"], "score": [float("nan")]},
-        f"run:1: score 'nan'; {DECIMAL}",
+        f"run:1: score 'nan'; {OF_EACH}",
     ),
     "names": (
         {"qid": ["1"], "score": [1.0]},

@@ -38,6 +38,7 @@ from ragkpi.files.trec import (
     Origin,
     QrelsColumns,
     RunColumns,
+    decimal_advice,
     levels_of,
     plain_qrels,
     refuse_empty,
@@ -191,7 +192,7 @@ class ArrowTable:
         wrong = np.flatnonzero(np.isnan(numbers))
         if len(wrong) and use != "other":
             row = self._read + int(wrong[0]) + 1
-            raise InputError(self._source.name, row, f"{name} 'nan'", "expected a decimal number")
+            raise InputError(self._source.name, row, f"{name} 'nan'", decimal_advice(b"nan"))
         return numbers
 
     def _ended(self) -> InputError:

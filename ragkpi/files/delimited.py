@@ -238,7 +238,7 @@ def split_values(
     """Yield the first line number and the values of each record; tabs are never quoted."""
     if separator == b"\t":
         cut = ((number, line.removesuffix(b"\r").split(b"\t")) for number, line in lines)
-        yield from ((number, words) for number, words in cut if words != [b""])
+        yield from ((number, words) for number, words in cut if len(words) > 1 or words[0].strip())
         return
     number = start = 0
     first = True
@@ -260,7 +260,7 @@ def split_values(
             raise InputError(file, start, found, "expected values separated by commas") from None
         if record is None:
             return
-        if record:
+        if len(record) > 1 or "".join(record).strip():
             yield start, [value.encode("latin-1") for value in record]
         start, first = number + 1, False
 

@@ -21,6 +21,7 @@ from ragkpi.files.opening import BYTE_ORDER_MARK, Kind, Source, inputs
 from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice, shape_of, unsettled
 from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries
 from ragkpi.interface import spell
+from ragkpi.wording import visible
 
 if TYPE_CHECKING:
     from ragkpi.files.shapes import Shape
@@ -47,13 +48,18 @@ def recognise_qrels(head: bytes) -> str:
     return _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL))
 
 
-# What is neither run nor qrels, by how it begins, and advice.
+# What is neither run nor qrels, by how it begins, and advice; {} is the file.
 _FOREIGN = [
-    (rb"\xff\xfe|\xfe\xff", "UTF-16 text", "expected UTF-8: iconv -f UTF-16 -t UTF-8 FILE"),
+    (rb"\xff\xfe|\xfe\xff", "UTF-16 text", "expected UTF-8: iconv -f UTF-16 -t UTF-8 {}"),
     (
-        rb"(---\s*)?([^\s:{}\[\],]+:[ \t]*\r?\n\s*(- |[^\s:]+:\s)|- [\w-]+:\s)",
+        rb"\s*\[?(page_content=['\"]|[A-Z]\w*\(\w+=['\"\[]|\{'|Node ID: )",
+        "objects as Python prints them",
+        "expected them as JSON, with query, documents and scores, as json.dump writes",
+    ),
+    (
+        rb"(---\s*)?([^\s:{}\[\],]+:[ \t]*(\r?\n\s*(- |[^\s:]+:\s)|\[)|- [\w-]+:\s)",
         "YAML",
-        'expected JSON: {"query": ["document", …]}',
+        'expected JSON: {{"query": ["document", …]}}',
     ),
     (
         rb'\s*\{.*"ragkpi"\s*:\s*"[0-9]',
@@ -67,7 +73,11 @@ _FOREIGN = [
     ),
     (rb"PK\x03\x04", "a zip archive", "expected a file of ids, as 'ragkpi formats' lists them"),
     (rb"\x93NUMPY", "an array of numpy", "expected a file of ids, as 'ragkpi formats' lists them"),
-    (rb"SQLite format 3\0", "a SQLite database", "expected CSV: sqlite3 -csv -header"),
+    (
+        rb"SQLite format 3\0",
+        "a SQLite database",
+        "expected CSV: sqlite3 -csv -header {} 'SELECT …'",
+    ),
     (rb"\x04\x22\x4d\x18", "compressed by lz4", "expected gzip or zstd; of ranx, JSON"),
     (rb"\s*<(?i:!doctype|html|table)\b", "HTML", "expected CSV or JSON"),
     (rb"\s*\|[^\n]*\n\s*\|[-:| ]+\n", "a table of Markdown", "expected CSV or JSON"),
@@ -85,12 +95,13 @@ _FOREIGN = [
 ]
 
 
-def foreign(head: bytes) -> tuple[str, str] | None:
-    """Return the kind of a file that is neither run nor qrels, and advice; else None."""
-    for pattern, found, expected in _FOREIGN:
+def refuse_foreign(file: str, head: bytes) -> None:
+    """Raise `InputError` for a file that is neither run nor qrels."""
+    for pattern, kind, expected in _FOREIGN:
         if re.match(pattern, head, re.DOTALL):
-            return found, expected
-    return None
+            from shlex import quote
+
+            raise InputError(file, None, kind, expected.format(quote(visible(file))))
 
 
 def recognise_layout(head: bytes) -> str:
@@ -323,9 +334,7 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
     inputs().roles.setdefault(source.name, kind)
     name, shape = choices.format, choices.shape
     if name is None and shape is None:
-        other = foreign(head)
-        if other is not None:
-            raise InputError(source.name, None, *other)
+        refuse_foreign(source.name, head)
         name = recognise_run(head) if kind == "run" else recognise_qrels(head)
     if name == "trec":
         read: Callable[[Source], Any]

@@ -395,8 +395,7 @@ def _named_values(
     file: str, lines: Iterable[tuple[int, bytes]], separator: bytes, header: Collection[str]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     names: list[str] = []
-    filled = ((number, line) for number, line in lines if line.strip())
-    for number, row in split_values(file, filled, separator):
+    for number, row in split_values(file, lines, separator):
         values = [value.decode("utf-8", "surrogateescape") for value in row]
         if not names:
             names = values

@@ -330,10 +330,28 @@ def parse_ranks(file: str, text: Tokens, line: IntArray, path: str = "") -> Floa
     return rank
 
 
+# How people and programs write what is no decimal number, and what they can do.
+_NO_DECIMALS = [
+    (rb"[+-]?[0-9]+,[0-9]+", "with a point, such as 0.91"),
+    (rb"[+-]?[0-9.,]+ ?%", "without a sign, such as 91"),
+    (rb"(?i)nan|null|none|n/a|", "for each document: leave out those without"),
+]
+
+
+def decimal_advice(text: bytes) -> str:
+    """Return what is expected where a text is no decimal number."""
+    advice = (advice for shape, advice in _NO_DECIMALS if re.fullmatch(shape, text.strip()))
+    return f"expected a decimal number {next(advice, '')}".strip()
+
+
 def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
     """Read scores, (n,); `InputError` with the line for a non-number."""
     score = text.numbers()
-    refuse_invalid(file, line, text, ~np.isnan(score), "score", "expected a decimal number")
+    wrong = np.flatnonzero(np.isnan(score))
+    if len(wrong):
+        value = text[int(wrong[0])]
+        found = f"score {shown(value)}"
+        raise InputError(file, int(line[wrong[0]]), found, decimal_advice(value))
     return score
 
 
@@ -450,6 +468,8 @@ _EXACT = 2.0**53  # doubles hold smaller whole numbers exactly
 _INTEGER = re.compile(rb"([+-]?)0*([0-9]{1,19})")
 _WHOLE = "expected a whole number such as 0, 1, 2 or -1"
 
+_TRUTHS = {b"true": 1, b"yes": 1, b"false": 0, b"no": 0}
+
 Numbers = Literal["levels", "gains"]
 """Whether judgements must be whole numbers or may be real numbers."""
 
@@ -511,7 +531,7 @@ def parse_numbers(
 ) -> tuple[IntArray, FloatArray | None]:
     """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
 
-    ``2.0`` is 2. With `truth`, ``true`` and ``false`` in any case are 1 and 0.
+    ``2.0`` is 2. With `truth`, true and yes, in any case, are 1, false and no are 0.
     """
     value = text.numbers()
     with np.errstate(invalid="ignore"):
@@ -522,8 +542,8 @@ def parse_numbers(
         if readable[row]:
             raise fractional(file, int(line[row]), value[row], "--gains reads others")
         word = text[row].strip()
-        if truth and word.lower() in (b"true", b"false"):
-            level[row] = value[row] = word.lower() == b"true"
+        if truth and word.lower() in _TRUTHS:
+            level[row] = value[row] = _TRUTHS[word.lower()]
             continue
         integer = _INTEGER.fullmatch(word)
         number = int(b"".join(integer.groups())) if integer else 2**63

@@ -28,6 +28,7 @@ from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import (
     RunColumns,
     best_first,
+    decimal_advice,
     no_results,
     ranked,
     refuse_carriage_returns,
@@ -333,7 +334,7 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
     if kind == "columns":
         return wrong_columns(file, WrongLine(line, text), LINE, first=bool(first_line))
     if kind == "score":
-        return InputError(file, line, f"score {shown(text)}", "expected a decimal number")
+        return InputError(file, line, f"score {shown(text)}", decimal_advice(text))
     if kind == "NUL":
         return InputError(file, line, "a NUL byte", "expected text")
     if kind == "long line":

@@ -17,7 +17,7 @@ EACH = ONE_RANKING
 KEYS = f"key 'q' twice; {KEY_ONCE}"
 MAP = "records=$.{}, query=@key, list=@value, doc=@key, score=@value"
 SEPARATE = (
-    "run: 2 separate rankings of the queries ($.{}, $.{}); expected one of them, such as "
+    "run: 2 separate rankings of the queries ($.{0}, $.{1}); expected one of them, such as "
     f"--map-run '{MAP.replace('{}', '{0}')}'"
 )
 
