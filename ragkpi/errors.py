@@ -68,9 +68,15 @@ class UnsettledError(InputError):
     """
 
     def __init__(
-        self, file: str, found: str, expected: str, argument: str, maps: list[MapChoice]
+        self,
+        file: str,
+        found: str,
+        expected: str,
+        argument: str,
+        maps: list[MapChoice],
+        line: int | None = None,
     ) -> None:
-        super().__init__(file, None, found, expected)
+        super().__init__(file, line, found, expected)
         self.argument = argument
         self.maps = maps
 

@@ -346,18 +346,27 @@ def _mistyped(problem: InputError, arguments: Sequence[str]) -> InputError:
     return InputError(problem.file, None, problem.found, expected)
 
 
+_ORDERS = {"score", "similarity", "distance", "scores", "rank"}
+
+
 def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) -> str:
-    """Return a command with a map instead of the one that it had."""
+    """Return a command with a map; it keeps the parts of the map that the command had."""
     name, (first, *words) = spell(problem.argument), arguments
+    pieces = [piece.strip() for piece in of.map.split(",")]
     for place, word in enumerate(words):
         if word == name or word.startswith(f"{name}="):
+            earlier = words[place + 1] if word == name else word.partition("=")[2]
+            dropped = {piece.partition("=")[0] for piece in pieces} | _ORDERS
+            kept = [piece.strip() for piece in earlier.split(",")]
+            pieces = [one for one in kept if one.partition("=")[0] not in dropped] + pieces
             del words[place : place + 1 + (word == name)]
             break
     fold = spell("max_passage") if of.fold else ""
     offered = (declaration.name for declaration in command_of(first).options())
     if "max_passage" not in offered or any(word.partition("=")[0] == fold for word in words):
         fold = ""
-    command = join(["ragkpi", first, name, of.map, *((fold, of.fold) if fold else ()), *words])
+    map_ = ", ".join(pieces)
+    command = join(["ragkpi", first, name, map_, *((fold, of.fold) if fold else ()), *words])
     return f"  {command}{f'  # {of.choice}' if of.choice else ''}"
 
 

@@ -34,10 +34,12 @@ QUERY_TEXT = _words(
     "topic query question user_input search_query query_text question_text user_query "
     "input_value input_query main_input input prompt"
 )
+# Ids of what is tried, a query each.
+CASE_ID = _words("id test_id case_id test_case_id example_id sample_id task_id")
 QUERY = (*QUERY_ID, *QUERY_TEXT[:2])
 DOCUMENT = _words(
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
-    "node_id wikipedia_id pid did file_id doc document"
+    "node_id wikipedia_id pid did file_id object_id doc document"
 )
 SCORE = _words(
     "score similarity relevance_score sim search_score similarity_score "
@@ -68,7 +70,7 @@ RETRIEVED = _words(
     "source_nodes retrieved_ids retrieved_doc_ids retrieved_context_ids retrieved_documents "
     "retrieved_docs retrieved_chunks retrieval_documents retrieval_results retrieval_result "
     "search_results document_ids doc_ids chunk_ids matches points chunks nodes sources "
-    "source_documents provenance rets neighbors"
+    "source_documents provenance rets neighbors ctxs ranking rankings"
 )
 # Lists of judged documents, or of relevant documents' ids. `ground_truths` are answers.
 JUDGED = (
@@ -94,6 +96,13 @@ SCORES = _words("scores retrieve_scores retrieved_scores retrieval_scores simila
 TEXTS = ("contexts", "passages")
 # Names of one text.
 TEXT = _words("reference text content page_content passage chunk")
+# Words in the names of lists that no retriever made, whatever numbers they hold.
+NO_RANKING = frozenset(
+    _words(
+        "gold golden expected relevant truth reference references target positive positives "
+        "negative negatives label labels judged judgments entities categories classes tags"
+    )
+)
 # Keys around the parts of a document, and names of a document's source there.
 WRAPPERS = _words(
     "document doc node metadata meta payload fields source kwargs entity hit record chunk item "

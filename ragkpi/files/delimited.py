@@ -53,7 +53,7 @@ class _Header(NamedTuple):
 
 def _list_or_text(cell: str) -> Any:
     of = unfolded(cell)
-    return of if isinstance(of, list) and len(of) > 1 else cell
+    return of if isinstance(of, list | dict) and len(of) > 1 else cell
 
 
 class _DelimitedFile:

@@ -15,7 +15,15 @@ from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
 from ragkpi.files import column_names as fields
-from ragkpi.files.json_text import DECODER, Element, JsonText, entries_of, no_json, text_of
+from ragkpi.files.json_text import (
+    DECODER,
+    Element,
+    JsonText,
+    entries_of,
+    is_scalar,
+    no_json,
+    text_of,
+)
 from ragkpi.files.lines import Block, blocks
 from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Kind, Source
 from ragkpi.files.recogniser import (
@@ -211,14 +219,13 @@ def _has_lines(source: Source) -> bool:
         length *= 4
     if not rest.strip() and len(head) < length:
         return False
-    if line.lstrip().startswith(b"["):
-        return False
     try:
-        DECODER.decode(text_of(line))
+        value = DECODER.decode(text_of(line))
     except (ValueError, RecursionError):
         # A line that ends like an object is a damaged record; else a value spans several lines.
         return line.rstrip().endswith(b"}") and rest.lstrip()[:1] in (b"{", b"[")
-    return True
+    # An array of records is a page of them; one that begins with an id is a record.
+    return not isinstance(value, list) or (len(value) > 1 and is_scalar(value[0]))
 
 
 def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
@@ -231,7 +238,7 @@ def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Lis
             ahead.append(block)
             for line, text in _lines_of(block):
                 value = _value_of(file, line, text)
-                if not isinstance(value, dict):
+                if not isinstance(value, dict | list):
                     raise no_object(file, line)
                 yield value
 
@@ -277,7 +284,7 @@ def _readings_of_lines(
     readings = recognise(records, kind, given)
     if not records or (readings and readings[0].is_settled):
         return readings
-    alone = recognise_object(records[0], kind, given)
+    alone = recognise_object(records[0], kind, given) if isinstance(records[0], dict) else []
     return alone if alone and (alone[0].is_settled or not readings) else readings
 
 

@@ -24,7 +24,15 @@ from operator import itemgetter
 from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
-from ragkpi.files.column_names import NAMES, find_only, plain_name, shown_names
+from ragkpi.files.column_names import (
+    DOCUMENT,
+    NAMES,
+    QUERY,
+    find,
+    find_only,
+    plain_name,
+    shown_names,
+)
 from ragkpi.wording import shown
 
 _MOST_LAYOUTS = 256
@@ -55,6 +63,11 @@ def is_scalar(value: Any) -> bool:
     return value is not None and not isinstance(value, dict | list | bool)
 
 
+def alone(value: Any) -> Any:
+    """Return the only element of a list; any other value as it is."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
 class Path:
     """A parsed path; an empty text leads nowhere."""
 
@@ -69,8 +82,12 @@ class Path:
         return bool(self.text)
 
     def scalar(self, value: Any, key: str | None = None, number: int = 0) -> Any:
-        """Return the first id or number on the path, or None; may raise `KeyTwiceError`."""
-        return self._first(value, key, number, is_scalar)[0]
+        """Return the first id or number on the path, or None; may raise `KeyTwiceError`.
+
+        An id may stand alone in a list under its key, as search engines write fields.
+        """
+        scalar, keys = self._first(value, key, number, lambda one: is_scalar(alone(one)))
+        return alone(scalar) if keys else scalar if is_scalar(scalar) else None
 
     def scalars(self, value: Any) -> Iterator[Any]:
         """Yield all ids or numbers on the path."""
@@ -183,10 +200,13 @@ class JoinedPath(Path):
 # JSON has no infinite numbers: the writer of runs writes them as texts.
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf)\s*")
 _NUMBERED = re.compile(r"(.+?)\.(\d+)(?:\.(.+))?")
+_PLACE = re.compile(r"(.*?)[-_ ]?(0|[1-9]\d*)")
 _QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s,'"\[\](){}]+)""", re.DOTALL)
 _LIST = re.compile(
     r"""[\[(](?:\s|,|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s,'"\[\](){}]+)*[\])]""", re.DOTALL
 )
+# NumPy 2 prints np.float32(0.5); pandas prints arrays as array([…], dtype=object).
+_OF_NUMPY = re.compile(r"(?:np\.\w+|\barray)\(([^()]*?)(?:, dtype=\w+)?\)")
 _OF_TYPES = {"stringValue", "intValue", "doubleValue", "boolValue", "arrayValue", "kvlistValue"}
 
 
@@ -204,6 +224,8 @@ def unfolded(value: Any) -> Any:
             return unfolded({str(one["key"]): _untyped(one["value"]) for one in value})
     elif isinstance(value, dict) and any(".0" in key for key in value):
         return value if all(map(is_number, value.values())) else _unnumbered(value)
+    elif isinstance(value, dict) and any(key[-1:] == "2" for key in value):
+        return _of_places(value)
     return value
 
 
@@ -214,10 +236,13 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def listed_in(text: str) -> list[Any]:
-    """Return the list in a cell: JSON, Python's, or values between bars, semicolons or commas."""
+def listed_in(text: str) -> Any:
+    """Return the list in a cell: JSON, Python's, or values between bars, semicolons or commas.
+
+    An object in a cell maps ids to numbers.
+    """
     value = unfolded(text)
-    if isinstance(value, list):
+    if isinstance(value, list | dict):
         return value
     separator = next((mark for mark in "|;,\n" if mark in text), None)
     return [part.strip() for part in text.split(separator)] if separator else [text.strip()]
@@ -232,10 +257,19 @@ def _unfolded_text(text: str) -> Any:
         parts = (match.lastindex and match[match.lastindex] for match in _QUOTED.finditer(text))
         return [re.sub(r"\\(.)", r"\1", part or "") for part in parts]
     try:
-        value = literal_eval(text)
+        value = literal_eval(_OF_NUMPY.sub(r"\1", text))
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return text
-    return value if isinstance(value, dict | list) else text
+    return _without_tuples(value) if isinstance(value, dict | list) else text
+
+
+def _without_tuples(value: Any) -> Any:
+    """Return a value of Python as JSON has it; numbers keep their text."""
+    if isinstance(value, dict):
+        return {str(key): _without_tuples(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_tuples(one) for one in value]
+    return value if isinstance(value, str | bool) or value is None else str(value)
 
 
 def _untyped(value: Any) -> Any:
@@ -268,6 +302,35 @@ def _unnumbered(value: dict[str, Any]) -> dict[str, Any]:
             return value  # a list with gaps
         gathered[key] = [places[place] for place in sorted(places)]
     return gathered
+
+
+def _of_places(value: dict[str, Any]) -> dict[str, Any]:
+    """Gather a column for each place, ``doc_1`` and ``score_1`` to ``doc_10``, into lists.
+
+    Without a column of ids there are no lists: a matrix has such columns of scores. Empty cells at
+    the end are left out. Names of digits alone are those of the list ``columns``.
+    """
+    places = {key: match for key in value if (match := _PLACE.fullmatch(key))}
+    groups: dict[str, list[str]] = {}
+    for key, match in places.items():
+        groups.setdefault(match[1] or "columns", []).append(key)
+    lists: dict[str, list[Any]] = {}
+    for name, keys in groups.items():
+        first = int(places[keys[0]][2])
+        numbered = [int(places[key][2]) for key in keys] == [*range(first, first + len(keys))]
+        cells = [value[key] for key in keys]
+        filled = [cell for cell in cells if cell not in ("", None)]
+        if len(keys) > 2 and first < 2 and numbered and filled == cells[: len(filled)]:
+            lists[name] = filled
+    rest = {key: of for key, of in value.items() if key not in places}
+    if all(map(is_number, value.values())) and find(rest, QUERY) is None:
+        return value  # ids and scores
+    of_groups = len(places) == sum(len(groups[name]) for name in lists)
+    ids = any(
+        all(map(is_scalar, of)) and (plain_name(name) in DOCUMENT or not all(map(is_number, of)))
+        for name, of in lists.items()
+    )
+    return {**rest, **lists} if rest and of_groups and ids else value
 
 
 def entries_of(container: Any) -> tuple[Sequence[str | None], Sequence[Any]]:

@@ -17,13 +17,13 @@ a guess is printed, never read. Eight structures are looked for:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import find, meaning, plain_name
-from ragkpi.files.json_text import Path, is_number, is_scalar, listed_in, unfolded
+from ragkpi.files.json_text import Path, alone, is_number, is_scalar, listed_in, unfolded
 from ragkpi.files.opening import Kind
 
 LOOKED_AT = 100  # records
@@ -36,11 +36,14 @@ _MOST = 8  # readings: of two queries, two ids and two directions
 _OF_RECORDS = re.compile(r"@value\[\]\.|\d+\.")
 _MOST_IDS = 3
 # UUIDs, hashes, and what Elasticsearch, MongoDB and others draw; counters, also behind a word.
-_DRAWN = re.compile(r"[0-9a-fA-F-]{16,}|(?=\D*\d)(?=[^A-Z]*[A-Z])[\w-]{20,27}")
+_DRAWN = re.compile(
+    r"(?:\w+:)*(?:[0-9a-fA-F-]{16,}|(?=\D*\d)(?=[^A-Z]*[A-Z])[\w-]{20,27})|(?:\w+:)+\d+"
+)
 _MACHINE = re.compile(rf"[A-Za-z]*[-_]?\d+|{_DRAWN.pattern}")
 
 Columns: TypeAlias = "dict[str, list[Any]]"  # from a path to the value in each record
 Lists: TypeAlias = "list[list[Any]]"  # the entries of a list in each record, in a sample
+_ORDERS = {*fields.SCORE_PARTS.values(), "scores", "rank"}  # parts that rank documents
 GIVEN: Mapping[str, str] = {}
 
 
@@ -176,7 +179,7 @@ def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -
             rest = {part: path for part, path in given.items() if part != "records"}
             readings = _of_records(records, kind, rest)
             if query and not (
-                readings and readings[0].is_settled and "list" not in readings[0].map
+                readings and "query" not in readings[0].guesses and "list" not in readings[0].map
             ):
                 keyed = {"query": "@key", **rest}
                 readings = _of_keys(records, rest, kind) or _of_records(records, kind, keyed)
@@ -233,7 +236,7 @@ def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
     of_rows = [list(of.values() if isinstance(of, dict) else of) for of in columns.values()]
     labels: list[str | None] = [None] * alike[1]
     named = find(columns, (*fields.QUERY, *fields.QUERY_TEXT)) is not None
-    if alike[0] is dict and not named and not all(map(is_number, value[key])):
+    if alike[0] is dict and not named and [*value[key]] != [*map(str, range(alike[1]))]:
         labels = list(value[key])
     cells = (dict(zip(columns, row, strict=True)) for row in zip(*of_rows, strict=True))
     return list(zip(labels, cells, strict=True))
@@ -275,10 +278,10 @@ def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
     inner = list(islice(value.values(), LOOKED_AT))
     types = {type(one) for one in inner}
     lists = {*fields.RETRIEVED, *fields.JUDGED}
-    named = types == {dict} or not depth or plain_name(_last(path)) in lists
+    named = types == {dict} or not depth or len(value) > 2 or plain_name(_last(path)) in lists
     if types in ({dict}, {list}) and named and not is_record(value):
         yield path, inner, True
-    several = types == {dict} and len(value) > 1 and not is_record(value)
+    several = types == {dict} and len(value) > 1 and not is_record(value) and _are_alike(inner)
     for key, child in islice(value.items(), _KEYS):
         if several and plain_name(key) not in lists:
             continue  # a query's id
@@ -291,6 +294,12 @@ def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
             yield from _ways(child, below, depth + 1)
 
 
+def _are_alike(objects: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether objects share types of values, as queries do, and a configuration does not."""
+    types = [{*map(type, one.values())} for one in objects if one]
+    return all(one & types[0] for one in types)
+
+
 def _cut(value: Any) -> Any:
     """Return a value with the first elements of its lists and the last, maybe of another query."""
     value = unfolded(value) if isinstance(value, list) else value  # attributes are one object
@@ -300,11 +309,12 @@ def _cut(value: Any) -> Any:
     return {key: _cut(one) for key, one in value.items()} if type(value) is dict else value
 
 
-def _columns(records: Sequence[Any]) -> Columns:
+def _columns(records: Sequence[Any], cell: Callable[[Any], Any] = lambda value: value) -> Columns:
     """Return the scalars, also true and false, of records by path; None where there is none."""
     columns: Columns = {}
     for number, record in enumerate(records):
-        for path, value in _walk(record):
+        for path, of in _walk(record):
+            value = cell(of)
             if not isinstance(value, dict | list):
                 column = columns.setdefault(path, [])
                 column += [None] * (number - len(column))
@@ -394,11 +404,21 @@ def _of_lists(
             for query in _queries(outside, path, inner, given, set())
             for one in _of_documents(path, some, records, inner, query, kind, given, known)
         ):
-            ordered = not reading.map.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
+            ordered = not _ORDERS.isdisjoint(reading.map)
             order = (len(reading.guesses), not ordered, path.count("."), place)
             readings.append((tuple(map(int, order)), reading))
     readings.sort(key=lambda one: one[0])
-    return [reading for order, reading in readings if order == readings[0][0]][:_MOST]
+    best = [reading for order, reading in readings if order == readings[0][0]][:_MOST]
+    alone = {reading.map["list"] for _, reading in readings if "score" in reading.map}
+    if len(best) == 1 == len(alone) and _is_ranking(best[0]):
+        return [best[0]._replace(guesses=())]
+    return best
+
+
+def _is_ranking(reading: Recognition) -> bool:
+    """Whether the only list with ids and scores needs no known name."""
+    words = {*plain_name(re.split(r"[.\]]", reading.map["list"])[-1]).split("_")}
+    return reading.guesses == ("list",) and "score" in reading.map and not words & fields.NO_RANKING
 
 
 def _has_queries(some: Lists) -> bool:
@@ -412,7 +432,7 @@ def _element_columns(some: Lists) -> list[Columns]:
     elements = [unfolded(one) for elements in some for one in elements[:_ELEMENTS]]
     if not elements or any(is_scalar(one) or one is None for one in elements):
         return []
-    return [_columns(elements)]
+    return [_columns(elements, alone)]
 
 
 def _of_documents(
@@ -445,12 +465,16 @@ def _of_documents(
         guesses += [] if known else ["list", "doc"]
         numbers = {} if kind == "qrels" else _beside(path, records)
         rivals = {} if "doc" in given else _rivals_beside(path, flat, records)
-        for at, (name, values) in rivals.items():
-            there = {**base, "list": at, "doc": name}
-            yield _finished(there, numbers, given, [*guesses, "doc"], [values])
         guesses += ["doc"] if rivals else []
-        here = {**base, "doc": given.get("doc", "@value")}
-        yield _finished(here, numbers, given, guesses, some if rivals else ())
+        orders = [numbers]
+        if guesses and numbers and _goes_against(numbers["scores"], records):
+            orders = [{"rank": "@number"}, numbers]
+        for order in orders:
+            for at, (name, values) in rivals.items():
+                there = {**base, "list": at, "doc": name}
+                yield _finished(there, order, given, guesses, [values])
+            here = {**base, "doc": given.get("doc", "@value")}
+            yield _finished(here, order, given, guesses, some if rivals else ())
     else:
         (of,) = inner
         queries = [name for name in of if plain_name(_last(name)) in fields.QUERY_ID]
@@ -458,24 +482,31 @@ def _of_documents(
             return  # a document a record, not a list of one query
         if all(isinstance(one, _Numbers) for one in flat):
             names = {name for one in flat for name in one}
-            if known and all(meaning(name) == "unknown" for name in names):
+            differ = kind == "run" and _differ(names, flat)
+            if differ or (known and all(meaning(name) == "unknown" for name in names)):
                 number = "score" if kind == "run" else "level"
-                yield _finished({**base, "doc": "@key"}, {number: "@value"}, given, guesses)
+                guesses += [] if known else ["list", "doc"]
+                base["doc"] = "@key"
+                rises = guesses and _slope([[*one.values()] for one in flat]) == "rises"
+                for part in ("distance", number) if rises else (number,):
+                    reading = _finished(base, {part: "@value"}, given, guesses)
+                    size = "small" if part == "distance" else "large"
+                    yield reading._replace(choice=f"{size} is better" if rises else "")
             return
-        docs = _document(of, given, {"id"}, known)
+        sizes = [min(len(one), _ELEMENTS) for one in some]
+        docs = _naming(_document(of, given, {"id"}, known), lambda path: _cut_into(of[path], sizes))
         numbers, unsure = _numbers(of, docs, kind)
         for doc in docs:
-            column = iter(of.get(doc.path, []))
-            ids = [[*islice(column, min(len(one), _ELEMENTS))] for one in some]
-            alike = not known and len(ids) > 1 and all(one == ids[0] for one in ids)
-            if alike or (doc.by_value and not _may_name(ids)):
+            ids = _cut_into(of.get(doc.path, []), sizes)
+            if not known and len(ids) > 1 and all(one == ids[0] for one in ids):
                 continue
             sure = known or (doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2])
             parts = [*guesses, *([] if sure else ["list"]), *([] if doc.settled else ["doc"])]
             there = {**base, "doc": doc.path}
             choice = () if doc.settled else ids
             found = _finished(there, numbers, given, [*parts, *unsure], choice)
-            yield from _orders(found, of if kind == "run" else {}, some)
+            for one in _with_prefix(found, ids):
+                yield from _orders(one, of if kind == "run" else {}, some)
 
 
 def _finished(
@@ -486,14 +517,26 @@ def _finished(
     ids: Sequence[Sequence[Any]] = (),
 ) -> Recognition:
     """Return a reading; `ids` of documents, by query, tell it from others."""
-    ordered = {*fields.SCORE_PARTS.values(), "scores", "rank"} & set(given)
-    found = {**parts, **({} if ordered else numbers), **given}
+    found = {**parts, **(numbers if _ORDERS.isdisjoint(given) else {}), **given}
     guessed = tuple(part for part in guesses if part not in given)
     some = [str(one) for of in ids for one in of]
     again = any(len({*of}) < len(of) for of in ids)
     fold = ("/^(.*)$/" if any("#" in one for one in some) else "#") if again else ""
     comes_back = ", which come back: a document counts by its best passage" if again else ""
     return Recognition(found, guessed, f"ids such as {some[0]}{comes_back}" if some else "", fold)
+
+
+def _with_prefix(reading: Recognition, ids: Lists) -> list[Recognition]:
+    """Return a reading; before it, one that folds ids with a prefix of the database, as Vespa's."""
+    prefixes = {str(one).rpartition("::")[0] for of in ids for one in of}
+    if len(prefixes) != 1 or prefixes == {""} or "doc" not in reading.map:
+        return [reading]
+    unsure = reading._replace(guesses=tuple(dict.fromkeys((*reading.guesses, "doc"))))
+    choices = f"ids without {prefixes.pop()}::", "ids as they are"
+    return [
+        unsure._replace(choice=choice, fold=fold)
+        for choice, fold in zip(choices, ("/^.*::(.*)$/", ""), strict=True)
+    ]
 
 
 def _of_rows(
@@ -510,14 +553,15 @@ def _of_rows(
         rows.setdefault(name, []).append({key: of[place] for key, of in rest.items()})
     alone = max(map(len, rows.values()), default=0) < 2  # a row a query, which may be its own `id`
     of_row = alone or _last(query.path) == "id" or find(rest, fields.DOCUMENT)
-    docs = _document(rest, given, set() if of_row else {"id"})
+    docs = _naming(
+        _document(rest, given, set() if of_row else {"id"}),
+        lambda path: [] if alone else [[row.get(path) for row in of] for of in rows.values()],
+    )
     numbers, unsure = _numbers(rest, docs, kind)
     for doc in docs:
         guesses = [] if query.settled else ["query"]
         guesses += [] if doc.settled else ["doc"]
-        of_query = [[row.get(doc.path) for row in same] for same in rows.values()]
-        if doc.by_value and (alone or not _may_name(of_query)):
-            continue
+        of_query = [[row.get(doc.path) for row in of] for of in rows.values()]
         parts = {"query": query.path, "doc": doc.path}
         found = _finished(parts, numbers, given, [*guesses, *unsure], of_query)
         readings += _orders(found, rest if kind == "run" else {}, list(rows.values()))
@@ -526,12 +570,24 @@ def _of_rows(
 
 def _of_matrix(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
     """Read a query a record, and a number for each document (structure 8)."""
-    numeric = [name for name, of in columns.items() if "." not in name and all(map(is_number, of))]
-    texts = [name for name in columns if name not in numeric]
-    unknown = all(meaning(name) == "unknown" for name in numeric)
-    if len(numeric) < 3 or len(texts) != 1 or kind != "run" or not unknown:
+    queries = [name for name in columns if plain_name(name) in fields.QUERY_ID]
+    filled = {
+        name: [one for one in of if one not in ("", None)]
+        for name, of in columns.items()
+        if name not in queries
+    }
+    numeric = [name for name, of in filled.items() if of and all(map(is_number, of))]
+    queries = queries or [name for name in columns if name not in numeric]
+    others = len(columns) - len(numeric) - 1
+    unknown = all(
+        meaning(name) == "unknown" or (meaning(name) == "other" and re.search(r"\d", name))
+        for name in numeric
+    )
+    if len(numeric) < 3 or len(queries) != 1 or others or kind != "run" or not unknown:
         return []
-    parts = {"query": texts[0], "list": "@value", "doc": "@key", "score": "@value"}
+    if "0" in columns:  # rows without names
+        return []
+    parts = {"query": queries[0], "list": "@value", "doc": "@key", "score": "@value"}
     return [Recognition({**parts, **given}, ("list", "doc"))]
 
 
@@ -539,12 +595,31 @@ def _of_keys(values: Sequence[Any], given: Mapping[str, str], kind: Kind) -> lis
     """Read an object of queries whose values map documents to numbers (structure 2)."""
     if not all(isinstance(value, dict) for value in values):
         return []
-    numbers = [one for value in values for one in value.values()]
-    if not all(is_number(one) or isinstance(one, bool) for one in numbers):
+    documents = [one for value in values for one in value.values()]
+    parts = {"query": "@key", "list": "@value", "doc": "@key"}
+    if all(is_number(one) or isinstance(one, bool) for one in documents):
+        number = "score" if kind == "run" else "level"
+        return [Recognition({**parts, number: "@value", **given})]
+    names = {name for value in values for name in value}
+    if not all(isinstance(one, dict) for one in documents) or not _differ(names, values):
         return []
-    number = "score" if kind == "run" else "level"
-    parts = {"query": "@key", "list": "@value", "doc": "@key", number: "@value"}
-    return [Recognition({**parts, **given})]
+    columns = _columns(documents[:LOOKED_AT])
+    numbers, guesses = _numbers(columns, (), kind)
+    reading = _finished(parts, numbers, given, guesses if numbers else ["doc"])
+    lists = [[*value.values()] for value in values]
+    return [*_orders(reading, columns if kind == "run" else {}, lists)]
+
+
+def _names_texts(values: Sequence[Any], columns: Columns) -> bool:
+    """Whether values name the texts of queries, each of which comes back with its own."""
+    text = columns.get(find(columns, fields.QUERY_TEXT) or "", [])
+    pairs = len({*zip(values, text, strict=True)}) if text else 0
+    return 1 < pairs < len(text) and pairs == len({*values}) == len({*text})
+
+
+def _differ(names: Set[str], objects: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the keys of objects are ids of documents: most objects lack most of all `names`."""
+    return len(names) * len(objects) >= 2 * sum(map(len, objects))
 
 
 def _queries(
@@ -557,21 +632,24 @@ def _queries(
     if "query" in given:
         return [_Part(given["query"])]
     found: list[_Part] = []
-    names = (*fields.QUERY_ID, "id", *fields.QUERY_TEXT)
+    names = (*fields.QUERY_ID, *fields.CASE_ID, *fields.QUERY_TEXT)
     for name, values in columns.items():
         depth, steps = name.count("."), name.split(".")
         # A span has the key input.value.
-        own = 2 if plain_name(".".join(steps[-2:])) in fields.QUERY_TEXT else 1
-        last, above = (plain_name(".".join(of)) for of in (steps[-own:], steps[:-own]))
+        length = 2 if plain_name(".".join(steps[-2:])) in fields.QUERY_TEXT else 1
+        last, above = (plain_name(".".join(of)) for of in (steps[-length:], steps[:-length]))
         if name in taken or not all(map(is_scalar, values)) or last not in names:
             continue
-        if last == "id" and not (path and (not depth or above in fields.QUERY_TEXT[:2])):
+        comes_back = not path and not depth and _names_texts(values, columns)
+        own = path and (not depth or above in fields.QUERY_TEXT[:3])
+        if last == "id" and not (own or comes_back):
             continue
         if above and last in fields.QUERY_TEXT and above not in fields.OF_QUERIES:
             continue
-        inside = above in ("query", "topic") and last in (*fields.QUERY_ID, "id")
-        tier = 0 if inside else 1 if last in fields.QUERY_ID else 2 if last == "id" else 3
-        found.append(_Part(name, True, (tier, depth, names.index(last))))
+        inside = above in fields.QUERY_TEXT[:3] and last in (*fields.QUERY_ID, "id")
+        tier = 0 if inside else 1 if last in fields.QUERY_ID else 2 if last in fields.CASE_ID else 3
+        settled = not (last == "id" and comes_back)  # in rows it is a document's, mostly
+        found.append(_Part(name, settled, (tier, depth, names.index(last))))
     for of in inner if path else ():
         for name, values in of.items():
             if plain_name(name) in fields.QUERY_ID and None not in values:
@@ -622,7 +700,7 @@ def _document(
             continue
         elif not _texts(values) and len({*values}) > 1 and not _is_cell(values, name):
             numbers = all(map(is_number, values))
-            if meaning(last) == "unknown" or not numbers:
+            if meaning(last) == "unknown" or not numbers or last in fields.WRAPPERS:
                 order = (numbers, meaning(last) != "unknown", name.count("."))
                 guessed.append(_Part(name, False, tuple(map(int, order))))
     found = [part for part in found if part.settled] or found or guessed
@@ -639,10 +717,9 @@ def _document(
     if len(several) < 2:
         several = [*_rivals(first, columns, sure)[:1], first.path]
     if len(several) > 1:
-        several.sort(key=lambda path: _far_from_people(path, columns[path]))
+        several.sort(key=lambda path: _far_from_people(path, columns, several))
         return [_Part(path, False, first.order if first.by_value else ()) for path in several]
-    same = [part for part in others if not part.settled and part.order == first.order]
-    return [first, *(same[:1] if not first.settled else [])]
+    return [first, *([] if first.settled else [part for part in others if not part.settled])]
 
 
 def _unlike(names: Sequence[str], columns: Columns) -> list[str]:
@@ -739,9 +816,7 @@ def _varies(path: str, some: Lists) -> bool:
 def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recognition]:
     """Yield a guess with each order that its documents may have, the likeliest first."""
     score = reading.map.get("score", "")
-    if reading.is_settled or not reading.map.keys().isdisjoint(
-        ("distance", "similarity", "scores", "rank")
-    ):
+    if reading.is_settled or not (_ORDERS - {"score"}).isdisjoint(reading.map):
         yield reading
         return
     if not score:
@@ -758,7 +833,8 @@ def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recogn
     if not score:
         yield reading
     else:
-        known, way = meaning(score), _slope(some, score)
+        known = meaning(score)
+        way = _slope([[Path(score).scalar(unfolded(one)) for one in of] for of in some])
         falls = reading._replace(map={**parts, "score": score})
         part = "similarity" if known == "distance" else "score"  # as of Milvus and Vertex
         rises = reading._replace(map={**parts, "distance": score})
@@ -785,15 +861,21 @@ def _ranked(some: Sequence[Any], path: str) -> list[int]:
     return sorted(range(len(numbers)), key=numbers.__getitem__)
 
 
-def _slope(some: Lists, path: str) -> str:
-    """Return which the numbers under a path do along each list: ``rises``, ``falls`` or neither."""
-    lists = [[Path(path).scalar(unfolded(one)) for one in of] for of in some]
+def _slope(lists: Lists) -> str:
+    """Return what the numbers do along each list: ``rises``, ``falls`` or neither."""
     numbers = [[float(one) for one in of if is_number(one)] for of in lists]
     if not any(len({*of}) > 1 for of in numbers):
         return ""
     rising = all(of == sorted(of) for of in numbers)
     falling = all(of == sorted(of, reverse=True) for of in numbers)
     return "rises" if rising else "falls" if falling else ""
+
+
+def _goes_against(path: str, records: Sequence[Any]) -> bool:
+    """Whether the best of every list of scores, by their name, is its last one."""
+    lists = [Path(path).listed(unfolded(record)) for record in records]
+    slope = _slope([of[2] for of in lists if of])
+    return slope == ("falls" if meaning(path) == "distance" else "rises")
 
 
 def _neighbours(path: str, records: Sequence[Any]) -> Iterator[tuple[str, str, list[Any]]]:
@@ -834,7 +916,7 @@ def _is_cell(column: Sequence[Any], path: str) -> bool:
     texts = [value for value in column if isinstance(value, str) and value]
     of_bars = 2 * sum("|" in text for text in texts) > len(texts)
     of_name = plain_name(path) in (*fields.RETRIEVED, *fields.JUDGED)
-    return of_bars or (of_name and any(mark in text for text in texts for mark in "|;,"))
+    return of_bars or (of_name and any(mark in text for text in texts for mark in "|;,\n"))
 
 
 def _last(path: str) -> str:
@@ -859,9 +941,23 @@ def _may_be_ids(values: Sequence[Any]) -> bool:
     return all(map(is_scalar, values)) and not any(map(_is_float, values))
 
 
+def _naming(docs: Sequence[_Part], lists_of: Callable[[str], Lists]) -> Sequence[_Part]:
+    """Return ids of documents; of those that values suggest, the best that differ in a list."""
+    if not docs or not docs[0].by_value:
+        return docs
+    named = [doc for doc in docs if _may_name(lists_of(doc.path))]
+    return [doc for doc in named if doc.order == named[0].order][:2]
+
+
+def _cut_into(column: Sequence[Any], sizes: Iterable[int]) -> Lists:
+    """Return the values of a column by the list that they are in."""
+    values = iter(column)
+    return [[*islice(values, size)] for size in sizes]
+
+
 def _may_name(lists: Sequence[Sequence[Any]]) -> bool:
     """Whether values may be ids of documents: they differ within a list, and lists differ."""
-    several = len(lists) < 2 or any(one != lists[0] for one in lists)
+    several = len(lists) == 1 or any(one != lists[0] for one in lists)
     return several and all(len({*one}) == len(one) for one in lists)
 
 
@@ -875,10 +971,18 @@ def _are_machines(values: Sequence[Any]) -> bool:
     return all(_MACHINE.fullmatch(str(value)) for value in values)
 
 
-def _far_from_people(path: str, values: Sequence[Any]) -> tuple[bool, ...]:
-    """Order ids: those that people gave first, then such as programs count, and draw."""
+def _far_from_people(path: str, columns: Columns, paths: Sequence[str]) -> tuple[bool, ...]:
+    """Order ids: those that people gave first, then such as programs count, and draw.
+
+    The last are those that end with another id: a program has put something before it.
+    """
+    values = columns[path]
+    pairs = (
+        zip(values, columns[other], strict=True) for other in paths if columns[other] != values
+    )
+    longer = any(all(str(one).endswith(str(end)) for one, end in of) for of in pairs)
     drawn = all(_DRAWN.fullmatch(str(value)) for value in values)
-    return _are_machines(values), drawn, _last(path) == "id"
+    return longer, _are_machines(values), drawn, plain_name(_last(path)) == "id"
 
 
 def _texts(values: Sequence[Any]) -> bool:

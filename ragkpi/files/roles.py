@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ragkpi.errors import InputError, MapChoice, UnsettledError
-from ragkpi.files.column_names import is_score, meaning, plain_name
+from ragkpi.files.column_names import ORDER, is_score, meaning, plain_name
 from ragkpi.files.opening import Kind
 from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, part_of, path_of, run_id_of
 from ragkpi.interface import spell
@@ -109,7 +109,7 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
         yield block
         path, file, part = path_of(block.origin.map), block.file, part_of(block.origin.map)
         in_list = part == "scores"
-        named = meaning(path) == "distance" if in_list else part == "score" and is_score(path)
+        named = (is_score(path) and part in ("score", "scores")) or path == "@value"
         rises = rises and named and not block.by_rank.any()
         if rises:
             above, below, group = block.score[:-1], block.score[1:], block.group()
@@ -118,16 +118,16 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
             rising = np.bincount(group[1:][inside & (below > above)], minlength=len(block.query))
             lists += int(((rising > 0) & (np.diff(block.starts) >= _SHORTEST_LIST)).sum())
     if rises and lists >= _LEAST_LISTS:
+        distance = meaning(path) == "distance"
+        what = "numbers rise" if path == "@value" else f"{path} {'falls' if distance else 'rises'}"
+        found = f"its {what} down every list, as a {'similarity' if distance else 'distance'} does"
         small = MapChoice(f"distance={path}", "small is better")
-        if meaning(path) != "distance":
-            found = f"its {path} rises down every list, as a distance does"
-            large = MapChoice(f"score={path}", "large is better")
-            raise unsettled("run", file, found, [small, large])
-        found = f"its {path} falls down every list, as a similarity does"
+        large = MapChoice(f"{'similarity' if distance else 'score'}={path}", "large is better")
         if in_list:
-            raise InputError(file, None, found, "expected a list with the name of scores")
-        large = MapChoice(f"similarity={path}", "large is better")
-        raise unsettled("run", file, found, [large, small])
+            of_list = MapChoice(ORDER, "the order of the list")
+            small, large = of_list, MapChoice(f"scores={path}", "their numbers")
+            distance = False
+        raise unsettled("run", file, found, [large, small] if distance else [small, large])
 
 
 def refuse_twice(run: RunColumns, qrels: str, origin: Origin) -> None:

@@ -445,7 +445,11 @@ class ShapeReader:
         self._refuse(record)
         value = record.value
         if self._objects and isinstance(value, dict) and self.shape.query in value:  # a matrix
-            value = {key: one for key, one in value.items() if key != self.shape.query}
+            value = {
+                key: one
+                for key, one in value.items()
+                if key != self.shape.query and one not in ("", None)
+            }
         listed = self._list.listed(value, record.key, self._objects)
         if listed is None:
             if self._objects:
@@ -613,7 +617,7 @@ class ShapeReader:
             if part in self.shape.required and items.values and not texts:
                 raise lacking(file, self.shape, record._replace(value=items.values[0]), part)
         if beside is not None:
-            return scores, False, f"scores={beside[0]}"
+            return scores, False, f"scores={self._scores.text}"
         if scores:
             return scores, False, self.shape.score_map(_dotted_keys(self._value, items))
         if ranks:

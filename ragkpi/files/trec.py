@@ -428,7 +428,11 @@ def ranked(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
             line, query_name = against[maps[1]]
             found = f"{', '.join(names[:-1])} and {names[-1]} order query {query_name} differently"
             if refused:
-                raise InputError(block.file, line, found, _choices(maps))
+                choices = _choices(maps)
+                expected = " or ".join(spell("map_run", one.map) for one in choices)
+                raise UnsettledError(
+                    block.file, found, f"expected one of {expected}", "map_run", choices, line
+                )
             warned = True
             text = f"{block.file}:{line}: {found}; {names[0]} counts"
             warnings.warn(text, RagkpiWarning, stacklevel=2)
@@ -451,11 +455,19 @@ def _first_ascent(block: RunColumns, map_: str, number: FloatArray) -> int | Non
     return int(rows[order[1:][rises][0]]) if rises.any() else None
 
 
-def _choices(maps: Sequence[str]) -> str:
-    """Return a command for each number that may be the one that counts."""
-    unknown = [map_ for map_ in maps[1:] if meaning(path_of(map_)) == "unknown"]
-    maps = [*maps, *(f"distance={path_of(map_)}" for map_ in unknown)]
-    return f"expected one of {' or '.join(spell('map_run', map_) for map_ in maps)}"
+def _choices(maps: Sequence[str]) -> list[MapChoice]:
+    """Return a map for each number that may be the one that counts, a reranker's first."""
+    choices = []
+    for map_ in sorted(maps, key=lambda map_: "rerank" not in plain_name(map_)):
+        path, what = path_of(map_), meaning(path_of(map_))
+        if map_ == ORDER or part_of(map_) == "rank":
+            choices.append(MapChoice(map_, "the order of the file" if map_ == ORDER else ""))
+            continue
+        size = "small" if what == "distance" or part_of(map_) == "distance" else "large"
+        choices.append(MapChoice(map_, f"{path}: {size} is better"))
+        if what == "unknown" and map_ != maps[0]:
+            choices.append(MapChoice(f"distance={path}", f"{path}: small is better"))
+    return choices
 
 
 QRELS_LINE = LineShape(

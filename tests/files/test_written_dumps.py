@@ -66,6 +66,28 @@ READ |= {
     "OpenTelemetry: one batch": json.dumps(exported(RUN)),
     "OpenTelemetry: a batch a line": lines([exported(["q1", "q2"]), exported(["q3"])]),
 }
+READ |= {
+    "ids and scores in a list of an unknown name": lines(
+        {"query_id": query, "result": hits, "status": "ok"}
+        for query, hits in each(lambda id_, score: {"id": id_, "score": score}).items()
+    ),
+    "tantivy: every field is a list": lines(
+        {"query_id": query, "hits": hits}
+        for query, hits in each(
+            lambda id_, score: {"score": score, "id": [id_], "title": ["A title"]}
+        ).items()
+    ),
+    "an object of documents, each an object": json.dumps(
+        {
+            query: {id_: {"score": score, "text": "a text"} for id_, score in scores.items()}
+            for query, scores in RUN.items()
+        }
+    ),
+    "a question with its id": lines(
+        {"question": {"question": "why?", "id": query}, "ctxs": hits}
+        for query, hits in each(lambda id_, score: {"docid": id_, "score": score}).items()
+    ),
+}
 BY_COMMAND = {
     "Milvus: a cosine similarity is called distance": json.dumps(
         each(lambda id_, score: {"id": id_, "distance": score, "entity": {"text": "a text"}})
@@ -73,6 +95,7 @@ BY_COMMAND = {
 }
 
 
+POINT = "3f1c2a9e-0b7d-4c55-9d3e-{:012d}".format  # an id that a database draws
 ROWS = [(query, id_, score) for query, scores in RUN.items() for id_, score in scores.items()]
 BY_COMMAND |= {
     "values alone, between commas": "".join(f"{q},{d},{s}\n" for q, d, s in ROWS),
@@ -81,7 +104,66 @@ BY_COMMAND |= {
     "SQLite's rank is bm25": "query_id,doc_id,rank\n"
     + "".join(f"{q},{d},{-s}\n" for q, d, s in ROWS),
 }
-POINT = "3f1c2a9e-0b7d-4c55-9d3e-{:012d}".format  # an id that a database draws
+BY_COMMAND |= {
+    "a column for each rank": "query_id,doc_1,doc_2,doc_3,doc_4\n"
+    + "".join(f"{query},{','.join(scores)},\n" for query, scores in RUN.items()),
+    "columns of ids and of scores for each rank": "query_id,top1,score1,top2,score2,top3,score3\n"
+    + "".join(
+        f"{query},{','.join(f'{id_},{score}' for id_, score in scores.items())}\n"
+        for query, scores in RUN.items()
+    ),
+    "a column for each rank, numbered alone": "query_id,1,2,3\n"
+    + "".join(f"{query},{','.join(scores)}\n" for query, scores in RUN.items()),
+    "pairs of NumPy in a cell": "query_id,pairs\n"
+    + "".join(
+        f'{query},"[{", ".join(f"({id_!r}, np.float64({score}))" for id_, score in of.items())}]"\n'
+        for query, of in RUN.items()
+    ),
+    "an object in a cell": "query_id,found\n"
+    + "".join(f'{query},"{scores}"\n' for query, scores in RUN.items()),
+    "DuckDB's map": lines({"query_id": query, "m": scores} for query, scores in RUN.items()),
+    "a query and its ids a line": lines([query, list(scores)] for query, scores in RUN.items()),
+    "a document a line, without names": lines(list(row) for row in ROWS),
+    "objects of ranks": json.dumps(
+        {
+            query: {id_: place for place, id_ in enumerate(scores, start=1)}
+            for query, scores in RUN.items()
+        }
+    ),
+    "a reranker's score beside the first one": lines(
+        {"query_id": query, "value": hits}
+        for query, hits in each(
+            lambda id_, score: {
+                "id": id_,
+                "@search.score": ord(id_) / 7,
+                "@search.rerankerScore": score,
+            }
+        ).items()
+    ),
+    "a configuration beside the run": json.dumps(
+        {"config": {"k": 3}, "run": {query: list(scores) for query, scores in RUN.items()}}
+    ),
+    "an id of the case beside the question": lines(
+        {"test_id": query, "query": f"why {query}?", "expected": ["a"], "actual": list(scores)}
+        for query, scores in RUN.items()
+    ),
+    "Vespa's ids": lines(
+        {"query_id": query, "root": {"id": "toplevel", "relevance": 1.0, "children": hits}}
+        for query, hits in each(
+            lambda id_, score: {"id": f"id:docs:doc::{id_}", "relevance": score}
+        ).items()
+    ),
+    "Redis: an id that was drawn, behind a prefix": lines(
+        {"query_id": query, "docs": hits}
+        for query, hits in each(
+            lambda id_, score: {
+                "id": f"docs:{POINT(ord(id_))}",
+                "vector_distance": str(1 - score),
+                "doc_id": id_,
+            }
+        ).items()
+    ),
+}
 BY_COMMAND |= {
     "Qdrant's ids beside the payload's": lines(
         {"query_id": query, "points": hits}

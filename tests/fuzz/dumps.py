@@ -31,6 +31,7 @@ WRAP = ["metadata", "payload", "node", "document", "kwargs", "fields", "stuff"]
 STRUCTURES = [
     *("lists", "rows", "keyed", "keyed-ids", "parallel", "double", "pairs", "split", "columns"),
     *("values", "csv", "csv-list", "spans", "object", "texts", "steps"),
+    *("ranks", "cells", "maps", "objects", "alone", "arrays"),
 ]
 
 
@@ -195,8 +196,66 @@ def dump(rng, run):
             return None
         numbers = {query: dict(listed[query]) for query in listed}
         return json.dumps({rng.choice(["search_results", "my_run"]): numbers}), ".json", "scores"
+    elif structure == "objects":
+        if orders == "order":
+            return None
+        objects = {
+            query: {id_: {"text": "some words", number: value(of)} for id_, of in listed[query]}
+            for query in listed
+        }
+        return json.dumps(objects), ".json", orders
+    elif structure == "maps":
+        maps = {query: {id_: value(of) for id_, of in listed[query]} for query in listed}
+        name = rng.choice(["scores", "m", "hits", "documents"])
+        records = [record(query, **{name: maps[query]}) for query in listed]
+    elif structure == "alone":  # every field is a list, as search engines write them
+        items = {query: hits(query) for query in listed}
+        names = {key for some in items.values() for hit in some for key in hit}
+        fields = {key for key in names if key not in (number, other_score, "page", *WRAP)}
+        records = [
+            record(
+                query,
+                **{
+                    list_key: [
+                        {key: [of] if key in fields else of for key, of in one.items()}
+                        for one in items[query]
+                    ]
+                },
+            )
+            for query in listed
+        ]
+    elif structure == "arrays":
+        if shuffled:
+            return None
+        rows_of = [[query, id_, value(of)] for query in listed for id_, of in listed[query]]
+        lists = [[query, [id_ for id_, _ in listed[query]]] for query in listed]
+        some = rng.choice([rows_of, lists])
+        return "".join(json.dumps(one) + "\n" for one in some), ".jsonl", orders
+    elif structure in ("ranks", "cells"):
+        if shuffled:
+            return None
+        out = io.StringIO()
+        writer = csv.writer(out)
+        if structure == "cells":
+            form = rng.choice([str, dict, lambda of: str([(i, f"np.float64({x})") for i, x in of])])
+            writer.writerow([query_key, rng.choice(["results", "pairs", "retrieved"])])
+            for query in listed:
+                pairs = [(id_, value(of)) for id_, of in listed[query]]
+                writer.writerow([query, str(form(pairs)).replace("'np", "np").replace(")')", "))")])
+            return out.getvalue(), ".csv", orders
+        name, separator = rng.choice(["doc", "top", "hit", "rank"]), rng.choice(["", "_", " "])
+        scored = rng.random() < 0.5
+        number = rng.choice(["distance", "score"]) if orders == "distances" else "score"
+        names = [name, number][: 1 + scored]
+        header = [f"{one}{separator}{n}" for n in range(1, 8) for one in names]
+        writer.writerow([query_key, *header])
+        for query in listed:
+            cells = [cell for id_, of in listed[query] for cell in (id_, value(of))[: 1 + scored]]
+            writer.writerow([query, *cells, *[""] * (len(header) - len(cells))])
+        return out.getvalue(), ".csv", "order"
     elif structure in ("parallel", "double"):
         numbers = "distances" if orders == "distances" else rng.choice(["scores", "similarities"])
+        numbers = rng.choice([numbers, numbers, "scores"])
         records = []
         for query in listed:
             ids = [id_ for id_, _ in listed[query]]
