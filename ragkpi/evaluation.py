@@ -34,7 +34,7 @@ from ragkpi.ranking.notes import (
     unanswerable_notes,
 )
 from ragkpi.ranking.reading import JUDGED_ONLY, Hits, RunInMemory, RunParts, read_run, read_runs
-from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
+from ragkpi.ranking.relevance import AnyJudged, Qrels, Relevance, read_relevance
 from ragkpi.wording import listed
 
 RunOrPath: TypeAlias = "str | Source | RunInMemory"
@@ -55,7 +55,7 @@ class Evaluation:
     notes: Sequence[str]
     warnings: Sequence[str]
 
-    def ranks_like(self, other: Evaluation) -> bool:
+    def has_ranking_of(self, other: Evaluation) -> bool:
         """Return whether both rank the same judged documents alike, so that no value differs."""
         columns = ("num_ret", "query", "rank", "judgement")
         runs = self.judged, other.judged
@@ -101,7 +101,9 @@ class Evaluator:
     ) -> None:
         self.settings = settings
         self.rel_info = rel_info
-        self.relevance = READERS[rel_info](qrels, qrels_format) if isinstance(qrels, str) else qrels
+        if isinstance(qrels, str):
+            qrels = read_relevance(qrels, rel_info, qrels_format)
+        self.relevance = qrels
         self.run_format = run_format
         self.pool = pool
         # The pool has its own format, but its documents are treated like the run's.
@@ -158,26 +160,26 @@ class Evaluator:
         Runs that cannot be evaluated become errors, too. Without a corpus size, the number of
         documents seen in qrels and in all runs replaces it.
         """
-        seen = 0
+        size = 0
         if self._counts_documents(metrics):
             read = [run for run in runs if isinstance(run, Hits)]
-            seen = count_documents(self.relevance.judgements, read)
+            size = count_documents(self.relevance.judgements, read)
         outcomes: list[Evaluation | RagkpiError] = []
         for run in with_progress(runs, "measures", len(runs)):
             try:
-                scored = run if isinstance(run, RagkpiError) else self._score(run, metrics, seen)
+                scored = run if isinstance(run, RagkpiError) else self._score(run, metrics, size)
             except RagkpiError as problem:
                 scored = problem
             outcomes.append(scored)
         return outcomes
 
-    def _score(self, run: Hits, metrics: Sequence[Metric], seen: int) -> Evaluation:
+    def _score(self, run: Hits, metrics: Sequence[Metric], size: int) -> Evaluation:
         judgements = self.relevance.judgements
         judged, coverage = self.relevance.judge(run, self.settings)
         notes = coverage_notes(coverage, self.settings)
         warnings: list[str] = []
         if isinstance(judged, Judged):
-            judged = self._equipped(judged, run, metrics, seen)
+            judged = self._equip(judged, run, metrics, size)
         # trec_eval divides by all judged queries under -c, even with -D 0.QID.
         all_queries = self.settings.missing == "zero"
         divisor = len(judgements.queries) if all_queries else len(judged.queries)
@@ -187,7 +189,7 @@ class Evaluator:
             unanswerable = judged.num_rel == 0
             if _falls(scores, unanswerable):
                 notes += unanswerable_notes(judged.queries, unanswerable)
-            notes += assumption_notes(judged, seen)
+            notes += assumption_notes(judged, size)
             warnings = [*self._doubts(judged, run, coverage), *cautions(judged, metrics)]
             judged = replace(judged)  # without what measures shared, several times its size
         warnings += no_level_so_high(metrics, judgements)
@@ -199,11 +201,11 @@ class Evaluator:
             raise DataError(f"{lines[0]} ({spell('doubts', 'refused')})")
         return lines
 
-    def _equipped(self, judged: Judged, run: Hits, metrics: Sequence[Metric], seen: int) -> Judged:
+    def _equip(self, judged: Judged, run: Hits, metrics: Sequence[Metric], size: int) -> Judged:
         """Add corpus sizes, the pool and documents outside it where metrics need them."""
         judgements = self.relevance.judgements
         if _needs("corpus_size", metrics):
-            judged = replace(judged, corpus_size=corpus_sizes(judged.queries, self.settings, seen))
+            judged = replace(judged, corpus_size=corpus_sizes(judged.queries, self.settings, size))
         if self.pool is not None and self._pool_hits is not None:
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
             if _needs("outside_pool", metrics):

@@ -98,7 +98,7 @@ class _RagkpiMeasure(measures.Measure):  # type: ignore[misc]
 
 def _measure_object(measure: Measure) -> _RagkpiMeasure:
     # An alias in other capitals, unless ir_measures has its own of that name.
-    names = [name for name in measure.known_as if name.casefold() == measure.name]
+    names = [name for name in measure.aliases if name.casefold() == measure.name]
     name = next((name for name in names if name not in measures.registry), measure.name)
     assert isinstance(measure.parameters, Cutoffs)
     info = measures.ParamInfo

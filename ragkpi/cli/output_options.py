@@ -129,7 +129,7 @@ def tell_gates(verdicts: "Sequence[Verdict]", elsewhere: bool) -> None:
     """Say what gates decided: one in a sentence, several in a table if it is not `elsewhere`."""
     if len(verdicts) == 1:
         if verdicts[0].passed:
-            tell(f"note: {verdicts[0].told}")
+            tell(f"note: {verdicts[0].sentence}")
     elif verdicts and not elsewhere:
         from ragkpi.library.evaluation_report import gates_table
 

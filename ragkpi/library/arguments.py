@@ -28,7 +28,7 @@ from ragkpi.ranking.judged import (
     parse_grade_map,
 )
 from ragkpi.ranking.reading import RunInMemory
-from ragkpi.ranking.relevance import READERS, Relevance
+from ragkpi.ranking.relevance import REL_INFO, Relevance
 from ragkpi.reports.names import NamedPath, run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.statistics.decisions import TESTS, CorrectionName, Family, TestName
@@ -417,7 +417,7 @@ _CHECKS: Mapping[str, Callable[[Any], Any]] = {
         for name, kind in _GROUP.items()
         if get_origin(kind) is Literal
     },
-    "rel_info": partial(one_of, "rel_info", choices=tuple(READERS)),
+    "rel_info": partial(one_of, "rel_info", choices=tuple(REL_INFO)),
     "test": partial(one_of, "test", choices=tuple(TESTS)),
     "corpus_size": partial(whole, "corpus_size", least=0),
     "corpus_sizes": _corpus_sizes,

@@ -36,7 +36,9 @@ def verdicts_on_run(
         return baseline_verdicts(baseline, run, gate)
     one, other = (evaluated.by_name[key] for key in keys)
     gate = replace(gate, doubt=_doubt_of(evaluated, *keys, (baseline[0], run[0])))
-    return baseline_verdicts(baseline, run, gate, "equal" if other.ranks_like(one) else "differ")
+    return baseline_verdicts(
+        baseline, run, gate, "equal" if other.has_ranking_of(one) else "differ"
+    )
 
 
 def _doubt_of(

@@ -242,7 +242,7 @@ class EvaluationReport:
             notes += _query_counts(runs, names)
         notes += self.interval_notes()
         gates = [verdict for run in runs for verdict in run.gates]
-        notes += [verdict.told for verdict in gates] if len(gates) == 1 else []
+        notes += [verdict.sentence for verdict in gates] if len(gates) == 1 else []
         if by_query and self.worst is not None:
             notes.append(self.worst.note)
         below = gates_table(gates) if len(gates) > 1 else None
@@ -406,7 +406,7 @@ def gate_checks(verdicts: Sequence[Verdict]) -> list[Check]:
         Check(
             f"{v.name} of {v.run} against {v.baseline or v.limit}",
             "passed" if v.passed else "error",
-            v.told,
+            v.sentence,
         )
         for v in verdicts
     ]

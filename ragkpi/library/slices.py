@@ -25,7 +25,7 @@ from ragkpi.files.query_files import (
 )
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Scores
-from ragkpi.ranking.judged import GivenGains
+from ragkpi.ranking.judged import ExternalGains
 from ragkpi.reports.layout import Report, ReportPart, SlicedReport
 from ragkpi.statistics.units import Clusters
 from ragkpi.wording import counted, listed, octets, visible
@@ -147,13 +147,13 @@ def query_ids_of(path: str | os.PathLike[str]) -> Mapping[bytes, bytes]:
     return read_query_ids(os.fspath(path))
 
 
-def gains_of(gains: Any, of_qrels: Reading) -> GivenGains:
+def gains_of(gains: Any, of_qrels: Reading) -> ExternalGains:
     """Read gains; folding and leaving out documents follow the qrels."""
     if isinstance(gains, str | os.PathLike):
         columns = read_gains(os.fspath(gains))
     else:
         columns = qrels_columns(gains, "gains")._replace(file="gains=")
-    return GivenGains.of(of_qrels.sieve.qrels(columns) if of_qrels.sieve else columns)
+    return ExternalGains.of(of_qrels.sieve.qrels(columns) if of_qrels.sieve else columns)
 
 
 MOST_SLICES = 1000

@@ -361,7 +361,7 @@ def ef(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     return np.column_stack([p_obs(judged, cutoff, m, recall), p_rand(judged, cutoff, m, recall)])
 
 
-@_over_chance(aggregate=BITS, known_as=("BoR",), expected="itself")
+@_over_chance(aggregate=BITS, aliases=("BoR",), expected="itself")
 def bor(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     """Bits-over-Random: how much more often than chance the top K succeeds, in bits.
 

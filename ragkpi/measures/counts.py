@@ -48,7 +48,7 @@ def runid(judged: Judged) -> npt.NDArray[np.object_]:
     return np.full(len(judged.queries), judged.run_id, dtype=object)
 
 
-@_unchanged(aggregate=COUNT, style="integer", reads="any", known_as=("NumQ",))
+@_unchanged(aggregate=COUNT, style="integer", reads="any", aliases=("NumQ",))
 def num_q(judged: Judged) -> FloatArray:
     """Number of queries that the means are over.
 
@@ -60,7 +60,7 @@ def num_q(judged: Judged) -> FloatArray:
     return np.ones(len(judged.queries))
 
 
-@_unchanged(aggregate=SUM, style="integer", known_as=("NumRet",))
+@_unchanged(aggregate=SUM, style="integer", aliases=("NumRet",))
 def num_ret(judged: Judged) -> IntArray:
     """Documents retrieved, after -M and -J, summed over queries.
 
@@ -72,7 +72,7 @@ def num_ret(judged: Judged) -> IntArray:
     return judged.num_ret
 
 
-@_count(bounds=CORNERS_OF_COUNTS, expected="unchanged", known_as=("NumRel",))
+@_count(bounds=CORNERS_OF_COUNTS, expected="unchanged", aliases=("NumRel",))
 def num_rel(judged: Counts) -> IntArray:
     """Relevant documents in the judgements, retrieved or not, summed over queries.
 
@@ -84,7 +84,7 @@ def num_rel(judged: Counts) -> IntArray:
     return judged.num_rel
 
 
-@_count(better="higher", bounds=CORNERS_OF_COUNTS, known_as=("NumRelRet",))
+@_count(better="higher", bounds=CORNERS_OF_COUNTS, aliases=("NumRelRet",))
 def num_rel_ret(judged: Counts) -> IntArray:
     """Relevant documents retrieved, summed over queries.
 
@@ -149,13 +149,13 @@ def utility(judged: Counts, coefficients: tuple[float, ...]) -> FloatArray:
     Source:     trec_eval 10.0
     """
     a, b, c, d = coefficients
-    N = _given_corpus_size(judged)
+    N = _corpus_size_of_user(judged)
     rr, n, R = judged.num_rel_ret, judged.num_ret, judged.num_rel
     gained: FloatArray = a * rr + b * (n - rr) + c * (R - rr) + d * (N + rr - n - R)
     return gained
 
 
-def _given_corpus_size(judged: Counts) -> IntArray:
+def _corpus_size_of_user(judged: Counts) -> IntArray:
     """Return the user's size of the collection, (Q,); 0 if not given."""
     shared = judged.settings.corpus_size or 0
     if not judged.settings.corpus_sizes:
@@ -164,7 +164,7 @@ def _given_corpus_size(judged: Counts) -> IntArray:
     return np.array([single.get(query, shared) for query in judged.queries], dtype=np.int64)
 
 
-@_set(ties="monotone", known_as=("SetP",), resembles=("P", "Prec", "precision"))
+@_set(ties="monotone", aliases=("SetP",), resembles=("P", "Prec", "precision"))
 def set_P(judged: Counts) -> FloatArray:
     """Precision of the whole retrieved set.
 
@@ -176,7 +176,7 @@ def set_P(judged: Counts) -> FloatArray:
     return quotient(judged.num_rel_ret, judged.num_ret)
 
 
-@_set(known_as=("SetRelP",))
+@_set(aliases=("SetRelP",))
 def set_relative_P(judged: Counts) -> FloatArray:
     """Precision of the whole retrieved set relative to the best that is possible.
 
@@ -188,7 +188,7 @@ def set_relative_P(judged: Counts) -> FloatArray:
     return quotient(judged.num_rel_ret, np.minimum(judged.num_ret, judged.num_rel))
 
 
-@_set(ties="monotone", known_as=("SetR",), resembles=("R", "Rec", "recall"))
+@_set(ties="monotone", aliases=("SetR",), resembles=("R", "Rec", "recall"))
 def set_recall(judged: Counts) -> FloatArray:
     """Recall of the whole retrieved set.
 
@@ -200,7 +200,7 @@ def set_recall(judged: Counts) -> FloatArray:
     return quotient(judged.num_rel_ret, judged.num_rel)
 
 
-@_set(known_as=("SetAP",))
+@_set(aliases=("SetAP",))
 def set_map(judged: Counts) -> FloatArray:
     """Unranked average precision: precision times recall of the whole retrieved set.
 
@@ -222,7 +222,7 @@ def _weighs_from_zero(arguments: Mapping[str, Any]) -> bool:
     parameters=RealList((1.0,), "weight", used=1),
     bounds=CORNERS_OF_COUNTS._replace(accepts=_weighs_from_zero),
     question="tradeoff",
-    known_as=("SetF",),
+    aliases=("SetF",),
     resembles=("F1", "f_score", "f1_score"),
 )
 def set_F(judged: Counts, weight: tuple[float, ...]) -> FloatArray:

@@ -288,7 +288,7 @@ _count_ceiling = partial(_evidence, bounds=OTHER_HOLES)
 
 @_weighted(
     bounds=Bounds("counts", outer=_ra_nwg_range, order="ignored", accepts=_top_is_worth_most),
-    known_as=("RA-nWG", "RA_nWG"),
+    aliases=("RA-nWG", "RA_nWG"),
 )
 def ra_nwg(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
     """Rarity-aware normalized weighted gain: the worth of the top K against the best K there are.

@@ -215,7 +215,7 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     parameters=Gains(cutoffs=True),
     bounds=Bounds("corners", accepts=gains_from_zero, ratio=_dcg_ratio),
     expected="itself",
-    known_as=("DCG",),
+    aliases=("DCG",),
 )
 def dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None = None) -> FloatArray:
     """Discounted cumulated gain of the ranking, or with a cutoff of its first K documents.
@@ -252,7 +252,7 @@ def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     bounds=Bounds("staircase", accepts=gains_from_zero, ratio=ndcg_ratio),
     ties="monotone",
     expected="itself",
-    known_as=("nDCG", "normalized_dcg"),
+    aliases=("nDCG", "normalized_dcg"),
 )
 def ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     """Normalised discounted cumulated gain.
@@ -317,7 +317,7 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     bounds=Bounds("staircase", ratio=ndcg_ratio),
     ties="monotone",
     expected="itself",
-    known_as=("nDCG", "normalized_dcg"),
+    aliases=("nDCG", "normalized_dcg"),
 )
 def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
     """Normalised discounted cumulated gain of the first K documents.

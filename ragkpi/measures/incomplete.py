@@ -43,7 +43,7 @@ def _nonrelevant_seen(judged: Judged) -> IntArray:
     return judged.running((judged.level >= 0) & ~judged.relevant)
 
 
-@_skips_holes(known_as=("Bpref",))
+@_skips_holes(aliases=("Bpref",))
 def bpref(judged: Judged) -> FloatArray:
     """Binary preference: how rarely judged nonrelevant documents rank above relevant ones.
 
@@ -74,7 +74,7 @@ def gm_bpref(judged: Judged) -> FloatArray:
     return log(np.maximum(bpref(judged), SMALLEST))
 
 
-@_skips_holes(known_as=("infAP",))
+@_skips_holes(aliases=("infAP",))
 def infAP(judged: Judged) -> FloatArray:
     """Inferred average precision: an estimate of map when only a sample of the pool is judged.
 

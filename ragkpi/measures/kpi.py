@@ -172,7 +172,7 @@ def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
     bounds=UNPROVEN,
     ties="monotone",
     question="gain",
-    known_as=("ERR", "expected_reciprocal_rank"),
+    aliases=("ERR", "expected_reciprocal_rank"),
 )
 def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
     """Expected reciprocal rank: of the document that satisfies a reader who stops there.
@@ -210,7 +210,7 @@ def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
     bounds=COUNTS_HOLES,
     question="incomplete",
     worth="judged",
-    known_as=("Judged",),
+    aliases=("Judged",),
 )
 def judged_share(judged: Judged, cutoff: int) -> FloatArray:
     """Judged share of what is retrieved among the first K documents.

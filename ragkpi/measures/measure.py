@@ -250,7 +250,7 @@ class Measure:
     cautions: tuple[Caution, ...] = ()  # functions that warn of misleading values
     # Its names in other tools, in any capitals. A name with a cutoff (``nDCG@10``) asks for the
     # measure that takes one.
-    known_as: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     # Such names that often mean something else there; they are suggested, and never understood.
     resembles: tuple[str, ...] = ()
     # Which values are better, for marks, wins and gates; ``"neither"`` for counts and properties of
@@ -330,7 +330,7 @@ class Measure:
             aggregate=count_of(self.aggregate),
             style="integer",
             cautions=(),
-            known_as=(),
+            aliases=(),
             resembles=(),
             better="neither",
             bounds=COUNTED,

@@ -50,7 +50,7 @@ _early = partial(
 _AP = ("AP", "MAP", "average_precision")
 
 
-@_cut(rate="at cutoff 1", expected="itself", known_as=("P", "Prec", "precision"))
+@_cut(rate="at cutoff 1", expected="itself", aliases=("P", "Prec", "precision"))
 def P(judged: Counts, cutoff: int) -> FloatArray:
     """Precision: the relevant share of the first K documents.
 
@@ -62,7 +62,7 @@ def P(judged: Counts, cutoff: int) -> FloatArray:
     return judged.num_rel_at(cutoff) / cutoff
 
 
-@_cut(expected="itself", known_as=("R", "Rec", "recall"))
+@_cut(expected="itself", aliases=("R", "Rec", "recall"))
 def recall(judged: Counts, cutoff: int) -> FloatArray:
     """Share of the relevant documents that are among the first K.
 
@@ -90,7 +90,7 @@ def relative_P(judged: Counts, cutoff: int) -> FloatArray:
     rate="always",
     parameters=Cutoffs((1, 5, 10)),
     expected=partial(share_reaching, m=1),
-    known_as=("Success", "hit", "hits", "hit_rate", "hitrate"),
+    aliases=("Success", "hit", "hits", "hit_rate", "hitrate"),
 )
 def success(judged: Counts, cutoff: int) -> FloatArray:
     """Whether any relevant document is among the first K; its mean is the hit rate.
@@ -107,7 +107,7 @@ def success(judged: Counts, cutoff: int) -> FloatArray:
     bounds=STAIRCASE_ALONE,
     ties="monotone",
     expected="itself",
-    known_as=("Rprec", "R-precision", "r_precision"),
+    aliases=("Rprec", "R-precision", "r_precision"),
 )
 def Rprec(judged: Counts) -> FloatArray:
     """Precision at R, the number of relevant documents of the query.
@@ -154,7 +154,7 @@ def _mean_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
     bounds=CORNERS,
     ties="monotone",
     expected=_expected_recip_rank,
-    known_as=("RR", "MRR", "reciprocal_rank"),
+    aliases=("RR", "MRR", "reciprocal_rank"),
 )
 def recip_rank(judged: Counts, cutoff: int | None = None) -> FloatArray:
     """Reciprocal rank of the first relevant document; its mean is MRR.
@@ -190,7 +190,7 @@ def _expected_average_precision(judged: Judged, cutoff: int | None = None) -> Fl
     return quotient(judged.per_query(np.where(judged.relevant, precision, 0.0)), judged.num_rel)
 
 
-@_early("map", ties="monotone", expected=_expected_average_precision, known_as=_AP)
+@_early("map", ties="monotone", expected=_expected_average_precision, aliases=_AP)
 def average_precision(judged: Counts) -> FloatArray:
     """Average precision: mean of the precision at each relevant document; its mean is MAP.
 
@@ -214,7 +214,7 @@ def gm_map(judged: Counts) -> FloatArray:
     return log(np.maximum(average_precision(judged), SMALLEST))
 
 
-@_cut(bounds=STAIRCASE, expected=_expected_average_precision, question="early", known_as=_AP)
+@_cut(bounds=STAIRCASE, expected=_expected_average_precision, question="early", aliases=_AP)
 def map_cut(judged: Counts, cutoff: int) -> FloatArray:
     """Average precision over the first K documents, still divided by all relevant ones.
 
@@ -274,7 +274,7 @@ def _relevant_at(judged: Counts, point: float) -> FloatArray:
 @_early(
     parameters=RealCutoffs(RECALL_POINTS),
     bounds=COSTLY,
-    known_as=("IPrec",),
+    aliases=("IPrec",),
 )
 def iprec_at_recall(judged: Judged, point: float) -> FloatArray:
     """Interpolated precision at a recall point.

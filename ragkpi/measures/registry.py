@@ -33,6 +33,7 @@ from ragkpi.measures.parameters import (
 )
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.relevance import REL_INFO
 from ragkpi.wording import did_you_mean
 
 # The position of typed text: the number of the request, and of its parameter.
@@ -64,7 +65,7 @@ _ELSEWHERE: Mapping[str, tuple[str, str, str, str]] = {"accuracy": _ACCURACY, "a
 _Leveled: TypeAlias = tuple[str, int | None]
 
 
-class _Chosen:
+class _MeasureRequests:
     """All parameters that a command line requests of one measure at one level."""
 
     def __init__(self) -> None:
@@ -109,7 +110,7 @@ class _Parser:
 
     def __init__(self, measures: Mapping[str, Measure]) -> None:
         self.measures = measures
-        self.chosen: dict[tuple[str, int | None], _Chosen] = {}  # by measure and level
+        self.chosen: dict[tuple[str, int | None], _MeasureRequests] = {}  # by measure and level
 
     def metrics(self) -> list[Metric]:
         """Return the metrics in the order in which they were typed."""
@@ -142,7 +143,7 @@ class _Parser:
             raise bad_request(
                 text, None, f"nothing follows the dot; give {plain} or {plain}.PARAMS"
             )
-        chosen = self.chosen.setdefault((name, level), _Chosen())
+        chosen = self.chosen.setdefault((name, level), _MeasureRequests())
         if not dot:
             chosen.plain = True
             chosen.positions.setdefault(None, (number, 0))
@@ -186,7 +187,8 @@ class _Parser:
 
     def _refuse(self, text: str) -> NoReturn:
         name = re.split(r"[.(@]", text, maxsplit=1)[0]
-        names = [one for one in (*self.measures, *NICKNAMES) if not one.startswith("num_q_")]
+        measures = (measure for measure in self.measures if not measure.startswith("num_q_"))
+        names = [*measures, *NICKNAMES]
         advice = did_you_mean(name, names, "'ragkpi measures' lists them all")
         if translation := _translate(text, self.measures):
             plain, level = translation
@@ -249,7 +251,7 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
     candidates = [
         each
         for each in measures.values()
-        if name in map(str.casefold, (*each.known_as, *each.resembles))
+        if name in map(str.casefold, (*each.aliases, *each.resembles))
     ]
     if not candidates:
         return None
@@ -482,15 +484,6 @@ def find_plugins() -> Mapping[str, Measure]:
                 raise UsageError(f"{origin}: the name '{measure.name}' is taken; choose another")
             plugins[measure.name] = measure
     return plugins
-
-
-# The formats of -R, and which measures read each.
-REL_INFO: Mapping[str, RelInfo] = {
-    "qrels": "qrels",
-    "qrels_jg": "qrels_jg",
-    "prefs": "prefs",
-    "qrels_prefs": "prefs",
-}
 
 
 def default_request(rel_info: str) -> str:

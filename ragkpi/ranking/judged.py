@@ -99,11 +99,11 @@ class Worth(NamedTuple):
     """The worth of each judgement, (J,), and whether it has a gain, (J,)."""
 
     gain: FloatArray
-    named: BoolArray
+    has_gain: BoolArray
 
 
 @dataclass(frozen=True, eq=False)
-class GivenGains:
+class ExternalGains:
     """Gains from a file or from memory, ready for any qrels."""
 
     grouped: Judgements  # the documents with a gain
@@ -111,7 +111,7 @@ class GivenGains:
     _worth_of: dict[int, tuple[Judgements, Worth]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, columns: QrelsColumns) -> GivenGains:
+    def of(cls, columns: QrelsColumns) -> ExternalGains:
         """Group gains by query; `DataError` if a document has two."""
         grouped = group_judgements(columns)
         gain = grouped.level.astype(np.float64) if grouped.gain is None else grouped.gain
@@ -152,14 +152,14 @@ class GivenGains:
             )
         worth = Worth(np.zeros(len(judgements.level)), np.zeros(len(judgements.level), dtype=bool))
         worth.gain[row] = self.gain[line]
-        worth.named[row] = True
+        worth.has_gain[row] = True
         return worth
 
     def notes(self, judgements: Judgements, relevance_level: int) -> list[str]:
         """Return notes on relevant documents without a gain and on gains without judgements."""
         notes = []
         relevant = judgements.level >= max(relevance_level, 1)
-        lacking = int((relevant & ~self.worth(judgements).named).sum())
+        lacking = int((relevant & ~self.worth(judgements).has_gain).sum())
         if lacking:
             have = counted(lacking, "relevant document has", "relevant documents have")
             notes.append(f"{have} no gain in {self.grouped.file}: worth 0")
@@ -171,7 +171,11 @@ class GivenGains:
 
 
 def gains_of(
-    judgements: Judgements, gains: GivenGains | None, number: IntArray, queries: int, hits: IntArray
+    judgements: Judgements,
+    gains: ExternalGains | None,
+    number: IntArray,
+    queries: int,
+    hits: IntArray,
 ) -> RealGains | None:
     """Return the gains of a judged run; None if its levels are its gains.
 
@@ -216,7 +220,7 @@ class Settings:
     unjudged: Unjudged = "kept"
     max_retrieved: int | None = None  # keep only this many top documents of each query (-M)
     ties: TieOrder = "id"
-    gains: GivenGains | None = None  # of judged documents, unless levels are gains
+    gains: ExternalGains | None = None  # of judged documents, unless levels are gains
     only_query: bytes | None = None  # evaluate this query alone (-D 0.QID)
     corpus_size: int | None = None  # how many documents could have been retrieved (-N)
     corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)  # of single queries

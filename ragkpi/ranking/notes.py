@@ -24,7 +24,7 @@ _MOST_OUTSIDE = 0.2  # the share of judged top documents that a pool may lack
 
 
 def doubts(
-    judged: Judged, judgements: Judgements, seen: Beginning, unknown: list[bytes]
+    judged: Judged, judgements: Judgements, sample: Beginning, unknown: list[bytes]
 ) -> Iterator[str]:
     """Yield doubts about a judged run; the qrels lack its `unknown` queries."""
     level = judged.settings.relevance_level
@@ -47,10 +47,10 @@ def doubts(
             f"{'differs' if len(meant) == 1 else 'differ'} from judged ones {OF_QUERIES}: "
             f"{named(mine)} where the qrels have {named(theirs)}"
         )
-    if alike := _documents_alike(judgements, seen):
+    if alike := _documents_alike(judgements, sample):
         mine, theirs = alike[0]
         yield (
-            f"{counted(len(alike), 'document id')} of the first {len(seen.documents)} "
+            f"{counted(len(alike), 'document id')} of the first {len(sample.documents)} "
             f"{'differs' if len(alike) == 1 else 'differ'} from judged ones {OF_DOCUMENTS}: "
             f"{named(mine)} where the qrels have {named(theirs)}; give both the same ids "
             f"({spell('max_passage', '#')} folds passages)"
@@ -61,22 +61,22 @@ def doubts(
         which = f"no document in the top {_TOP} of any query"
         if not (judged.level >= 0).any():
             which = f"none of the {counted(retrieved, 'document')} retrieved for judged queries"
-        example = f" such as {named(seen.documents[0][1])}" if seen.documents else ""
+        example = f" such as {named(sample.documents[0][1])}" if sample.documents else ""
         yield (
             f"{which} is judged: the run has ids{example}, the qrels such as "
             f"{named(judgements.document[0])}; is it the same collection? 'ragkpi inspect' "
             "compares their ids"
         )
-    if seen.rising > seen.ordered / 2:
+    if sample.rising > sample.ordered / 2:
         yield (
-            f"scores rise down the file in {seen.rising} of the first "
-            f"{counted(seen.ordered, 'ranking')}: are they distances? The highest ranks first; "
+            f"scores rise down the file in {sample.rising} of the first "
+            f"{counted(sample.ordered, 'ranking')}: are they distances? The highest ranks first; "
             f"{spell('scores', 'distance')} reverses that"
         )
-    if 2 * seen.flat > seen.several:
+    if 2 * sample.flat > sample.several:
         yield (
-            f"all documents have one score in {seen.flat} of the first "
-            f"{counted(seen.several, 'ranking')}: their ids alone decide the order"
+            f"all documents have one score in {sample.flat} of the first "
+            f"{counted(sample.several, 'ranking')}: their ids alone decide the order"
         )
     yield from _outside_pool(judged, top)
 
@@ -93,10 +93,10 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
         )
 
 
-def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[bytes, bytes]]:
+def _documents_alike(judgements: Judgements, sample: Beginning) -> list[tuple[bytes, bytes]]:
     """Return unjudged documents of the run with the judged documents they look like."""
-    queries = np.array([query for query, _ in seen.documents], dtype=np.int64)
-    documents = [document for _, document in seen.documents]
+    queries = np.array([query for query, _ in sample.documents], dtype=np.int64)
+    documents = [document for _, document in sample.documents]
     rows = judgements.meant(queries, Tokens.from_strings(documents)).tolist()
     pairs = zip(documents, rows, strict=True)
     return [(document, judgements.document[row]) for document, row in pairs if row >= 0]
@@ -165,12 +165,12 @@ def unanswerable_notes(queries: Sequence[bytes], unanswerable: BoolArray) -> lis
     ]
 
 
-def assumption_notes(judged: Judged, seen: int) -> list[str]:
-    """Return notes on an assumed corpus size (`seen`) and the pool's gaps."""
+def assumption_notes(judged: Judged, size: int) -> list[str]:
+    """Return notes on an assumed corpus `size` and the pool's gaps."""
     notes = []
-    if seen:
+    if size:
         notes.append(
-            f"no corpus size is given: N = {seen}, the documents seen, makes every bor a lower "
+            f"no corpus size is given: N = {size}, the documents seen, makes every bor a lower "
             f"bound; give the real one with {spell('corpus_size')} or RAGKPI_CORPUS_SIZE"
         )
     if judged.pool is not None:

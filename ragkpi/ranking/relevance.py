@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from ragkpi.files.formats import Reading, read_any_qrels
 from ragkpi.ranking.judge import Coverage, judge
@@ -54,21 +53,21 @@ class Qrels(Mapping[str, dict[str, float]]):
         return judge(self.judgements, hits, settings)
 
 
-def _read_qrels(path: str, reading: Reading | str | None = None) -> Relevance:
-    return Qrels(group_judgements(read_any_qrels(path, reading, "gains")))
+REL_INFO: Mapping[str, Literal["qrels", "qrels_jg", "prefs"]] = {
+    "qrels": "qrels",
+    "qrels_jg": "qrels_jg",
+    "prefs": "prefs",
+    "qrels_prefs": "prefs",
+}
+"""The formats of -R, and which measures read each."""
 
 
-def _read_assessors(path: str, _: Reading | str | None = None, *, format_name: str) -> Relevance:
+def read_relevance(
+    path: str, rel_info: str = "qrels", reading: Reading | str | None = None
+) -> Relevance:
+    """Read a file in a format of -R; of plain qrels the file's own format is recognised."""
+    if rel_info == "qrels":
+        return Qrels(group_judgements(read_any_qrels(path, reading, "gains")))
     from ragkpi.ranking import preferences
 
-    return preferences.READERS[format_name](path)
-
-
-# By -R: from a path and the `Reading` of plain qrels (None: recognised) to relevance.
-READERS: Mapping[str, Callable[..., Relevance]] = {
-    "qrels": _read_qrels,
-    **{
-        name: partial(_read_assessors, format_name=name)
-        for name in ("qrels_jg", "prefs", "qrels_prefs")
-    },
-}
+    return preferences.READERS[rel_info](path)

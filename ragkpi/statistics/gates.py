@@ -174,7 +174,7 @@ class Verdict:
     undecided: str = ""
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """What a reader of a report has to know."""
         over = counted(self.queries, "query", "queries")
         end = f"; it could have missed {self.unseen}" if self.passed and self.unseen else ""

@@ -3,7 +3,7 @@
 import pytest
 
 from ragkpi.errors import InputError
-from ragkpi.ranking.relevance import READERS
+from ragkpi.ranking.relevance import REL_INFO, read_relevance
 
 
 @pytest.fixture
@@ -11,7 +11,7 @@ def read(tmp_path):
     def read(rel_info, text):
         path = tmp_path / "relevance"
         path.write_bytes(text)
-        return READERS[rel_info](str(path))
+        return read_relevance(str(path), rel_info)
 
     return read
 
@@ -51,6 +51,6 @@ def test_reads_decimals_blanks_comments_and_any_white_space(read):
     assert first == second != other
 
 
-@pytest.mark.parametrize("rel_info", READERS)
+@pytest.mark.parametrize("rel_info", REL_INFO)
 def test_a_file_of_comments_judges_nothing(read, rel_info):
     assert read(rel_info, b"# nothing\n").judgements.queries == []

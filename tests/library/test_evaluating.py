@@ -33,7 +33,7 @@ def test_a_missed_limit_is_an_error_and_may_be_kept_beside_the_values():
     assert [verdict.passed for verdict in kept.verdicts] == [False]
     assert [type(problem) for problem in kept.problems] == [ragkpi.GateFailedError]
     (verdict,) = ragkpi.evaluate(JUDGED, HALF, "P.1", fail_under={"P_1": 0.5}).verdicts
-    assert verdict.told.startswith("gate passed: run: P_1 is 0.5, ")
+    assert verdict.sentence.startswith("gate passed: run: P_1 is 0.5, ")
 
 
 def test_one_run_is_over_all_judged_queries():

@@ -5,7 +5,7 @@ import pytest
 from ragkpi.measures import preferences
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import read_run
-from ragkpi.ranking.relevance import READERS
+from ragkpi.ranking.relevance import read_relevance
 
 # Ranked a, b, c; x and y are not retrieved.
 RUN = "".join(f"1 Q0 {document} 0 {-rank} made\n" for rank, document in enumerate("abc"))
@@ -41,7 +41,7 @@ BY_HAND = {
 def test_by_hand(tmp_path, name):
     (tmp_path / "prefs").write_text(FIRST + SECOND)
     (tmp_path / "run").write_text(RUN)
-    judgements = READERS["prefs"](str(tmp_path / "prefs"))
+    judgements = read_relevance(str(tmp_path / "prefs"), "prefs")
     hits = read_run(str(tmp_path / "run"), judgements.judgements)
     judged, _ = judgements.judge(hits, Settings())
     (function,) = (m.function for m in preferences.MEASURES if m.name == name)

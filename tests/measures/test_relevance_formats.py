@@ -2,13 +2,12 @@ import pytest
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.registry import (
-    REL_INFO,
     default_request,
     find_metrics,
     refuse_unserved,
 )
 from ragkpi.ranking.judged import Settings
-from ragkpi.ranking.relevance import READERS
+from ragkpi.ranking.relevance import REL_INFO
 from tests.made_scores import metric
 
 pytestmark = pytest.mark.usefixtures("command_line")
@@ -24,10 +23,6 @@ READS = {
 
 def values(*names):
     return [metric(name, reads=READS[name]) for name in names]
-
-
-def test_every_format_is_read():
-    assert set(READERS) == set(REL_INFO)
 
 
 @pytest.mark.parametrize(

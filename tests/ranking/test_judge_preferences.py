@@ -8,7 +8,7 @@ from ragkpi.errors import DataError, NothingInCommonError
 from ragkpi.measures import preferences
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import read_run
-from ragkpi.ranking.relevance import READERS
+from ragkpi.ranking.relevance import read_relevance
 from tests.slow_reference import preferences as twin
 
 MEASURES = {m.name: m.function for m in preferences.MEASURES if m.reads == "prefs"}
@@ -35,7 +35,7 @@ def judge(tmp_path):
                 for document, score in scores.items()
             )
         )
-        read = READERS[rel_info](str(relevance))
+        read = read_relevance(str(relevance), rel_info)
         return read.judge(read_run(str(results), read.judgements), settings)[0]
 
     return judge

@@ -10,7 +10,7 @@ from ragkpi.measures.incomplete import unj
 from ragkpi.measures.precision import P, Rprec_mult, average_precision
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import read_run
-from ragkpi.ranking.relevance import READERS
+from ragkpi.ranking.relevance import read_relevance
 
 MEASURES = [
     num_ret,
@@ -35,7 +35,7 @@ def judge(tmp_path):
                 for document, score in scores.items()
             )
         )
-        relevance = READERS[rel_info](str(qrels))
+        relevance = read_relevance(str(qrels), rel_info)
         return relevance.judge(read_run(str(results), relevance.judgements), settings)[0]
 
     return judge

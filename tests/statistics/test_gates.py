@@ -183,7 +183,7 @@ def test_a_passed_gate_says_what_it_could_have_missed(difference, n, missed, dec
     old, new = paired(difference, 0.1, n)
     gate = BaselineGate(Margin(0.05), decided_by)
     (verdict,) = baseline_verdicts(("old", old), ("new", new), gate)
-    assert verdict.told.endswith(f", over {n} queries; it could have missed {missed}")
+    assert verdict.sentence.endswith(f", over {n} queries; it could have missed {missed}")
 
 
 def test_no_run_can_lose_more_than_the_baseline_has():
@@ -191,9 +191,9 @@ def test_no_run_can_lose_more_than_the_baseline_has():
     old, new = scores([(MAP, [0.0, 1.0])]), scores([(MAP, [1.0, 1.0])])
     (verdict,) = baseline_verdicts(("old", old), ("new", new), BaselineGate())
     assert verdict.difference.interval.low < -5
-    assert " a loss of 0.5000, " in verdict.told
+    assert " a loss of 0.5000, " in verdict.sentence
     (verdict,) = baseline_verdicts(("old", new), ("new", old), BaselineGate(Margin(0.9)))
-    assert " a loss of 1.0000, " in verdict.told
+    assert " a loss of 1.0000, " in verdict.sentence
 
 
 def test_a_passed_gate_could_have_missed_clusters():
@@ -202,7 +202,7 @@ def test_a_passed_gate_could_have_missed_clusters():
     clusters = {query: str(row // 3) for row, query in enumerate(old.queries)}
     gate = BaselineGate(procedure=Procedure(bootstrap=Bootstrap(clusters=clusters)))
     (verdict,) = baseline_verdicts(("old", old), ("new", new), gate)
-    assert verdict.told.endswith(" 1 in 2 clusters")
+    assert verdict.sentence.endswith(" 1 in 2 clusters")
 
 
 def test_messages_add_up():
@@ -249,7 +249,8 @@ def test_several_values_share_the_chance_of_a_false_failure():
         runs = [scores([(metric(f"m{i}"), rows) for i in range(number)]) for rows in (old, new)]
         found = baseline_verdicts(("old", runs[0]), ("new", runs[1]), BaselineGate())
         assert [verdict.passed for verdict in found] == passed
-        assert all(("corrected for 4 tests" in verdict.told) == (number == 4) for verdict in found)
+        for verdict in found:
+            assert ("corrected for 4 tests" in verdict.sentence) == (number == 4)
 
 
 def test_equal_systems_seldom_fail_where_being_worse_must_be_shown():
@@ -322,7 +323,7 @@ def test_few_queries_that_differ_are_said_and_fail_no_run(lost):
     (verdict,) = baseline_verdicts(*runs, BaselineGate())
     assert verdict.passed
     said = f"with {lost} of 12 queries that differ "
-    assert (said in verdict.told) == bool(lost)
+    assert (said in verdict.sentence) == bool(lost)
     assert (said in verdict.document()["says"]) == bool(lost)
 
 

@@ -31,7 +31,7 @@ from ragkpi.questions.agree.study import (
     shared_queries,
 )
 from ragkpi.ranking.judged import parse_levels
-from ragkpi.ranking.relevance import READERS, Qrels, Relevance
+from ragkpi.ranking.relevance import Qrels, Relevance, read_relevance
 from ragkpi.reports.output_files import replacing
 from ragkpi.wording import counted
 
@@ -90,11 +90,12 @@ def agree(
     judgements = []
     judges = _judges(qrels, other, reference)
     for place, judge in enumerate(judges.values()):
-        read = READERS["qrels"](judge, call.qrels_format) if isinstance(judge, str) else judge
+        if isinstance(judge, str):
+            judge = read_relevance(judge, reading=call.qrels_format)
         levels, argument = (map_other, "map_other") if place else (map_levels, "map_levels")
         if isinstance(levels, str):
             levels = parse_levels(levels, spell(argument), _NO_LEVEL_MAP)
-        judgements.append(mapped(read.judgements, levels or {}, spell(argument)))
+        judgements.append(mapped(judge.judgements, levels or {}, spell(argument)))
     together = panel(list(judges), judgements)
     doubt = scales_differ(together)
     if doubt and not (map_levels or map_other):

@@ -29,7 +29,7 @@ from ragkpi.library.arguments import AnyQrels, HowRead, one_of, readings_of
 from ragkpi.library.call import qrels_of
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import DEEPEST, ScatteredQueryError, pushed, refusals
-from ragkpi.ranking.relevance import READERS, Qrels, Relevance
+from ragkpi.ranking.relevance import REL_INFO, Qrels, Relevance, read_relevance
 from ragkpi.reports.output_files import replacing
 from ragkpi.wording import counted, decoded, listed
 
@@ -152,9 +152,9 @@ def read_qrels(
     >>> dict(qrels)
     {'q1': {'d1': 1}}
     """
-    one_of("rel_info", rel_info, list(READERS))
+    one_of("rel_info", rel_info, list(REL_INFO))
     data = qrels_of(qrels, rel_info)
-    return READERS[rel_info](data, file_format) if isinstance(data, str) else data
+    return read_relevance(data, rel_info, file_format) if isinstance(data, str) else data
 
 
 def read_run(

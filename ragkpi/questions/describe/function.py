@@ -157,7 +157,7 @@ def _search(names: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, 
 
     def text(measure: Measure) -> str:
         return " ".join(
-            [measure.name, measure.help.splitlines()[0], *measure.known_as, *measure.resembles]
+            [measure.name, measure.help.splitlines()[0], *measure.aliases, *measure.resembles]
         ).casefold()
 
     words = [name.casefold() for name in names]
