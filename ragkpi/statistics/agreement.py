@@ -189,9 +189,6 @@ def p_of_chance(counts: FloatArray, levels: FloatArray) -> float:
     return float(2 * special().stdtr(queries - 1, -mean / error))
 
 
-# p of rank-biased overlap: the probability of reading on to the next system.
-PERSISTENCE = 0.9
-
 RankAgreement = Callable[[FloatArray, FloatArray], FloatArray]
 
 
@@ -248,34 +245,6 @@ def pearson_of_values(reference: FloatArray, other: FloatArray) -> FloatArray:
     return _where_ordered(r, reference, other)
 
 
-def rank_biased_overlap(
-    reference: FloatArray, other: FloatArray, persistence: float = PERSISTENCE
-) -> FloatArray:
-    """Rank-biased overlap of the two orders, from 0 to 1, extrapolated beyond their ends.
-
-    Formula:    p^R + (1 - p) / p * sum over d = 1..R of p^d * X_d / d, X_d the overlap of the
-                first d of both orders; all R are in both, so the overlap beyond the end is whole
-    Ties:       the mean over all ways to break them
-    Source:     W. Webber, A. Moffat and J. Zobel, A similarity measure for indefinite rankings,
-                TOIS 28, 2010, equation 32
-    """
-    systems = reference.shape[-1]
-    depth = np.arange(1, systems + 1)
-    within = _within(reference, depth) * _within(other, depth)
-    overlap = within.sum(axis=-2) / depth
-    weights = (1.0 - persistence) * persistence ** (depth - 1.0)
-    value = persistence**systems + (overlap * weights).sum(axis=-1)
-    return _where_ordered(np.asarray(value), reference, other)
-
-
-def _within(values: FloatArray, depth: npt.NDArray[np.int64]) -> FloatArray:
-    """Return the probability that each system is among the first d, (..., R, D), ties at random."""
-    above = _order(values)
-    first = (above > 0).sum(axis=-1)[..., np.newaxis]
-    size = (above == 0).sum(axis=-1)[..., np.newaxis]
-    return np.asarray(np.clip((depth - first) / size, 0.0, 1.0))
-
-
 def _order(values: FloatArray) -> npt.NDArray[np.int8]:
     """Compare all pairs of systems: 1 where j's value is greater than i's, (..., i, j)."""
     row, column = values[..., :, np.newaxis], values[..., np.newaxis, :]
@@ -296,6 +265,5 @@ RANK_AGREEMENTS: Mapping[str, RankAgreement] = {
     "tau_ap": tau_ap,
     "spearman": spearman_of_orders,
     "pearson": pearson_of_values,
-    "rbo": rank_biased_overlap,
 }
 """By the names in answers; the first argument is the reference."""

@@ -30,7 +30,6 @@ from ragkpi.questions.agree.study import (
     PairAgreement,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
-from ragkpi.statistics.agreement import PERSISTENCE
 from ragkpi.wording import counted, decoded, rounded, with_interval
 
 _DOCUMENTS_NAMED = 3  # per query
@@ -169,7 +168,7 @@ def _computed(agreement: Agreement) -> Iterator[str]:
     if agreement.runs:
         yield (
             f"values: under each judge by all that this judge judged; tau_ap: {others} against the "
-            f"reference {reference}; rbo: p = {PERSISTENCE}, extrapolated"
+            f"reference {reference}"
         )
         yield (
             "p of two runs: under each judge, the step-down test of all pairs of compare "

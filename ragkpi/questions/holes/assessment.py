@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -14,7 +14,6 @@ from ragkpi.bounds.search import Trials, spread_if_one_judged, spreads
 from ragkpi.bounds.unjudged import Holes, SmallInts
 from ragkpi.interface import with_progress
 
-_UNJUDGED = -1
 _ROUNDING = 1e-13
 _NAMED_AT_ONCE = 1 << 16
 
@@ -151,22 +150,3 @@ def _remove(trials: Trials, removed: FloatArray, of_others: FloatArray) -> float
 def _cleaned(gain: FloatArray) -> FloatArray:
     """Set rounding errors to 0, so that a hole without effect is no candidate."""
     return np.where(np.abs(gain) < _ROUNDING, 0.0, gain)
-
-
-def assessment_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:
-    """Yield a header, then tab-separated lines of `query document share runs rank`."""
-    yield b"query\tdocument\tshare\truns\tbest_rank\n"
-    for candidate in listed:
-        yield b"%b\t%b\t%.6g\t%d\t%d\n" % (
-            candidate.query,
-            candidate.document,
-            candidate.share,
-            candidate.runs,
-            candidate.rank,
-        )
-
-
-def open_qrels_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:
-    """Yield qrels lines of level -1, "in the pool but unjudged", for assessors to edit."""
-    for candidate in listed:
-        yield b"%b 0 %b %d\n" % (candidate.query, candidate.document, _UNJUDGED)

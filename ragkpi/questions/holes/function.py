@@ -25,12 +25,7 @@ from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
 from ragkpi.library.slices import QuerySlice, queries_of, with_slices
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
-from ragkpi.questions.holes.assessment import (
-    Candidate,
-    assessment_lines,
-    candidates,
-    open_qrels_lines,
-)
+from ragkpi.questions.holes.assessment import Candidate, candidates
 from ragkpi.reports.layout import Answer
 
 BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")
@@ -51,11 +46,20 @@ class HolesResult(Result):
 
     def assessment_lines(self) -> Iterator[bytes]:
         """Yield the lines of ``--assess``: a header, and a line per document to judge."""
-        return assessment_lines(self.to_judge)
+        yield b"query\tdocument\tshare\truns\tbest_rank\n"
+        for candidate in self.to_judge:
+            yield b"%b\t%b\t%.6g\t%d\t%d\n" % (
+                candidate.query,
+                candidate.document,
+                candidate.share,
+                candidate.runs,
+                candidate.rank,
+            )
 
     def open_qrels_lines(self) -> Iterator[bytes]:
         """Yield the lines of ``--assess-qrels``: qrels of level -1, for assessors to edit."""
-        return open_qrels_lines(self.to_judge)
+        for candidate in self.to_judge:
+            yield b"%b 0 %b -1\n" % (candidate.query, candidate.document)
 
 
 def holes(
