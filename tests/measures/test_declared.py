@@ -20,7 +20,7 @@ LINES = {  # of one judgement, by the format that a measure reads
     "prefs": "{query} {group} 0 {document} {level}\n",
 }
 NUMERIC = [name for name, measure in all_measures().items() if measure.numeric]
-SETTINGS = Settings(corpus_size=40, grade_map=parse_grade_map("0=1,1=2,2=3,3=4,4=5"))
+SETTINGS = Settings(corpus_size=100, grade_map=parse_grade_map("0=1,1=2,2=3,3=4,4=5"))
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +38,18 @@ def judged(tmp_path_factory):
             for query in "abcd":
                 documents = [f"{query}{number}" for number in range(draw.choice([1, 3, 30]))]
                 levels = draw.choice([[0], [0, 1], [0, 0, 1, 2, 3, 4]])
-                for document in draw.sample(documents, draw.randint(1, len(documents))):
+                judged = draw.sample(documents, draw.randint(1, len(documents)))
+                if case == 0:  # the best that there is
+                    most = {"a": 5, "b": 10, "c": 20, "d": 100}[query]
+                    documents = judged = [f"{query}{number}" for number in range(most)]
+                    levels = [4]
+                for document in judged:
                     for group in "xy"[: 2 if form != "qrels" else 1]:
                         level = draw.choice(levels)
                         given = {"query": query, "document": document, "group": group}
                         lines.append(line.format(level=level, **given))
-                for document in draw.sample(documents, draw.randint(1, len(documents))):
+                ranked = draw.sample(documents, draw.randint(1, len(documents)))
+                for document in judged if case == 0 else ranked:
                     run.append(f"{query} Q0 {document} 0 {draw.randint(1, 9)} run\n")
             (folder / f"{form}{case}").write_text("".join(lines))
             (folder / f"{form}{case}.run").write_text("".join(run))
@@ -68,3 +74,17 @@ def test_values_are_within_the_declared_range(judged, name):
             assert (every <= high + 1e-12).all(), (column.name, every.max(), high)
             if column.metric.is_rate:
                 assert set(values[~np.isnan(values)].tolist()) <= {0.0, 1.0}, column.name
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+def test_the_declared_range_is_no_wider_than_the_values(judged, name):
+    """Gates refuse limits by it; a perfect run and useless ones come near to both ends."""
+    form, (low, high) = all_measures()[name].reads, all_measures()[name].range
+    runs, metrics = judged["qrels" if form == "any" else form], find_metrics([name])
+    values = [
+        np.append(c.per_query, c.summary) for run in runs for c in score(run, metrics).columns
+    ]
+    reached = np.concatenate(values).astype(float)
+    if np.isfinite(high - low):
+        assert np.nanmax(reached) >= low + 0.7 * (high - low)
+        assert np.nanmin(reached) <= low + 0.3 * (high - low)
