@@ -23,22 +23,22 @@ class UsageError(RagkpiError):
 class InputError(RagkpiError):
     """A file is unreadable or its content invalid.
 
-    The text is ``file:line: found; expected``, with the physical, 1-based line number;
+    The text is ``file:line: fault; expected``, with the physical, 1-based line number;
     ``line`` is left out if the error concerns the whole file. `args` stay as they were given, for
     pickle, which calls the constructor with them.
     """
 
     exit_status = 2
 
-    def __init__(self, file: str, line: int | None, found: str, expected: str) -> None:
+    def __init__(self, file: str, line: int | None, fault: str, expected: str) -> None:
         self.file = file
         self.line = line
-        self.found = found
+        self.fault = fault
         self.expected = expected
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.found}; {self.expected}"
+        return f"{place}: {self.fault}; {self.expected}"
 
 
 class UnreadableError(InputError):
@@ -88,7 +88,7 @@ class CommandError(InputError):
         expected = (
             "expected this command" if len(commands) == 1 else "expected one of these commands"
         )
-        super().__init__(problem.file, problem.line, problem.found, expected)
+        super().__init__(problem.file, problem.line, problem.fault, expected)
         self.commands = commands
 
 

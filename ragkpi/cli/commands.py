@@ -206,11 +206,3 @@ def command_of(name: str) -> OptionGroup:
     question = name and (COMMANDS[name].question or name)
     page = f"ragkpi.questions.{question}.command" if name else "ragkpi.cli.help_pages"
     return getattr(import_module(page), name or "ragkpi")  # type: ignore[no-any-return]
-
-
-def usage_of(name: str) -> str:
-    """Return how a command is called, with its arguments."""
-    if not name:
-        return "ragkpi [OPTIONS] COMMAND [ARGS]..."
-    places = [one.metavar for one in command_of(name).options() if not one.names]
-    return " ".join(["ragkpi", name, "[OPTIONS]", *places])

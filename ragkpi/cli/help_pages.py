@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from shutil import get_terminal_size
 from typing import Literal
 
-from ragkpi.cli.commands import COMMANDS, TASKS, command_of, usage_of
-from ragkpi.cli.options import REQUIRED, Declaration, command, option
+from ragkpi.cli.commands import COMMANDS, TASKS, command_of
+from ragkpi.cli.options import REQUIRED, Declaration, command, option, usage_of
 from ragkpi.kernel import READER
 from ragkpi.version import __version__
 from ragkpi.wording import text_lines
@@ -91,8 +91,9 @@ def ragkpi(
 
 def help_page(name: str, page: HelpPage = "all") -> str:
     """Return the help page of a command; "" returns the list of commands."""
-    command = command_of(name)
+    program, command = f"ragkpi {name}".rstrip(), command_of(name)
     options = command.options()
+    usage = usage_of(program, options) if name else f"{program} [OPTIONS] COMMAND [ARGS]..."
     paragraphs = (command.function.__doc__ or "").strip().split("\n\n")
     if page == "common":
         paragraphs = paragraphs[:1]
@@ -103,11 +104,11 @@ def help_page(name: str, page: HelpPage = "all") -> str:
     for task, heading in TASKS.items() if not name else ():
         listed = [(other, one.purpose) for other, one in COMMANDS.items() if one.task == task]
         groups[heading] = listed
-    lines = list(_lines(usage_of(name), paragraphs, groups))
+    lines = list(_lines(usage, paragraphs, groups))
     if name:
         lines += [f"\n{_bold('Examples:')}\n", *(f"  {line}\n" for line in COMMANDS[name].examples)]
     if page == "common":
-        lines += [f"\nMore, with all options: ragkpi {f'{name} ' if name else ''}--help\n"]
+        lines += [f"\nMore, with all options: {program} --help\n"]
     return "".join(lines)
 
 

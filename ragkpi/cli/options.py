@@ -176,16 +176,18 @@ def _read_as(annotated: Any, option: Declaration) -> Declaration:
     return option._replace(type=annotated, many=many, default=default, choices=choices)
 
 
-def values_of(
-    options: Sequence[Declaration], words: Sequence[str], usage: str = ""
-) -> dict[str, Any]:
-    """Return the value of every option and argument; `UsageError` for a mistake.
+def usage_of(program: str, options: Sequence[Declaration]) -> str:
+    """Return how a command is called, with its arguments."""
+    return " ".join([program, "[OPTIONS]", *(one.metavar for one in options if not one.names)])
 
-    `usage` is how the command is called, which messages say.
-    """
+
+def values_of(
+    options: Sequence[Declaration], words: Sequence[str], program: str = "ragkpi"
+) -> dict[str, Any]:
+    """Return the value of every option and argument; `UsageError` for a mistake."""
     by_name = {name: option for option in options for name in option.names}
     texts: dict[str, list[str]] = {}
-    pairs, files = _split(by_name, [_unabbreviated(word, by_name) for word in words], usage)
+    pairs, files = _split(by_name, [_unabbreviated(word, by_name) for word in words], program)
     for name, text in pairs:
         texts.setdefault(by_name[name].name, []).append(text)
     for argument in options:
@@ -193,12 +195,17 @@ def values_of(
             count = len(files) if argument.many else 1
             texts[argument.name], files = files[:count], files[count:]
     if files:
+        usage = usage_of(program, options)
         raise UsageError(f"{files[0]}: one file too many; expected {usage}")
-    return {option.name: _value(option, texts.get(option.name), usage) for option in options}
+    for option in options:
+        if option.default is REQUIRED and option.name not in texts:
+            name = " ".join([*option.names[:1], option.metavar])
+            raise UsageError(f"{name} is missing; expected {usage_of(program, options)}")
+    return {option.name: _value(option, texts.get(option.name)) for option in options}
 
 
 def _split(
-    by_name: Mapping[str, Declaration], words: Sequence[str], usage: str
+    by_name: Mapping[str, Declaration], words: Sequence[str], program: str
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the options with their texts, and the files; short flags may be joined."""
     short, long = "", []
@@ -212,7 +219,7 @@ def _split(
     except GetoptError as problem:
         name = f"{'--' if len(problem.opt) > 1 else '-'}{problem.opt}"
         if name not in by_name:
-            lists = f"'{usage.partition(' [')[0]} --help' lists them"
+            lists = f"'{program} --help' lists them"
             advice = did_you_mean(name, by_name, lists, 0.85) if len(problem.opt) > 1 else lists
             raise UsageError(f"{name}: no such option; {advice}") from None
         expected = f"{name} {by_name[name].metavar}".rstrip()
@@ -239,11 +246,8 @@ def _unabbreviated(word: str, by_name: Mapping[str, Declaration]) -> str:
     return f"{names[0]}{equals}{value}" if names else word
 
 
-def _value(option: Declaration, texts: list[str] | None, usage: str) -> Any:
+def _value(option: Declaration, texts: list[str] | None) -> Any:
     if texts is None:
-        if option.default is REQUIRED:
-            missing = f"{option.names[0]} {option.metavar}" if option.names else option.metavar
-            raise UsageError(f"{missing} is missing; expected {usage}")
         return list(option.default) if option.many else option.default
     if option.type is bool:
         return True

@@ -35,7 +35,7 @@ class Output(NamedTuple):
     colour: Literal["auto", "always", "never"]
 
     @property
-    def chosen(self) -> str | None:
+    def choice(self) -> str | None:
         """The format that --format or the file's suffix names; None if neither does."""
         if self.format is None and self.path is not None and self.path != "-":
             return format_of_file(self.path)
@@ -50,11 +50,11 @@ class Output(NamedTuple):
     def written(self) -> str:
         """The format of a report: a table on a terminal and in a file, plain rows in a pipe."""
         to_pipe = self.path in (None, "-") and not (self.path is None and sys.stdout.isatty())
-        return self.chosen or ("tsv" if to_pipe else "table")
+        return self.choice or ("tsv" if to_pipe else "table")
 
     def is_signed(self, form: "Signed") -> bool:
         """Return whether a result shows its signature, which requires hashing the files."""
-        return form != "none" or self.chosen in ("json", "jsonl")
+        return form != "none" or self.choice in ("json", "jsonl")
 
     def write(
         self,
@@ -199,7 +199,7 @@ def output_and_plot(
         raise UsageError(f"--plot-size {plot_size}: it is of a picture; give --plot FILE with it")
     colour_warnings(colour)
     values = Output(format_, path, digits, plot, plot_size, wide, explain, colour)
-    _ = values.chosen  # refuses an unknown suffix before any file is read
+    _ = values.choice  # refuses an unknown suffix before any file is read
     return values
 
 

@@ -12,7 +12,7 @@ from mmap import mmap
 from shlex import join
 from typing import Any
 
-from ragkpi.cli.commands import COMMANDS, command_of, usage_of
+from ragkpi.cli.commands import COMMANDS, command_of
 from ragkpi.cli.configuration import PROJECT, with_project_options
 from ragkpi.cli.options import values_of
 from ragkpi.cli.runs import run_path
@@ -324,7 +324,7 @@ def _advised(
     bare = next((path for path, texts in maps.items() if texts is None), None)
     if None not in (bare, maps[file]):
         expected = f"expected ids as in {bare}; texts match only texts ({_MATCH_TEXT})"
-        return InputError(file, problem.line, problem.found, expected)
+        return InputError(file, problem.line, problem.fault, expected)
     if bare is not None:
         return problem
     first, *words = arguments
@@ -343,7 +343,7 @@ def _mistyped(problem: InputError, arguments: Sequence[str]) -> InputError:
     flags = {name for option in options if option.type is bool for name in option.names}
     otherwise = f"{before} takes no value" if before in flags else problem.expected
     expected = did_you_mean(problem.file, paths, otherwise, 0.85)
-    return InputError(problem.file, None, problem.found, expected)
+    return InputError(problem.file, None, problem.fault, expected)
 
 
 _ORDERS = {"score", "similarity", "distance", "scores", "rank"}
@@ -380,7 +380,9 @@ def run_command(arguments: Sequence[str]) -> int:
     if name and name not in COMMANDS:
         raise UsageError(_unknown(name))
     command = command_of(name)
-    values, project = with_project_options(values_of(command.options(), words, usage_of(name)))
+    values, project = with_project_options(
+        values_of(command.options(), words, f"ragkpi {name}".rstrip())
+    )
     PROJECT.set(project)
     if project:
         interface().note(project)

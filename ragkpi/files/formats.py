@@ -363,10 +363,10 @@ def _tried(kind: Kind, problem: UnsettledError) -> InputError:
         ]
     maps = [one for one, refusal in zip(problem.maps, tries, strict=True) if refusal is None]
     if maps:
-        return unsettled(kind, problem.file, problem.found, maps)
+        return unsettled(kind, problem.file, problem.fault, maps)
     for refusal in tries:
         if isinstance(refusal, MissingPartError) and refusal.line is not None:
-            found = f"{refusal.found}, unlike other records"
+            found = f"{refusal.fault}, unlike other records"
             return MissingPartError(problem.file, refusal.line, found, "expected all records alike")
     advice = f"expected a map of its keys ({spell(problem.argument)} …; 'ragkpi formats map')"
     return MissingPartError(problem.file, None, "holds no query with ids of documents", advice)

@@ -240,10 +240,13 @@ def call_of(
 
 def _reading(arguments: Evaluating) -> dict[str, Any]:
     """Return the arguments that say how files are read, for a stored result to say it again."""
-    names = (*HowRead.__annotations__, "gains", "corpus_sizes")
-    given = {name: arguments[name] for name in names if arguments.get(name)}  # type: ignore[literal-required]
-    paths = {name: os.fspath(value) if _is_path(value) else value for name, value in given.items()}
-    return {name: value for name, value in paths.items() if isinstance(value, str | bool)}
+    reading = {}
+    for name in (*HowRead.__annotations__, "gains", "corpus_sizes"):
+        value: Any = arguments.get(name)
+        value = os.fspath(value) if _is_path(value) else value
+        if value and isinstance(value, str | bool):
+            reading[name] = value
+    return reading
 
 
 def clusters_of(cluster: Any, queries: Sequence[bytes]) -> Clusters | None:

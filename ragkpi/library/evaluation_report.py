@@ -210,16 +210,16 @@ class EvaluationReport:
         """Lay out a row per run; rows of single queries, if shown, come first."""
         runs = self.runs
         by_query, summary = layout.per_query == "shown", layout.summary == "shown"
-        shown = [
+        metrics = [
             m
             for m in runs[0].scores.metrics
             if (summary and m.is_printed("summary")) or (by_query and m.is_printed("query"))
         ]
-        names = [metric.name for metric in shown]
+        names = [metric.name for metric in metrics]
         columns = [
             Column("run"),
             *([Column("query")] if by_query else []),
-            *(Column(m.name, m.measure.style, m.measure.better, role=_role(m)) for m in shown),
+            *(Column(m.name, m.measure.style, m.measure.better, role=_role(m)) for m in metrics),
         ]
         rows: list[list[Cell]] = []
         plain_rows: Iterable[list[Any]] = ()

@@ -111,13 +111,13 @@ class Signature:
 
     def short(self) -> str:
         """Leave out fields with default values and cut hashes to eight digits."""
-        return "|".join(f"{name}:{cut(text)}" for name, text in self._chosen)
+        return "|".join(f"{name}:{cut(text)}" for name, text in self._choices)
 
     def options(self) -> list[str]:
         """Return the settings that are not the default ones as the user writes them."""
         return [
             spell(_SETTINGS[name].argument, text)
-            for name, text in self.chosen.items()
+            for name, text in self.choices.items()
             if name in _SETTINGS and name != "gains"
         ]
 
@@ -137,15 +137,17 @@ class Signature:
         return arguments, of_files
 
     @property
-    def chosen(self) -> Ground:
+    def choices(self) -> Ground:
         """The files, and the settings that are not the default ones."""
         left_out = ("ragkpi", *_IMPLIED)
         return {
-            name: text for name, text in self._chosen if name not in left_out and "seen" not in text
+            name: text
+            for name, text in self._choices
+            if name not in left_out and "seen" not in text
         }
 
     @property
-    def _chosen(self) -> list[tuple[str, str]]:
+    def _choices(self) -> list[tuple[str, str]]:
         return [
             (name, text) for name, text in self.fields.items() if self.defaults.get(name) != text
         ]

@@ -254,7 +254,7 @@ def scored_runs(
                 result.refuse_run(name, run.scores, evaluated)
     else:
         first = next(iter(results.values()))
-        ground = {**first.ground, **_chosen(call, qrels, metrics)}
+        ground = {**first.ground, **_choices_of(call, qrels, metrics)}
         advice = "all runs with the same qrels, measures and settings"
         for result in results.values():
             other = "what this call says" if result is first else first.name
@@ -267,12 +267,12 @@ def scored_runs(
     return ScoredRuns(ordered, call.names_of(ordered), signature, evaluated)
 
 
-def _chosen(call: Call, qrels: Any, metrics: Sequence[Metric]) -> Ground:
+def _choices_of(call: Call, qrels: Any, metrics: Sequence[Metric]) -> Ground:
     """Return what a call says itself of the ground of its results: qrels, and settings."""
     if qrels is None:
-        return call.signature(metrics, {}).chosen
+        return call.signature(metrics, {}).choices
     judgements = call.evaluator(qrels, metrics).relevance.judgements
-    return call.signature(metrics, {"qrels": qrels}, judgements).chosen
+    return call.signature(metrics, {"qrels": qrels}, judgements).choices
 
 
 def _is_stored(value: Any) -> bool:

@@ -147,6 +147,6 @@ def inspect_file(run: CheckedFile) -> Inspection:
         return run.through(lambda blocks: inspect_run(run, blocks))
     except SeparateRankingsError as problem:
         (finding,) = [finding for finding in FINDINGS if finding.name == "separate-rankings"]
-        examples = [] if problem.line is None else [Example(problem.line, problem.found)]
-        result = FindingResult(1, f"{problem.found}; {problem.expected}", examples)
+        examples = [] if problem.line is None else [Example(problem.line, problem.fault)]
+        result = FindingResult(1, f"{problem.fault}; {problem.expected}", examples)
         return Inspection(run.name, 0, 0, [(finding, result)], [], [])

@@ -21,7 +21,7 @@ def measures(
     measure. With --format it is the same as a table: a row per measure.
     """
     description = ragkpi.describe_measures(*names or [])
-    if output.chosen is not None:
+    if output.choice is not None:
         output.write(description.report)
     else:
         write([on_terminal(f"{description}\n")], output.path)

@@ -176,7 +176,7 @@ def eval(
         raise UsageError(f"--sort {sort}: it orders queries; expected -q or --worst N with it")
     ordered = worst is not None or sort is not None
     in_table = ordered or by is not None or len(runs) > 1
-    as_lines = output.chosen == "trec" or (output.chosen is None and not in_table)
+    as_lines = output.choice == "trec" or (output.choice is None and not in_table)
     if as_lines and ordered:
         raise UsageError(
             "--format trec: its lines are in the order of the ids; expected no --worst and no "
@@ -218,7 +218,7 @@ def eval(
         for note in result.evaluation.interval_notes():
             tell(f"note: {note}")
     else:
-        if output.chosen in ("json", "jsonl"):
+        if output.choice in ("json", "jsonl"):
             result = result.with_files()
         output.write(result.report, signature=signature, **lines)
     if record:
@@ -243,7 +243,7 @@ def zscores(
     """
     qrels, *runs = expect_files(3, files, "qrels and at least two runs")
     result = ragkpi.zscores(qrels, by_path(runs), **evaluating)
-    if output.chosen is None:
+    if output.choice is None:
         result.save(output.path)
     else:
         output.write(result.report)
