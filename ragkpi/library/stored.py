@@ -166,8 +166,8 @@ def refuse_table(source: Source) -> None:
     """Raise `InputError` for CSV or TSV of eval, which does not say what its values rest on."""
     if _is_table(source):
         store = f"ragkpi eval -q -o {os.path.splitext(source.name)[0]}.json QRELS RUN"
-        found = "a table of values, without what they rest on"
-        raise InputError(source.name, None, found, f"store JSON: {store}")
+        fault = "a table of values, without what they rest on"
+        raise InputError(source.name, None, fault, f"store JSON: {store}")
 
 
 def _is_table(source: Source) -> bool:
@@ -356,11 +356,12 @@ def _refuse_odd(path: str, number: int, record: Any) -> None:
         fields = record.get(name, {})
         if not isinstance(fields, dict) or not all(isinstance(x, kinds) for x in fields.values()):
             raise InputError(path, number, f"odd {name} ({shown(repr(fields))})", _EXPECTED)
-    notes = record.get("notes", [])
-    texts = {"notes": notes, **{name: [record.get(name, "")] for name in _TEXTS}}
-    for name, values in texts.items():
-        if not isinstance(values, list) or not all(isinstance(text, str) for text in values):
+    for name in _TEXTS:
+        if not isinstance(record.get(name, ""), str):
             raise InputError(path, number, f"a {name} that is no text", _EXPECTED)
+    notes = record.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise InputError(path, number, "notes that are no texts", _EXPECTED)
     texts = {name: fields for name, fields in record.items() if name != "per_query"}
     try:  # Python's JSON reader accepts halves of surrogate pairs
         json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogateescape")

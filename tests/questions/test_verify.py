@@ -167,6 +167,13 @@ def test_a_map_is_kept(ragkpi, folder):
     assert stored.status == 0
     found = verify(ragkpi, folder, "again.json")
     assert json.loads(found.out)["findings"]["differences"] == 0
-    edit(folder / "again.json", lambda run, _: run.update(reading={"map_run": 3}))
-    refused = verify(ragkpi, folder, "again.json")
-    assert (refused.status, refused.out) == (2, b"")
+    for fields, status in (
+        ({"reading": {"map_run": 3}}, 2),
+        ({"notes": [3]}, 2),
+        ({"notes": "text"}, 2),
+        ({"reading": {"nosuch": "x"}, "notes": []}, 1),
+        ({"reading": {"scores": "x"}}, 1),
+    ):
+        edit(folder / "again.json", lambda run, _, fields=fields: run.update(fields))
+        refused = verify(ragkpi, folder, "again.json")
+        assert (refused.status, refused.out) == (status, b"")

@@ -114,9 +114,9 @@ def _named_files(result: StoredResult) -> Mapping[str, tuple[str, str]]:
     return {role: (_beside(result, path), digest) for role, (path, digest) in named.items()}
 
 
-def _beside(result: StoredResult, path: Any) -> Any:
+def _beside(result: StoredResult, path: str) -> str:
     """Return a path that does not exist here as one beside the result, if that exists."""
-    beside = os.path.join(os.path.dirname(result.path), str(path))
+    beside = os.path.join(os.path.dirname(result.path), path)
     return beside if os.path.exists(beside) and not os.path.exists(path) else path
 
 
@@ -140,12 +140,17 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
     record = result.record
     settings, of_files = Signature.read(str(record.get("signature"))).arguments()
     paths = {role: path for role, (path, _) in files.items()}
-    reading = {name: _beside(result, text) for name, text in record.get("reading", {}).items()}
+    reading = {
+        name: _beside(result, value) if isinstance(value, str) else value
+        for name, value in record.get("reading", {}).items()
+    }
     sources = {"gains": {"gains"}, "N": {"corpus_sizes"}}
     lost = [name for name in of_files if not sources.get(name, reading.keys()) & reading.keys()]
     lost += sorted(paths.keys() - {"qrels", "run", "pool", "by", "cluster"})
+    lost += sorted(reading.keys() - Evaluating.__annotations__)
     metrics = {name: metric_of(name) for name in record["values"]}
-    lost += [name for name, metric in metrics.items() if metric is None and not lost]
+    if not lost:  # without z-scores, whose names are no measures
+        lost = [name for name, metric in metrics.items() if metric is None]
     if lost:
         raise UsageError(
             f"{visible(result.name)}: it cannot be computed again, since it does not hold all of "
