@@ -7,6 +7,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, pairwise
 from mmap import mmap
 from shlex import join
@@ -45,6 +46,7 @@ _LEAST = 64 << 20
 _TO_START = 80 << 20  # numpy maps this much; without it, OpenBLAS ends the process its own way
 _CONTROL_GROUP = "/sys/fs/cgroup/memory.max"
 _MATCH_TEXT = "--match text"
+_MOST_FILES = 2000  # among which a mistyped one is looked for
 _MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
 
 _SIGPIPE_STATUS = 141
@@ -335,9 +337,9 @@ def _advised(
 
 def _mistyped(problem: InputError, arguments: Sequence[str]) -> InputError:
     """Guess which file was meant by a name that no file has, or say that a flag takes no value."""
-    folder = os.path.dirname(problem.file)
-    files = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
-    paths = [os.path.join(folder, file) for file in files]
+    folder, paths = os.path.dirname(problem.file), []
+    with suppress(OSError):
+        paths = [os.path.join(folder, file) for file in os.listdir(folder or ".")[:_MOST_FILES]]
     before = "".join(one for one, file in pairwise(arguments) if file == problem.file)
     options = command_of(arguments[0]).options()
     flags = {name for option in options if option.type is bool for name in option.names}

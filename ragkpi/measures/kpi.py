@@ -131,7 +131,7 @@ def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
     return ndcg_ratio(cutoff=cutoff)._replace(gain=lambda level: np.exp2(np.maximum(level, 0)) - 1)
 
 
-@_gain(bounds=Bounds("staircase", ratio=_ndcg_exp_ratio), known_as=("ndcg_burges",))
+@_gain(bounds=Bounds("staircase", ratio=_ndcg_exp_ratio), aliases=("ndcg_burges",))
 def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     """Normalized DCG cut at K with exponential gain.
 
