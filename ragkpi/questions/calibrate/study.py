@@ -481,31 +481,18 @@ def _replicates(
 
     All samples share the same resampled queries.
     """
-    alike: dict[bytes, list[int]] = {}
+    tasks: list[tuple[int, str, UnderWeights]] = []
     for number, sample in enumerate(samples):
         if len(sample.x) >= FEWEST:
-            key = sample.query.tobytes() + sample.quality.tobytes()
-            alike.setdefault(key, []).append(number)
-    groups: list[tuple[IntArray, list[tuple[int, str, UnderWeights]]]] = []
-    for numbers in alike.values():
-        sample = samples[numbers[0]]
-        order = np.argsort(sample.quality, kind="stable")
-        quality = sample.quality[order]
-        tasks: list[tuple[int, str, UnderWeights]] = []
-        for number in numbers:
-            x, grid = samples[number].x[np.newaxis, order], samples[number].grid[:, order]
-            names = samples[number].coefficients
-            tasks += [(number, name, COEFFICIENTS[name](x, quality)) for name in names]
-            if len(grid):
-                tasks.append((number, "alpha", COEFFICIENTS[alpha_by](grid, quality)))
-        groups.append((sample.query[order], tasks))
+            x, y = sample.x[np.newaxis], sample.quality
+            tasks += [(number, name, COEFFICIENTS[name](x, y)) for name in sample.coefficients]
+            if len(sample.grid):
+                tasks.append((number, "alpha", COEFFICIENTS[alpha_by](sample.grid, y)))
     blocks: list[dict[str, list[FloatArray]]] = [{} for _ in samples]
     resamples = bootstrap.resamples, bootstrap.seed, _FEWEST_AT_ONCE
     for weights in drawn(len(unit), *resamples, unit=unit):
-        for query, tasks in groups:
-            of_observations = weights[:, query]
-            for number, name, under in tasks:
-                blocks[number].setdefault(name, []).append(under(of_observations))
+        for number, name, under in tasks:
+            blocks[number].setdefault(name, []).append(under(weights[:, samples[number].query]))
     return [{name: np.concatenate(rows) for name, rows in parts.items()} for parts in blocks]
 
 
