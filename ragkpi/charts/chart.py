@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from ragkpi.reports.layout import json_value
 from ragkpi.wording import visible
 
 _MARKERS_OF_A_CURVE = 7
@@ -261,21 +262,6 @@ def with_markers(chart: PlaneChart, line: Line, number: int) -> list[int]:
 
 
 def chart_object(chart: Chart) -> dict[str, Any]:
-    """Return a chart as JSON data, valid under ``schema.json#/$defs/chart``.
-
-    Numbers that are not finite become null.
-    """
+    """Return a chart as JSON data, valid under ``schema.json#/$defs/chart``; NaN becomes null."""
     kind = "plane" if isinstance(chart, PlaneChart) else "intervals"
-    return {"kind": kind, **_plain(asdict(chart))}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Span | Mark):
-        return _plain(value._asdict())
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return {"kind": kind, **json_value(chart)}

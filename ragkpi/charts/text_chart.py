@@ -25,6 +25,7 @@ from ragkpi.wording import visible
 _MARKERS = "o+x*#@%&"
 _BETWEEN, _CEILING, _ACROSS, _DOWN, _BAND = "·", "-", "┄", "┊", ":"
 _HEIGHT = 15
+_STUCK = "\0"  # a space within an entry of a legend, which stays on one line
 _NARROWEST = 24  # columns between the axes, however long the labels are
 
 
@@ -208,22 +209,15 @@ def _legend(chart: PlaneChart, width: int) -> list[str]:
         *((_CEILING * 2, line.label) for line in chart.lines if line.role == "ceiling"),
         *((_BAND * 2, line.label) for line in chart.lines if line.role == "others"),
     ]
-    lines = [""]
-    for marker, name in named:
-        entry = f"{marker} {visible(name)}"
-        if lines[-1] and len(lines[-1]) + 3 + len(entry) > width:
-            lines.append("")
-        lines[-1] += f"{'   ' if lines[-1] else '  '}{entry}"
-    room = max(width, _NARROWEST)
-    return [
-        part
-        for line in lines
-        for part in (
-            textwrap.wrap(line, room, initial_indent="  ", subsequent_indent="    ")
-            if len(line) > width
-            else [line]
-        )
-    ]
+    entries = [f"{marker} {visible(name)}".replace(" ", _STUCK) for marker, name in named]
+    lines = textwrap.wrap(
+        "   ".join(entries),
+        max(width, _NARROWEST),
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+    )
+    return [line.replace(_STUCK, " ") for line in lines]
 
 
 def _intervals(chart: IntervalChart, width: int) -> list[str]:

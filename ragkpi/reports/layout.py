@@ -200,7 +200,7 @@ class Answer:
             "ragkpi": __version__,
             "question": self.question,
             "answer": list(self.verdict),
-            "findings": _plain(self.findings),
+            "findings": json_value(self.findings),
             "notes": list(self.rows.notes),
             "explanation": [*self.rows.legends, *self.rows.explanation],
             "rows": [self._object(row, layout) for row in self.rows.rows],
@@ -236,14 +236,14 @@ def _once(rows: Sequence[list[Cell]], heads: int) -> list[list[Cell]]:
     ]
 
 
-def _plain(value: Any) -> Any:
-    """Convert findings to JSON values; NaN becomes None."""
+def json_value(value: Any) -> Any:
+    """Convert findings or a chart to what JSON can hold; NaN becomes None."""
     if hasattr(value, "__dataclass_fields__"):
         value = asdict(value)
     if isinstance(value, Mapping):
-        return {name.rstrip("_"): _plain(item) for name, item in value.items()}
+        return {name.rstrip("_"): json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [json_value(item) for item in value]
     if value is None or isinstance(value, bool | str | bytes):
         return decoded(value)
     return as_json(value, "integer" if isinstance(value, int) else "decimal")

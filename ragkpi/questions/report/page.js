@@ -646,7 +646,7 @@
 
   function drawPlane(chart) {
     const numbers = (direction, axis) => [
-      ...chart.lines.flatMap((line) => [...line[direction], ...(direction === "y" ? (line.band ?? []).flatMap((bounds) => [bounds.low, bounds.high]) : [])]),
+      ...chart.lines.flatMap((line) => [...line[direction], ...(direction === "y" ? (line.band ?? []).flatMap(([, low, high]) => [low, high]) : [])]),
       ...chart.points.flatMap((group) => group[direction]), ...chart.rules.filter((rule) => rule.axis === direction).map((rule) => rule.at),
     ].filter((value) => typeof value === "number" && (axis.scale !== "log" || value > 0));
     const range = (direction) => {
@@ -668,7 +668,7 @@
       const ink = ceiling ? colour("quiet") : colour(`chart-${(curve % 8) + 1}`);
       if (line.band?.length) {
         const band = new Bokeh.ColumnDataSource({ data: {
-          x: line.band.map((bounds) => bounds.x), low: finite(line.band.map((bounds) => bounds.low)), high: finite(line.band.map((bounds) => bounds.high)),
+          x: line.band.map(([x]) => x), low: finite(line.band.map(([, low]) => low)), high: finite(line.band.map(([, , high]) => high)),
         } });
         plot.varea({ x: { field: "x" }, y1: { field: "low" }, y2: { field: "high" }, source: band, fill_color: ink, fill_alpha: 0.15 });
       }
@@ -679,12 +679,13 @@
         plot.add_tools(new Bokeh.HoverTool({ renderers: [glyphs[1]], tooltips: [[visible(line.name), "@y{0.0000} at @x"]] }));
         curve += 1;
       }
-      const marked = line.mark ? line.x.indexOf(line.mark.at) : -1;
+      const [at, markName] = line.mark ?? [];
+      const marked = line.x.indexOf(at);
       if (marked >= 0 && typeof line.y[marked] === "number") {
         const point = new Bokeh.ColumnDataSource({ data: { x: [line.x[marked]], y: [line.y[marked]] } });
         glyphs.push(plot.scatter({ field: "x" }, { field: "y" }, { source: point, size: 16, fill_color: null, line_color: ink, line_width: 2 }));
       }
-      items.push([visible(line.mark ? `${line.name}, ${line.mark.name}` : line.name), glyphs]);
+      items.push([visible(line.mark ? `${line.name}, ${markName}` : line.name), glyphs]);
     }
     let from = 0;
     chart.points.forEach((group, place) => {
