@@ -8,7 +8,7 @@
   const measures = new Map(data.measures.map((measure) => [measure.name, measure]));
   const MOST_ROWS = 400; // a longer table draws the rows that are in view
   const ROW_HEIGHT = 34; // pixels, as the style sheet has it
-  const HEIGHT = 200; // of a chart, in pixels
+  const HEIGHT = 160; // of a chart, in pixels
   const FEW_CARDS = 20;
   const FEW = 10; // missed documents, columns
   const CUTOFF = data.cutoff;
@@ -581,14 +581,22 @@
     if (!element) return;
     const canvas = make("div", { class: "canvas", role: "img", "aria-label": `${chart.title}. ${caption || "The numbers stand in a table below."}` });
     canvas.style.minHeight = `${heightOf(chart)}px`;
-    element.replaceChildren(canvas, ...(caption ? [make("figcaption", {}, caption)] : []));
+    element.replaceChildren(make("p", { class: "title" }, visible(chart.title)), canvas, ...legendOf(chart), ...(caption ? [make("figcaption", {}, caption)] : []));
     figures.set(element, { canvas, chart, drawn: false });
     whenIdle(drawOneMore);
   }
 
-  const heightOf = ({ kind, rows, queries, lines = [], points = [] }) => (kind === "intervals"
-    ? Math.max(150, 100 + 26 * rows.length)
-    : HEIGHT + 22 * Math.ceil([...lines, ...points].filter((one) => one.name).length / 2) + (queries ? 50 : 0)); // the legend has two columns
+  const heightOf = ({ kind, rows, queries }) => (kind === "intervals" ? Math.max(110, 70 + 26 * rows.length) : HEIGHT + (queries ? 60 : 0));
+
+  // Names of curves and groups wrap below the chart, each behind its marker.
+  function legendOf({ lines = [], points = [] }) {
+    const curves = lines.filter((line) => line.role !== "ceiling");
+    const entry = (group, place) => [group, MARKERS[place % 8][1], `color: var(--chart-${(place % 8) + 1})`];
+    const entries = [...curves.map(entry), ...lines.filter((line) => line.role === "ceiling").map((line) => [line, "┈", null]), ...points.filter((group) => group.x.length).map((group) => entry(group, points.indexOf(group)))]
+      .filter(([group]) => group.name);
+    return entries.length < 2 ? [] : [make("ul", { class: "legend" }, entries.map(([group, marker, style]) =>
+      make("li", {}, make("span", { "aria-hidden": "true", style }, marker), " ", visible(group.mark ? `${group.name}, ${group.mark[1]}` : group.name))))];
+  }
 
   function drawFigure(element) {
     const found = figures.get(element);
@@ -601,7 +609,7 @@
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const DASHES = ["solid", "dashed", "dotdash", "dotted"];
-  const MARKERS = ["circle", "square", "diamond", "triangle", "inverted_triangle", "x", "plus", "star"];
+  const MARKERS = [["circle", "●"], ["square", "■"], ["diamond", "◆"], ["triangle", "▲"], ["inverted_triangle", "▼"], ["x", "✕"], ["plus", "+"], ["star", "★"]];
 
   function extent(values) {
     let [low, high] = [Infinity, -Infinity];
@@ -614,18 +622,17 @@
   function emptyFigure(chart, options = {}) {
     const log = chart.x.scale === "log";
     const plot = Bokeh.Plotting.figure({
-      title: chart.title, height: heightOf(chart), sizing_mode: "stretch_width", tools: "pan,box_zoom,reset,save",
-      x_axis_type: log ? "log" : "linear", x_axis_label: chart.x.label, y_axis_label: chart.y?.label ?? "", ...options,
+      height: heightOf(chart), sizing_mode: "stretch_width", tools: "pan,box_zoom,reset,save",
+      x_axis_type: log ? "log" : "linear", x_axis_label: chart.x.label, y_axis_label: (chart.y?.label ?? "").replace(/(.{14,22}) /g, "$1\n"), ...options,
     });
     plot.toolbar.logo = null;
     plot.toolbar.autohide = true;
     plot.background_fill_color = null;
     plot.border_fill_color = null;
     plot.outline_line_color = colour("line");
-    plot.title.text_color = colour("ink");
     for (const axis of [...plot.xaxes, ...plot.yaxes]) {
       Object.assign(axis, {
-        axis_label_text_color: colour("quiet"), major_label_text_color: colour("quiet"), axis_label_text_font_style: "normal",
+        axis_label_text_color: colour("quiet"), major_label_text_color: colour("quiet"), axis_label_text_font_style: "normal", axis_label_text_font_size: "11px",
         axis_line_color: colour("line"), major_tick_line_color: colour("line"), minor_tick_line_color: null,
       });
     }
@@ -659,7 +666,6 @@
       return [bottom, top];
     };
     const plot = emptyFigure(chart, { x_range: range("x"), y_range: range("y") });
-    const items = [];
     const finite = (values) => values.map((value) => (typeof value === "number" ? value : NaN));
     let curve = 0;
     for (const line of chart.lines) {
@@ -672,20 +678,17 @@
         } });
         plot.varea({ x: { field: "x" }, y1: { field: "low" }, y2: { field: "high" }, source: band, fill_color: ink, fill_alpha: 0.15 });
       }
-      const glyph = plot.line({ field: "x" }, { field: "y" }, { source, line_width: ceiling ? 1.5 : 2, line_color: ink, line_dash: ceiling ? [2, 4] : DASHES[Math.floor(curve / 4) % 4] });
-      const glyphs = [glyph];
+      plot.line({ field: "x" }, { field: "y" }, { source, line_width: ceiling ? 1.5 : 2, line_color: ink, line_dash: ceiling ? [2, 4] : DASHES[Math.floor(curve / 4) % 4] });
       if (!ceiling) {
-        glyphs.push(plot.scatter({ field: "x" }, { field: "y" }, { source, size: 7, marker: MARKERS[curve % 8], fill_color: ink, line_color: ink }));
-        plot.add_tools(new Bokeh.HoverTool({ renderers: [glyphs[1]], tooltips: [[visible(line.name), "@y{0.0000} at @x"]] }));
+        const markers = plot.scatter({ field: "x" }, { field: "y" }, { source, size: 7, marker: MARKERS[curve % 8][0], fill_color: ink, line_color: ink });
+        plot.add_tools(new Bokeh.HoverTool({ renderers: [markers], tooltips: [[visible(line.name), "@y{0.0000} at @x"]] }));
         curve += 1;
       }
-      const [at, markName] = line.mark ?? [];
-      const marked = line.x.indexOf(at);
+      const marked = line.x.indexOf(line.mark?.[0]);
       if (marked >= 0 && typeof line.y[marked] === "number") {
         const point = new Bokeh.ColumnDataSource({ data: { x: [line.x[marked]], y: [line.y[marked]] } });
-        glyphs.push(plot.scatter({ field: "x" }, { field: "y" }, { source: point, size: 16, fill_color: null, line_color: ink, line_width: 2 }));
+        plot.scatter({ field: "x" }, { field: "y" }, { source: point, size: 16, fill_color: null, line_color: ink, line_width: 2 });
       }
-      items.push([visible(line.mark ? `${line.name}, ${markName}` : line.name), glyphs]);
     }
     let from = 0;
     chart.points.forEach((group, place) => {
@@ -693,20 +696,11 @@
       from += group.labels.length;
       const source = new Bokeh.ColumnDataSource({ data: { x: finite(group.x), y: finite(group.y), query: queries, label: group.labels.map(visible) } });
       const ink = colour(`chart-${(place % 8) + 1}`);
-      const glyph = plot.scatter({ field: "x" }, { field: "y" }, { source, size: 9, marker: MARKERS[place % 8], fill_color: ink, fill_alpha: 0.55, line_color: ink });
+      const glyph = plot.scatter({ field: "x" }, { field: "y" }, { source, size: 9, marker: MARKERS[place % 8][0], fill_color: ink, fill_alpha: 0.55, line_color: ink });
       clickable(plot, glyph, source, chart, [["query", "@label"], [chart.x.label, "@x{0.0000}"], [chart.y.label, "@y{0.0000}"]]);
-      if (group.x.length) items.push([visible(group.name), [glyph]]);
     });
     for (const rule of chart.rules) {
       plot.add_layout(new Bokeh.Span({ location: rule.at, dimension: rule.axis === "x" ? "height" : "width", line_color: colour("quiet"), line_dash: "dotted" }));
-    }
-    const named = items.filter(([name]) => name);
-    if (named.length > 1) {
-      const legend = new Bokeh.Legend({
-        items: named.map(([label, renderers]) => new Bokeh.LegendItem({ label: { value: label }, renderers })), orientation: "horizontal",
-        ncols: 2, margin: 0, padding: 0, background_fill_color: null, border_line_color: null, label_text_color: colour("ink"), label_text_font_size: "11px", click_policy: "hide",
-      });
-      plot.add_layout(legend, "below");
     }
     return plot;
   }
