@@ -100,7 +100,7 @@ TEXT = _words("reference text content page_content passage chunk")
 NO_RANKING = frozenset(
     _words(
         "gold golden expected relevant truth reference references target positive positives "
-        "negative negatives label labels judged judgments entities categories classes tags"
+        "negative negatives judged judgments entities categories classes tags messages"
     )
 )
 # Keys around the parts of a document, and names of a document's source there.
@@ -162,6 +162,11 @@ _OF_OTHERS = frozenset(
     )
 )
 
+# Words in the names of measures, which are no documents.
+_OF_MEASURES = _words(
+    "ndcg dcg mrr map recall precision success hit hits accuracy f1 bpref err rbp judged "
+    "faithfulness latency"
+)
 ORDER = "rank=@number"  # the map by which documents are in the order of the file
 MOST_NAMES = 16  # that an error lists
 
@@ -191,6 +196,13 @@ def meaning(name: str) -> Meaning:
     if words & _OF_SCORES:
         return "score"
     return "other" if words & _OF_OTHERS or plain in (*QUERY, *DOCUMENT) else "unknown"
+
+
+def may_be_document(name: str) -> bool:
+    """Whether a key that leads to a number may be the id of a document: no known word says else."""
+    words = {*plain_name(name).split("_")}
+    known = meaning(name) != "unknown" and not re.search(r"\d", name)
+    return not known and not is_score(name) and words.isdisjoint(_OF_MEASURES)
 
 
 def is_score(name: str) -> bool:

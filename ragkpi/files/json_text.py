@@ -320,7 +320,7 @@ def _of_places(value: dict[str, Any]) -> dict[str, Any]:
         numbered = [int(places[key][2]) for key in keys] == [*range(first, first + len(keys))]
         cells = [value[key] for key in keys]
         filled = [cell for cell in cells if cell not in ("", None)]
-        if len(keys) > 2 and first < 2 and numbered and filled == cells[: len(filled)]:
+        if len(keys) > 1 and first < 2 and numbered and filled == cells[: len(filled)]:
             lists[name] = filled
     rest = {key: of for key, of in value.items() if key not in places}
     if all(map(is_number, value.values())) and find(rest, QUERY) is None:

@@ -383,7 +383,8 @@ def _of_lists(
     readings: list[tuple[tuple[int, ...], Recognition]] = []
     for path, some in lists.items():
         last = plain_name(re.split(r"\.|\[\]\.", path.removesuffix("[]"))[-1])
-        if last in others and last not in names and "list" not in given:
+        judged = kind == "run" and not fields.NO_RANKING.isdisjoint(last.split("_"))
+        if (last in others or judged) and last not in names and "list" not in given:
             levels = [name for of in _element_columns(some) for name in of]
             if kind == "run" or find(levels, fields.LEVEL) is None:
                 continue
@@ -405,7 +406,8 @@ def _of_lists(
             for one in _of_documents(path, some, records, inner, query, kind, given, known)
         ):
             ordered = not _ORDERS.isdisjoint(reading.map)
-            order = (len(reading.guesses), not ordered, path.count("."), place)
+            lacking = sum(not of for of in some) + len(records) - len(some)
+            order = (len(reading.guesses), lacking, not ordered, path.count("."), place)
             readings.append((tuple(map(int, order)), reading))
     readings.sort(key=lambda one: one[0])
     best = [reading for order, reading in readings if order == readings[0][0]][:_MOST]
@@ -417,8 +419,7 @@ def _of_lists(
 
 def _is_ranking(reading: Recognition) -> bool:
     """Whether the only list with ids and scores needs no known name."""
-    words = {*plain_name(re.split(r"[.\]]", reading.map["list"])[-1]).split("_")}
-    return reading.guesses == ("list",) and "score" in reading.map and not words & fields.NO_RANKING
+    return reading.guesses == ("list",) and "score" in reading.map
 
 
 def _has_queries(some: Lists) -> bool:
@@ -460,7 +461,7 @@ def _of_documents(
         )
         if not known and alike and len(records) > 1:
             return
-        if _are_places(flat) and not (known and query.settled):
+        if _are_places(some) and not (known and query.settled):
             return
         guesses += [] if known else ["list", "doc"]
         numbers = {} if kind == "qrels" else _beside(path, records)
@@ -579,10 +580,7 @@ def _of_matrix(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[R
     numeric = [name for name, of in filled.items() if of and all(map(is_number, of))]
     queries = queries or [name for name in columns if name not in numeric]
     others = len(columns) - len(numeric) - 1
-    unknown = all(
-        meaning(name) == "unknown" or (meaning(name) == "other" and re.search(r"\d", name))
-        for name in numeric
-    )
+    unknown = all(map(fields.may_be_document, numeric))
     if len(numeric) < 3 or len(queries) != 1 or others or kind != "run" or not unknown:
         return []
     if "0" in columns:  # rows without names
@@ -700,7 +698,7 @@ def _document(
             continue
         elif not _texts(values) and len({*values}) > 1 and not _is_cell(values, name):
             numbers = all(map(is_number, values))
-            if meaning(last) == "unknown" or not numbers or last in fields.WRAPPERS:
+            if not numbers or meaning(last) == "unknown" or last in fields.WRAPPERS:
                 order = (numbers, meaning(last) != "unknown", name.count("."))
                 guessed.append(_Part(name, False, tuple(map(int, order))))
     found = [part for part in found if part.settled] or found or guessed
@@ -961,9 +959,14 @@ def _may_name(lists: Sequence[Sequence[Any]]) -> bool:
     return several and all(len({*one}) == len(one) for one in lists)
 
 
-def _are_places(values: Sequence[Any]) -> bool:
-    """Whether whole numbers count from 0: places in another list, as citations are, and no ids."""
-    return any(str(value) == "0" for value in values) and all(map(is_number, values))
+def _are_places(some: Lists) -> bool:
+    """Whether whole numbers are places in another list, as citations are, and no ids.
+
+    They count from 0, or go from 1 to their number in each list.
+    """
+    flat = [*chain(*some)]
+    counted = all([*map(str, of)] == [*map(str, range(1, len(of) + 1))] for of in some)
+    return all(map(is_number, flat)) and (counted or any(str(one) == "0" for one in flat))
 
 
 def _are_machines(values: Sequence[Any]) -> bool:

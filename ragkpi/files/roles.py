@@ -104,13 +104,12 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
     So do distances under the name of a score, and similarities under that of a distance, as
     Milvus writes them. A few short lists may rise by chance.
     """
-    rises, lists, path, file, in_list = True, 0, "", "", False
+    rises, lists, path, file, part = True, 0, "", "", ""
     for block in blocks:
         yield block
         path, file, part = path_of(block.origin.map), block.file, part_of(block.origin.map)
-        in_list = part == "scores"
         named = (is_score(path) and part in ("score", "scores")) or path == "@value"
-        rises = rises and named and not block.by_rank.any()
+        rises = rises and (named or (part == "rank" and path != "@number"))
         if rises:
             above, below, group = block.score[:-1], block.score[1:], block.group()
             inside = group[1:] == group[:-1]  # both are of one query; infinite scores compare
@@ -118,16 +117,15 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
             rising = np.bincount(group[1:][inside & (below > above)], minlength=len(block.query))
             lists += int(((rising > 0) & (np.diff(block.starts) >= _SHORTEST_LIST)).sum())
     if rises and lists >= _LEAST_LISTS:
-        distance = meaning(path) == "distance"
-        what = "numbers rise" if path == "@value" else f"{path} {'falls' if distance else 'rises'}"
-        found = f"its {what} down every list, as a {'similarity' if distance else 'distance'} does"
-        small = MapChoice(f"distance={path}", "small is better")
-        large = MapChoice(f"{'similarity' if distance else 'score'}={path}", "large is better")
-        if in_list:
-            of_list = MapChoice(ORDER, "the order of the list")
-            small, large = of_list, MapChoice(f"scores={path}", "their numbers")
-            distance = False
-        raise unsettled("run", file, found, [large, small] if distance else [small, large])
+        falls = meaning(path) == "distance" or part == "rank"
+        what = "numbers rise" if path == "@value" else f"{path} {'falls' if falls else 'rises'}"
+        other = "score" if part == "rank" else "similarity" if falls else "distance"
+        found = f"its {what} down every list, as a {other} does"
+        choices = ("large is better", "small is better")[:: 1 if falls else -1]
+        maps = f"{other}={path}", f"{'distance' if falls else 'score'}={path}"
+        if part in ("scores", "rank"):
+            choices, maps = ("by the list", "by their numbers"), (ORDER, f"{part}={path}")
+        raise unsettled("run", file, found, list(map(MapChoice, maps, choices)))
 
 
 def refuse_twice(run: RunColumns, qrels: str, origin: Origin) -> None:

@@ -7,7 +7,6 @@ write their own shapes on the command line (``--map-run``, ``--map-qrels``).
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -151,10 +150,6 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
     """Return the name of the column that holds a part; `InputError` if there is none."""
     name = find_column(shape, part, names, file, line)
     if name is None:
-        ranks = [name for name in names if re.search(r"(?<!\d)[1-9]\d?$", name)]
-        if part == "doc" and 1 < len(ranks) < len(names) < 2 * len(ranks):
-            found = f"has a column for each rank ({fields.shown_names(ranks)})"
-            raise InputError(file, line, found, "expected a row for each: query_id,doc_id,rank")
         path = getattr(shape, part).split("|")[0]
         wanted = fields.NAMES.get(path, (path,))
         raise MissingPartError(

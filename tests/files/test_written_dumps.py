@@ -367,7 +367,6 @@ SENTENCES = {
         "ids are numbers with a fraction, such as 1.0",
     ),
     "places alone": (json.dumps([[2, 0], [1, 3]]), "lists numbers, not ids (2, 0)"),
-    "a column for each rank": ("query_id,top1,top2\nq1,a,b\n", "has a column for each rank"),
     "psql": (" query_id | doc_id \n----------+--------\n q1       | a\n", "psql --csv"),
     "SQLite": ("SQLite format 3\0\x10", "sqlite3 -csv"),
     "Markdown": ("| query_id | doc_id |\n|:---|---:|\n| q1 | a |\n", "a table of Markdown"),
