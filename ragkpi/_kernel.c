@@ -1004,7 +1004,8 @@ static Status end_query(Run *run, Rows *rows)
     int64_t query = find_query(run->judged, run->name);
     int is_named = run->options.depth && (query >= 0 || run->options.name_all);
     if (APPEND(&run->rankings, Ranking, query, (int64_t)count_rows(rows)) ||
-        look_at(run, rows, query) || (query >= 0 && find_hits(run, rows, query)) || (is_named && name_top(run, rows)))
+        look_at(run, rows, query) || (query >= 0 && find_hits(run, rows, query)) ||
+        (is_named && name_top(run, rows)))
         return NO_MEMORY;
     cut_rows(rows, 0);
     return FINE;
