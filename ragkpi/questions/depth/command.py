@@ -2,7 +2,7 @@
 
 import ragkpi
 from ragkpi.cli.evaluation_options import Arguments, intervals, without_pool
-from ragkpi.cli.options import argument, command, option
+from ragkpi.cli.options import argument, argument_group, command, option
 from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.runs import by_path
 from ragkpi.cli.terminal import expect_files
@@ -10,13 +10,8 @@ from ragkpi.cli.terminal import expect_files
 _evaluating = without_pool.without("measures", "measure_names")
 
 
-@command
-def depth(
-    evaluating: Arguments = _evaluating,
-    output: Output = output_and_plot,
-    naming: Arguments = naming,
-    intervals: Arguments = intervals,
-    files: list[str] = argument("[QRELS [RUN...]]", "Qrels and runs, or qrels alone."),
+@argument_group("Options")
+def choosing(
     at: str | None = option(
         "--at K,K,...",
         "Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000 and the depth of the runs.",
@@ -43,7 +38,11 @@ def depth(
         max=1,
     ),
     tokens: float | None = option(
-        "--tokens-per-passage TOKENS", "Also show the cost in tokens.", min=0, use="common"
+        "--tokens-per-passage TOKENS",
+        "Also show the cost in tokens.",
+        min=0,
+        use="common",
+        arguments=("tokens_per_passage",),
     ),
     target: str | None = option(
         "--target NAME=LEAST",
@@ -78,6 +77,18 @@ def depth(
         use="common",
     ),
 ) -> None:
+    """How to choose a depth, and what stands in place of runs."""
+
+
+@command
+def depth(
+    choosing: Arguments = choosing,
+    evaluating: Arguments = _evaluating,
+    output: Output = output_and_plot,
+    naming: Arguments = naming,
+    intervals: Arguments = intervals,
+    files: list[str] = argument("[QRELS [RUN...]]", "Qrels and runs, or qrels alone."),
+) -> None:
     """Answer "how many passages should I retrieve?", or "how many tools may I show the agent?".
 
     Deeper lists succeed more often, and so does chance. For each depth K: success (p_obs), chance
@@ -96,23 +107,7 @@ def depth(
     'ragkpi depth -N 8841823 --relevant 1 --at 1000 --success 0.857'. A log of retrieval events is
     set against chance with 'ragkpi depth --log FILE', every K apart.
     """
-    paths = expect_files(0, files or [], "", log, quality)
-    result = ragkpi.depth(
-        paths[0] if paths else None,
-        by_path(paths[1:]) or None,
-        at=at,
-        at_least=at_least,
-        max_loss=max_loss,
-        plateau=plateau,
-        tokens_per_passage=tokens,
-        target=target,
-        max_tokens=max_tokens,
-        relevant=relevant,
-        success=success,
-        quality=quality,
-        log=log,
-        map_log=map_log,
-        **intervals,
-        **evaluating | naming,
-    )
+    paths = expect_files(0, files or [], "", choosing.get("log"), choosing.get("quality"))
+    qrels, runs = paths[0] if paths else None, by_path(paths[1:]) or None
+    result = ragkpi.depth(qrels, runs, **choosing, **intervals, **evaluating | naming)
     output.write(result.report, result.charts, first_chart="on terminals")
