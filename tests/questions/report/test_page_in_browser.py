@@ -1,8 +1,10 @@
 """The page in a real Chromium: what people see and do."""
 
+import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -413,3 +415,22 @@ def test_a_middle_click_can_open_a_query(driver, page):
     assert len(links) == 12
     go_to(driver, links[0])
     assert text_of(driver, "#query h2").startswith("Query ")
+
+
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="no pdftotext")
+def test_each_printed_page_of_a_table_names_its_columns(driver, ragkpi, tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    names = [f"run{number}" for number in range(45)]
+    for name in names:
+        (tmp_path / name).write_text("q1 Q0 d1 1 1 r\nq2 Q0 d3 1 1 r\n")
+    done = ragkpi("report", "-m", "P.1", "-o", "page.html", "qrels", *names, folder=tmp_path)
+    assert done.status == 0, done.err
+    go_to(driver, (tmp_path / "page.html").as_uri())
+    draw_all(driver)
+    printed = driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
+    (tmp_path / "page.pdf").write_bytes(base64.b64decode(printed["data"]))
+    words = ["pdftotext", "-layout", tmp_path / "page.pdf", "-"]
+    text = subprocess.run(words, capture_output=True, check=True).stdout.decode()
+    pages = [page for page in text.split("\f") if re.search(r"(?m)^\S? *run\d+ .*0\.5000", page)]
+    assert len(pages) > 1
+    assert all(re.search(r"(?m)^Run .*\bP_1\b.*\bjudged\b", page) for page in pages)
