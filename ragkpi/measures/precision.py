@@ -27,7 +27,6 @@ from ragkpi.measures.tied import (
     last_rank,
     mean_weight,
     share_reaching,
-    tied_ranks,
 )
 from ragkpi.ranking.judged import Counts, Judged, quotient, shared
 
@@ -121,7 +120,7 @@ def Rprec(judged: Counts) -> FloatArray:
 
 
 def _expected_recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
-    tied, depth = tied_ranks(judged), last_rank(judged, cutoff)
+    tied, depth = judged.tied_ranks, last_rank(judged, cutoff)
     top = np.flatnonzero(judged.relevant & (judged.rel_count == 1))
     query, first, size = judged.query[top], tied.first[top], (tied.last - tied.first + 1)[top]
     top_rank = np.zeros(len(judged.queries), dtype=np.int64)
@@ -175,7 +174,7 @@ def _expected_average_precision(judged: Judged, cutoff: int | None = None) -> Fl
     Above a relevant document at rank i of its group are all relevant ones above the group, and on
     average the share (i - a) / (n - 1) of the others in the group.
     """
-    tied, ranks = tied_ranks(judged), existing_ranks(judged, cutoff)
+    tied, ranks = judged.tied_ranks, existing_ranks(judged, cutoff)
     size = tied.last - tied.first + 1
     begins = np.ones(len(size), dtype=np.bool_)
     begins[1:] = (np.diff(judged.query) != 0) | (np.diff(tied.first) != 0)

@@ -161,7 +161,8 @@ class _Parser:
         """Return the name, the dot, the parameters and the level of a request."""
         plain, level = _with_level(text)
         split = _split(plain, self.measures)
-        if split is None and (translation := self._meant(text)) is not None:
+        translation = None if split else _translate(text, self.measures)
+        if translation and self._means_the_same(text, translation):
             plain, level = translation
             split = _split(plain, self.measures)
         own, at, behind = plain.partition("@")
@@ -169,7 +170,7 @@ class _Parser:
             if own.casefold() in _ELSEWHERE:
                 raise bad_request(text, None, _other_meaning(own.casefold(), behind))
             split = (own, ".", behind) if own in self.measures or own in NICKNAMES else None
-        name, dot, parameters = split or self._refuse(text)
+        name, dot, parameters = split or self._refuse(text, translation)
         if level is not None and not (
             name in self.measures and _depends_on_level(self.measures[name])
         ):
@@ -177,20 +178,18 @@ class _Parser:
             raise bad_request(text, None, problem)
         return name, dot, parameters, level
 
-    def _meant(self, text: str) -> _Leveled | None:
-        """Translate a name of another tool if both tools mean the same."""
-        call, translation = re.fullmatch(_TOOL_NAME, text), _translate(text, self.measures)
-        if call is None or translation is None:
-            return None
+    def _means_the_same(self, text: str, translation: _Leveled) -> bool:
+        """Return whether a name of another tool means the measure that is nearest here."""
         resembles = self.measures[translation[0].partition(".")[0]].resembles
-        return None if call["name"].casefold() in map(str.casefold, resembles) else translation
+        call = re.fullmatch(_TOOL_NAME, text)
+        return bool(call and call["name"].casefold() not in map(str.casefold, resembles))
 
-    def _refuse(self, text: str) -> NoReturn:
+    def _refuse(self, text: str, translation: _Leveled | None) -> NoReturn:
         name = re.split(r"[.(@]", text, maxsplit=1)[0]
         measures = (measure for measure in self.measures if not measure.startswith("num_q_"))
         names = [*measures, *NICKNAMES]
         advice = did_you_mean(name, names, "'ragkpi measures' lists them all")
-        if translation := _translate(text, self.measures):
+        if translation:
             plain, level = translation
             advice = f"here that is -m {plain}" + ("" if level is None else f",rel={level}")
         raise bad_request(text, None, f"no measure is named '{name}'; {advice}")

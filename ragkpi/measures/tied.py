@@ -23,7 +23,6 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.ranking.judged import Judged
-from ragkpi.ranking.judgements import TiedRanks
 
 # Expected hits from which a miss has probability 0: exp(-1e5) is 0, even with `_point`'s factor.
 _CERTAIN = 1e5
@@ -170,16 +169,9 @@ def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
 _DEEPEST = 2**62
 
 
-def tied_ranks(judged: Judged) -> TiedRanks:
-    """Return the ranks that each hit shares, (H,) each; `ValueError` if the run lacks ties."""
-    if judged.tied is None:
-        raise ValueError("the run was not judged for its ties")
-    return judged.tied
-
-
 def is_alone(judged: Judged) -> BoolArray:
     """Return whether each hit has a unique score in its query, (H,)."""
-    tied = tied_ranks(judged)
+    tied = judged.tied_ranks
     return np.equal(tied.first, tied.last)
 
 
@@ -194,7 +186,7 @@ def mean_weight(judged: Judged, weights: FloatArray) -> FloatArray:
 
     `reduceat` sums in place, so a hit that is alone at its rank has exactly the weight of the rank.
     """
-    tied = tied_ranks(judged)
+    tied = judged.tied_ranks
     bounds = np.minimum(np.stack([tied.first - 1, tied.last], axis=1), len(weights))
     sums = np.add.reduceat(np.append(weights, 0.0), bounds.ravel())[::2] if len(bounds) else 0.0
     return sums / (tied.last - tied.first + 1)
@@ -202,7 +194,7 @@ def mean_weight(judged: Judged, weights: FloatArray) -> FloatArray:
 
 def existing_ranks(judged: Judged, cutoff: int | None) -> IntArray:
     """Return all ranks down to the last that exists and counts, from 1."""
-    deepest = int(tied_ranks(judged).last.max(initial=0))
+    deepest = int(judged.tied_ranks.last.max(initial=0))
     return np.arange(1, min(deepest, last_rank(judged, cutoff)) + 1)
 
 
@@ -212,7 +204,7 @@ def share_reaching(judged: Judged, cutoff: int, m: int | IntArray) -> FloatArray
     m is a number, or one per query, (Q,). The cutoff divides one group of ties; the part above it
     is a random draw. The number of relevant documents in that part is hypergeometric.
     """
-    tied, depth = tied_ranks(judged), last_rank(judged, cutoff)
+    tied, depth = judged.tied_ranks, last_rank(judged, cutoff)
     certain = judged.per_query(judged.relevant & (tied.last <= depth)).astype(np.int64)
     divided = judged.relevant & (tied.first <= depth) & (tied.last > depth)
     possible = judged.per_query(divided).astype(np.int64)

@@ -405,14 +405,19 @@ class Judged:
             return self.per_query(np.where(self.relevant, self.share_within(of_hits), 0.0))
         return self.per_query(self.relevant & (self.rank <= of_hits)).astype(np.int64)
 
+    @property
+    def tied_ranks(self) -> TiedRanks:
+        """The ranks that each hit shares; `ValueError` if the run was not judged for its ties."""
+        if self.tied is None:
+            raise ValueError("the run was not judged for its ties")
+        return self.tied
+
     def share_within(self, depth: int | FloatArray | IntArray) -> FloatArray:
         """Share of the orders of equal scores that have each hit at `depth` or above, (H,).
 
-        -M cuts every order. `ValueError` if the run was not judged for its ties.
+        -M cuts every order.
         """
-        if self.tied is None:
-            raise ValueError("the run was not judged for its ties")
-        (first, last), most = self.tied, self.settings.max_retrieved
+        (first, last), most = self.tied_ranks, self.settings.max_retrieved
         deepest = depth if most is None else np.minimum(depth, most)
         size = last - first + 1
         return np.asarray(np.clip(deepest - first + 1, 0, size) / size)

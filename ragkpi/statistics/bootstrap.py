@@ -371,7 +371,9 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
             bounds[metric.name] = interval
         if rest:
             metrics, places = map(list, zip(*rest, strict=True))
-            bounds |= _from_resamples(replace(sample, metrics=metrics, columns=places), bootstrap)
+            resampled = replace(sample, metrics=metrics, columns=places).replicates(bootstrap)
+            for metric, replicates in zip(metrics, resampled, strict=True):
+                bounds[metric.name] = order_statistics(replicates[:, 0], bootstrap.tails)
     return bounds
 
 
@@ -381,14 +383,6 @@ def _mean_and_error(sample: QuerySample, values: FloatArray) -> tuple[float, flo
     mean, units = float(totals(values) / len(values)), sample.units
     without = (sums.sum() - sums) / (len(values) - sizes)
     return mean, float((units - 1) / math.sqrt(units) * without.std(ddof=1))
-
-
-def _from_resamples(sample: QuerySample, bootstrap: Bootstrap) -> dict[str, Interval]:
-    replicates = [summary[:, 0] for summary in sample.replicates(bootstrap)]
-    return {
-        metric.name: order_statistics(replicate, bootstrap.tails)
-        for metric, replicate in zip(sample.metrics, replicates, strict=True)
-    }
 
 
 def wilson(successes: float, n: int, level: float) -> Interval:
