@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
@@ -186,12 +186,10 @@ _USES: Mapping[Form, Collection[str]] = {
     "qrels": {"qrels", "corpus_size", "corpus_sizes", "relevance_level", "only_query", "names"}
     | (_OF_CHANCE | HowRead.__annotations__.keys() - _OF_RUNS),
 }
-_PHRASES: Mapping[Form, Callable[[], str]] = {
-    "log": lambda: spell("log"),
-    "relevant": lambda: spell("relevant"),
-    "runs": lambda: "runs",
-    "qrels": lambda: "qrels without a run",
-}
+
+
+def _phrase(form: Form) -> str:
+    return {"runs": "runs", "qrels": "qrels without a run"}.get(form) or spell(form)
 
 
 def _form_of(arguments: Mapping[str, Any]) -> Form:
@@ -204,12 +202,12 @@ def _form_of(arguments: Mapping[str, Any]) -> Form:
             f"expected qrels and runs, qrels and {size}, {relevant} and {size}, or {spell('log')}"
         )
     if form in ("log", "relevant") and passed.keys() & {"qrels", "runs"}:
-        raise UsageError(f"{_PHRASES[form]()} stands in place of files; expected one or the other")
+        raise UsageError(f"{_phrase(form)} stands in place of files; expected one or the other")
     for name in [name for name in passed if name not in _USES[form]]:
-        others = joined([_PHRASES[other]() for other, used in _USES.items() if name in used])
+        others = joined([_phrase(other) for other, used in _USES.items() if name in used])
         argument = spell(name, passed[name] if name in _FLAGS else "")
         raise UsageError(
-            f"{_PHRASES[form]()} with {argument}: that is for {others or 'other questions'}; "
+            f"{_phrase(form)} with {argument}: that is for {others or 'other questions'}; "
             "leave it out"
         )
     for name in ("ci_method", "confidence"):
@@ -306,7 +304,7 @@ def _judged_without_run(
     """Judge an empty run, since chance needs only the numbers of relevant documents."""
     settings = call.settings
     if settings.corpus_size is None and not settings.corpus_sizes:
-        alone = "qrels without a run" if relevant is None else spell("relevant")
+        alone = _phrase("qrels" if relevant is None else "relevant")
         run = ", or a run" if relevant is None else ""
         size = spell("corpus_size")
         raise UsageError(f"{alone}: the number to choose from is missing; give it with {size}{run}")
@@ -373,12 +371,7 @@ def _curves_of_runs(
         deepest = max(1, min(deepest, call.settings.max_retrieved))
     usual = depths
     if usual is None:
-        answered = {
-            depth
-            for quality in answers.values()
-            for depth in _by_depth(quality)
-            if depth <= deepest
-        }
+        answered = {K for of_run in map(_by_depth, answers.values()) for K in of_run}
         usual = sorted({*usual_depths(deepest), *(K for K in answered if deepest >= K)})
     elif call.settings.corpus_size is not None and not call.settings.corpus_sizes:
         _refuse_above(call.settings.corpus_size, usual)  # before any note
@@ -421,7 +414,6 @@ def _by_depth(quality: Mapping[bytes, float]) -> dict[int, float]:
 def _refuse_above(size: int, depths: Sequence[int]) -> None:
     if depths[-1] > size:
         raise UsageError(
-            f"{spell('at')} {depths[-1]}: the corpus has only {size} documents; give a "
-            f"smaller K, or {spell('corpus_size')} if "
-            "it is larger"
+            f"{spell('at')} {depths[-1]}: the corpus has only {size} documents; give a smaller K, "
+            f"or {spell('corpus_size')} if it is larger"
         )
