@@ -348,6 +348,16 @@ def test_swaps_are_significant_under_both_or_not():
     assert study.tau_ap.interval.low < ALIKE < study.tau_ap.interval.high
 
 
+def test_sums_that_round_apart_are_no_order():
+    """0.1 + 0.2 + 0.3 is above 0.3 + 0.2 + 0.1 by its last bit; the judges see it the other way."""
+    rising, falling = (scores([(MAP, each)]) for each in ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]))
+    assert rising["map"].summary != falling["map"].summary
+    third = scores([(MAP, [0.0, 0.0, 0.1])])
+    (study,) = order_agreement("abc", [rising, falling, third], [falling, rising, third], BOOTSTRAP)
+    assert study.swaps == []
+    assert study.drop == ("a", 0)
+
+
 def test_one_run_has_no_order():
     with pytest.raises(UsageError, match="two runs"):
         ragkpi.agree({"q": {"d": 1}}, {"q": {"d": 0}}, {"a": {"q": {"d": 1.0}}})

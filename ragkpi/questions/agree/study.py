@@ -289,7 +289,8 @@ def _order(
     """Compare the orders of runs by their values under both judges, (2, R) and (B, 2, R)."""
     with np.errstate(invalid="ignore"):
         shifts, shifts_again = values[1] - values[0], replicates[:, 1] - replicates[:, 0]
-    worth, again = (metric.measure.sign * of for of in (values, replicates))  # greater is better
+    # Greater is better. Runs that are equal on paper are equal, though their sums round apart.
+    worth, again = (np.round(metric.measure.sign * of, 12) for of in (values, replicates))
     better = (worth[:, np.newaxis] > worth[:, :, np.newaxis]).sum(axis=2)
     fall = better[1] - better[0]
     first, second = worth.argmax(axis=1).tolist()
