@@ -14,6 +14,7 @@ import numpy as np
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.bounds.open_run import OpenRun, open_run
 from ragkpi.bounds.search import (
+    TOLERANCE,
     Trials,
     can_reverse,
     candidates_of,
@@ -252,6 +253,7 @@ def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Sco
 def _could_pass(worse: Bounded, better: Bounded) -> bool:
     """Return whether the bounds let a run that is not better now become better."""
     if worse.metric.measure.better == "higher":
-        return worse.now <= better.now and worse.high > better.low
-    lower = worse.metric.measure.better == "lower"
-    return lower and worse.now >= better.now and worse.low < better.high
+        most, least, behind = worse.high, better.low, worse.now <= better.now + TOLERANCE
+    else:
+        most, least, behind = -worse.low, -better.high, worse.now >= better.now - TOLERANCE
+    return worse.metric.measure.better != "neither" and behind and most > least + TOLERANCE

@@ -357,7 +357,7 @@ def can_reverse(
     for pair, of_runs, count in zip(pairs, sums.swapaxes(0, 1), counts.T, strict=True):
         runs = zip(reversed(pair), of_runs, count, strict=True)
         won, lost = (float(_summary(columns[run], *of_run)) for run, *of_run in runs)
-        if columns[0].metric.measure.sign * (won - lost) > _TOLERANCE:
+        if columns[0].metric.measure.sign * (won - lost) > TOLERANCE:
             yield pair
 
 
@@ -370,7 +370,7 @@ def _summary(column: MetricScores, sums: FloatArray, count: IntArray) -> FloatAr
 
 
 _STEPS = 100
-_TOLERANCE = 1e-12
+TOLERANCE = 1e-12  # values that are nearer are equal on paper
 
 
 def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:
@@ -393,7 +393,7 @@ def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> 
         current = _na_last(sign * _summary(column, sums, count))
         tried = _na_last(sign * _summary(column, others, counts))
         best = tried.argmax(axis=1)
-        margin = _TOLERANCE * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
+        margin = TOLERANCE * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
         better = tried[every, best] > current + margin
         if not better.any():
             break

@@ -258,6 +258,20 @@ def test_runs_that_could_change_places(tmp_path, runs, certain):
     assert all((swap.better, swap.worse) == (0, 1) for swap in found.swaps)
 
 
+def test_runs_whose_sums_round_apart_are_equal(tmp_path):
+    """P_10 is 0.1, 0.2 and 0.3, and 0.3, 0.2 and 0.1; a hole of each run puts it ahead."""
+    judged = {(query, document): 1 for query in "abc" for document in "xyz"}
+    ranked = [
+        {"a": ["x", "0"], "b": ["x", "y"], "c": ["x", "y", "z"]},
+        {"a": ["x", "y", "z", "1"], "b": ["x", "y"], "c": ["x"]},
+    ]
+    found = findings(tmp_path, judged, ranked, ["P.10"])
+    first, second = found.bounded
+    assert first.now != second.now
+    swaps = {(swap.better, swap.worse, swap.certain) for swap in found.swaps}
+    assert swaps == {(0, 1, True), (1, 0, True)}
+
+
 def test_the_document_that_settles_most_is_judged_first(tmp_path):
     """Both runs have 0, one of them 1; with 0 known half of P_2 is settled in both."""
     write_qrels(tmp_path / "qrels", {("a", "x"): 1})
