@@ -132,7 +132,6 @@ def test_scales_that_may_differ_are_warned_of(ragkpi, tmp_path):
     ("arguments", "words"),
     [
         (["qrels.txt"], b"expected two qrels"),
-        (["a=qrels.txt", "a=qrels.llm.txt"], b"qrels.txt, qrels.llm.txt: both called a"),
         ([*JUDGES, "--map-levels", "0=1"], b"level 1"),
         ([*JUDGES, "runs/bm25.run"], b"two runs"),
     ],
@@ -143,6 +142,12 @@ def test_what_cannot_be_answered_is_refused_in_a_line(ragkpi, arguments, words):
     assert words in outcome.err
     assert outcome.err.count(b"\n") == 1
     assert outcome.out == b""
+
+
+def test_two_judges_of_one_name_are_refused(ragkpi):
+    outcome = ragkpi("agree", "a=qrels.txt", "a=qrels.llm.txt", folder=FIXTURES)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert b"qrels.txt, qrels.llm.txt: both called a; expected" in outcome.err
 
 
 def test_judges_of_different_documents(ragkpi, tmp_path):

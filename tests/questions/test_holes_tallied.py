@@ -185,7 +185,7 @@ def test_holes_are_collected_some_queries_at_a_time(tmp_path, monkeypatch):
     for rows_at_once in (1, 50, 1 << 17):
         monkeypatch.setattr(unjudged, "ROWS_AT_ONCE", rows_at_once)
         metrics = find_metrics(["recall.5"])
-        bounds, _, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
+        bounds, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
         holes = bounds.holes
         names = holes.document.tolist()
         queries = [holes.judgements.queries[query] for query in holes.query]
