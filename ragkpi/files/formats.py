@@ -11,6 +11,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragkpi.errors import InputError, MissingPartError, RagkpiError, UnsettledError
@@ -99,8 +100,6 @@ def refuse_foreign(file: str, head: bytes) -> None:
     """Raise `InputError` for a file that is neither run nor qrels."""
     for pattern, kind, expected in _FOREIGN:
         if re.match(pattern, head, re.DOTALL):
-            from shlex import quote
-
             raise InputError(file, None, kind, expected.format(quote(visible(file))))
 
 
