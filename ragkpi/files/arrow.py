@@ -26,12 +26,12 @@ from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import MOST_HELD, Kind, Source, too_large
 from ragkpi.files.recogniser import LOOKED_AT, recognise
 from ragkpi.files.shape_reader import (
-    Listed,
+    DocumentColumns,
     Record,
     ShapeReader,
     collect_qrels,
     shape_for,
-    stream_listed,
+    stream_documents,
 )
 from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.trec import (
@@ -164,8 +164,8 @@ class ArrowTable:
         if error == "bomb":
             raise _bomb(self._part)
         if error == "null":
-            found, expected = f"{message['name']} is null", "expected a value in every row"
-            raise InputError(self._source.name, message["row"], found, expected)
+            fault, expected = f"{message['name']} is null", "expected a value in every row"
+            raise InputError(self._source.name, message["row"], fault, expected)
         if error == "column":
             raise broken(self._source, f"column {message['reason']}")
         raise broken(self._part, f"no table ({message['reason']})")
@@ -203,11 +203,11 @@ class ArrowTable:
             status = 0  # the child runs, but its answer is malformed
         reader = f"the {self._format} reader"
         if -status in _KILLING:
-            found = f"{reader} was killed (signal {-status}), perhaps short of memory"
-            return InputError(self._part.name, None, found, "expected a smaller table")
+            fault = f"{reader} was killed (signal {-status}), perhaps short of memory"
+            return InputError(self._part.name, None, fault, "expected a smaller table")
         if 0 <= status <= 2:  # Python itself ends so
-            found = f"{reader}, a process of {sys.executable}, ended with status {status}"
-            return InputError(self._part.name, None, found, "expected a Python that has ragkpi")
+            fault = f"{reader}, a process of {sys.executable}, ended with status {status}"
+            return InputError(self._part.name, None, fault, "expected a Python that has ragkpi")
         how = f"signal {-status}" if status < 0 else f"status {status}"
         return broken(self._part, f"{reader} crashed ({how}), so that the file is damaged")
 
@@ -215,12 +215,12 @@ class ArrowTable:
 def _start(source: Source) -> Any:
     """Start a child in its own session, so that signals from a terminal reach this process only."""
     if not sys.executable or getattr(sys, "frozen", False):
-        found = (
+        fault = (
             "parquet and Arrow are read by another Python, and this program does not say where one "
             f"is (sys.executable is {sys.executable!r})"
         )
         expected = "expected ragkpi called by a Python, or a format of text"
-        raise InputError(source.name, None, found, expected)
+        raise InputError(source.name, None, fault, expected)
     try:
         return subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, *(path for path in sys.path if isinstance(path, str))],
@@ -230,8 +230,8 @@ def _start(source: Source) -> Any:
             start_new_session=True,
         )
     except OSError as problem:
-        found = f"its reader, {sys.executable}, cannot be started ({problem.strerror or problem})"
-        raise InputError(source.name, None, found, "expected a Python, and room for it") from None
+        fault = f"its reader, {sys.executable}, cannot be started ({problem.strerror or problem})"
+        raise InputError(source.name, None, fault, "expected a Python, and room for it") from None
 
 
 def no_pyarrow(reason: object) -> UsageError:
@@ -252,9 +252,9 @@ def _bomb(source: Source) -> InputError:
     return too_large(source.name, "expected a smaller table, or a format of lines")
 
 
-def broken(source: Source, found: str) -> InputError:
+def broken(source: Source, fault: str) -> InputError:
     """Return the error for a file that is not a table, or whose columns have unsuitable types."""
-    return InputError(source.name, None, found, "expected a complete parquet or Arrow table")
+    return InputError(source.name, None, fault, "expected a complete parquet or Arrow table")
 
 
 _ROWS_OF_PIECE = 1 << 16  # read together
@@ -266,7 +266,7 @@ def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumn
     with ArrowTable(source) as table:
         of_columns = rows_shape("run", table.names, shape, table.nested)
         if of_columns is None:
-            yield from stream_listed(source.name, _listed(source, table, "run", shape))
+            yield from stream_documents(source.name, _document_columns(source, table, "run", shape))
         else:
             yield from _stream_flat(source, table, of_columns)
 
@@ -304,7 +304,7 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     with ArrowTable(source) as table:
         of_columns = rows_shape("qrels", table.names, shape, table.nested)
         if of_columns is None or not of_columns.level:
-            judged = _listed(source, table, "qrels", of_columns or shape)
+            judged = _document_columns(source, table, "qrels", of_columns or shape)
             return collect_qrels(source.name, judged)
         ids = id_columns(of_columns, table.names, source.name, None)
         name = need_column(of_columns, "level", table.names, source.name, None)
@@ -327,7 +327,9 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     return plain_qrels(source.name, query, document, level, line, gain, origin)
 
 
-def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
+def _document_columns(
+    source: Source, table: ArrowTable, kind: Kind, shape: Shape | None
+) -> Iterator[DocumentColumns]:
     """Yield the documents of rows, read like JSON objects."""
     batches = table.rows(table.names, _RECORDS_AT_ONCE)
     first = next(batches, [])
@@ -337,13 +339,6 @@ def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) 
     rows = enumerate(chain(first, chain.from_iterable(batches)), start=1)
     records = (Record(number, row) for number, row in rows)
     yield from ShapeReader(shape, source.name).read(records)
-
-
-_ROWS_OF_BATCH = 1 << 16  # written at a time
-
-
-class _NoTextError(Exception):
-    """An id is not UTF-8, so its column has to be binary."""
 
 
 def _pyarrow(name: str) -> Any:
@@ -360,13 +355,12 @@ def _write(
     file: BinaryIO,
     kind: str,
 ) -> None:
-    """Write batches of columns; if an id is not UTF-8, start again with binary columns."""
+    """Write batches of columns, in which ids are texts, or bytes if one of them is not UTF-8."""
     arrow = _pyarrow("pyarrow")
     begin = file.tell()
-    binary: set[str] = set()
-    while True:
-        types = {name: "large_binary" if name in binary else of for name, of in columns.items()}
-        schema = arrow.schema([(name, getattr(arrow, of)()) for name, of in types.items()])
+    for ids in ("large_string", "large_binary"):
+        types = {name: getattr(arrow, of or ids)() for name, of in columns.items()}
+        schema = arrow.schema(types.items())
         if kind == "parquet":
             writer = _pyarrow("pyarrow.parquet").ParquetWriter(file, schema, compression="zstd")
         else:
@@ -375,46 +369,30 @@ def _write(
             with writer:
                 for batch in batches():
                     arrays = [
-                        _array(values, name, of)
+                        arrow.array(values, columns[name] or "large_binary").cast(of)
                         for values, (name, of) in zip(batch, types.items(), strict=True)
                     ]
                     writer.write(arrow.table(arrays, schema=schema))
             return
-        except _NoTextError as problem:
-            binary.add(str(problem))
+        except arrow.ArrowInvalid:
+            if ids == "large_binary":
+                raise
         file.seek(begin)
         file.truncate()
 
 
-def _array(values: Sequence[Any], name: str, type_: str) -> Any:
-    arrow = _pyarrow("pyarrow")
-    if type_ != "large_string":
-        return arrow.array(values, type_)
-    try:
-        return arrow.array(values, "large_binary").cast(type_)
-    except arrow.ArrowInvalid:
-        raise _NoTextError(name) from None
-
-
 def _batches(rankings: Iterable[Rankings]) -> Iterator[Sequence[Sequence[Any]]]:
-    batch: list[list[Any]] = [[], [], [], [], []]
     for block in rankings:
-        columns: list[Any] = [block.query_of_rows(), block.document, block.ranks(), block.score]
         run_ids = Tokens.repeated(block.run_id, len(block.score))
-        for values, column in zip(batch, [*columns, run_ids], strict=True):
-            values += column.tolist()
-        if len(batch[0]) >= _ROWS_OF_BATCH:
-            yield batch
-            batch = [[], [], [], [], []]
-    if batch[0]:
-        yield batch
+        columns: list[Any] = [block.query_of_rows(), block.document, block.ranks(), block.score]
+        yield [column.tolist() for column in (*columns, run_ids)]
 
 
-_WRITTEN_IDS = {"query_id": "large_string", "doc_id": "large_string"}
+_WRITTEN_IDS = {"query_id": "", "doc_id": ""}
 
 
 def _write_run(rankings: Iterable[Rankings], file: BinaryIO, kind: str) -> None:
-    columns = {**_WRITTEN_IDS, "rank": "int64", "score": "float64", "run_id": "large_string"}
+    columns = {**_WRITTEN_IDS, "rank": "int64", "score": "float64", "run_id": ""}
     _write(columns, partial(_batches, rankings), file, kind)
 
 

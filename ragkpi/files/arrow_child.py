@@ -84,7 +84,7 @@ def serve() -> None:
 
 
 def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
-    wanted: dict[str, Any] | None = None
+    order: dict[str, Any] | None = None
     above = 0  # rows of earlier parts
     while True:
         octets = bytearray()
@@ -101,13 +101,13 @@ def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
         nested = [field.name for field in schema if any(is_kind(field.type) for is_kind in kinds)]
         _send(answers, {"names": schema.names, "nested": nested})
         answers.flush()
-        if wanted is None:
-            wanted, _ = _receive(orders)
-        for table in _gathered(tables, wanted["at_once"]):
-            if "rows" in wanted:
-                _send(answers, {}, _rows(table, wanted["rows"]))
+        if order is None:
+            order, _ = _receive(orders)
+        for table in _gathered(tables, order["at_once"]):
+            if "rows" in order:
+                _send(answers, {}, _rows(table, order["rows"]))
             else:
-                columns = [_column(table, name, use, above) for name, use in wanted["columns"]]
+                columns = [_column(table, name, use, above) for name, use in order["columns"]]
                 _send(answers, {}, *(view for column in columns for view in _buffers(column)))
             above += len(table)
         _send(answers, {"end": True})

@@ -22,12 +22,12 @@ from ragkpi.files.lines import Block, LineColumns, Tokens, blocks, split_lines
 from ragkpi.files.opening import Kind, Source
 from ragkpi.files.recogniser import LOOKED_AT, recognise
 from ragkpi.files.shape_reader import (
-    Listed,
+    DocumentColumns,
     Record,
     ShapeReader,
     collect_qrels,
     shape_for,
-    stream_listed,
+    stream_documents,
 )
 from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.trec import (
@@ -106,7 +106,7 @@ class _DelimitedFile:
                 raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
             yield number, record
 
-    def _listed(self) -> Iterator[Listed]:
+    def _document_columns(self) -> Iterator[DocumentColumns]:
         """Yield the documents of rows with lists in their cells."""
         lines = itertools.chain.from_iterable(block.lines() for block in self._blocks)
 
@@ -121,7 +121,7 @@ class _DelimitedFile:
 
     def run(self) -> Iterator[RunColumns]:
         if self._shape.by_record:
-            yield from stream_listed(self._source.name, self._listed())
+            yield from stream_documents(self._source.name, self._document_columns())
             return
         layout = layout_of(self._shape, *self._place_of_names)
         for lines in self._lines(_RECORDS_AT_ONCE):
@@ -129,7 +129,7 @@ class _DelimitedFile:
 
     def qrels(self) -> QrelsColumns:
         if self._shape.by_record:
-            return collect_qrels(self._source.name, self._listed())
+            return collect_qrels(self._source.name, self._document_columns())
         file, names = self._source.name, self._header.names
         level = ""
         if self._shape.level:  # named first: a file without it may be a run
@@ -183,8 +183,8 @@ class _DelimitedFile:
             padded = any(word[:1] == b" " for word in words[1:])
             if header and padded and self._separator + b" " in rest.text.partition(b"\n")[0]:
                 # Ids keep their bytes, so " d1" would match no "d1".
-                found = f"a space after {shown(self._separator)}"
-                raise InputError(self._source.name, number, found, "expected none")
+                fault = f"a space after {shown(self._separator)}"
+                raise InputError(self._source.name, number, fault, "expected none")
             self._blocks = itertools.chain([rest] if rest.text else [], self._blocks)
             return _Header(names, header)
         raise InputError(self._source.name, None, "is empty", "expected a line of column names")
@@ -213,10 +213,10 @@ class _DelimitedFile:
             if b"\0" in text:
                 raise InputError(block.file, number, "a NUL byte", "expected text")
             if b"\r" in text:
-                found, expected = "a carriage return inside a line", "lines that end with a newline"
-                raise InputError(block.file, number, found, f"expected {expected}")
-            found = shown(text.replace(self._separator, b" "))
-            raise self._wrong_width(number, text.count(self._separator) + 1, found)
+                fault, expected = "a carriage return inside a line", "lines that end with a newline"
+                raise InputError(block.file, number, fault, f"expected {expected}")
+            excerpt = shown(text.replace(self._separator, b" "))
+            raise self._wrong_width(number, text.count(self._separator) + 1, excerpt)
 
     def _wrong_width(self, number: int, count: int, text: str) -> InputError:
         names, file, line = self._place_of_names
@@ -237,8 +237,8 @@ def split_values(
 ) -> CsvRecords:
     """Yield the first line number and the values of each record; tabs are never quoted."""
     if separator == b"\t":
-        cut = ((number, line.removesuffix(b"\r").split(b"\t")) for number, line in lines)
-        yield from ((number, words) for number, words in cut if len(words) > 1 or words[0].strip())
+        rows = ((number, line.removesuffix(b"\r").split(b"\t")) for number, line in lines)
+        yield from ((number, words) for number, words in rows if len(words) > 1 or words[0].strip())
         return
     number = start = 0
     first = True
@@ -256,8 +256,8 @@ def split_values(
         try:
             record = next(records, None)
         except csv.Error as problem:
-            found = f"no CSV ({problem})"
-            raise InputError(file, start, found, "expected values separated by commas") from None
+            fault = f"no CSV ({problem})"
+            raise InputError(file, start, fault, "expected values separated by commas") from None
         if record is None:
             return
         if len(record) > 1 or "".join(record).strip():

@@ -221,12 +221,12 @@ def _numbered_columns(lines: Iterable[bytes]) -> str | None:
     first = [row for row in rows if row[0] == rows[0][0]]
     if any(len(row) != width for row in rows):
         return None
-    counted = all(row[2] == b"%d" % rank for rank, row in enumerate(first, start=1))
-    if width == 3 and counted:
+    from_one = all(row[2] == b"%d" % rank for rank, row in enumerate(first, start=1))
+    if width == 3 and from_one:
         return "msmarco"
     if width == 4:
         documents = {row[1] for row in first}
-        scored = counted and all(is_number(row[3]) for row in rows)
+        scored = from_one and all(is_number(row[3]) for row in rows)
         # In qrels this column is the iteration, equal on all lines.
         alike = documents <= {b"0", b"Q0"}
         return "colbert" if scored and len(documents) == len(first) and not alike else None
@@ -295,9 +295,9 @@ class FileReader(NamedTuple):
         except UnsettledError as problem:
             raise _tried("run", problem) from None
         if levels:
-            found = f"holds {levels}, not rankings"
+            fault = f"holds {levels}, not rankings"
             advice = self.instead or f"{spell('run_format', shape)} reads numbers as scores"
-            raise InputError(source.name, None, found, f"expected a run ({advice})")
+            raise InputError(source.name, None, fault, f"expected a run ({advice})")
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels; the sieve folds passages into documents."""
@@ -340,8 +340,8 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
         read = trec.stream_run if kind == "run" else trec.qrels_of
         return FileReader(name, read, choices.scores, choices.sieve)
     form, read = _registry().other_reader(kind, name, recognise_layout(head), shape)
-    believed = shape is not None or name not in (None, form)  # a shape
-    numbers: Any = "believed" if believed else "checked"
+    by_shape = shape is not None or name not in (None, form)  # a shape
+    numbers: Any = "believed" if by_shape else "checked"
     return FileReader(form, read, choices.scores, choices.sieve, numbers)
 
 
@@ -365,8 +365,8 @@ def _tried(kind: Kind, problem: UnsettledError) -> InputError:
         return unsettled(kind, problem.file, problem.fault, maps)
     for refusal in tries:
         if isinstance(refusal, MissingPartError) and refusal.line is not None:
-            found = f"{refusal.fault}, unlike other records"
-            return MissingPartError(problem.file, refusal.line, found, "expected all records alike")
+            fault = f"{refusal.fault}, unlike other records"
+            return MissingPartError(problem.file, refusal.line, fault, "expected all records alike")
     advice = f"expected a map of its keys ({spell(problem.argument)} …; 'ragkpi formats map')"
     return MissingPartError(problem.file, None, "holds no query with ids of documents", advice)
 

@@ -25,12 +25,12 @@ from ragkpi.files.opening import Kind
 from ragkpi.files.recogniser import LOOKED_AT, recognise, recognise_object
 from ragkpi.files.roles import BARE
 from ragkpi.files.shape_reader import (
-    Listed,
+    DocumentColumns,
     Record,
     ShapeReader,
     collect_qrels,
     shape_for,
-    stream_listed,
+    stream_documents,
 )
 from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.trec import (
@@ -92,14 +92,14 @@ def _encoded(ids: Sequence[Any]) -> Tokens:
     return Tokens.from_text(text.encode(), np.fromiter(map(len, ids), np.int64, len(ids)))
 
 
-def _numbers(given: Sequence[Any]) -> npt.NDArray[Any]:
+def _numbers(values: Sequence[Any]) -> npt.NDArray[Any]:
     """Return numbers, also from texts; NaN for anything else."""
     try:
-        numbers = np.asarray(given)
+        numbers = np.asarray(values)
     except (ValueError, OverflowError):
         numbers = np.empty(0, dtype=object)
     if numbers.dtype.kind not in "iufb":
-        numbers = np.array([_or_nan(value) for value in given])
+        numbers = np.array([_or_nan(value) for value in values])
     return numbers
 
 
@@ -180,8 +180,8 @@ def qrels_columns(
     int. ``"gains"`` allows real numbers. A `shape` names columns.
     """
     data = data if isinstance(data, Mapping) else _table_of(data, "qrels", shape)
-    if (listed := _listed(data, "qrels", shape)) is not None:
-        return collect_qrels("qrels", listed).read_as(numbers)
+    if (columns := _document_columns(data, "qrels", shape)) is not None:
+        return collect_qrels("qrels", columns).read_as(numbers)
     ((rows, values),) = _rows(data, "qrels", sys.maxsize, shape)
     level, gain = _levels(rows, values, numbers)
     query = rows.query.take(rows.group())
@@ -196,8 +196,8 @@ def run_blocks(data: Any, shape: Shape | None = None) -> list[RunColumns]:
     Documents in lists are best first. A retriever's objects are read by their attributes.
     """
     data = data if isinstance(data, Mapping) else _table_of(data, "run", shape)
-    if (listed := _listed(data, "run", shape)) is not None:
-        return list(stream_listed("run", listed))
+    if (columns := _document_columns(data, "run", shape)) is not None:
+        return list(stream_documents("run", columns))
     blocks = []
     for rows, values in _rows(data, "run", ROWS_OF_BLOCK, shape):
         if (wrong := np.isnan(rows.score)).any():
@@ -284,9 +284,9 @@ def _plain(value: Any, depth: int = 0) -> Any:
     return {str(name): _plain(inner[name], depth + 1) for name in names if depth < _DEEPEST}
 
 
-def _listed(
+def _document_columns(
     data: Mapping[Any, Any] | _Table, what: Kind, shape: Shape | None
-) -> Iterator[Listed] | None:
+) -> Iterator[DocumentColumns] | None:
     """Read lists, and rows with lists, as a JSON file with the same content; None for others."""
     if isinstance(data, _Table):
         name = fields.find(data.names, fields.DOCUMENT)
@@ -427,8 +427,8 @@ def _table_of_rows(rows: list[Any], what: Kind, shape: Shape | None) -> _Table:
             width = max(places.values()) if isinstance(first, tuple | list) else 0
             others = (row for row in rows if not hasattr(row, "__len__") or len(row) <= width)
             row = next(others, None) or next(row for row in rows if name not in row)
-            found = f"the {what} given holds {_brief(row)}"
-            raise UsageError(f"{found}; expected rows like its first one") from None
+            fault = f"the {what} given holds {_brief(row)}"
+            raise UsageError(f"{fault}; expected rows like its first one") from None
 
     return _Table(list(places), column, lambda: [_parsed(row, what) for row in rows])
 

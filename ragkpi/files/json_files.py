@@ -36,14 +36,14 @@ from ragkpi.files.recogniser import (
     table_rows,
 )
 from ragkpi.files.shape_reader import (
-    Listed,
+    DocumentColumns,
     Record,
     Records,
     ShapeReader,
     collect_qrels,
     no_object,
     shape_for,
-    stream_listed,
+    stream_documents,
 )
 from ragkpi.files.shapes import SHAPES, Shape
 from ragkpi.files.trec import QrelsColumns, RunColumns
@@ -63,7 +63,7 @@ _COST = 100  # bytes of memory per decoded value
 _KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
 
 
-def _read_whole(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
+def _read_whole(source: Source, kind: Kind, shape: Shape | None) -> Iterator[DocumentColumns]:
     """Read the records of a JSON text; without a shape, use one that fits."""
     text = _whole_text(source)
     if shape is None or shape.given is not None:
@@ -107,9 +107,9 @@ def _records(texts: Iterable[JsonText], shape: Shape) -> Iterator[Record]:
     of_table = steps[-1:] == [TABLE]
     steps = steps[:-1] if of_table else steps
     for text in texts:
-        while opened := text.next():
-            walked = shape.records or opened == "["
-            entries = text.entries(steps) if walked else iter([text.entry()])
+        while bracket := text.next():
+            has_entries = shape.records or bracket == "["
+            entries = text.entries(steps) if has_entries else iter([text.entry()])
             if of_table:
                 entries = _rows(text.element(steps), text.file)
             for line, key, value, (start, end) in entries:
@@ -152,10 +152,10 @@ def _of_mteb(text: JsonText) -> Shape | None:
     if len(paths) < 2:
         return SHAPES["run"]["object"]._replace(records=paths[0]) if paths else None
     some = listed([path.encode("utf-8", "surrogatepass") for path in paths], _MOST_RANKINGS)
-    found = f"{len(paths)} separate rankings of the queries ({some})"
+    fault = f"{len(paths)} separate rankings of the queries ({some})"
     map_ = f"records={paths[0]}, query=@key, list=@value, doc=@key, score=@value"
     expected = f"expected one of them, such as {spell('map_run', map_)}"
-    raise SeparateRankingsError(text.file, None, found, expected)
+    raise SeparateRankingsError(text.file, None, fault, expected)
 
 
 def _steps(shape: Shape) -> list[str]:
@@ -178,8 +178,8 @@ def refuse_bomb(file: str, line: int | None, text: bytes | bytearray) -> None:
         return
     values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
     if values * _SHORTEST_VALUE > len(text) and values * _COST > MOST_HELD:
-        found = f"{values:,} values in {len(text) >> 20} MB, which would fill the memory"
-        raise InputError(file, line, found, "expected ids and numbers")
+        fault = f"{values:,} values in {len(text) >> 20} MB, which would fill the memory"
+        raise InputError(file, line, fault, "expected ids and numbers")
 
 
 _OBJECT = "expected an object with a query and its documents"
@@ -191,15 +191,15 @@ _LONGEST_RECORD = 1 << 24
 
 def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
     """Read a run; without a shape, use the shape that fits the first records."""
-    yield from stream_listed(source.name, _listed(source, "run", shape))
+    yield from stream_documents(source.name, _document_columns(source, "run", shape))
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; shapes as in `stream_run`."""
-    return collect_qrels(source.name, _listed(source, "qrels", shape))
+    return collect_qrels(source.name, _document_columns(source, "qrels", shape))
 
 
-def _listed(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
+def _document_columns(source: Source, kind: Kind, shape: Shape | None) -> Iterator[DocumentColumns]:
     """Yield the documents of each record."""
     read = _read_lines if _has_lines(source) else _read_whole
     yield from read(source, kind, shape)
@@ -228,7 +228,7 @@ def _has_lines(source: Source) -> bool:
     return not isinstance(value, list) or (len(value) > 1 and is_scalar(value[0]))
 
 
-def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
+def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[DocumentColumns]:
     """Read the records of JSON Lines; without a shape, use one that fits."""
     file, texts = source.name, blocks(source)
     ahead: list[Block] = []
@@ -271,20 +271,20 @@ def read_objects(source: Source) -> Iterator[tuple[int, Any]]:
         return
     entries = list(_whole_text(source, _RECORDS).entries())
     if any(key is None or not isinstance(value, dict) for _, key, value, _ in entries):
-        named = {key: value for _, key, value, _ in entries if key is not None}
-        entries = [(1, None, named, (0, 0))] if named else entries
+        of_keys = {key: value for _, key, value, _ in entries if key is not None}
+        entries = [(1, None, of_keys, (0, 0))] if of_keys else entries
     for number, key, value, _ in entries:
         yield number, value if key is None else {**value, fields.QUERY[0]: key}
 
 
 def _readings_of_lines(
-    records: Sequence[Any], kind: Kind, given: Mapping[str, str]
+    records: Sequence[Any], kind: Kind, parts: Mapping[str, str]
 ) -> Sequence[Recognition]:
     """Recognise lines as records, or the first line as an object of all that it holds."""
-    readings = recognise(records, kind, given)
+    readings = recognise(records, kind, parts)
     if not records or (readings and readings[0].is_settled):
         return readings
-    alone = recognise_object(records[0], kind, given) if isinstance(records[0], dict) else []
+    alone = recognise_object(records[0], kind, parts) if isinstance(records[0], dict) else []
     return alone if alone and (alone[0].is_settled or not readings) else readings
 
 

@@ -173,8 +173,8 @@ def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
         rest = text[end:]
         if len(rest) > LONGEST_LINE:
             line += text.count(b"\n", 0, end)
-            found = f"a line of more than {LONGEST_LINE >> 20} MB"
-            raise InputError(source.name, line, found, "expected lines of text")
+            fault = f"a line of more than {LONGEST_LINE >> 20} MB"
+            raise InputError(source.name, line, fault, "expected lines of text")
         if end:
             yield Block(source.name, text[:end], line)
             line += text.count(b"\n", 0, end)
@@ -275,7 +275,7 @@ def split_lines(
     Blank lines are skipped, and comments where white space (-1) separates the columns.
     """
     choices = extra == "ignored", comments == "first_word", wrong == "all"
-    start, end, line, stop, found = kernel.columns(
+    start, end, line, stop, wrong_places = kernel.columns(
         block.text, block.first_line, width, separator, *choices
     )
     lines = LineColumns(
@@ -285,7 +285,7 @@ def split_lines(
         np.frombuffer(line, np.int64),
         np.frombuffer(stop, np.int64),
     )
-    places = np.frombuffer(found, np.int64).reshape(-1, 3).tolist()
+    places = np.frombuffer(wrong_places, np.int64).reshape(-1, 3).tolist()
     return lines, [WrongLine(number, bytes(block.text[a:b])) for number, a, b in places]
 
 
@@ -305,9 +305,9 @@ def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> 
         return InputError(file, line.number, "a NUL byte", "expected text")
     count = len(line.text.split())
     advice = shape.mistaken.get(count, "") if first else ""
-    found = f"{count} columns ({shown(line.text)})"
+    fault = f"{count} columns ({shown(line.text)})"
     expected = f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}"
-    return InputError(file, line.number, found, expected)
+    return InputError(file, line.number, fault, expected)
 
 
 def refuse_invalid(

@@ -257,8 +257,8 @@ MOST_HELD = 1 << 31
 
 def too_large(file: str, expected: str) -> InputError:
     """Return the error for an input too large to be held."""
-    found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
-    return InputError(file, None, found, expected)
+    fault = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
+    return InputError(file, None, fault, expected)
 
 
 class Source:
@@ -282,8 +282,8 @@ class Source:
         self._before = self._state()
         self._pipe: HashedPipe | None = None
         try:
-            opened = self.parts[0] if self.parts else path
-            inputs().note(opened, os.fstat(self._file.fileno()))
+            first = self.parts[0] if self.parts else path
+            inputs().note(first, os.fstat(self._file.fileno()))
             if self._before is None and inputs().hashed:
                 self._pipe = HashedPipe(self._file.detach())  # type: ignore[attr-defined]
                 self._file = cast(BinaryIO, io.BufferedReader(self._pipe))
@@ -306,8 +306,8 @@ class Source:
             return open(path, "rb")
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or str(problem)
-            found = f"cannot be read ({reason})"
-            raise UnreadableError(path, None, found, "expected a readable file") from None
+            fault = f"cannot be read ({reason})"
+            raise UnreadableError(path, None, fault, "expected a readable file") from None
 
     def _decompressed(self, file: BinaryIO) -> Any:
         if not isinstance(file, io.BufferedReader):
@@ -322,9 +322,9 @@ class Source:
                 try:
                     return open_compressed(file)
                 except ImportError as problem:
-                    found = f"is compressed with {name}, which needs a package ({problem})"
+                    fault = f"is compressed with {name}, which needs a package ({problem})"
                     expected = "expected it installed, e.g. pip install 'ragkpi[fast]'"
-                    raise InputError(self.name, None, found, expected) from None
+                    raise InputError(self.name, None, fault, expected) from None
         if self._before is not None:
             self.size = self._before.st_size
         return file
@@ -354,8 +354,8 @@ class Source:
                 self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
                 self._spool_folder = tempfile.gettempdir()
             except OSError as problem:
-                found = f"cannot be copied to a temporary folder ({problem.strerror or problem})"
-                raise InputError(self.name, None, found, "expected TMPDIR, or a file") from None
+                fault = f"cannot be copied to a temporary folder ({problem.strerror or problem})"
+                raise InputError(self.name, None, fault, "expected TMPDIR, or a file") from None
 
     def peek(self, length: int) -> bytes:
         """Return up to `length` of the next bytes without consuming them."""
@@ -396,8 +396,8 @@ class Source:
         try:
             spool.write(text)
         except OSError as problem:
-            found = f"its copy in {self._spool_folder} cannot be written ({problem.strerror})"
-            raise InputError(self.name, None, found, "expected room there, or a file") from None
+            fault = f"its copy in {self._spool_folder} cannot be written ({problem.strerror})"
+            raise InputError(self.name, None, fault, "expected room there, or a file") from None
 
     def _finish_hash(self) -> None:
         """Hash standard input, including bytes of a pipe that no reader consumed."""
@@ -419,15 +419,17 @@ class Source:
                 count = self._stream.readinto(buffer[filled:])
             except Exception as problem:
                 # Each decompressor has its own error class (zlib.error, LZMAError, …).
-                known = isinstance(problem, OSError | EOFError | ValueError)
-                if not known and (self._compression is None or isinstance(problem, MemoryError)):
+                is_damage = isinstance(problem, OSError | EOFError | ValueError)
+                if not is_damage and (
+                    self._compression is None or isinstance(problem, MemoryError)
+                ):
                     raise
                 raise self._broken(problem) from None
             if not count:
                 if self.size is not None and (place := self._file.tell()) < self.size:
                     sizes = f"from {self.size} to {place} bytes"
-                    found = f"shrank while it was read ({sizes})"
-                    raise InputError(self.name, None, found, UNTOUCHED)
+                    fault = f"shrank while it was read ({sizes})"
+                    raise InputError(self.name, None, fault, UNTOUCHED)
                 break
             filled += count
         return filled
@@ -439,8 +441,8 @@ class Source:
         before, now = self._before, os.fstat(self._file.fileno())
         if not same_state(before, now):
             sizes = f" (from {before.st_size} to {now.st_size} bytes)"
-            found = f"changed while it was read{sizes if now.st_size != before.st_size else ''}"
-            raise InputError(self.name, None, found, UNTOUCHED)
+            fault = f"changed while it was read{sizes if now.st_size != before.st_size else ''}"
+            raise InputError(self.name, None, fault, UNTOUCHED)
 
     def restart(self) -> None:
         """Return to the first byte, for a second pass."""
@@ -451,8 +453,8 @@ class Source:
                 self._stream = self._decompressed(self._file)
             return
         if self._spool is None:
-            found = f"more than {MOST_HELD >> 30} GB of a pipe would have to be read again"
-            raise InputError(self.name, None, found, "expected the lines of a query together")
+            fault = f"more than {MOST_HELD >> 30} GB of a pipe would have to be read again"
+            raise InputError(self.name, None, fault, "expected the lines of a query together")
         rest = memoryview(bytearray(1 << 20))
         while self.fill(rest):
             pass

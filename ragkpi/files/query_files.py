@@ -227,14 +227,14 @@ class Text(tuple[str, int]):
     __slots__ = ()
 
 
-def read_texts(path: str, wanted: Collection[bytes]) -> dict[bytes, Text]:
+def read_texts(path: str, ids: Collection[bytes]) -> dict[bytes, Text]:
     """Read the texts of some ids; ids that the file lacks are left out."""
-    ids = frozenset(wanted)
-    found: dict[bytes, Text] = {}
+    ids = frozenset(ids)
+    texts: dict[bytes, Text] = {}
     for id_, text in _ids_and_texts(path):
-        if id_ in ids and id_ not in found:
-            found[id_] = Text((text[:_LONGEST], len(text)))
-    return found
+        if id_ in ids and id_ not in texts:
+            texts[id_] = Text((text[:_LONGEST], len(text)))
+    return texts
 
 
 def read_query_ids(path: str) -> dict[bytes, bytes]:
@@ -247,8 +247,8 @@ def read_query_ids(path: str) -> dict[bytes, bytes]:
     for id_, text in rows:
         words = words_of(text.encode("utf-8", "surrogateescape"))
         if ids.setdefault(words, id_) != id_:
-            found = f"the text of query {shown(id_)} again, first of query {shown(ids[words])}"
-            raise DataError(f"{path}: {found}; expected each text once")
+            fault = f"the text of query {shown(id_)} again, first of query {shown(ids[words])}"
+            raise DataError(f"{path}: {fault}; expected each text once")
     places = {b"%d" % place: id_ for place, (id_, _) in enumerate(rows, start=1)}
     return {**places, **ids, **{id_: id_ for id_, _ in rows}}
 
@@ -297,8 +297,8 @@ def _ids_and_texts(path: str) -> Iterator[tuple[bytes, str]]:
         for number, values in read_records(source, (*_ID, *_TITLE, *_TEXT)):
             name = _find(tuple(values), _ID)
             if name is None or not isinstance(values[name], str | int):
-                found = f"no id among the keys {shown_names(values)}"
-                raise InputError(source.name, number, found, f"expected {' or '.join(_ID)}")
+                fault = f"no id among the keys {shown_names(values)}"
+                raise InputError(source.name, number, fault, f"expected {' or '.join(_ID)}")
             yield str(values[name]).encode("utf-8", "surrogateescape"), _title_and_text(values)
 
 
@@ -313,8 +313,8 @@ def _of_lines(source: Source) -> Iterator[tuple[bytes, str]]:
 
 
 @lru_cache(maxsize=1000)  # most records of a file have the same keys
-def _find(keys: tuple[str, ...], wanted: tuple[str, ...]) -> str | None:
-    return find(keys, wanted)
+def _find(keys: tuple[str, ...], names: tuple[str, ...]) -> str | None:
+    return find(keys, names)
 
 
 def _title_and_text(values: Mapping[str, Any]) -> str:
@@ -405,6 +405,6 @@ def _named_values(
             labels = [f"{_UNNAMED} {n}" if several else _UNNAMED for n in range(1, len(values))]
             names = [QUERY[0], *labels]
         if len(values) != len(names):
-            found = counted(len(values), "column")
-            raise InputError(file, number, found, f"expected {len(names)} as in the first line")
+            fault = counted(len(values), "column")
+            raise InputError(file, number, fault, f"expected {len(names)} as in the first line")
         yield number, dict(zip(names, values, strict=True))

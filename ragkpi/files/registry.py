@@ -37,12 +37,12 @@ def read_dataset(path: str) -> QrelsColumns:
         dataset = ir_datasets.load(path.removeprefix("irds:"))
         judgements = list(dataset.qrels_iter())
     except KeyError as problem:
-        found = f"cannot be read (no data set {problem})"
-        raise InputError(path, None, found, "expected the id of one that has qrels") from None
+        fault = f"cannot be read (no data set {problem})"
+        raise InputError(path, None, fault, "expected the id of one that has qrels") from None
     except Exception as problem:  # no qrels, a licence, the network
         reason = (str(problem).splitlines() or [type(problem).__name__])[0][:100]
-        found = f"cannot be read ({reason})"
-        raise InputError(path, None, found, "expected qrels that ir_datasets can fetch") from None
+        fault = f"cannot be read ({reason})"
+        raise InputError(path, None, fault, "expected qrels that ir_datasets can fetch") from None
     query, document = (
         Tokens.from_strings(
             getattr(judged, name).encode("utf-8", "surrogateescape") for judged in judgements
@@ -168,12 +168,12 @@ def written_formats(kind: Kind) -> Mapping[str, FileFormat]:
 
 def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
     """Return the writable format of this name; else `UsageError`, which lists all names."""
-    known = written_formats(kind)
-    if name not in known:
+    formats = written_formats(kind)
+    if name not in formats:
         raise UsageError(
-            f"{option} {name}: no such format of {kind}; expected one of {', '.join(known)}"
+            f"{option} {name}: no such format of {kind}; expected one of {', '.join(formats)}"
         )
-    return known[name]
+    return formats[name]
 
 
 def other_reader(
@@ -192,9 +192,9 @@ def other_reader(
 
 def find_format(kind: Kind, name: str, option: str) -> None:
     """Raise `UsageError` if neither a format nor a shape has this name."""
-    known = [*FILE_FORMATS[kind], *SHAPES[kind]]
-    if name not in known:
-        advice = did_you_mean(name, known, "'ragkpi formats' lists them")
+    names = [*FILE_FORMATS[kind], *SHAPES[kind]]
+    if name not in names:
+        advice = did_you_mean(name, names, "'ragkpi formats' lists them")
         raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
 
 
@@ -235,14 +235,14 @@ def sieve_of(
     fold = Fold(words_of) if match == "text" else fold
     excluded = {} if exclude is None else read_excluded(exclude)
     list_ = max_passage[1:] if max_passage and max_passage.startswith("@") else None
-    chosen = [
+    choices = [
         f"max_passage={_digest(list_) if list_ else max_passage}" if max_passage else "",
         "match=text" if match == "text" else "",
         "queries" if queries else "",
         "ignore_identical_ids" if drop_identical else "",
         f"exclude={_digest(exclude)}" if exclude is not None else "",
     ]
-    signed = quote(",".join(filter(None, chosen)), ",")
+    signed = quote(",".join(filter(None, choices)), ",")
     unseen: set[bytes] | None = set() if match == "text" else None
     return Sieve(fold, drop_identical, excluded, signed, queries or {}, unseen)
 

@@ -24,7 +24,7 @@ _LEVELS = (-2, 10)  # of the usual scales
 BARE = "$@value"  # where {query: {document: number}} has its documents
 
 
-def unsettled(kind: Kind, file: str, found: str, maps: list[MapChoice]) -> UnsettledError:
+def unsettled(kind: Kind, file: str, fault: str, maps: list[MapChoice]) -> UnsettledError:
     """Return the error for a file that maps would read."""
     argument = f"map_{kind}"
     choices = (
@@ -33,7 +33,7 @@ def unsettled(kind: Kind, file: str, found: str, maps: list[MapChoice]) -> Unset
         + (f" ({of.choice})" if of.choice else "")
         for of in maps
     )
-    return UnsettledError(file, found, f"expected {' or '.join(choices)}", argument, maps)
+    return UnsettledError(file, fault, f"expected {' or '.join(choices)}", argument, maps)
 
 
 def shape_of(origin: Origin) -> str:
@@ -51,17 +51,17 @@ def refuse_scores(qrels: QrelsColumns) -> None:
         return
     if qrels.gain is not None:
         row = qrels.fractional_row
-        found = f"score {float(qrels.gain[row])!r}, where a level is meant"
+        fault = f"score {float(qrels.gain[row])!r}, where a level is meant"
     else:
         query = qrels.query.first_rows()
         row = int(np.bincount(query).argmax())
         levels = qrels.level[query == row]
         if not _LEVELS[1] < len(np.unique(levels)) == len(levels):
             return
-        found = f"{len(levels)} documents of query {named(qrels.query[row])} with as many scores"
+        fault = f"{len(levels)} documents of query {named(qrels.query[row])} with as many scores"
     shape = spell("qrels_format", shape_of(qrels.origin))
     expected = f"expected judgements ({shape} reads numbers as gains)"
-    raise InputError(qrels.file, int(qrels.line[row]), found, expected)
+    raise InputError(qrels.file, int(qrels.line[row]), fault, expected)
 
 
 class RunRole:
@@ -120,12 +120,12 @@ def falling(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
         falls = meaning(path) == "distance" or part == "rank"
         what = "numbers rise" if path == "@value" else f"{path} {'falls' if falls else 'rises'}"
         other = "score" if part == "rank" else "similarity" if falls else "distance"
-        found = f"its {what} down every list, as a {other} does"
+        fault = f"its {what} down every list, as a {other} does"
         choices = ("large is better", "small is better")[:: 1 if falls else -1]
         maps = f"{other}={path}", f"{'distance' if falls else 'score'}={path}"
         if part in ("scores", "rank"):
             choices, maps = ("by the list", "by their numbers"), (ORDER, f"{part}={path}")
-        raise unsettled("run", file, found, list(map(MapChoice, maps, choices)))
+        raise unsettled("run", file, fault, list(map(MapChoice, maps, choices)))
 
 
 def refuse_twice(run: RunColumns, qrels: str, origin: Origin) -> None:
@@ -134,5 +134,5 @@ def refuse_twice(run: RunColumns, qrels: str, origin: Origin) -> None:
     same = same and path_of(run.origin.map) == path_of(origin.map)
     same = same and os.path.isfile(run.file) and os.path.isfile(qrels)
     if same and filecmp.cmp(run.file, qrels, shallow=False):
-        found = f"holds the same as {qrels}, which is given as qrels"
-        raise InputError(run.file, None, found, "expected a run")
+        fault = f"holds the same as {qrels}, which is given as qrels"
+        raise InputError(run.file, None, fault, "expected a run")

@@ -58,7 +58,7 @@ _DEEPEST = 3  # objects in a document in which scores are looked for
 _LONGEST_NUMBER = 40
 
 
-class Listed(NamedTuple):
+class DocumentColumns(NamedTuple):
     """The documents of some queries, query behind query.
 
     Attributes
@@ -86,7 +86,7 @@ class Listed(NamedTuple):
     origin: Origin = Origin()
     others: Mapping[str, list[bytes]] = NONE
 
-    def rows(self, places: Sequence[int]) -> Listed:
+    def rows(self, places: Sequence[int]) -> DocumentColumns:
         """Return some of the documents of the only query."""
         return self._replace(
             counts=[len(places)],
@@ -98,7 +98,7 @@ class Listed(NamedTuple):
 
 
 def _columns_of(
-    file: str, records: Sequence[Listed]
+    file: str, records: Sequence[DocumentColumns]
 ) -> tuple[Tokens, IntArray, Tokens, Tokens, IntArray]:
     """Gather the columns of records; refuse empty ids."""
     line, counts = (
@@ -115,9 +115,9 @@ def _columns_of(
     return query, counts, document, value, line
 
 
-def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
+def stream_documents(file: str, records: Iterable[DocumentColumns]) -> Iterator[RunColumns]:
     """Gather records into blocks of a run; without a single document there is no block."""
-    batch: list[Listed] = []
+    batch: list[DocumentColumns] = []
     rows = last = 0
     for record in records:
         if rows >= _ROWS_OF_A_BATCH or (batch and batch[-1].origin != record.origin):
@@ -129,7 +129,7 @@ def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
         yield _run_columns(file, batch)
 
 
-def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
+def _run_columns(file: str, records: Sequence[DocumentColumns]) -> RunColumns:
     query, counts, document, value, line = _columns_of(file, records)
     groups = query.changes()
     run_ids = (record.run_id for record in reversed(records) if record.run_id)
@@ -148,7 +148,7 @@ def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
     )
 
 
-def _others_of(records: Sequence[Listed]) -> dict[str, FloatArray]:
+def _others_of(records: Sequence[DocumentColumns]) -> dict[str, FloatArray]:
     """Gather the numbers that are not read; NaN where a document has none."""
     maps = dict.fromkeys(chain.from_iterable(record.others for record in records))
     return {
@@ -161,7 +161,7 @@ def _others_of(records: Sequence[Listed]) -> dict[str, FloatArray]:
     }
 
 
-def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
+def collect_qrels(file: str, records: Iterable[DocumentColumns]) -> QrelsColumns:
     """Gather the records of qrels into columns; `InputError` if there are none."""
     judged = list(records)
     if not any(record.documents for record in judged):
@@ -267,7 +267,7 @@ def no_object(file: str, line: int) -> InputError:
 
 
 def lacking(
-    file: str, shape: Shape, record: Record, part: str, found: str | None = None
+    file: str, shape: Shape, record: Record, part: str, fault: str | None = None
 ) -> MissingPartError:
     """Return the error for a record without a part, with its keys and how to map one."""
     path = getattr(shape, part)
@@ -275,20 +275,20 @@ def lacking(
         expected = 'expected {"query": ["document", …]}; for places, the ids that stand there'
         return MissingPartError(file, record.line, f"lists numbers, not ids ({numbers})", expected)
     if part == "doc" and isinstance(record.value, dict) and is_number(record.value.get("index")):
-        found = "an index instead of an id"  # of Cohere, Jina and Voyage
+        fault = "an index instead of an id"  # of Cohere, Jina and Voyage
         expected = "expected the id of the document that stood there among those sent"
-        return MissingPartError(file, record.line, found, expected)
+        return MissingPartError(file, record.line, fault, expected)
     advice = f"or {spell(f'map_{shape.kind}', f'{part}=…')}"
     value, at = Path(path.removeprefix("@value|")).first(record.value, record.key)
     if at and (part == "list" or not isinstance(value, str)):  # the key is there
-        wanted = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
-        expected = f"expected {wanted} there, {advice}"
+        what = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
+        expected = f"expected {what} there, {advice}"
         return MissingPartError(file, record.line, f"{_dotted(at)} is {kind_of(value)}", expected)
     keys = fields.shown_names(record.value) if isinstance(record.value, dict) else "no keys"
     return MissingPartError(
         file,
         record.line,
-        f"{found or f'no {part}'} (keys: {keys})",
+        f"{fault or f'no {part}'} (keys: {keys})",
         f"expected one of {' '.join(_wanted_names(path)[: fields.MOST_NAMES])}, {advice}",
     )
 
@@ -336,7 +336,7 @@ class ShapeReader:
         # Whether numbers that are not read must agree with those that are.
         self._compares = shape.kind == "run" and not shape.says_order and not self._objects
 
-    def read(self, records: Iterable[Record]) -> Iterator[Listed]:
+    def read(self, records: Iterable[Record]) -> Iterator[DocumentColumns]:
         """Yield the documents of each query; `InputError` with the keys of a record without any.
 
         Records of one document each are read many at a time.
@@ -346,72 +346,58 @@ class ShapeReader:
             yield from self.read_together(Records.of(number, some))
             number += len(some)
 
-    def read_together(self, records: Records) -> Iterator[Listed]:
+    def read_together(self, records: Records) -> Iterator[DocumentColumns]:
         """Yield the documents of records: of all at once if they are alike, else one by one."""
-        listed = None
-        if len(records.values) > 1:
+        columns = None
+        if len(records.values) > 1 and (self._alike or not self.shape.list):
             # Raised again with the line of the record, which documents of many lists do not have.
             with suppress(KeyTwiceError, *([InputError] if self.shape.list else [])):
-                listed = self._many_lists(records) if self.shape.list else self._flat(records)
-        if listed is not None:
-            yield listed
+                columns = self._columns(records)
+            self._alike = columns is not None
+        if columns is not None:
+            yield columns
             return
         for record in records.each():
-            alone = Records.of(record.number, [record])
             try:
-                yield self._one_list(record) if self.shape.list else self._flat(alone)
+                columns = self._columns(Records.of(record.number, [record]))
             except KeyTwiceError as problem:
                 expected = "expected each key once"
                 raise InputError(self._file, record.line, str(problem), expected) from None
+            assert columns is not None
+            yield self._without_repeated(columns) if self.shape.repeated == "dropped" else columns
 
-    def _one_list(self, record: Record) -> Listed:
-        name, keys, values = self._entries(record)
-        listed = self._numbered(record, name, Items.of(keys, values))
-        if record.number == 1:
-            self._refuse_fractions(record, listed.documents)
-        queries, run_id = [self._query_of(record)], self._run_of(record)
-        listed = listed._replace(queries=queries, counts=[len(values)], run_id=run_id)
-        if self.shape.repeated == "refused":
-            return listed
-        # Two levels are refused later, as in every format.
-        levels = listed.values if self.shape.kind == "qrels" else [b""] * len(values)
-        first: dict[tuple[bytes, bytes], int] = {}
-        for place, pair in enumerate(zip(listed.documents, levels, strict=True)):
-            first.setdefault(pair, place)
-        return listed.rows(list(first.values()))
-
-    def _many_lists(self, records: Records) -> Listed | None:
-        """Read lists whose documents all have the same keys, and numbers; None for others."""
-        if not self._alike:
-            return None
-        names, keys, lists = zip(*map(self._entries, records.each()), strict=True)
-        items = Items.of(*(list(chain.from_iterable(column)) for column in (keys, lists)))
-        counts = list(map(len, lists))
-        lines = list(chain.from_iterable(map(repeat, records.lines, counts)))
-        first = records.record(0)
-        listed = self._numbered(first._replace(lines=lines), names[0], items)
-        self._alike = items.layout is not None and listed.origin.map != ORDER
-        if not self._alike:
-            return None
-        if records.number == 1:
-            self._refuse_fractions(first, listed.documents[: counts[0]])
-        queries = self._queries(records, shared_keys(records.values))
-        run_id = self._run_of(records.record(-1))
-        return listed._replace(queries=queries, counts=counts, run_id=run_id)
-
-    def _flat(self, records: Records) -> Listed:
-        items = Items.of(records.keys, records.values)
-        for record in () if items.layout else records.each():
+    def _columns(self, records: Records) -> DocumentColumns | None:
+        """Read records; None for several lists, unless all documents have the same keys."""
+        first, name, counts = records.record(0), "", [1] * len(records.values)
+        items, lines = Items.of(records.keys, records.values), records.lines
+        several = self.shape.list and len(counts) > 1
+        if self.shape.list:
+            names, keys, lists = zip(*map(self._entries, records.each()), strict=True)
+            name, counts = names[0], list(map(len, lists))
+            items = Items.of(*(list(chain.from_iterable(column)) for column in (keys, lists)))
+            lines = first.lines or list(chain.from_iterable(map(repeat, records.lines, counts)))
+        for record in () if items.layout or self.shape.list else records.each():
             self._refuse(record)
-        queries = self._queries(records, items.layout)
-        first = records.record(0)._replace(lines=records.lines)
-        listed = self._numbered(first, "", items)
+        queries = self._queries(records)
+        columns = self._numbered(first._replace(lines=lines), name, items)
+        if several and (items.layout is None or columns.origin.map == ORDER):
+            return None
         if records.number == 1:
-            self._refuse_fractions(first, listed.documents)
+            alone = columns.documents[: counts[0] if self.shape.list else None]
+            self._refuse_fractions(first, alone)
         run_id = self._run_of(records.record(-1))
-        return listed._replace(queries=queries, counts=[1] * len(queries), run_id=run_id)
+        return columns._replace(queries=queries, counts=counts, run_id=run_id)
 
-    def _queries(self, records: Records, layout: Keys | None) -> list[bytes]:
+    def _without_repeated(self, columns: DocumentColumns) -> DocumentColumns:
+        """Keep the first of equal documents; two levels are refused later, as in every format."""
+        levels = columns.values if self.shape.kind == "qrels" else [b""] * len(columns.values)
+        first: dict[tuple[bytes, bytes], int] = {}
+        for place, pair in enumerate(zip(columns.documents, levels, strict=True)):
+            first.setdefault(pair, place)
+        return columns.rows(list(first.values()))
+
+    def _queries(self, records: Records) -> list[bytes]:
+        layout = shared_keys(records.values)
         queries = None if self._query_inside else self._query.octets(records.values, layout)
         return queries or list(map(self._query_of, records.each()))
 
@@ -426,7 +412,7 @@ class ShapeReader:
         if isinstance(record.value, Repeated) and self.shape.list != "@value":
             raise key_twice(self._file, record.line, record.value.twice())
 
-    def _numbered(self, record: Record, name: str, items: Items) -> Listed:
+    def _numbered(self, record: Record, name: str, items: Items) -> DocumentColumns:
         """Return documents with their numbers, and without a query."""
         documents = self._documents(record, name, items)
         values, by_rank, map_ = self._numbers(record, items)
@@ -438,7 +424,7 @@ class ShapeReader:
         as_many = len(record.lines) == len(documents)
         lines = list(record.lines) if as_many else [record.line] * len(documents)
         origin = Origin(self._documents_at, map_)
-        return Listed([], [], lines, documents, values, b"", by_rank, origin, others)
+        return DocumentColumns([], [], lines, documents, values, b"", by_rank, origin, others)
 
     def _entries(self, record: Record) -> tuple[str, Sequence[Any], Sequence[Any]]:
         """Return the name of the list of documents in a record, its keys and its values."""
@@ -501,9 +487,9 @@ class ShapeReader:
             if value is None or isinstance(value, dict | list):
                 raise lacking(self._file, self.shape, record, "query", "no query id")
         if len(several := dict.fromkeys(self._query_inside.scalars(record.value))) > 1:
-            found = f"one list of several queries ({fields.shown_names(map(str, several))})"
+            fault = f"one list of several queries ({fields.shown_names(map(str, several))})"
             expected = "expected a list for each query, or an array of its elements alone"
-            raise InputError(self._file, record.line, found, expected)
+            raise InputError(self._file, record.line, fault, expected)
         name: str | None = None
         if not isinstance(value, str) and isinstance(record.value, dict) and not self.shape.records:
             name = fields.find_one(self._file, record.line, list(record.value), fields.QUERY)
@@ -524,10 +510,10 @@ class ShapeReader:
         """Refuse ids that pandas wrote as 1.0 and 2.0, unless a map names them."""
         of_pandas = all(re.fullmatch(rb"\d+\.0", id_) for id_ in documents)
         if documents and of_pandas and "doc" not in self.shape.required:
-            found = f"ids are numbers with a fraction, such as {documents[0].decode()}"
+            fault = f"ids are numbers with a fraction, such as {documents[0].decode()}"
             path = self.shape.doc if "<" not in self.shape.doc else "…"
             expected = f"expected texts, or {spell('map_' + self.shape.kind, f'doc={path}')}"
-            raise InputError(self._file, record.line, found, expected)
+            raise InputError(self._file, record.line, fault, expected)
 
     def _refuses_texts(self, name: str) -> bool:
         """Whether texts may stand where a list has ids: no map and no name says ids."""
@@ -576,9 +562,9 @@ class ShapeReader:
             if not (of_levels and isinstance(values, list) and len(values) == len(items.values)):
                 continue
             if any(v is False or _decimal(v) not in (b"", b"1", b"1.0") for v in values):
-                found = f"{shown(name)} is a list of levels beside the documents"
+                fault = f"{shown(name)} is a list of levels beside the documents"
                 expected = 'expected each level with its document: {"doc_id": …, "level": …}'
-                raise InputError(self._file, record.line, found, expected)
+                raise InputError(self._file, record.line, fault, expected)
 
     def _level(self, record: Record, line: int, key: Any, item: Any) -> bytes:
         if not self.shape.level:
@@ -603,8 +589,8 @@ class ShapeReader:
             raise lacking(file, self.shape, record, "scores")
         if beside is not None:
             if len(beside[1]) != len(items.values):
-                found = f"{len(beside[1])} scores for {len(items.values)} documents"
-                raise InputError(file, line, found, "expected a score for each")
+                fault = f"{len(beside[1])} scores for {len(items.values)} documents"
+                raise InputError(file, line, fault, "expected a score for each")
             values = beside[2]
             keys = [None if value is None else () for value in values]
             scores = self._texts(record, values, keys, "score") if values else []
@@ -647,15 +633,15 @@ class ShapeReader:
         if texts is not None:
             self._refuse_some(record, [keys], what)
             return texts
-        found = [
+        numbers = [
             path.first(item, key, number)
             for number, (key, item) in enumerate(items.pairs, self._begin(record))
         ]
         return self._texts(
             record,
-            [value for value, _ in found],
+            [value for value, _ in numbers],
             # In a list, null says that there is none.
-            [None if value is None and of and self.shape.list else of for value, of in found],
+            [None if value is None and of and self.shape.list else of for value, of in numbers],
             what,
         )
 
@@ -676,19 +662,19 @@ class ShapeReader:
         `InputError` if another document has none or others: the rest could not be ranked.
         """
 
-        def named(of: Keys | None) -> str:
+        def name_of(of: Keys | None) -> str:
             return f"no {what}" if of is None else f"a {what} under {_dotted(of or ('@value',))}"
 
         first = keys[0] if self.shape.list else self._first_keys.setdefault(what, keys[0])
         for place, other in enumerate(keys):
             if other != first:
                 number = place + self._begin(record)
-                found = f"document {number} has {named(other)}, the first one {named(first)}"
+                fault = f"document {number} has {name_of(other)}, the first one {name_of(first)}"
                 expected = f"expected a {what} for all or for none, under one key"
                 expected += f"; {spell('map_run', ORDER)} takes the order of the file" * (
                     what == "score"
                 )
-                raise InputError(self._file, record.line_of(place), found, expected)
+                raise InputError(self._file, record.line_of(place), fault, expected)
         return first
 
     def _no_object(self, record: Record) -> InputError:
@@ -702,10 +688,11 @@ def _unsettled_parts(readings: Sequence[Recognition]) -> str:
     """Return which parts of a map no name settles, or which names claim the same part."""
     parts = list(dict.fromkeys(part for one in readings for part in one.guesses))
     paths = [list(dict.fromkeys(one.map.get(part, "") for one in readings)) for part in parts]
-    known = {"query": ("query", fields.QUERY_ID), "doc": ("document", (*fields.DOCUMENT, "id"))}
+    documents = (*fields.DOCUMENT, "id")
+    names_of_parts = {"query": ("query", fields.QUERY_ID), "doc": ("document", documents)}
     claims = []
     for part, some in zip(parts, paths, strict=True):
-        what, names = known.get(part, ("", ()))
+        what, names = names_of_parts.get(part, ("", ()))
         if len(some) > 1 and len(fields.rivals(some, names)) == len(some):
             claims.append(f"its {' and '.join(some)} differ, and each names the {what}")
     if claims and len(claims) == len(parts):
@@ -739,8 +726,8 @@ def shape_for(
     if user is None and not first.is_plain:
         warnings.warn(f"{file}: read as: {visible(first.text)}", RagkpiNote, stacklevel=2)
     numbered = not first.map.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
-    joined = "[]" in shape.list and not numbered
-    dropped = shape.list and (joined or (kind == "qrels" and shape.doc != "@key"))
+    joins = "[]" in shape.list and not numbered
+    dropped = shape.list and (joins or (kind == "qrels" and shape.doc != "@key"))
     last = fields.plain_name(shape.list.rpartition(".")[2])
     graded = user is None and (not shape.list or last in fields.GRADED)
     if graded or "level" in first.map:

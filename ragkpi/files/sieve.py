@@ -109,8 +109,8 @@ class Sieve(NamedTuple):
             return name
         query = self.queries.get(name) or self.queries.get(words_of(name))
         if query is None:
-            found = f"query {shown(name)} is not in the file of queries"
-            raise InputError(file, None, found, "expected its id or its text there")
+            fault = f"query {shown(name)} is not in the file of queries"
+            raise InputError(file, None, fault, "expected its id or its text there")
         return query
 
     def _note_left_out(self, file: str, identical: int, excluded: int) -> None:
@@ -248,9 +248,9 @@ def _read_parents(path: str) -> dict[bytes, bytes]:
     parents: dict[bytes, bytes] = {}
     for row, (chunk, document) in enumerate(zip(table.column(0), table.column(1), strict=True)):
         if parents.setdefault(chunk, document) != document:
-            found = f"chunk {shown(chunk)} of a second document"
+            fault = f"chunk {shown(chunk)} of a second document"
             expected = "expected one document for each chunk"
-            raise InputError(path, int(table.line[row]), found, expected)
+            raise InputError(path, int(table.line[row]), fault, expected)
     return parents
 
 

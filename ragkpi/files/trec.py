@@ -182,8 +182,8 @@ def refuse_carriage_returns(source: Source) -> None:
     line = source.peek(_HEAD).split(b"\n", 1)[0]
     words = line.split(None, 12)
     if b"\r" in line.rstrip() and len(words) >= 2 * len(RUN_LINE.columns) and words[0][:1] != b"#":
-        found = "a carriage return inside a line"
-        raise InputError(source.name, 1, found, "expected lines that end with a newline")
+        fault = "a carriage return inside a line"
+        raise InputError(source.name, 1, fault, "expected lines that end with a newline")
 
 
 def stream_run(source: Source) -> Iterator[RunColumns]:
@@ -320,12 +320,12 @@ def parse_ranks(file: str, text: Tokens, line: IntArray, path: str = "") -> Floa
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
     expected = f"expected a whole number from 1, or {spell('map_run')} 'score=…'"
     if path and np.isfinite(rank).all() and 2 * whole.sum() < len(whole):
-        found = f"its {path} holds numbers that are no places, such as {rank[~whole][0]:g}"
+        fault = f"its {path} holds numbers that are no places, such as {rank[~whole][0]:g}"
         maps = [
             MapChoice(f"distance={path}", "small is better"),
             MapChoice(f"score={path}", "large is better"),
         ]
-        raise UnsettledError(file, found, expected, "map_run", maps)
+        raise UnsettledError(file, fault, expected, "map_run", maps)
     refuse_invalid(file, line, text, whole, "rank", expected)
     return rank
 
@@ -350,8 +350,8 @@ def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
     wrong = np.flatnonzero(np.isnan(score))
     if len(wrong):
         value = text[int(wrong[0])]
-        found = f"score {shown(value)}"
-        raise InputError(file, int(line[wrong[0]]), found, decimal_advice(value))
+        fault = f"score {shown(value)}"
+        raise InputError(file, int(line[wrong[0]]), fault, decimal_advice(value))
     return score
 
 
@@ -426,15 +426,15 @@ def ranked(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
                 for map_ in maps
             ]
             line, query_name = against[maps[1]]
-            found = f"{', '.join(names[:-1])} and {names[-1]} order query {query_name} differently"
+            fault = f"{', '.join(names[:-1])} and {names[-1]} order query {query_name} differently"
             if refused:
                 choices = _choices(maps)
                 expected = " or ".join(spell("map_run", one.map) for one in choices)
                 raise UnsettledError(
-                    block.file, found, f"expected one of {expected}", "map_run", choices, line
+                    block.file, fault, f"expected one of {expected}", "map_run", choices, line
                 )
             warned = True
-            text = f"{block.file}:{line}: {found}; {names[0]} counts"
+            text = f"{block.file}:{line}: {fault}; {names[0]} counts"
             warnings.warn(text, RagkpiWarning, stacklevel=2)
         yield block
 

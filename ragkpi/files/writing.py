@@ -178,9 +178,9 @@ def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
         file.write(b"%b %b %b %d\n" % (first_word(query), iteration, one_word(document), level))
 
 
-def _impossible(found: str) -> DataError:
+def _impossible(fault: str) -> DataError:
     expected = f"expected another format, such as JSON Lines ({spell('to')} jsonl)"
-    return DataError(f"{found}; {expected}")
+    return DataError(f"{fault}; {expected}")
 
 
 def one_word(text: bytes) -> bytes:
