@@ -38,6 +38,8 @@ if TYPE_CHECKING:  # few calls have labels
 Names = Literal["given", "file", "runid"]
 MeasureNames = Literal["trec", "given"]
 OnProblem = Literal["raised", "kept"]
+WithoutJudged = Literal["zero", "refused"]
+"""What a run without a judged query is where missing queries count as empty rankings."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,6 @@ class Call:
         The source of the names of runs and measures in a result.
     default_missing
         Whether missing queries are treated by default, and not as the user chose.
-    without_judged
-        Whether a run without a judged query counts as 0 where missing queries do, or is refused;
-        always refused where they count by default.
     labels, clusters
         The labels of queries that make slices; the clusters of queries that depend on each other.
     sources
@@ -76,7 +75,6 @@ class Call:
     run_names: Names = "given"
     measure_names: MeasureNames = "trec"
     default_missing: bool = True
-    without_judged: Literal["zero", "refused"] = "zero"
     labels: QueryLabels | None = None
     clusters: Clusters | None = None
     sources: Mapping[str, Any] = field(default_factory=dict)
@@ -212,7 +210,12 @@ class RunsRead:
     runs: Mapping[str, RunOrPath]
     hits: Sequence[Hits | RagkpiError]
 
-    def evaluate(self, metrics: Sequence[Metric], problems: OnProblem = "raised") -> Evaluations:
+    def evaluate(
+        self,
+        metrics: Sequence[Metric],
+        problems: OnProblem = "raised",
+        without_judged: WithoutJudged = "zero",
+    ) -> Evaluations:
         """Evaluate runs, and issue their notes and warnings.
 
         A line names its runs unless it concerns all. Where missing queries count by default, a run
@@ -220,7 +223,7 @@ class RunsRead:
         """
         call = self.call
         zero = call.settings.missing == "zero"
-        refused = call.fills_missing or (zero and call.without_judged == "refused")
+        refused = call.fills_missing or (zero and without_judged == "refused")
         runs = self.scored(metrics, "kept", "refused" if refused else "zero")
         if call.fills_missing:
             for text in runs.missing_notes():
@@ -237,7 +240,7 @@ class RunsRead:
         self,
         metrics: Sequence[Metric],
         problems: OnProblem = "raised",
-        without_judged: Literal["zero", "refused"] = "zero",
+        without_judged: WithoutJudged = "zero",
     ) -> Evaluations:
         """Evaluate runs without a note, and part them from the errors of the others."""
         outcomes = self.evaluator.score(self.hits, metrics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,17 +22,28 @@ Ground = Mapping[str, str]
 
 
 class _Setting(NamedTuple):
-    """The argument of a setting in a signature, the need that it serves, and its text."""
+    """The argument of a setting in a signature, and the need that it serves."""
 
     argument: str
     need: str = ""  # of all metrics
-    special_text: Callable[[Settings], str] | None = None
 
-    def text(self, settings: Settings) -> str:
-        if self.special_text is not None:
-            return self.special_text(settings)
-        value = getattr(settings, self.argument)
-        return "all" if value is None else str(value)
+
+_SETTINGS: Mapping[str, _Setting] = {
+    "N": _Setting("corpus_size", "corpus_size"),
+    "l": _Setting("relevance_level"),
+    "missing": _Setting("missing"),
+    "unjudged": _Setting("unjudged"),
+    "M": _Setting("max_retrieved"),
+    "ties": _Setting("ties"),
+    "query": _Setting("only_query"),
+    "gains": _Setting("gains"),
+    "draws": _Setting("draws", "corpus_size"),
+    "grades": _Setting("grade_map", "grade_map"),
+    "pool_depth": _Setting("pool_depth", "pool"),
+    "pool_union": _Setting("pool_union", "pool"),
+}
+# What the queries say already, or changes no value over all queries.
+_IMPLIED = ("missing", "query", "by", "cluster")
 
 
 def _urllib() -> Any:
@@ -41,40 +52,19 @@ def _urllib() -> Any:
     return parse
 
 
-def _query(settings: Settings) -> str:
-    if settings.only_query is None:
-        return "all"
-    return str(_urllib().quote(settings.only_query))
-
-
-def _gains(settings: Settings) -> str:
-    return "levels" if settings.gains is None else f"sha256:{settings.gains.sha256}"
-
-
-_SETTINGS: Mapping[str, _Setting] = {
-    "N": _Setting("corpus_size", "corpus_size", lambda settings: _corpus_size(settings)),
-    "l": _Setting("relevance_level"),
-    "missing": _Setting("missing"),
-    "unjudged": _Setting("unjudged"),
-    "M": _Setting("max_retrieved"),
-    "ties": _Setting("ties"),
-    "query": _Setting("only_query", "", _query),
-    "gains": _Setting("gains", "", _gains),
-    "draws": _Setting("draws", "corpus_size"),
-    "grades": _Setting("grade_map", "grade_map", lambda settings: settings.grade_map.name),
-    "pool_depth": _Setting("pool_depth", "pool"),
-    "pool_union": _Setting("pool_union", "pool"),
-}
-# What the queries say already, or changes no value over all queries.
-_IMPLIED = ("missing", "query", "by", "cluster")
-
-
-def _corpus_size(settings: Settings) -> str:
-    size = "seen" if settings.corpus_size is None else str(settings.corpus_size)
-    if not settings.corpus_sizes:
-        return size
-    lines = sorted(b"%b %d\n" % item for item in settings.corpus_sizes.items())
-    return f"{size},per query sha256:{_sha256(lines)}"
+def _text(name: str, settings: Settings) -> str:
+    """Return the text of a setting in a signature."""
+    value = getattr(settings, _SETTINGS[name].argument)
+    if name == "N" and settings.corpus_sizes:
+        lines = sorted(b"%b %d\n" % item for item in settings.corpus_sizes.items())
+        return f"{'seen' if value is None else value},per query sha256:{_sha256(lines)}"
+    if value is None:
+        return {"N": "seen", "gains": "levels"}.get(name, "all")
+    if name == "query":
+        return str(_urllib().quote(value))
+    if name == "gains":
+        return f"sha256:{value.sha256}"
+    return str(value.name if name == "grades" else value)
 
 
 def _sha256(lines: Iterable[bytes], between: bytes = b"") -> str:
@@ -168,10 +158,10 @@ def signature_of(
     """
     needs = _needs(metrics) | ({"pool"} & files.keys())
     hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}
-    serving = {name: one for name, one in _SETTINGS.items() if not one.need or one.need in needs}
+    serving = [name for name, one in _SETTINGS.items() if not one.need or one.need in needs]
     default = Settings()
-    defaults = {name: one.text(default) for name, one in serving.items()}
-    texts = {name: one.text(settings) for name, one in serving.items()}
+    defaults = {name: _text(name, default) for name in serving}
+    texts = {name: _text(name, settings) for name in serving}
     if texts["gains"] == defaults["gains"]:
         del texts["gains"]
     defaults.pop("N", None)  # always said

@@ -33,7 +33,7 @@ from ragkpi.library.arguments import (
     runs_of,
     whole,
 )
-from ragkpi.library.call import Evaluations, OnProblem, RunsRead
+from ragkpi.library.call import Evaluations, OnProblem, RunsRead, WithoutJudged
 from ragkpi.library.evaluation_report import EvaluationReport, report_on, rows_of
 from ragkpi.library.ground import Hashes
 from ragkpi.library.result import Result
@@ -383,7 +383,7 @@ def evaluate(
             default = {metric.name for metric in metrics}
             metrics += [metric for metric in gates.metrics() if metric.name not in default]
         gates.refuse_idle(metrics)
-        call, read = replace(call, without_judged="refused"), {**runs, **gates.runs}
+        read = {**runs, **gates.runs}
         depth = gates.depth(metrics, call.settings) if gates.runs else 0
     noted = inputs()  # files before reading, so that hashes later cover the same bytes
     for path in [*read.values(), how.get("fail_under_baseline")]:
@@ -393,7 +393,8 @@ def evaluate(
     hits = call.read(qrels, evaluator, read, evaluator.needs(metrics, depth))
     if not (call.requests or gates or zscores) and _is_of_positives(hits):
         metrics = find_metrics(OF_POSITIVES)
-    evaluated = hits.evaluate(metrics, "kept").over_common_queries()
+    without_judged: WithoutJudged = "refused" if gates else "zero"
+    evaluated = hits.evaluate(metrics, "kept", without_judged).over_common_queries()
     problems_of_runs = list(evaluated.problems)
     of_runs = {name: run.scores for name, run in evaluated.by_name.items() if name in runs}
     if problems == "raised" or not of_runs:
