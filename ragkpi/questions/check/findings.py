@@ -316,7 +316,7 @@ def ascending(block: QueryBlock) -> LineTally:
     Write -distance as the score.
     """
     order = block.order_by_rank
-    if block.rank_numbers is not None:
+    if block.rank_numbers is not None and not block.rank_numbers[1].all():
         number, whole = block.rank_numbers
         by_line = np.isin(block.query, block.query[~whole])
         order = block.ordered(np.where(by_line, block.line, number))

@@ -123,13 +123,12 @@ def changes_of(run: RunTotals) -> list[str]:
     """Say what `mended` changes in a run."""
     unreadable = sum(run.tallies[name].lines for name in ("columns", "number", "nul-byte"))
     duplicates = run.tallies["duplicates"].lines
+    repeated = counted(duplicates, "repeated document")
     most = run.request.max_hits
     cut = run.tallies["max-hits"].numbers[most or 0]
     changes = {
         f"dropped {counted(unreadable, 'line')} that cannot be read": unreadable,
-        f"dropped {counted(duplicates, 'repeated document')}, keeping the highest score of each": (
-            duplicates
-        ),
+        f"dropped {repeated}, keeping the highest score of each": duplicates,
         "sorted the lines by query, score and document": not run.is_sorted,
         f"cut {counted(cut, 'document')} below rank {most}": cut,
         "gave all lines the last run id": len(run.run_ids) > 1,
