@@ -28,7 +28,8 @@ def text_for(option, draw):
         return text, text
     if option.parse is not None:
         return "5k", 5000 if option.type is int else "5k"
-    return "1", 1
+    least = max(1, option.min or 0)
+    return f"{least}", least
 
 
 @st.composite
@@ -38,24 +39,25 @@ def lines(draw):
     options = command_of(name).options()
     spellings = [spelling for one in options for spelling in one.names]
     values, groups = {}, []
-    for option in options:
-        if not option.names or (option.default is not REQUIRED and draw(st.integers(0, 4))):
+    named = [one for one in options if one.names]
+    chosen = [one for one in named if one.default is REQUIRED]
+    if named:  # some of them twice
+        chosen += draw(st.lists(st.sampled_from(named), max_size=6))
+    for option in chosen:
+        spelling = draw(st.sampled_from(option.names))
+        if spelling[:2] == "--":
+            cut = spelling[: draw(st.integers(3, len(spelling)))]
+            if [one for one in spellings if one.startswith(cut)] == [spelling]:
+                spelling = cut
+        if option.type is bool:
+            values[option.name] = True
+            groups.append([spelling])
             continue
-        for _ in range(draw(st.integers(1, 2))):
-            spelling = draw(st.sampled_from(option.names))
-            if spelling[:2] == "--":
-                cut = spelling[: draw(st.integers(3, len(spelling)))]
-                if [one for one in spellings if one.startswith(cut)] == [spelling]:
-                    spelling = cut
-            if option.type is bool:
-                values[option.name] = True
-                groups.append([spelling])
-                continue
-            text, value = text_for(option, draw)
-            between = "=" if spelling[:2] == "--" else ""
-            joined = draw(st.booleans()) and (text or between)
-            groups.append([f"{spelling}{between}{text}"] if joined else [spelling, text])
-            values[option.name] = [*values.get(option.name, []), value] if option.many else value
+        text, value = text_for(option, draw)
+        between = "=" if spelling[:2] == "--" else ""
+        joined = draw(st.booleans()) and (text or between)
+        groups.append([f"{spelling}{between}{text}"] if joined else [spelling, text])
+        values[option.name] = [*values.get(option.name, []), value] if option.many else value
     places = [one for one in options if not one.names]
     files = []
     for number in range(3 if any(one.many for one in places) else len(places)):
