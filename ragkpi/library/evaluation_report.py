@@ -369,7 +369,10 @@ def run_object(
             role: {"path": path, **({"sha256": digest} if digest else {})}
             for role, (path, digest) in run.files.items()
         }
-        document |= run.origin
+        # Notes are for compare, which takes values per query alone.
+        per_query = layout.per_query == "shown"
+        origin = run.origin.items()
+        document |= {key: value for key, value in origin if per_query or key != "notes"}
     if run.gates:
         document["gates"] = [verdict.document() for verdict in run.gates]
     if layout.per_query == "shown":
