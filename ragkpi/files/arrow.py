@@ -334,8 +334,8 @@ def _document_columns(
     batches = table.rows(table.names, _RECORDS_AT_ONCE)
     first = next(batches, [])
     fallback = SHAPES[kind]["lists" if table.nested else "flat"]
-    recognised = partial(recognise, first[:LOOKED_AT], kind)
-    shape = shape_for(kind, source.name, shape, recognised, fallback)
+    readings_of = partial(recognise, first[:LOOKED_AT], kind)
+    shape = shape_for(kind, source.name, shape, readings_of, fallback)
     rows = enumerate(chain(first, chain.from_iterable(batches)), start=1)
     records = (Record(number, row) for number, row in rows)
     yield from ShapeReader(shape, source.name).read(records)

@@ -69,30 +69,24 @@ class _DelimitedFile:
         self._header = self._take_header(numbered=shape is not None and shape.query.isdigit())
         if kind == "qrels" and len(self._header.names) == 2 and not self._header.line and not shape:
             shape = SHAPES[kind]["flat"]._replace(query="1", doc="2", level="")
-        of_columns = rows_shape(kind, self._header.names, shape, self._nested())
-        self._shape = of_columns or self._recognised(kind, shape)
+        first = self._first_rows(b"[")[:1]
+        nested = [name for row in first for name, cell in row.items() if isinstance(cell, list)]
+        of_columns = rows_shape(kind, self._header.names, shape, nested)
+        self._shape = of_columns or self._shape_of_rows(kind, shape)
 
-    def _recognised(self, kind: Kind, shape: Shape | None) -> Shape:
-        """Return the shape of the first rows, which are left in the blocks."""
-        recognised = partial(recognise, self._ahead(), kind)
-        of = shape_for(kind, self._source.name, shape, recognised, SHAPES[kind]["flat"])
+    def _shape_of_rows(self, kind: Kind, shape: Shape | None) -> Shape:
+        readings_of = partial(recognise, self._first_rows(), kind)
+        of = shape_for(kind, self._source.name, shape, readings_of, SHAPES[kind]["flat"])
         pairs = kind == "qrels" and shape is None and len(self._header.names) == 2
         return of._replace(level="") if pairs and not of.list else of
 
-    def _ahead(self) -> list[dict[str, Any]]:
-        """Return the first rows, which are left in the blocks, with their lists of several."""
+    def _first_rows(self, mark: bytes = b"") -> list[dict[str, Any]]:
+        """Return the first rows, which stay in the blocks, if a mark is in their text."""
         ahead = list(itertools.islice(self._blocks, 1))
         self._blocks = itertools.chain(ahead, self._blocks)
-        lines = (line for block in ahead for line in block.lines())
+        lines = (line for block in ahead if mark in block.text for line in block.lines())
         rows = itertools.islice(self._rows(lines), LOOKED_AT)
         return [{name: _list_or_text(cell) for name, cell in row.items()} for _, row in rows]
-
-    def _nested(self) -> list[str]:
-        """Return the columns with lists in the first row."""
-        ahead = list(itertools.islice(self._blocks, 1))
-        self._blocks = itertools.chain(ahead, self._blocks)
-        rows = self._ahead()[:1] if any(b"[" in block.text for block in ahead) else []
-        return [name for row in rows for name, cell in row.items() if isinstance(cell, list)]
 
     def _rows(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
         """Yield rows as mappings from column to cell."""

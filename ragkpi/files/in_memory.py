@@ -295,15 +295,15 @@ def _document_columns(
         if not data.names or rows_shape(what, data.names, shape, nested) is not None:
             return None
         records = data.records()
-        recognised = partial(recognise, records[:LOOKED_AT], what)
+        readings_of = partial(recognise, records[:LOOKED_AT], what)
         keyed: Iterable[tuple[str | None, Any]] = ((None, record) for record in records)
     elif (lists := _lists_of(data, what)) is None:
         return None
     else:
-        recognised = partial(recognise_object, dict(islice(lists.items(), LOOKED_AT)), what)
+        readings_of = partial(recognise_object, dict(islice(lists.items(), LOOKED_AT)), what)
         keyed = lists.items()
     fallback = SHAPES[what]["flat" if isinstance(data, _Table) else "id-lists"]
-    shape = shape_for(what, what, shape, recognised, fallback)
+    shape = shape_for(what, what, shape, readings_of, fallback)
     numbered = enumerate(keyed, start=1)
     return ShapeReader(shape, what).read(
         Record(number, value, key) for number, (key, value) in numbered

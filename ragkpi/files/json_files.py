@@ -67,17 +67,17 @@ def _read_whole(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Doc
     """Read the records of a JSON text; without a shape, use one that fits."""
     text = _whole_text(source)
     if shape is None or shape.given is not None:
-        shape = _recognised(text, kind, shape)
+        shape = _shape_of_text(text, kind, shape)
     return ShapeReader(shape, text.file).read(_records([text], shape))
 
 
-def _recognised(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
+def _shape_of_text(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
     """Return the shape of a JSON text by its first records or keys."""
     probe, shapes = text.copy(), SHAPES[kind]
     if probe.next() == "[":
         records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
-        recognised = partial(recognise, records, kind)
-        return shape_for(kind, text.file, user, recognised, shapes[_likely(records)])
+        readings_of = partial(recognise, records, kind)
+        return shape_for(kind, text.file, user, readings_of, shapes[_likely(records)])
     keys = [key for (key,) in itertools.islice(text.copy().paths(1), _MOST_KEYS)]
     if _MTEB in keys and kind == "run" and user is None and (shape := _of_mteb(text)):
         return shape
@@ -244,9 +244,9 @@ def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Doc
 
     if shape is None or shape.given is not None:
         records = list(itertools.islice(first_records(), LOOKED_AT))
-        recognised = partial(_readings_of_lines, records, kind)
+        readings_of = partial(_readings_of_lines, records, kind)
         fallback = SHAPES[kind][_likely(records)]
-        shape = shape_for(kind, file, shape, recognised, fallback)
+        shape = shape_for(kind, file, shape, readings_of, fallback)
     reader, texts = ShapeReader(shape, file), itertools.chain(ahead, texts)
     if shape.records:
         lines = itertools.chain.from_iterable(map(_lines_of, texts))

@@ -704,18 +704,18 @@ def shape_for(
     kind: Kind,
     file: str,
     user: Shape | None,
-    recognised: Callable[[Mapping[str, str]], Sequence[Recognition]],
+    readings_of: Callable[[Mapping[str, str]], Sequence[Recognition]],
     fallback: Shape,
 ) -> Shape:
     """Return the shape that a user maps or that names settle, with a note what is read as what.
 
-    A shape with all parts is the answer. Else `recognised` gives readings from the parts of a
+    A shape with all parts is the answer. Else `readings_of` gives readings from the parts of a
     user's map; without any, the `fallback` says what is missing. `UnsettledError` if a part is a
     guess.
     """
     if user is not None and user.given is None:
         return user
-    readings = recognised({} if user is None else user.given or {})
+    readings = readings_of({} if user is None else user.given or {})
     if not readings:
         return user or fallback
     first = readings[0]
