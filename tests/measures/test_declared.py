@@ -4,7 +4,9 @@ Help, gates and intervals read the range of a measure from its docstring, and it
 record. `tests/questions/test_holes.py` holds the declared bounds alike, `test_tied.py` ties.
 """
 
+import itertools
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +15,9 @@ from ragkpi.evaluation import Evaluator
 from ragkpi.measures.measure import score
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.ranking.judged import Settings, parse_grade_map
+from ragkpi.ranking.reading import RunInMemory
+from ragkpi.ranking.relevance import Qrels
+from tests.ranking.cases import judgements_of
 
 LINES = {  # of one judgement, by the format that a measure reads
     "qrels": "{query} 0 {document} {level}\n",
@@ -88,3 +93,40 @@ def test_the_declared_range_is_no_wider_than_the_values(judged, name):
     if np.isfinite(high - low):
         assert np.nanmax(reached) >= low + 0.7 * (high - low)
         assert np.nanmin(reached) <= low + 0.3 * (high - low)
+
+
+EXPECTED = [
+    name
+    for name, measure in all_measures().items()
+    if measure.numeric and measure.expected and measure.reads in ("qrels", "any")
+]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_what_is_declared_over_ties_is_the_mean_over_all_orders(name):
+    """Of the measure's own statistics of each order, whose scores differ."""
+    draw, metrics = random.Random(name), find_metrics([name])
+    for _ in range(6):
+        documents = [f"d{number}" for number in range(5)]
+        levels = {document: draw.choice([0, 1, 2]) for document in draw.sample(documents, 4)}
+        tied = {document: draw.randint(1, 2) for document in documents}
+        judged = {id_.encode(): level for id_, level in levels.items()}
+        qrels = Qrels(judgements_of({b"q": judged}))
+        orders = [
+            order
+            for order in itertools.permutations(documents)
+            if all(tied[one] >= tied[other] for one, other in itertools.pairwise(order))
+        ]
+        each = [
+            {document: float(len(order) - place) for place, document in enumerate(order)}
+            for order in orders
+        ]
+        expected, *values = (
+            Evaluator(qrels, replace(SETTINGS, ties=ties)).evaluate(RunInMemory(run), metrics)
+            for run, ties in [({"q": tied}, "expected"), *(({"q": run}, "id") for run in each)]
+        )
+        for number, column in enumerate(expected.scores.columns):
+            of_orders = [value.scores.columns[number].statistics for value in values]
+            np.testing.assert_allclose(
+                column.statistics, np.mean(of_orders, axis=0), rtol=1e-12, atol=1e-14
+            )
