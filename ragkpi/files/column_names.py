@@ -168,7 +168,7 @@ _OF_MEASURES = _words(
     "faithfulness latency"
 )
 ORDER = "rank=@number"  # the map by which documents are in the order of the file
-MOST_NAMES = 16  # that an error lists
+MOST_NAMES = 8  # that an error lists
 
 _HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
 

@@ -44,7 +44,7 @@ _MACHINE = re.compile(rf"[A-Za-z]*[-_]?\d+|{_DRAWN.pattern}")
 Columns: TypeAlias = "dict[str, list[Any]]"  # from a path to the value in each record
 Lists: TypeAlias = "list[list[Any]]"  # the entries of a list in each record, in a sample
 _ORDERS = {*fields.SCORE_PARTS.values(), "scores", "rank"}  # parts that rank documents
-GIVEN: Mapping[str, str] = {}
+NO_MAP: Mapping[str, str] = {}
 
 
 class Recognition(NamedTuple):
@@ -102,9 +102,37 @@ class _Part(NamedTuple):
         """Whether values alone suggest it; of two names, neither settles it."""
         return not self.settled and bool(self.order)
 
+    def doubt(self, name: str) -> list[str]:
+        """Return the name of the part if it is a guess."""
+        return [] if self.settled else [name]
+
+
+class _Search(NamedTuple):
+    """What is looked for: the parts of a run or of qrels; a user maps some of them."""
+
+    kind: Kind
+    map: Mapping[str, str]
+
+    def reading(
+        self,
+        parts: Mapping[str, str],
+        numbers: Mapping[str, str],
+        guesses: Sequence[str],
+        ids: Sequence[Sequence[Any]] = (),
+    ) -> Recognition:
+        """Return a reading; `ids` of documents, by query, tell it from others."""
+        numbers = numbers if _ORDERS.isdisjoint(self.map) else {}
+        unsettled = tuple(part for part in guesses if part not in self.map)
+        texts = [str(one) for of in ids for one in of]
+        again = any(len({*of}) < len(of) for of in ids)
+        fold = ("/^(.*)$/" if any("#" in one for one in texts) else "#") if again else ""
+        comes_back = ", which come back: a document counts by its best passage" if again else ""
+        choice = f"ids such as {texts[0]}{comes_back}" if texts else ""
+        return Recognition({**parts, **numbers, **self.map}, unsettled, choice, fold)
+
 
 def recognise(
-    records: Sequence[Any], kind: Kind, given: Mapping[str, str] = GIVEN
+    records: Sequence[Any], kind: Kind, user_map: Mapping[str, str] = NO_MAP
 ) -> list[Recognition]:
     """Return the readings of some records, the best first; none without an id.
 
@@ -112,7 +140,7 @@ def recognise(
     ----------
     records
         Decoded JSON, or rows of a table as mappings from column to cell.
-    given
+    user_map
         Parts that a user maps; the others are found.
 
     Examples
@@ -121,30 +149,30 @@ def recognise(
     >>> recognise(records, "run")[0].text
     'query=question, list=hits, doc=chunk_id, score=score'
     """
-    return _of_role(kind, given, lambda role: _of_records(records, role, given))
+    return _of_role(_Search(kind, user_map), lambda search: _of_records(records, search))
 
 
-def _of_records(records: Sequence[Any], kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
+def _of_records(records: Sequence[Any], search: _Search) -> list[Recognition]:
     nested = any(isinstance(value, list | dict) for _, value in _walk(records[0])) if records else 0
     sample = [_cut(unfolded(one)) for one in records[: _LISTS_AT if nested else LOOKED_AT]]
     columns = _columns(sample)
-    readings = _of_lists(sample, columns, kind, given)
+    readings = _of_lists(sample, columns, search)
     of_lists = bool(sample) and isinstance(sample[0], list) and nested
-    if "list" not in given and not of_lists and (not readings or readings[0].guesses):
+    if "list" not in search.map and not of_lists and (not readings or readings[0].guesses):
         rows = [
             one
-            for query in _queries(columns, "", [], given, set(given.values()))
-            for one in _of_rows(columns, query, kind, given)
+            for query in _queries(columns, "", [], search)
+            for one in _of_rows(columns, query, search)
             if one.is_settled or not readings
         ]
-        readings += rows + _of_matrix(columns, kind, given)
+        readings += rows + _of_matrix(columns, search)
     readings.sort(key=lambda reading: len(reading.guesses))
     fewest = len(readings[0].guesses) if readings else 0
     return [reading for reading in readings if len(reading.guesses) == fewest][:_MOST]
 
 
 def recognise_object(
-    value: Mapping[str, Any], kind: Kind, given: Mapping[str, str] = GIVEN
+    value: Mapping[str, Any], kind: Kind, user_map: Mapping[str, str] = NO_MAP
 ) -> list[Recognition]:
     """Return the readings of one JSON object: a record, or records somewhere under its keys.
 
@@ -153,36 +181,35 @@ def recognise_object(
     >>> recognise_object({"q1": {"d1": "0.5"}}, "run")[0].text
     'records=$, query=@key, list=@value, doc=@key, score=@value'
     """
-    return _of_role(kind, given, lambda role: _of_object(value, role, given))
+    return _of_role(_Search(kind, user_map), lambda search: _of_object(value, search))
 
 
-def _of_role(
-    kind: Kind, given: Mapping[str, str], read: Callable[[Kind], list[Recognition]]
-) -> list[Recognition]:
+def _of_role(search: _Search, read: Callable[[_Search], list[Recognition]]) -> list[Recognition]:
     """Return readings; none where names settle that a run holds judgements, or qrels a run."""
-    readings = read(kind)
-    if not readings or readings[0].is_settled or given:
+    readings = read(search)
+    if not readings or readings[0].is_settled or search.map:
         return readings
-    others = read("qrels" if kind == "run" else "run")
+    others = read(search._replace(kind="qrels" if search.kind == "run" else "run"))
     return [] if others and others[0].is_settled else readings
 
 
-def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
+def _of_object(value: Mapping[str, Any], search: _Search) -> list[Recognition]:
     found: list[tuple[tuple[int, ...], list[Recognition]]] = []
     of_queries = all(isinstance(one, dict) for one in value.values()) and not is_record(value)
-    if "records" not in given and not of_queries:
-        alone = _of_records([value], kind, given)
+    if "records" not in search.map and not of_queries:
+        alone = _of_records([value], search)
         alone = [one for one in alone if "query" not in one.guesses]  # nothing to compare with
         found.append(((0 if alone and alone[0].is_settled else _DEEPEST, 0), alone))
     for number, (path, records, query) in enumerate(_ways(value, "$")):
-        if given.get("records", path) == path:
-            rest = {part: path for part, path in given.items() if part != "records"}
-            readings = _of_records(records, kind, rest)
+        if search.map.get("records", path) == path:
+            rest = {part: path for part, path in search.map.items() if part != "records"}
+            inside = _Search(search.kind, rest)
+            readings = _of_records(records, inside)
             if query and not (
                 readings and "query" not in readings[0].guesses and "list" not in readings[0].map
             ):
-                keyed = {"query": "@key", **rest}
-                readings = _of_keys(records, rest, kind) or _of_records(records, kind, keyed)
+                keyed = _Search(search.kind, {"query": "@key", **rest})
+                readings = _of_keys(records, inside) or _of_records(records, keyed)
             # A list of records, each with a list, is no list of one query, and the objects of one
             # response, such as Solr's, are no queries.
             readings = [
@@ -191,7 +218,7 @@ def _of_object(value: Mapping[str, Any], kind: Kind, given: Mapping[str, str]) -
                 if not _OF_RECORDS.match(at := one.map.get("list", "@value"))
                 and (not query or all(Path(at).listed(of, "", True) for of in records))
             ]
-            known = path == "$" or plain_name(_last(path)) in _list_names(kind)
+            known = path == "$" or plain_name(_last(path)) in _list_names(search.kind)
             readings = [
                 one._replace(guesses=("records", *one.guesses))
                 if query and not known and one.map.get("list") == "@value"
@@ -361,13 +388,57 @@ def _lists(record: Any) -> Iterator[tuple[str, list[Any]]]:
         yield from inner.items()
 
 
-def _of_lists(
-    records: Sequence[Any], columns: Columns, kind: Kind, given: Mapping[str, str]
-) -> list[Recognition]:
+class _Listing(NamedTuple):
+    """A list that may hold the documents of each record.
+
+    `lists` are its elements in each record, `columns` those of elements that are objects. A name,
+    or a user, says whether it is a list of documents (`named`); `place` ranks these names.
+    """
+
+    path: str
+    lists: Lists
+    columns: Sequence[Columns]
+    named: bool
+    place: int
+
+    @property
+    def elements(self) -> list[Any]:
+        """The elements of all records."""
+        return [one for elements in self.lists for one in elements]
+
+
+def _of_lists(records: Sequence[Any], columns: Columns, search: _Search) -> list[Recognition]:
     """Read records that each have a list of documents (structures 1, 3, 4 and 7)."""
+    readings: list[tuple[tuple[int, ...], Recognition]] = []
+    for listing in _listings(records, columns, search):
+        path, elements = listing.path, listing.elements
+        outside = {name: of for name, of in columns.items() if not name.startswith(f"{path}.")}
+        outside = {} if path == "@value" else outside
+        lacking = sum(not of for of in listing.lists) + len(records) - len(listing.lists)
+        for query in _queries(outside, path, listing.columns, search):
+            if not listing.columns:
+                of_list = _of_ids(listing, query, records, search)
+            elif all(isinstance(one, _Numbers) for one in elements):
+                of_list = _of_maps(listing, query, search)
+            else:
+                of_list = _of_objects(listing, query, search)
+            for reading in of_list:
+                ordered = not _ORDERS.isdisjoint(reading.map)
+                order = len(reading.guesses), lacking, not ordered, path.count("."), listing.place
+                readings.append((order, reading))
+    readings.sort(key=lambda one: one[0])
+    best = [reading for order, reading in readings if order == readings[0][0]][:_MOST]
+    scored = {reading.map["list"] for _, reading in readings if "score" in reading.map}
+    if len(best) == 1 == len(scored) and best[0].guesses == ("list",) and "score" in best[0].map:
+        return [best[0]._replace(guesses=())]  # the only list with ids and scores needs no name
+    return best
+
+
+def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iterator[_Listing]:
+    """Yield the lists under some records, also those in cells, but for lists of judgements."""
     lists: dict[str, Lists] = {}
     for number, record in enumerate(records):
-        if isinstance(record, list) and given.get("list", "@value") == "@value":
+        if isinstance(record, list) and search.map.get("list", "@value") == "@value":
             lists.setdefault("@value", []).append(record)
         for path, elements in _lists(record):
             lists.setdefault(path, [[] for _ in range(number)]).append(elements)
@@ -375,51 +446,35 @@ def _of_lists(
         cells = [listed_in(value) for value in column if isinstance(value, str)]
         if path not in lists and _is_cell(column, path) and not _texts([*chain(*cells)]):
             lists[path] = cells
-    if "list" in given:
-        path = given["list"].split("|")[0]
-        lists = {given["list"]: lists.get(path, [[listed_in(v)][0] for v in columns.get(path, [])])}
-    names = _list_names(kind)
-    others = fields.JUDGED if kind == "run" else fields.RETRIEVED
-    readings: list[tuple[tuple[int, ...], Recognition]] = []
+    if path := search.map.get("list", ""):
+        first = path.split("|")[0]
+        lists = {path: lists.get(first, [[listed_in(v)][0] for v in columns.get(first, [])])}
+    names, others = fields.RETRIEVED, {*fields.JUDGED}
+    if search.kind == "qrels":
+        names, others = fields.JUDGED, {*fields.RETRIEVED}
     for path, some in lists.items():
         last = plain_name(re.split(r"\.|\[\]\.", path.removesuffix("[]"))[-1])
-        judged = kind == "run" and not fields.NO_RANKING.isdisjoint(last.split("_"))
-        if (last in others or judged) and last not in names and "list" not in given:
-            levels = [name for of in _element_columns(some) for name in of]
-            if kind == "run" or find(levels, fields.LEVEL) is None:
+        judged = search.kind == "run" and not fields.NO_RANKING.isdisjoint(last.split("_"))
+        of_elements = _element_columns(some)
+        if (last in others or judged) and last not in names and "list" not in search.map:
+            levels = [name for of in of_elements for name in of]
+            if search.kind == "run" or find(levels, fields.LEVEL) is None:
                 continue
         outer, inside, below = path.rpartition("[]")
         several = inside and any(len(of) > 1 for of in lists.get(outer, ()))
         if several and (last not in fields.JUDGED if not below else _has_queries(lists[outer])):
             continue  # a list for each of several queries
-        numbers = [one for of in some for one in of if isinstance(one, _Numbers)]
+        numbers = any(isinstance(one, _Numbers) for of in some for one in of)
         # In a list, citations are places.
-        cited = kind == "run" and bool(numbers) and last == "citations"
-        known = last in names or cited or "list" in given or path == "@value"
+        cited = search.kind == "run" and numbers and last == "citations"
+        named = last in names or cited or "list" in search.map or path == "@value"
         place = names.index(last) if last in names else len(names)
-        outside = {name: of for name, of in columns.items() if not name.startswith(f"{path}.")}
-        outside = {} if path == "@value" else outside
-        inner = _element_columns(some)
-        for reading in (
-            one
-            for query in _queries(outside, path, inner, given, set())
-            for one in _of_documents(path, some, records, inner, query, kind, given, known)
-        ):
-            ordered = not _ORDERS.isdisjoint(reading.map)
-            lacking = sum(not of for of in some) + len(records) - len(some)
-            order = (len(reading.guesses), lacking, not ordered, path.count("."), place)
-            readings.append((tuple(map(int, order)), reading))
-    readings.sort(key=lambda one: one[0])
-    best = [reading for order, reading in readings if order == readings[0][0]][:_MOST]
-    alone = {reading.map["list"] for _, reading in readings if "score" in reading.map}
-    if len(best) == 1 == len(alone) and _is_ranking(best[0]):
-        return [best[0]._replace(guesses=())]
-    return best
+        yield _Listing(path, some, of_elements, named, place)
 
 
-def _is_ranking(reading: Recognition) -> bool:
-    """Whether the only list with ids and scores needs no known name."""
-    return reading.guesses == ("list",) and "score" in reading.map
+def _differ_in(lists: Sequence[Sequence[Any]]) -> bool:
+    """Whether a list differs from the first one."""
+    return any(one != lists[0] for one in lists)
 
 
 def _has_queries(some: Lists) -> bool:
@@ -436,95 +491,79 @@ def _element_columns(some: Lists) -> list[Columns]:
     return [_columns(elements, alone)]
 
 
-def _of_documents(
-    path: str,
-    some: Lists,
-    records: Sequence[Any],
-    inner: Sequence[Columns],
-    query: _Part,
-    kind: Kind,
-    given: Mapping[str, str],
-    known: bool,
+def _of_ids(
+    listing: _Listing, query: _Part, records: Sequence[Any], search: _Search
 ) -> Iterator[Recognition]:
-    """Yield the readings of one list, by its elements."""
-    flat = [one for elements in some for one in elements]
-    guesses = [] if query.settled else ["query"]
-    base = {"query": query.path, "list": path}
-    if not flat and known:
-        yield Recognition({**base, "doc": given.get("doc", "@value")}, tuple(guesses))
-    elif not inner:
-        ids = flat and all(map(is_scalar, flat)) and not any(map(_is_float, flat))
-        if not ids or (_texts(flat) and "doc" not in given):
-            return
-        alike = (
-            len(some) < len(records) or max(map(len, some)) < 2 or all(of == some[0] for of in some)
+    """Yield the readings of a list of ids, which may have a list of scores beside it."""
+    lists, named, ids = listing.lists, listing.named, listing.elements
+    base = {"query": query.path, "list": listing.path}
+    here = {**base, "doc": search.map.get("doc", "@value")}
+    if not ids and named:
+        yield Recognition(here, tuple(query.doubt("query")))
+    if not ids or not _may_be_ids(ids) or (_texts(ids) and "doc" not in search.map):
+        return
+    alike = len(lists) < len(records) or max(map(len, lists)) < 2 or not _differ_in(lists)
+    if not named and alike and len(records) > 1:
+        return
+    if _are_places(lists) and not (named and query.settled):
+        return
+    rivals = {} if "doc" in search.map else _rivals_beside(listing.path, ids, records)
+    guesses = query.doubt("query") + ["list", "doc"] * (not named) + ["doc"] * bool(rivals)
+    numbers = {} if search.kind == "qrels" else _beside(listing.path, records)
+    orders = [numbers]
+    if guesses and numbers and _goes_against(numbers["scores"], records):
+        orders = [{"rank": "@number"}, numbers]
+    for order in orders:
+        for path, (name, values) in rivals.items():
+            there = {**base, "list": path, "doc": name}
+            yield search.reading(there, order, guesses, [values])
+        yield search.reading(here, order, guesses, lists if rivals else ())
+
+
+def _of_maps(listing: _Listing, query: _Part, search: _Search) -> Iterator[Recognition]:
+    """Yield the readings of an object that maps ids to numbers."""
+    maps: list[_Numbers] = listing.elements
+    names = {name for one in maps for name in one}
+    if not (search.kind == "run" and _differ(names, maps)) and not (
+        listing.named and all(meaning(name) == "unknown" for name in names)
+    ):
+        return
+    guesses = query.doubt("query") + ["list", "doc"] * (not listing.named)
+    base = {"query": query.path, "list": listing.path, "doc": "@key"}
+    number = "score" if search.kind == "run" else "level"
+    rises = guesses and _slope([[*one.values()] for one in maps]) == "rises"
+    for part in ("distance", number) if rises else (number,):
+        reading = search.reading(base, {part: "@value"}, guesses)
+        size = "small" if part == "distance" else "large"
+        yield reading._replace(choice=f"{size} is better" if rises else "")
+
+
+def _of_objects(listing: _Listing, query: _Part, search: _Search) -> Iterator[Recognition]:
+    """Yield the readings of a list of objects, or of pairs."""
+    (columns,) = listing.columns
+    queries = [name for name in columns if plain_name(_last(name)) in fields.QUERY_ID]
+    if any(_varies(name, listing.lists) for name in queries):
+        return  # a document a record, not a list of one query
+    sizes = [min(len(one), _ELEMENTS) for one in listing.lists]
+    docs = _naming(
+        _document(columns, search, {"id"}, listing.named),
+        lambda path: _cut_into(columns[path], sizes),
+    )
+    numbers, unsure = _numbers(columns, docs, search.kind)
+    for doc in docs:
+        ids = _cut_into(columns.get(doc.path, []), sizes)
+        if not listing.named and len(ids) > 1 and not _differ_in(ids):
+            continue
+        of_name = doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2]
+        of_list = [] if listing.named or of_name else ["list"]
+        reading = search.reading(
+            {"query": query.path, "list": listing.path, "doc": doc.path},
+            numbers,
+            [*query.doubt("query"), *of_list, *doc.doubt("doc"), *unsure],
+            () if doc.settled else ids,
         )
-        if not known and alike and len(records) > 1:
-            return
-        if _are_places(some) and not (known and query.settled):
-            return
-        guesses += [] if known else ["list", "doc"]
-        numbers = {} if kind == "qrels" else _beside(path, records)
-        rivals = {} if "doc" in given else _rivals_beside(path, flat, records)
-        guesses += ["doc"] if rivals else []
-        orders = [numbers]
-        if guesses and numbers and _goes_against(numbers["scores"], records):
-            orders = [{"rank": "@number"}, numbers]
-        for order in orders:
-            for at, (name, values) in rivals.items():
-                there = {**base, "list": at, "doc": name}
-                yield _finished(there, order, given, guesses, [values])
-            here = {**base, "doc": given.get("doc", "@value")}
-            yield _finished(here, order, given, guesses, some if rivals else ())
-    else:
-        (of,) = inner
-        queries = [name for name in of if plain_name(_last(name)) in fields.QUERY_ID]
-        if any(_varies(name, some) for name in queries):
-            return  # a document a record, not a list of one query
-        if all(isinstance(one, _Numbers) for one in flat):
-            names = {name for one in flat for name in one}
-            differ = kind == "run" and _differ(names, flat)
-            if differ or (known and all(meaning(name) == "unknown" for name in names)):
-                number = "score" if kind == "run" else "level"
-                guesses += [] if known else ["list", "doc"]
-                base["doc"] = "@key"
-                rises = guesses and _slope([[*one.values()] for one in flat]) == "rises"
-                for part in ("distance", number) if rises else (number,):
-                    reading = _finished(base, {part: "@value"}, given, guesses)
-                    size = "small" if part == "distance" else "large"
-                    yield reading._replace(choice=f"{size} is better" if rises else "")
-            return
-        sizes = [min(len(one), _ELEMENTS) for one in some]
-        docs = _naming(_document(of, given, {"id"}, known), lambda path: _cut_into(of[path], sizes))
-        numbers, unsure = _numbers(of, docs, kind)
-        for doc in docs:
-            ids = _cut_into(of.get(doc.path, []), sizes)
-            if not known and len(ids) > 1 and all(one == ids[0] for one in ids):
-                continue
-            sure = known or (doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2])
-            parts = [*guesses, *([] if sure else ["list"]), *([] if doc.settled else ["doc"])]
-            there = {**base, "doc": doc.path}
-            choice = () if doc.settled else ids
-            found = _finished(there, numbers, given, [*parts, *unsure], choice)
-            for one in _with_prefix(found, ids):
-                yield from _orders(one, of if kind == "run" else {}, some)
-
-
-def _finished(
-    parts: Mapping[str, str],
-    numbers: Mapping[str, str],
-    given: Mapping[str, str],
-    guesses: Sequence[str],
-    ids: Sequence[Sequence[Any]] = (),
-) -> Recognition:
-    """Return a reading; `ids` of documents, by query, tell it from others."""
-    found = {**parts, **(numbers if _ORDERS.isdisjoint(given) else {}), **given}
-    guessed = tuple(part for part in guesses if part not in given)
-    some = [str(one) for of in ids for one in of]
-    again = any(len({*of}) < len(of) for of in ids)
-    fold = ("/^(.*)$/" if any("#" in one for one in some) else "#") if again else ""
-    comes_back = ", which come back: a document counts by its best passage" if again else ""
-    return Recognition(found, guessed, f"ids such as {some[0]}{comes_back}" if some else "", fold)
+        for one in _with_prefix(reading, ids):
+            yield from _orders(one, columns if search.kind == "run" else {}, listing.lists)
 
 
 def _with_prefix(reading: Recognition, ids: Lists) -> list[Recognition]:
@@ -540,13 +579,11 @@ def _with_prefix(reading: Recognition, ids: Lists) -> list[Recognition]:
     ]
 
 
-def _of_rows(
-    columns: Columns, query: _Part, kind: Kind, given: Mapping[str, str]
-) -> list[Recognition]:
+def _of_rows(columns: Columns, query: _Part, search: _Search) -> list[Recognition]:
     """Read a document a record, with its query repeated (structure 6)."""
     readings: list[Recognition] = []
     of_numbers = "0" in columns and all(map(is_number, chain(*columns.values())))
-    if "query" not in given and (query.path == "@number" or of_numbers):  # a list of places
+    if "query" not in search.map and (query.path == "@number" or of_numbers):  # a list of places
         return []
     rest = {name: of for name, of in columns.items() if name != query.path}
     rows: dict[Any, list[Any]] = {}
@@ -555,21 +592,20 @@ def _of_rows(
     alone = max(map(len, rows.values()), default=0) < 2  # a row a query, which may be its own `id`
     of_row = alone or _last(query.path) == "id" or find(rest, fields.DOCUMENT)
     docs = _naming(
-        _document(rest, given, set() if of_row else {"id"}),
+        _document(rest, search, set() if of_row else {"id"}),
         lambda path: [] if alone else [[row.get(path) for row in of] for of in rows.values()],
     )
-    numbers, unsure = _numbers(rest, docs, kind)
+    numbers, unsure = _numbers(rest, docs, search.kind)
     for doc in docs:
-        guesses = [] if query.settled else ["query"]
-        guesses += [] if doc.settled else ["doc"]
+        guesses = query.doubt("query") + doc.doubt("doc")
         of_query = [[row.get(doc.path) for row in of] for of in rows.values()]
         parts = {"query": query.path, "doc": doc.path}
-        found = _finished(parts, numbers, given, [*guesses, *unsure], of_query)
-        readings += _orders(found, rest if kind == "run" else {}, list(rows.values()))
+        found = search.reading(parts, numbers, [*guesses, *unsure], of_query)
+        readings += _orders(found, rest if search.kind == "run" else {}, list(rows.values()))
     return readings
 
 
-def _of_matrix(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[Recognition]:
+def _of_matrix(columns: Columns, search: _Search) -> list[Recognition]:
     """Read a query a record, and a number for each document (structure 8)."""
     queries = [name for name in columns if plain_name(name) in fields.QUERY_ID]
     filled = {
@@ -581,31 +617,31 @@ def _of_matrix(columns: Columns, kind: Kind, given: Mapping[str, str]) -> list[R
     queries = queries or [name for name in columns if name not in numeric]
     others = len(columns) - len(numeric) - 1
     unknown = all(map(fields.may_be_document, numeric))
-    if len(numeric) < 3 or len(queries) != 1 or others or kind != "run" or not unknown:
+    if len(numeric) < 3 or len(queries) != 1 or others or search.kind != "run" or not unknown:
         return []
     if "0" in columns:  # rows without names
         return []
     parts = {"query": queries[0], "list": "@value", "doc": "@key", "score": "@value"}
-    return [Recognition({**parts, **given}, ("list", "doc"))]
+    return [Recognition({**parts, **search.map}, ("list", "doc"))]
 
 
-def _of_keys(values: Sequence[Any], given: Mapping[str, str], kind: Kind) -> list[Recognition]:
+def _of_keys(values: Sequence[Any], search: _Search) -> list[Recognition]:
     """Read an object of queries whose values map documents to numbers (structure 2)."""
     if not all(isinstance(value, dict) for value in values):
         return []
     documents = [one for value in values for one in value.values()]
     parts = {"query": "@key", "list": "@value", "doc": "@key"}
     if all(is_number(one) or isinstance(one, bool) for one in documents):
-        number = "score" if kind == "run" else "level"
-        return [Recognition({**parts, number: "@value", **given})]
+        number = "score" if search.kind == "run" else "level"
+        return [Recognition({**parts, number: "@value", **search.map})]
     names = {name for value in values for name in value}
     if not all(isinstance(one, dict) for one in documents) or not _differ(names, values):
         return []
     columns = _columns(documents[:LOOKED_AT])
-    numbers, guesses = _numbers(columns, (), kind)
-    reading = _finished(parts, numbers, given, guesses if numbers else ["doc"])
+    numbers, guesses = _numbers(columns, (), search.kind)
+    reading = search.reading(parts, numbers, guesses if numbers else ["doc"])
     lists = [[*value.values()] for value in values]
-    return [*_orders(reading, columns if kind == "run" else {}, lists)]
+    return [*_orders(reading, columns if search.kind == "run" else {}, lists)]
 
 
 def _names_texts(values: Sequence[Any], columns: Columns) -> bool:
@@ -620,16 +656,15 @@ def _differ(names: Set[str], objects: Sequence[Mapping[str, Any]]) -> bool:
     return len(names) * len(objects) >= 2 * sum(map(len, objects))
 
 
-def _queries(
-    columns: Columns, path: str, inner: Sequence[Columns], given: Mapping[str, str], taken: Set[str]
-) -> list[_Part]:
+def _queries(columns: Columns, path: str, inner: Sequence[Columns], search: _Search) -> list[_Part]:
     """Find the query of records: an id by its name, else ``id``, a text, or a guess.
 
     Several if their names say the same and their values differ.
     """
-    if "query" in given:
-        return [_Part(given["query"])]
+    if "query" in search.map:
+        return [_Part(search.map["query"])]
     found: list[_Part] = []
+    taken = () if path else search.map.values()
     names = (*fields.QUERY_ID, *fields.CASE_ID, *fields.QUERY_TEXT)
     for name, values in columns.items():
         depth, steps = name.count("."), name.split(".")
@@ -677,12 +712,10 @@ def _queries(
     return [_Part(min(unique, key=lambda name: name.count(".")) if unique else "@number", False)]
 
 
-def _document(
-    columns: Columns, given: Mapping[str, str], more: set[str], sure: bool = True
-) -> list[_Part]:
+def _document(columns: Columns, search: _Search, more: set[str], sure: bool = True) -> list[_Part]:
     """Find the ids of documents: by name, the outermost first, else what values suggest."""
-    if "doc" in given:
-        return [_Part(given["doc"])]
+    if "doc" in search.map:
+        return [_Part(search.map["doc"])]
     found, guessed = [], []
     names = (*fields.DOCUMENT, *sorted(more))
     for name, values in columns.items():
@@ -955,8 +988,7 @@ def _cut_into(column: Sequence[Any], sizes: Iterable[int]) -> Lists:
 
 def _may_name(lists: Sequence[Sequence[Any]]) -> bool:
     """Whether values may be ids of documents: they differ within a list, and lists differ."""
-    several = len(lists) == 1 or any(one != lists[0] for one in lists)
-    return several and all(len({*one}) == len(one) for one in lists)
+    return (len(lists) == 1 or _differ_in(lists)) and all(len({*one}) == len(one) for one in lists)
 
 
 def _are_places(some: Lists) -> bool:

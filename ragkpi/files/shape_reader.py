@@ -285,11 +285,14 @@ def lacking(
         expected = f"expected {what} there, {advice}"
         return MissingPartError(file, record.line, f"{_dotted(at)} is {kind_of(value)}", expected)
     keys = fields.shown_names(record.value) if isinstance(record.value, dict) else "no keys"
+    expected = f"one of {' '.join(_wanted_names(path)[: fields.MOST_NAMES])}, {advice}"
+    if shape.name == "recognised" and record.number > 1 and part in ("list", "query"):
+        expected = f"{part}={path}, as in the records before it"
     return MissingPartError(
         file,
         record.line,
         f"{fault or f'no {part}'} (keys: {keys})",
-        f"expected one of {' '.join(_wanted_names(path)[: fields.MOST_NAMES])}, {advice}",
+        f"expected {expected}",
     )
 
 
@@ -530,6 +533,10 @@ class ShapeReader:
         if value is not item or not self._refuses_texts(name):
             return octets
         if fields.plain_name(name) in fields.TEXTS or len(octets.split()) != 1:
+            if re.match(rb"\w+(=|\(\w+=)", octets):
+                found = f"{name} lists objects as Python prints them ({shown(octets)})"
+                expected = "expected JSON of each, such as its model_dump() or to_dict()"
+                raise InputError(self._file, line, found, expected)
             raise MissingPartError(
                 self._file,
                 line,

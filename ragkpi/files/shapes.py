@@ -146,6 +146,12 @@ def find_column(
     return None
 
 
+_NO_COLUMN = {
+    fields.NAMES["<query>"]: "has no column of query ids",
+    fields.NAMES["<document>"]: "has no column of document ids",
+}
+
+
 def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: int | None) -> str:
     """Return the name of the column that holds a part; `InputError` if there is none."""
     name = find_column(shape, part, names, file, line)
@@ -155,7 +161,7 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
         raise MissingPartError(
             file,
             line,
-            f"names no {wanted[0]} ({fields.shown_names(names)})",
+            f"{_NO_COLUMN.get(wanted, f'names no {wanted[0]}')} ({fields.shown_names(names)})",
             f"expected one of {' '.join(wanted[: fields.MOST_NAMES])}, "
             f"or {spell(f'map_{shape.kind}', f'{part}=…')}",
         )

@@ -15,7 +15,7 @@ from ragkpi.errors import InputError, RagkpiError, UnreadableError, UnsettledErr
 from ragkpi.files.column_names import ORDER, meaning
 from ragkpi.files.formats import HEAD_LENGTH, FileReader, Reading, reader_of, recognise_kind
 from ragkpi.files.opening import Kind, Source
-from ragkpi.files.trec import no_results, part_of, path_of, ranked, whole_queries
+from ragkpi.files.trec import no_results, part_of, path_of, whole_queries
 from ragkpi.interface import spell
 from ragkpi.ranking.judgements import plain
 from ragkpi.wording import counted, named
@@ -104,8 +104,8 @@ def _run(file: str, source: Source, reader: FileReader) -> FileContents:
     ids: dict[bytes, set[bytes]] = {}
     records: list[str] = []
     held, map_ = 0, ""
-    blocks = whole_queries(reader.stream_columns(source), held=True)
-    for block in blocks if reader.name == "trec" else ranked(blocks):
+    blocks = reader.stream_run(source, held=True)
+    for block in whole_queries(blocks, held=True) if reader.name == "trec" else blocks:
         map_ = block.origin.map
         for query, first, last in zip(block.query, block.starts, block.starts[1:], strict=False):
             sizes[query] += int(last - first)
@@ -136,7 +136,8 @@ def _direction(map_: str) -> str:
     """Say what orders the documents of a run."""
     if map_ == ORDER:
         return "the order of the list"
-    return f"{path_of(map_)}, {'small' if _falls(map_) else 'large'} first"
+    path = "the numbers" if path_of(map_) == "@value" else path_of(map_)
+    return f"{path}, {'small' if _falls(map_) else 'large'} first"
 
 
 def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
