@@ -100,7 +100,7 @@ def report_document(
     parts, left_out = largest_slices(queries, labels)
     sections = Sections(runs, ordered, evaluated, procedure)
     slices = [sections.of(*parts[0], leaders, decided)]
-    slices += [sections.of(*part, leaders[:2]) for part in parts[1:]]
+    slices += [sections.of(*part, leaders[:2], {}) for part in parts[1:]]
 
     notes = list(dict.fromkeys(call_notes))
     if left_out:
@@ -129,7 +129,10 @@ def report_document(
         "kind": "report",
         "title": visible(title) if title else ", ".join(titled),
         "notes": notes,
-        "measures": [_measure(metric) for metric in numeric],
+        "measures": [
+            {"name": m.name, "better": m.measure.better, "definition": m.measure.help}
+            for m in numeric
+        ],
         "explanation": [
             *next((one.explanation for one in decided.values()), ()),
             f"judged: the share of judged documents among the first {CUTOFF} of the queries",
@@ -155,15 +158,6 @@ def report_document(
             if bounds
             else {}
         ),
-    }
-
-
-def _measure(metric: Metric) -> dict[str, str]:
-    measure = metric.measure
-    return {
-        "name": metric.name,
-        "better": measure.better,
-        "definition": measure.help,
     }
 
 

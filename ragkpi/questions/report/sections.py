@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ class Sections:
         name: str,
         queries: IntArray,
         leaders: Sequence[int],
-        decided: Mapping[str, Decision] = MappingProxyType({}),
+        decided: Mapping[str, Decision],
     ) -> dict[str, Any]:
         """Collect what a slice has, valid under ``schema.json#/$defs/report_slice``.
 
