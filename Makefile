@@ -82,7 +82,7 @@ foreign:
 	$(PYTHON) -m venv $(FOREIGN)
 	$(FOREIGN)/bin/pip install -q -e '.[dev]'
 	-for host in $(HOSTS); do $(FOREIGN)/bin/pip install -q $$host || echo "no $$host here"; done
-	$(FOREIGN)/bin/pip list 2> /dev/null | grep -E "$$(echo $(HOSTS) | tr ' ' '|')"
+	$(FOREIGN)/bin/pip list 2> /dev/null | tr _ - | grep -E "$$(echo $(HOSTS) | tr ' ' '|')"
 	$(FOREIGN)/bin/python -m pytest -v -rs -p no:cacheprovider $(OTHERS)
 
 $(PEERS)/.ready:
