@@ -32,8 +32,6 @@ test: $(READY)
 	$(MAKE) -k -j2 quick-test slow-test
 
 # Each of these waits for whole processes, one after the other.
-OTHERS := tests/library/test_evaluation_packages.py tests/library/test_pytrec_eval.py \
-  tests/library/test_ir_measures.py
 SLOW := tests/faults tests/test_building.py tests/test_contributing.py
 
 quick-test: $(READY)
@@ -83,7 +81,8 @@ foreign:
 	$(FOREIGN)/bin/pip install -q -e '.[dev]'
 	-for host in $(HOSTS); do $(FOREIGN)/bin/pip install -q $$host || echo "no $$host here"; done
 	$(FOREIGN)/bin/pip list 2> /dev/null | tr _ - | grep -E "$$(echo $(HOSTS) | tr ' ' '|')"
-	$(FOREIGN)/bin/python -m pytest -v -rs -p no:cacheprovider $(OTHERS)
+	$(FOREIGN)/bin/python -m pytest -vv -p no:cacheprovider tests/library/test_evaluation_packages.py
+	$(FOREIGN)/bin/python -m pytest -p no:cacheprovider tests/library/test_pytrec_eval.py tests/library/test_ir_measures.py
 
 $(PEERS)/.ready:
 	$(PYTHON) -m venv $(PEERS)
