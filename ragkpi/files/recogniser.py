@@ -4,14 +4,17 @@ Pure functions from a sample of records to maps, as ``--map-run`` takes them. A 
 of `ragkpi.files.column_names` settles is certain; a part that only values suggest is a guess, and
 a guess is printed, never read. Eight structures are looked for:
 
-1. a list of documents anywhere under a record, also in a list of lists or of objects;
-2. an object of queries: ``{question: [documents]}``, ``{question: {document: number}}``;
-3. parallel lists, single and double: ``{"ids": [[…]], "distances": [[…]]}``;
-4. pairs: ``[document, score]``;
+1. a list of documents anywhere under a record, also in a list (`_of_objects`), or of their ids
+   with a list of scores beside it, ``{"ids": [[…]], "distances": [[…]]}`` (`_of_ids`);
+2. an object of documents in a record: ``{document: number}`` (`_of_maps`);
+3. an object of queries: ``{question: [documents]}`` (`_of_object`), ``{question: {document:
+   number}}`` (`_of_keys`);
+4. pairs: ``[document, score]`` (`_of_objects`, whose keys are places);
 5. a table: names and rows, or a list for each name (`table_rows`);
-6. a document a record, with its query repeated;
-7. attributes of spans, texts of JSON and lists in a cell (`ragkpi.files.json_text.unfolded`);
-8. a matrix: a query a record, and a number for each document.
+6. a document a record, with its query repeated (`_of_rows`);
+7. attributes of spans, texts of JSON, lists in a cell, and a column for each rank
+   (`ragkpi.files.json_text.unfolded`);
+8. a matrix: a query a record, and a number for each document (`_of_matrix`).
 """
 
 from __future__ import annotations
@@ -194,12 +197,12 @@ def _of_role(search: _Search, read: Callable[[_Search], list[Recognition]]) -> l
 
 
 def _of_object(value: Mapping[str, Any], search: _Search) -> list[Recognition]:
-    found: list[tuple[tuple[int, ...], list[Recognition]]] = []
+    by_place: list[tuple[tuple[int, ...], list[Recognition]]] = []
     of_queries = all(isinstance(one, dict) for one in value.values()) and not is_record(value)
     if "records" not in search.map and not of_queries:
         alone = _of_records([value], search)
         alone = [one for one in alone if "query" not in one.guesses]  # nothing to compare with
-        found.append(((0 if alone and alone[0].is_settled else _DEEPEST, 0), alone))
+        by_place.append(((0 if alone and alone[0].is_settled else _DEEPEST, 0), alone))
     for number, (path, records, query) in enumerate(_ways(value, "$")):
         if search.map.get("records", path) == path:
             rest = {part: path for part, path in search.map.items() if part != "records"}
@@ -218,18 +221,18 @@ def _of_object(value: Mapping[str, Any], search: _Search) -> list[Recognition]:
                 if not _OF_RECORDS.match(at := one.map.get("list", "@value"))
                 and (not query or all(Path(at).listed(of, "", True) for of in records))
             ]
-            known = path == "$" or plain_name(_last(path)) in _list_names(search.kind)
+            named = path == "$" or plain_name(_last(path)) in _list_names(search.kind)
             readings = [
                 one._replace(guesses=("records", *one.guesses))
-                if query and not known and one.map.get("list") == "@value"
+                if query and not named and one.map.get("list") == "@value"
                 else one
                 for one in readings
             ]
             readings = [one._replace(map={"records": path, **one.map}) for one in readings]
-            found.append(((path.count("."), number), readings))
-    found = [one for one in found if one[1]]
-    found.sort(key=lambda one: (len(one[1][0].guesses), one[0]))
-    return found[0][1] if found else []
+            by_place.append(((path.count("."), number), readings))
+    by_place = [one for one in by_place if one[1]]
+    by_place.sort(key=lambda one: (len(one[1][0].guesses), one[0]))
+    return by_place[0][1] if by_place else []
 
 
 def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
@@ -308,9 +311,9 @@ def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
     named = types == {dict} or not depth or len(value) > 2 or plain_name(_last(path)) in lists
     if types in ({dict}, {list}) and named and not is_record(value):
         yield path, inner, True
-    several = types == {dict} and len(value) > 1 and not is_record(value) and _are_alike(inner)
+    of_queries = types == {dict} and len(value) > 1 and not is_record(value) and _are_alike(inner)
     for key, child in islice(value.items(), _KEYS):
-        if several and plain_name(key) not in lists:
+        if of_queries and plain_name(key) not in lists:
             continue  # a query's id
         below = f"{path}.{key}"
         if isinstance(child, list) and child and isinstance(child[0], dict | list):
@@ -408,7 +411,7 @@ class _Listing(NamedTuple):
 
 
 def _of_lists(records: Sequence[Any], columns: Columns, search: _Search) -> list[Recognition]:
-    """Read records that each have a list of documents (structures 1, 3, 4 and 7)."""
+    """Read records that each have a list of documents."""
     readings: list[tuple[tuple[int, ...], Recognition]] = []
     for listing in _listings(records, columns, search):
         path, elements = listing.path, listing.elements
@@ -461,8 +464,8 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
             if search.kind == "run" or find(levels, fields.LEVEL) is None:
                 continue
         outer, inside, below = path.rpartition("[]")
-        several = inside and any(len(of) > 1 for of in lists.get(outer, ()))
-        if several and (last not in fields.JUDGED if not below else _has_queries(lists[outer])):
+        of_several = inside and any(len(of) > 1 for of in lists.get(outer, ()))
+        if of_several and (last not in fields.JUDGED if not below else _has_queries(lists[outer])):
             continue  # a list for each of several queries
         numbers = any(isinstance(one, _Numbers) for of in some for one in of)
         # In a list, citations are places.
@@ -580,7 +583,7 @@ def _with_prefix(reading: Recognition, ids: Lists) -> list[Recognition]:
 
 
 def _of_rows(columns: Columns, query: _Part, search: _Search) -> list[Recognition]:
-    """Read a document a record, with its query repeated (structure 6)."""
+    """Read a document a record, with its query repeated."""
     readings: list[Recognition] = []
     of_numbers = "0" in columns and all(map(is_number, chain(*columns.values())))
     if "query" not in search.map and (query.path == "@number" or of_numbers):  # a list of places
@@ -600,13 +603,13 @@ def _of_rows(columns: Columns, query: _Part, search: _Search) -> list[Recognitio
         guesses = query.doubt("query") + doc.doubt("doc")
         of_query = [[row.get(doc.path) for row in of] for of in rows.values()]
         parts = {"query": query.path, "doc": doc.path}
-        found = search.reading(parts, numbers, [*guesses, *unsure], of_query)
-        readings += _orders(found, rest if search.kind == "run" else {}, list(rows.values()))
+        reading = search.reading(parts, numbers, [*guesses, *unsure], of_query)
+        readings += _orders(reading, rest if search.kind == "run" else {}, list(rows.values()))
     return readings
 
 
 def _of_matrix(columns: Columns, search: _Search) -> list[Recognition]:
-    """Read a query a record, and a number for each document (structure 8)."""
+    """Read a query a record, and a number for each document."""
     queries = [name for name in columns if plain_name(name) in fields.QUERY_ID]
     filled = {
         name: [one for one in of if one not in ("", None)]
@@ -626,7 +629,7 @@ def _of_matrix(columns: Columns, search: _Search) -> list[Recognition]:
 
 
 def _of_keys(values: Sequence[Any], search: _Search) -> list[Recognition]:
-    """Read an object of queries whose values map documents to numbers (structure 2)."""
+    """Read an object of queries whose values map documents to numbers."""
     if not all(isinstance(value, dict) for value in values):
         return []
     documents = [one for value in values for one in value.values()]
@@ -663,7 +666,7 @@ def _queries(columns: Columns, path: str, inner: Sequence[Columns], search: _Sea
     """
     if "query" in search.map:
         return [_Part(search.map["query"])]
-    found: list[_Part] = []
+    parts: list[_Part] = []
     taken = () if path else search.map.values()
     names = (*fields.QUERY_ID, *fields.CASE_ID, *fields.QUERY_TEXT)
     for name, values in columns.items():
@@ -673,27 +676,28 @@ def _queries(columns: Columns, path: str, inner: Sequence[Columns], search: _Sea
         last, above = (plain_name(".".join(of)) for of in (steps[-length:], steps[:-length]))
         if name in taken or not all(map(is_scalar, values)) or last not in names:
             continue
+        of_case = last in fields.CASE_ID
         comes_back = not path and not depth and _names_texts(values, columns)
-        own = path and (not depth or above in fields.QUERY_TEXT[:3])
-        if last == "id" and not (own or comes_back):
+        own = path and (last != "id" or not depth or above in fields.QUERY_TEXT[:3])
+        if of_case and not (own or comes_back):
             continue
         if above and last in fields.QUERY_TEXT and above not in fields.OF_QUERIES:
             continue
         inside = above in fields.QUERY_TEXT[:3] and last in (*fields.QUERY_ID, "id")
-        tier = 0 if inside else 1 if last in fields.QUERY_ID else 2 if last in fields.CASE_ID else 3
+        tier = 0 if inside else 1 if last in fields.QUERY_ID else 2 if of_case else 3
         settled = not (last == "id" and comes_back)  # in rows it is a document's, mostly
-        found.append(_Part(name, settled, (tier, depth, names.index(last))))
+        parts.append(_Part(name, settled, (tier, depth, names.index(last))))
     for of in inner if path else ():
         for name, values in of.items():
             if plain_name(name) in fields.QUERY_ID and None not in values:
-                found.append(_Part(f"{path}[].{name}", True, (1, 9)))
+                parts.append(_Part(f"{path}[].{name}", True, (1, 9)))
     if plain_name(_last(path.removesuffix("[]"))) in fields.NUMBERED:
-        found = [part for part in found if part.order[0] < 3] or [_Part("@number")]
-    if found:
-        first = min(found, key=lambda part: part.order)
+        parts = [part for part in parts if part.order[0] < 3] or [_Part("@number")]
+    if parts:
+        first = min(parts, key=lambda part: part.order)
         if first.order[:1] != (1,):
             return [first]
-        paths = [part.path for part in sorted(found, key=lambda part: part.order)]
+        paths = [part.path for part in sorted(parts, key=lambda part: part.order)]
         unlike = _unlike(fields.rivals(paths, fields.QUERY_ID), columns)
         if len(unlike) > 1:
             return [_Part(name, False) for name in unlike]
@@ -716,7 +720,7 @@ def _document(columns: Columns, search: _Search, more: set[str], sure: bool = Tr
     """Find the ids of documents: by name, the outermost first, else what values suggest."""
     if "doc" in search.map:
         return [_Part(search.map["doc"])]
-    found, guessed = [], []
+    parts, guesses = [], []
     names = (*fields.DOCUMENT, *sorted(more))
     for name, values in columns.items():
         last, above = plain_name(_last(name)), plain_name(_last(name.rpartition(".")[0]))
@@ -724,32 +728,33 @@ def _document(columns: Columns, search: _Search, more: set[str], sure: bool = Tr
             continue
         if last in names and not (last in fields.DOCUMENT[-2:] and _texts(values)):
             settled = not above or above in fields.WRAPPERS or above.isdigit()
-            found.append(_Part(name, settled, (name.count("."), names.index(last))))
+            parts.append(_Part(name, settled, (name.count("."), names.index(last))))
         elif last in fields.SOURCES and above in fields.WRAPPERS:
-            found.append(_Part(name, True, (8, fields.SOURCES.index(last))))
+            parts.append(_Part(name, True, (8, fields.SOURCES.index(last))))
         elif last in (*fields.QUERY_ID, *fields.QUERY_TEXT, *fields.RUN_ID):
             continue
         elif not _texts(values) and len({*values}) > 1 and not _is_cell(values, name):
             numbers = all(map(is_number, values))
             if not numbers or meaning(last) == "unknown" or last in fields.WRAPPERS:
                 order = (numbers, meaning(last) != "unknown", name.count("."))
-                guessed.append(_Part(name, False, tuple(map(int, order))))
-    found = [part for part in found if part.settled] or found or guessed
-    found.sort(key=lambda part: part.order)
-    known = fields.rivals([part.path for part in found if part.settled], names)
-    found = [part for part in found if part.path in known] or found
-    if not found:
+                guesses.append(_Part(name, False, tuple(map(int, order))))
+    parts = [part for part in parts if part.settled] or parts or guesses
+    parts.sort(key=lambda part: part.order)
+    rivals = fields.rivals([part.path for part in parts if part.settled], names)
+    parts = [part for part in parts if part.path in rivals] or parts
+    if not parts:
         return []
-    first, *others = found
+    first, *others = parts
     first = first._replace(path=_only(first.path, columns, "<document or id>"))
     if first.path not in columns:
         return [first]
-    several = _unlike(known, columns)[:_MOST_IDS]
-    if len(several) < 2:
-        several = [*_rivals(first, columns, sure)[:1], first.path]
-    if len(several) > 1:
-        several.sort(key=lambda path: _far_from_people(path, columns, several))
-        return [_Part(path, False, first.order if first.by_value else ()) for path in several]
+    ids = _unlike(rivals, columns)[:_MOST_IDS]
+    if len(ids) < 2:
+        ids = [*_rivals(first, columns, sure)[:1], first.path]
+    if len(ids) > 1:
+        of_values = first.order if first.by_value else ()
+        near = sorted(ids, key=lambda path: _far_from_people(path, columns, ids))
+        return [_Part(path, False, of_values) for path in near]
     return [first, *([] if first.settled else [part for part in others if not part.settled])]
 
 
@@ -797,8 +802,10 @@ def _numbers(
     columns: Columns, docs: Sequence[_Part], kind: Kind
 ) -> tuple[dict[str, str], list[str]]:
     """Find what orders documents, or their levels; and which of these parts are guesses."""
-    same = [columns[doc.path] for doc in docs if doc.path in columns]
-    ids = {doc.path for doc in docs} | {path for path, values in columns.items() if values in same}
+    columns_of_ids = [columns[doc.path] for doc in docs if doc.path in columns]
+    ids = {doc.path for doc in docs} | {
+        path for path, values in columns.items() if values in columns_of_ids
+    }
     inside = [f"{path.rpartition('.')[0]}." for path in ids if "." in path]
     near = {}  # by the name that counts: of this object, or of the object of an id
     for path in reversed(columns):
@@ -820,9 +827,9 @@ def _numbers(
     floats = {name for name, path in ordering.items() if any(map(_is_float, columns[path]))}
     scores = (*fields.SCORE, *fields.DISTANCE, *({"relevance"} & floats))
     for part, names in (("score", scores), ("rank", fields.RANK)):
-        known = next((ordering[name] for name in names if name in ordering), None)
-        if known is not None:
-            return {part: _only(known, columns, f"<{part}>")}, []
+        number = next((ordering[name] for name in names if name in ordering), None)
+        if number is not None:
+            return {part: _only(number, columns, f"<{part}>")}, []
     for name, path in reversed(ordering.items()):
         # A pair's number has no name. Further inside nothing compares numbers with the order.
         if name.isdigit() or ("." in path and name in floats and meaning(name) == "unknown"):
@@ -835,8 +842,8 @@ def _only(path: str, columns: Columns, names: str) -> str:
 
     The reader refuses these. Elasticsearch's ``_id`` beside ``id`` is another name.
     """
-    same = {one.strip("_@$") for one in columns if plain_name(one) == plain_name(path)}
-    return path if len(same) < 2 else path.removesuffix(_last(path)) + names
+    spellings = {one.strip("_@$") for one in columns if plain_name(one) == plain_name(path)}
+    return path if len(spellings) < 2 else path.removesuffix(_last(path)) + names
 
 
 def _varies(path: str, some: Lists) -> bool:
@@ -864,10 +871,10 @@ def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recogn
     if not score:
         yield reading
     else:
-        known = meaning(score)
-        way = _slope([[Path(score).scalar(unfolded(one)) for one in of] for of in some])
+        sense = meaning(score)
+        slope = _slope([[Path(score).scalar(unfolded(one)) for one in of] for of in some])
         falls = reading._replace(map={**parts, "score": score})
-        part = "similarity" if known == "distance" else "score"  # as of Milvus and Vertex
+        part = "similarity" if sense == "distance" else "score"  # as of Milvus and Vertex
         rises = reading._replace(map={**parts, "distance": score})
         small, large = (
             one._replace(choice=f"{one.choice and one.choice + ', '}{size} is better")
@@ -876,12 +883,12 @@ def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recogn
                 (falls._replace(map={**parts, part: score}), "large"),
             )
         )
-        if (known == "distance") != (way == "falls") or (known == "score" and not way):
+        if (sense == "distance") != (slope == "falls") or (sense == "score" and not slope):
             yield falls
-        elif way == "rises" and known == "unknown":
+        elif slope == "rises" and sense == "unknown":
             yield rises
         else:
-            yield from (small, large) if way == "rises" else (large, small)
+            yield from (small, large) if slope == "rises" else (large, small)
 
 
 def _ranked(some: Sequence[Any], path: str) -> list[int]:
@@ -920,7 +927,7 @@ def _neighbours(path: str, records: Sequence[Any]) -> Iterator[tuple[str, str, l
 
 
 def _beside(path: str, records: Sequence[Any]) -> dict[str, str]:
-    """Find the list of scores beside a list of ids (structure 3)."""
+    """Find the list of scores beside a list of ids."""
     lists = {
         name: other
         for other, name, values in _neighbours(path, records)
@@ -1022,5 +1029,5 @@ def _far_from_people(path: str, columns: Columns, paths: Sequence[str]) -> tuple
 
 def _texts(values: Sequence[Any]) -> bool:
     """Whether most values are texts of several words."""
-    several = sum(len(str(value).split()) > 1 for value in values)
-    return 2 * several > len(values)
+    of_words = sum(len(str(value).split()) > 1 for value in values)
+    return 2 * of_words > len(values)
