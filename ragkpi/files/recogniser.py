@@ -1022,7 +1022,7 @@ def _far_from_people(path: str, columns: Columns, paths: Sequence[str]) -> tuple
     pairs = (
         zip(values, columns[other], strict=True) for other in paths if columns[other] != values
     )
-    longer = any(all(str(one).endswith(str(end)) for one, end in of) for of in pairs)
+    longer = any(all(str(one).endswith((f"/{end}", f":{end}")) for one, end in of) for of in pairs)
     drawn = all(_DRAWN.fullmatch(str(value)) for value in values)
     return longer, _are_machines(values), drawn, plain_name(_last(path)) == "id"
 
