@@ -19,18 +19,12 @@ NO_RESULTS = "holds no results; expected a run of at least one line"
 DOCUMENT_ONCE = "expected each document once per query"
 OBJECT = "expected an object with a query and its documents"
 DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
-LISTS = "candidates hits results retrieved documents docs passages contexts references"
-QUERY = (
-    "qid query_id topic_id narrative_id question_id q_id request_id query_ids qids id topic query"
-)
-IDS = (
-    "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id node_id "
-    "wikipedia_id pid did file_id doc document"
-)
+LISTS = "candidates hits results retrieved documents docs passages contexts"
+QUERY = "qid query_id topic_id narrative_id question_id q_id request_id query_ids"
+IDS = "docno doc_id docid doc_no corpus_id document_id passage_id segment_id"
 LEVEL = "expected a whole number such as 0, 1, 2 or -1"
 LEVELS = (
-    "expected one of relevance rel level label grade gain rating judgment judgement "
-    "relevance_label relevant is_relevant score, or --map-qrels 'level=…'"
+    "expected one of relevance rel level label grade gain rating judgment, or --map-qrels 'level=…'"
 )
 FRACTION = f"{LEVEL}; num_rel, …, P need levels; real gains serve …"
 
@@ -166,7 +160,7 @@ RUNS = {
     ),
     "JSON Lines, no list": (
         b'{"qid": 1}',
-        f"run:1: no list of documents (keys: 'qid'); expected one of {LISTS} …, "
+        f"run:1: no list of documents (keys: 'qid'); expected one of {LISTS}, "
         "or --map-run 'list=…'",
         2,
     ),

@@ -446,7 +446,9 @@ def decimal(value):
 
 
 def id_of(value):
-    """Return an id, a text or a number's text."""
+    """Return an id, a text or a number's text, which may stand alone in a list."""
+    if isinstance(value, list) and len(value) == 1:
+        (value,) = value
     if value is None or isinstance(value, bool | list | dict) or value == "":
         raise RefusedError
     return value if isinstance(value, str) else json.dumps(value)
