@@ -224,7 +224,9 @@ def unfolded(value: Any) -> Any:
             return unfolded({str(one["key"]): _untyped(one["value"]) for one in value})
     elif isinstance(value, dict) and any(".0" in key for key in value):
         return value if all(map(is_number, value.values())) else _unnumbered(value)
-    elif isinstance(value, dict) and any(key[-1:] == "2" for key in value):
+    elif isinstance(value, dict) and any(
+        key[-1:] == "2" and f"{key[:-1]}1" in value for key in value
+    ):
         return _of_places(value)
     return value
 

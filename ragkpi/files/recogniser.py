@@ -616,7 +616,7 @@ def _of_matrix(columns: Columns, search: _Search) -> list[Recognition]:
         for name, of in columns.items()
         if name not in queries
     }
-    numeric = [name for name, of in filled.items() if of and all(map(is_number, of))]
+    numeric = {name for name, of in filled.items() if of and all(map(is_number, of))}
     queries = queries or [name for name in columns if name not in numeric]
     others = len(columns) - len(numeric) - 1
     unknown = all(map(fields.may_be_document, numeric))
