@@ -112,16 +112,18 @@ def gains_from_zero(arguments: Mapping[str, Any]) -> bool:
 
 
 @shared
-def _actual(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequences:
+def actual(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
+    """Return the gains of the retrieved documents."""
     real = judged.gains
-    gain = gain_of_levels(judged.level, dict(gains)) if real is None else real.of_hits
+    gain = gain_of_levels(judged.level, gains) if real is None else real.of_hits
     return GainSequences(judged.starts, judged.query, judged.rank, gain)
 
 
 @shared
-def _ideal(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequences:
+def ideal(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
+    """Return the positive gains of all judged documents, the best first."""
     if judged.gains is None:
-        of_level = gain_of_levels(judged.levels, dict(gains))
+        of_level = gain_of_levels(judged.levels, gains)
         best_first = np.lexsort((-of_level, judged.level_query))
         counts = judged.level_counts[best_first]
         query = np.repeat(judged.level_query[best_first], counts)
@@ -134,16 +136,6 @@ def _ideal(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequence
     starts = np.concatenate([[0], np.cumsum(lengths)])
     rank = np.arange(len(query)) - starts[query] + 1
     return GainSequences(starts, query, rank, gain)
-
-
-def actual(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
-    """Return the gains of the retrieved documents."""
-    return _actual(judged, tuple(gains.items()))
-
-
-def ideal(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
-    """Return the positive gains of all judged documents, the best first."""
-    return _ideal(judged, tuple(gains.items()))
 
 
 def _discounts(ranks: IntArray, cutoff: int | None) -> FloatArray:
@@ -212,7 +204,7 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 @_gain(
-    parameters=Gains(cutoffs=True),
+    parameters=Gains(takes_cutoffs=True),
     bounds=Bounds("corners", accepts=gains_from_zero, ratio=_dcg_ratio),
     expected="itself",
     aliases=("DCG",),

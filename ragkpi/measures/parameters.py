@@ -47,10 +47,8 @@ class Parameters:
 class Grammar:
     """Reads the parameters of a measure; this one expects none."""
 
-    @property
-    def takes_cutoffs(self) -> bool:
-        """Whether a number after the name is a rank to cut at."""
-        return False
+    # Whether a number after the name is a rank to cut at.
+    takes_cutoffs: bool = field(default=False, kw_only=True)
 
     def plain_is_a_value(self, typed: Sequence[Parameters]) -> bool:
         """Return whether the bare name means another value beside those that were typed.
@@ -113,10 +111,7 @@ class Cutoffs(Grammar):
     default: tuple[int, ...] = NINE_CUTOFFS
     options: Mapping[str, Option] = field(default_factory=dict)
     span: int = 1
-
-    @property
-    def takes_cutoffs(self) -> bool:
-        return True
+    takes_cutoffs: bool = field(default=True, kw_only=True)
 
     def plain_is_a_value(self, typed: Sequence[Parameters]) -> bool:
         return not typed or not self.default
@@ -229,16 +224,11 @@ class Gains(Grammar):
     """``level=gain`` pairs: the gain of documents judged at that level; by default the level.
 
     `probability` is the default of the parameter ``p`` of rank-biased precision, None without that
-    parameter; `gains` is whether pairs are allowed, and `cutoffs` whether ranks to cut at are.
+    parameter; `gains` is whether pairs are allowed.
     """
 
     probability: float | None = None
     gains: bool = True
-    cutoffs: bool = False
-
-    @property
-    def takes_cutoffs(self) -> bool:
-        return self.cutoffs
 
     def plain_is_a_value(self, typed: Sequence[Parameters]) -> bool:
         return all("cutoff" in parameters.arguments for parameters in typed)
@@ -256,7 +246,7 @@ class Gains(Grammar):
         cutoffs: list[int] = []
         for item in text.split(","):
             key, equals, number = item.partition("=")
-            if self.cutoffs and not equals:
+            if self.takes_cutoffs and not equals:
                 cutoffs.append(_cutoff(measure, item))
                 continue
             if not equals or "=" in number:
@@ -292,7 +282,7 @@ class Gains(Grammar):
         ]
 
     def describe(self) -> str:
-        cutoffs = "cutoffs, default uncut" if self.cutoffs else ""
+        cutoffs = "cutoffs, default uncut" if self.takes_cutoffs else ""
         pairs = "level=gain pairs, default gain = level" if self.gains else ""
         p = "" if self.probability is None else f"p={self.probability:g}"
         return "; ".join(filter(None, [cutoffs, pairs, p]))

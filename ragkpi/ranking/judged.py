@@ -493,7 +493,8 @@ def shared(
     def remembered(
         judged: Counted, /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Derived:
-        key: Hashable = (function, args, tuple(kwargs.items()))
+        hashable = (tuple(arg.items()) if isinstance(arg, Mapping) else arg for arg in args)
+        key: Hashable = (function, *hashable, *kwargs.items())
         if key not in judged.derived:
             judged.derived[key] = function(judged, *args, **kwargs)
         return cast("Derived", judged.derived[key])
