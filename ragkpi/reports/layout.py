@@ -94,9 +94,7 @@ class Table:
     explanation: Sequence[str] = ()  # tests, corrections, seeds
     below: Table | None = None  # of another kind, such as gates; for people
     checks: Sequence[Check] = ()
-    use: Literal["read", "data"] = (
-        "read"  # "data": the verdict says it all, so no terminal draws it
-    )
+    use: Literal["read", "data"] = "read"  # "data": the verdict says all, no terminal draws it
 
     @cached_property
     def bounded(self) -> list[bool]:

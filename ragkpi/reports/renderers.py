@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -82,20 +83,11 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _ROWS_AT_ONCE = 1000
 
 
-def write_csv(report: Report, layout: Layout) -> Iterator[str]:
-    """Write comma-separated values (RFC 4180, with plain newlines).
+def write_delimited(report: Report, layout: Layout, delimiter: str = ",") -> Iterator[str]:
+    """Write comma-separated values (RFC 4180, with plain newlines), or with another delimiter.
 
     A text that begins like a formula gets an apostrophe in front, the convention of spreadsheets.
     """
-    return _delimited(report, layout, ",")
-
-
-def write_tsv(report: Report, layout: Layout) -> Iterator[str]:
-    """Write tab-separated values."""
-    return _delimited(report, layout, "\t")
-
-
-def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
     rows = _rows(report.table(replace(layout, notes="columns")), layout.digits)
     while some := list(islice(rows, _ROWS_AT_ONCE)):
         out = io.StringIO()
@@ -278,8 +270,8 @@ REPORT_FORMATS: Mapping[str, ReportFormat] = {
     "table": ReportFormat("for people", write_table),
     "json": ReportFormat("one object ('ragkpi schema')", write_json, ".json"),
     "jsonl": ReportFormat("an object per line", write_jsonl, ".jsonl"),
-    "csv": ReportFormat("for spreadsheets", write_csv, ".csv"),
-    "tsv": ReportFormat("for programs", write_tsv, ".tsv"),
+    "csv": ReportFormat("for spreadsheets", write_delimited, ".csv"),
+    "tsv": ReportFormat("for programs", partial(write_delimited, delimiter="\t"), ".tsv"),
     "markdown": ReportFormat("for pages", write_markdown, ".md"),
     "latex": ReportFormat("for papers (booktabs)", write_latex, ".tex"),
     "github": ReportFormat("for checks of GitHub", write_github),
