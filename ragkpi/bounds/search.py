@@ -191,8 +191,7 @@ def _every_count(trials: Trials) -> FloatArray:
         left, right = np.divmod(np.arange(len(own) * len(other)), len(other))
         queries = np.full(len(left), query)
         parts.append(trials.of_thresholds(queries, own[left], other[right]))
-    sizes = np.array([len(part) for part in parts], dtype=np.int64)
-    return _padded(np.concatenate(parts), sizes)
+    return stacked([part[np.newaxis] for part in parts])
 
 
 def is_exact(trials: Trials) -> bool:
@@ -410,11 +409,7 @@ def least_and_greatest(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     NaN is ignored; both are NaN if all candidates are.
     """
-    has_value = ~np.isnan(candidates)
-    low = np.where(has_value, candidates, np.inf).min(axis=1)
-    high = np.where(has_value, candidates, -np.inf).max(axis=1)
-    none = ~has_value.any(axis=1)
-    return np.where(none, np.nan, low), np.where(none, np.nan, high)
+    return np.fmin.reduce(candidates, axis=1), np.fmax.reduce(candidates, axis=1)
 
 
 def spread(values: FloatArray) -> FloatArray:
