@@ -7,7 +7,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from queue import SimpleQueue
@@ -62,9 +62,9 @@ _NO_INTS: IntArray = np.empty(0, dtype=np.int64)
 class TopDocuments:
     """The n documents of G judged queries of a run, down to some rank."""
 
-    query: IntArray = field(default_factory=lambda: _NO_INTS)
-    starts: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    document: Tokens = field(default_factory=lambda: Tokens.from_strings([]))
+    query: IntArray
+    starts: IntArray
+    document: Tokens
 
     @property
     def group(self) -> IntArray:
@@ -75,7 +75,7 @@ class TopDocuments:
         return np.arange(len(self.document)) - self.starts[self.group] + 1
 
 
-NO_NAMES = TopDocuments()
+NO_NAMES = TopDocuments(_NO_INTS, np.zeros(1, dtype=np.int64), Tokens.from_strings([]))
 
 
 class Beginning(NamedTuple):
