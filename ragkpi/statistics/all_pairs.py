@@ -13,6 +13,7 @@ from ragkpi.measures.measure import Metric, Scores, first
 from ragkpi.statistics.bootstrap import QuerySample, all_swaps, sums, swapped
 from ragkpi.statistics.paired import Procedure, comparable_samples
 from ragkpi.statistics.significance import ROUNDING, TIED, Reach
+from ragkpi.statistics.units import by_unit
 
 
 @dataclass(frozen=True)
@@ -128,10 +129,10 @@ def step_down(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
     runs = sample.statistics.shape[1]
     if sample.units < 2:
         return [np.full((runs, runs), np.nan) for _ in sample.metrics]
-    by_unit = sample.by_unit(sample.statistics)
+    added = by_unit(sample.statistics, sample.unit)
     return [
         _stepped_down(
-            first(by_unit[..., columns]) if metric.measure.aggregate.value is first else pseudo,
+            first(added[..., columns]) if metric.measure.aggregate.value is first else pseudo,
             trials,
             seed,
         )

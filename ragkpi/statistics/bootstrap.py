@@ -152,12 +152,12 @@ class QuerySample:
         Source: A. V. Carter, K. T. Schnepel and D. G. Steigerwald, Asymptotic behavior of a t-test
         robust to cluster heterogeneity, Review of Economics and Statistics 99, 2017
         """
-        sizes = self.by_unit(np.ones(self.queries))
-        return float(self.queries**2 / (sizes**2).sum() - 1)
+        return float(self.queries**2 / (self.sizes**2).sum() - 1)
 
-    def by_unit(self, values: FloatArray) -> FloatArray:
-        """Add values of queries, (n, ...), by unit, (G, ...)."""
-        return by_unit(values, self.unit)
+    @property
+    def sizes(self) -> FloatArray:
+        """The number of queries of each unit, (G,)."""
+        return by_unit(np.ones(self.queries), self.unit)
 
     def drawn(self, bootstrap: Bootstrap) -> Iterator[FloatArray]:
         """Draw units again and again: the count of each query, (rows, n)."""
@@ -186,8 +186,8 @@ class QuerySample:
 
         Sums are scaled up to n queries: totals become comparable, means and ratios do not change.
         """
-        others = totals(self.statistics) - self.by_unit(self.statistics)
-        sizes = self.by_unit(np.ones(self.queries))[:, np.newaxis, np.newaxis]
+        others = totals(self.statistics) - by_unit(self.statistics, self.unit)
+        sizes = self.sizes[:, np.newaxis, np.newaxis]
         return self.summaries(others * (self.queries / (self.queries - sizes)))
 
     @np.errstate(invalid="ignore")
@@ -362,7 +362,7 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
                 case "score":
                     interval = score_interval(mean, error, sample.freedom, bootstrap.level)
                 case "log":
-                    reach = error * _student(sample.freedom, bootstrap.level)
+                    reach = error * student_quantile(sample.freedom, bootstrap.level)
                     ends = np.array([[mean - reach], [mean + reach]]) * sample.queries
                     interval = Interval(*aggregate.summary(ends, sample.queries).tolist())
                 case "resampled":
@@ -379,9 +379,9 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
 
 def _mean_and_error(sample: QuerySample, values: FloatArray) -> tuple[float, float]:
     """Return the mean of the values of queries, (n,), and its jackknife standard error."""
-    sums, sizes = sample.by_unit(values), sample.by_unit(np.ones(len(values)))
-    mean, units = float(totals(values) / len(values)), sample.units
-    without = (sums.sum() - sums) / (len(values) - sizes)
+    sums, units = by_unit(values, sample.unit), sample.units
+    mean = float(totals(values) / len(values))
+    without = (sums.sum() - sums) / (len(values) - sample.sizes)
     return mean, float((units - 1) / math.sqrt(units) * without.std(ddof=1))
 
 
@@ -416,14 +416,14 @@ def score_interval(mean: float, error: float, freedom: float, level: float) -> I
     if not freedom > 0 or (not error > 0 and within > 0):
         return UNKNOWN
     number = within / error**2 if error > 0 and within > 0 else freedom + 1
-    k = _student(freedom, level)
+    k = student_quantile(freedom, level)
     middle, width = mean + k * k / (2 * number), 1 + k * k / number
     reach = k * math.sqrt(max(within, 0.0) / number + k * k / (4 * number * number))
     return Interval(max(0.0, (middle - reach) / width), min(1.0, (middle + reach) / width))
 
 
-def _student(freedom: float, level: float) -> float:
-    """Return how many standard errors around a mean cover a level."""
+def student_quantile(freedom: float, level: float) -> float:
+    """Return how many standard errors around a mean cover a level, by Student's t."""
     return float(special().stdtrit(freedom, (1 + level) / 2))
 
 

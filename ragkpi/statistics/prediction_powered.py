@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragkpi.arrays import FloatArray
-from ragkpi.statistics.bootstrap import UNKNOWN, Interval, special
+from ragkpi.statistics.bootstrap import UNKNOWN, Interval, special, student_quantile
 
 Value = Callable[[FloatArray], float]
 """A function from the means of T statistics over queries, (T,), to the estimated value."""
@@ -130,5 +130,5 @@ def _gradient(value: Value, means: FloatArray) -> FloatArray:
 def _t_interval(centre: float, error: float, freedom: int, level: float) -> Interval:
     if not (math.isfinite(centre) and math.isfinite(error) and error > 1e-12 * abs(centre)):
         return UNKNOWN
-    half = float(special().stdtrit(freedom, (1 + level) / 2)) * error
+    half = student_quantile(freedom, level) * error
     return Interval(centre - half, centre + half)

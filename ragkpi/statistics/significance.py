@@ -28,6 +28,7 @@ from ragkpi.statistics.bootstrap import (
     all_swaps,
     quantile,
     special,
+    student_quantile,
     sums,
     swapped,
     totals,
@@ -148,20 +149,13 @@ def student(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     Source:     Student, The probable error of a mean, 1908; J. W. Tukey, Bias and confidence in
                 not-quite large samples, 1958 (pseudo-values)
     """
-    freedom, stdtr = sample.freedom, special().stdtr
-    tested = [
-        [
-            score_test(pair) if pair.is_of_rates else p
-            for pair, p in zip(
-                of_metric,
-                (2 * stdtr(freedom, -np.abs(summary[1:] - summary[0]) / error)).tolist(),
-                strict=True,
-            )
-        ]
-        for of_metric, summary, error in zip(
-            pairs(sample), sample.observed(), _errors(sample), strict=True
-        )
-    ]
+    tested = []
+    rows = zip(pairs(sample), sample.observed(), _errors(sample), strict=True)
+    for of_metric, summary, error in rows:
+        t = np.abs(summary[1:] - summary[0]) / error
+        of_t = (2 * special().stdtr(sample.freedom, -t)).tolist()
+        some = zip(of_metric, of_t, strict=True)
+        tested.append([score_test(pair) if pair.is_of_rates else p for pair, p in some])
     differ = [[pair.differing.any() for pair in of_metric] for of_metric in pairs(sample)]
     if not (np.isnan(tested) & differ).any():
         return tested
@@ -326,7 +320,7 @@ def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Int
     """
     if sample.units < 2:
         return [[UNKNOWN] * len(of_metric) for of_metric in pairs(sample)]
-    quantile_of_t = float(special().stdtrit(sample.freedom, (1 + level) / 2))
+    quantile_of_t = student_quantile(sample.freedom, level)
     return [
         [
             interval_of_rates(pair, level)
@@ -367,7 +361,7 @@ def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[floa
     Source:     R. A. Fisher, The Design of Experiments, 1935; M. D. Smucker, J. Allan and
                 B. Carterette, A comparison of statistical significance tests, CIKM 2007
     """
-    change = sample.by_unit(sample.statistics[:, 1:] - sample.statistics[:, :1])
+    change = by_unit(sample.statistics[:, 1:] - sample.statistics[:, :1], sample.unit)
     moved = sums(swapped(sample.units, trials, seed), change)
     return [
         [
