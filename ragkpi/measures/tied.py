@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged import DEEPEST, Judged
 
 # Expected hits from which a miss has probability 0: exp(-1e5) is 0, even with `_point`'s factor.
 _CERTAIN = 1e5
@@ -166,9 +166,6 @@ def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
     return total, np.concatenate([[0.0], np.cumsum(lost)])
 
 
-_DEEPEST = 2**62
-
-
 def is_alone(judged: Judged) -> BoolArray:
     """Return whether each hit has a unique score in its query, (H,)."""
     tied = judged.tied_ranks
@@ -178,7 +175,7 @@ def is_alone(judged: Judged) -> BoolArray:
 def last_rank(judged: Judged, cutoff: int | None) -> int:
     """Return the last rank within the cutoff and -M."""
     limits = (cutoff, judged.settings.max_retrieved)
-    return min([_DEEPEST, *(rank for rank in limits if rank is not None)])
+    return min([DEEPEST, *(rank for rank in limits if rank is not None)])
 
 
 def mean_weight(judged: Judged, weights: FloatArray) -> FloatArray:

@@ -208,7 +208,7 @@ Doubts = Literal["said", "refused"]
 PoolUnion = Literal["pool", "union"]
 """The pool stays as it is, or each run's top K is added."""
 
-_DEEPEST = 2**62
+DEEPEST = 2**62
 
 
 @dataclass(frozen=True)
@@ -244,8 +244,8 @@ class Settings:
             )
         for name in ("max_retrieved", "pool_depth"):
             depth = getattr(self, name)
-            if depth is not None and depth > _DEEPEST:
-                object.__setattr__(self, name, _DEEPEST)
+            if depth is not None and depth > DEEPEST:
+                object.__setattr__(self, name, DEEPEST)
 
 
 class Counts(Protocol):
@@ -387,7 +387,7 @@ class Judged:
 
     def share_judged(self, depth: int | None = None) -> float:
         """Judged share of all that is retrieved, or down to a depth; NaN where that is nothing."""
-        last = _DEEPEST if depth is None else depth
+        last = DEEPEST if depth is None else depth
         retrieved = int(np.minimum(self.num_ret, last).sum())
         return float(self.judged_at(last).sum() / retrieved) if retrieved else float("nan")
 
