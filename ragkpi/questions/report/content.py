@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,10 @@ from ragkpi.questions.report.runs import (
 )
 from ragkpi.questions.report.sections import (
     MOST_SLICES,
-    Sections,
     bounds_of,
     holes_object,
     largest_slices,
+    section_object,
 )
 from ragkpi.questions.report.standings import advice, best_first, decisions, more_queries
 from ragkpi.questions.report.texts import TextSource, page_texts
@@ -98,9 +99,9 @@ def report_document(
     leaders = best_first(runs, ordered[0], decided.get(ordered[0].name))[:_LEADERS]
     bounds = bounds_of(evaluated, metrics, leaders) if evaluated and small else None
     parts, left_out = largest_slices(queries, labels)
-    sections = Sections(runs, ordered, evaluated, procedure)
-    slices = [sections.of(*parts[0], leaders, decided)]
-    slices += [sections.of(*part, leaders[:2], {}) for part in parts[1:]]
+    section = partial(section_object, runs, ordered, evaluated, procedure)
+    slices = [section(*parts[0], leaders, decided)]
+    slices += [section(*part, leaders[:2], {}) for part in parts[1:]]
 
     notes = list(dict.fromkeys(call_notes))
     if left_out:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,58 +53,52 @@ def largest_slices(
     return [everything, *slices[:MOST_SLICES]], max(0, len(slices) - MOST_SLICES)
 
 
-@dataclass(frozen=True, eq=False)
-class Sections:
-    """The parts of a page that are about some of the queries."""
+def section_object(
+    runs: Sequence[ReportedRun],
+    metrics: Sequence[Metric],
+    evaluated: Evaluations | None,
+    procedure: Procedure,
+    name: str,
+    queries: IntArray,
+    leaders: Sequence[int],
+    decided: Mapping[str, Decision],
+) -> dict[str, Any]:
+    """Collect what a slice of the queries has, valid under ``schema.json#/$defs/report_slice``.
 
-    runs: Sequence[ReportedRun]
-    metrics: Sequence[Metric]
-    evaluated: Evaluations | None  # None of stored results, which have no documents
-    procedure: Procedure
-
-    def of(
-        self,
-        name: str,
-        queries: IntArray,
-        leaders: Sequence[int],
-        decided: Mapping[str, Decision],
-    ) -> dict[str, Any]:
-        """Collect what a slice has, valid under ``schema.json#/$defs/report_slice``.
-
-        Pairs are those of `leaders` with every run. What needs grades is left out where levels
-        have none.
-        """
-        runs, bootstrap = [run.over(queries) for run in self.runs], self.procedure.bootstrap
-        bounds = [intervals(run.scores, bootstrap) for run in runs]
-        differences = _differences(runs, self.metrics, self.procedure, leaders)
-        parts: dict[str, Any] = {
-            "name": name,
-            "queries": queries.tolist(),
-            "intervals": interval_notes(bootstrap, [run.scores for run in runs]),
-            "standings": {
-                metric.name: standing_object(
-                    runs,
-                    metric,
-                    [of_run.get(metric.name, UNKNOWN) for of_run in bounds],
-                    differences.get(metric.name, {}),
-                    decided.get(metric.name),
-                    self.procedure.limit,
-                )
-                for metric in self.metrics
-                if metric.measure.numeric and metric.is_printed("summary")
-            },
-            "depths": [],
-        }
-        if self.evaluated:
-            evaluator, judgements = self.evaluated.evaluator, self.evaluated.judgements
-            graded = not evaluator.lacking_grade
-            first = [(runs[leader], runs[leader].judged) for leader in leaders]
-            parts["depths"] = [_depth(run, judged, graded) for run, judged in first if judged]
-            if evaluator.pool is not None and graded:
-                parts["diagnoses"] = [
-                    _diagnosis(run, judged, judgements) for run, judged in first if judged
-                ]
-        return parts
+    Pairs are those of `leaders` with every run. What needs grades is left out where levels have
+    none, and what needs documents where nothing was `evaluated`, as of stored results.
+    """
+    runs, bootstrap = [run.over(queries) for run in runs], procedure.bootstrap
+    bounds = [intervals(run.scores, bootstrap) for run in runs]
+    differences = _differences(runs, metrics, procedure, leaders)
+    parts: dict[str, Any] = {
+        "name": name,
+        "queries": queries.tolist(),
+        "intervals": interval_notes(bootstrap, [run.scores for run in runs]),
+        "standings": {
+            metric.name: standing_object(
+                runs,
+                metric,
+                [of_run.get(metric.name, UNKNOWN) for of_run in bounds],
+                differences.get(metric.name, {}),
+                decided.get(metric.name),
+                procedure.limit,
+            )
+            for metric in metrics
+            if metric.measure.numeric and metric.is_printed("summary")
+        },
+        "depths": [],
+    }
+    if evaluated:
+        evaluator, judgements = evaluated.evaluator, evaluated.judgements
+        graded = not evaluator.lacking_grade
+        first = [(runs[leader], runs[leader].judged) for leader in leaders]
+        parts["depths"] = [_depth(run, judged, graded) for run, judged in first if judged]
+        if evaluator.pool is not None and graded:
+            parts["diagnoses"] = [
+                _diagnosis(run, judged, judgements) for run, judged in first if judged
+            ]
+    return parts
 
 
 def _differences(
