@@ -114,16 +114,25 @@ class Judgements:
         `query`, (n,), is as in `find`. -1 is a document without one, or a judged document.
         """
         rows = self._rows_for(query)[::-1]  # of several that are spelt alike, the last one is meant
-        judged, group = self.document.take(rows), np.concatenate([self.query[rows], query])
+        judged = self.document.take(rows)
 
         def same(judged: Tokens, retrieved: Tokens) -> IntArray:
+            group = np.concatenate([self.query[rows], query])
             first = Tokens.joined([judged, retrieved]).first_rows(group)[len(rows) :]
             return np.append(rows, -1)[np.minimum(first, len(rows))]
 
-        meant = same(_heads(judged), document)
-        for row in (same(judged, _heads(document)), same(_plain_ids(judged), _plain_ids(document))):
-            meant = np.where(row >= 0, row, meant)
-        return np.where(same(judged, document) >= 0, -1, meant)
+        meant = np.full(len(query), -1)
+        unjudged = np.flatnonzero(same(judged, document) < 0)
+        if len(unjudged):
+            query, document = query[unjudged], document.take(unjudged)
+            alike = same(_heads(judged), document)
+            for row in (
+                same(judged, _heads(document)),
+                same(_plain_ids(judged), _plain_ids(document)),
+            ):
+                alike = np.where(row >= 0, row, alike)
+            meant[unjudged] = alike
+        return meant
 
 
 def group_judgements(columns: QrelsColumns) -> Judgements:
