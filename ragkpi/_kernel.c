@@ -1306,7 +1306,7 @@ static void run_dealloc(PyObject *self)
     release_names(&run->documents);
     Bytes *all[] = {&run->carry, &run->run_id, &run->rankings, &run->hits, &run->top_size,
                     &run->top_score, &run->sample_query, &run->places, &run->ranks,
-                    &run->problem.query, &run->problem.text};
+                    &run->hashes, &run->problem.query, &run->problem.text};
     for (size_t number = 0; number < sizeof all / sizeof *all; number++)
         release(all[number]);
     if (is_large)

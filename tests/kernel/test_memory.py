@@ -1,6 +1,7 @@
-"""Every allocation of the kernel fails once: MemoryError, no crash, and nothing half done."""
+"""Every allocation of the kernel fails once: MemoryError, nothing half done; all is released."""
 
 import ctypes
+import gc
 import os
 import shlex
 import subprocess
@@ -33,11 +34,11 @@ def compiler_flags():
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory):
-    """A kernel whose allocations fail, and how many may succeed before the first one does."""
+    """A kernel whose allocations fail, how many may succeed before one does, and how many live."""
     if sys.platform == "win32":
         pytest.skip("a Unix compiler is needed")
     made = tmp_path_factory.mktemp("failing") / "_kernel.abi3.so"
-    renamed = [f"-D{name}=failing_{name}" for name in ("malloc", "calloc", "realloc")]
+    renamed = [f"-D{name}=failing_{name}" for name in ("malloc", "calloc", "realloc", "free")]
     own = made.with_name("failing_malloc.o")
     loose = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
     try:
@@ -56,7 +57,8 @@ def failing(tmp_path_factory):
     loader = ExtensionFileLoader("ragkpi._kernel", str(made))
     kernel = module_from_spec(spec_from_loader("ragkpi._kernel", loader))
     loader.exec_module(kernel)
-    return kernel, ctypes.c_long.in_dll(ctypes.CDLL(str(made)), "allocations_left")
+    numbers = ("allocations_left", "allocations_held")
+    return kernel, *(ctypes.c_long.in_dll(ctypes.CDLL(str(made)), name) for name in numbers)
 
 
 def feed(kernel, **options):
@@ -106,8 +108,10 @@ ASKED = {
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_the_nth_allocation_fails(failing, asked):
-    kernel, left = failing
+    kernel, left, held = failing
     left.value = -1
+    gc.collect()  # exceptions hold the frames that they went through
+    before = held.value
     whole = ASKED[asked](kernel)
     for number in range(1, 3000):
         left.value = number
@@ -120,5 +124,7 @@ def test_the_nth_allocation_fails(failing, asked):
         assert not exhausted, "an allocation failed, and nobody said it"
         assert found == whole
         assert number > 1, "nothing was allocated"
+        gc.collect()
+        assert held.value == before, "memory is not released"
         return
     pytest.fail("it takes more than 3000 allocations")
