@@ -147,7 +147,12 @@ class Evaluator:
 
     def evaluate(self, run: RunOrPath, metrics: Sequence[Metric]) -> Evaluation:
         """Read and score a run; ``-`` is standard input."""
-        (outcome,) = self.score(self.read([run], self.needs(metrics)), metrics)
+        (hits,) = self.read([run], self.needs(metrics))
+        return self.score_one(hits, metrics)
+
+    def score_one(self, run: Hits | RagkpiError, metrics: Sequence[Metric]) -> Evaluation:
+        """Evaluate a run that was read, or raise what is wrong with it."""
+        (outcome,) = self.score([run], metrics)
         if isinstance(outcome, RagkpiError):
             raise outcome
         return outcome

@@ -28,7 +28,6 @@ import ir_measures
 from ir_measures import measures, providers, util
 from ir_measures.providers import base
 
-from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.in_memory import qrels_columns
 from ragkpi.measures import chance, evidence, kpi
@@ -202,10 +201,8 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
             if any(rankings.values()) if isinstance(rankings, dict) else len(rankings):
                 needs = evaluator.needs(metrics)
                 hits = RunInMemory(rankings).hits(self._relevance.judgements, needs)
-            (outcome,) = evaluator.score([hits], metrics)
-            if isinstance(outcome, RagkpiError):
-                raise outcome
-            yield measure, outcome.scores.queries, outcome.scores.columns[0]
+            scores = evaluator.score_one(hits, metrics).scores
+            yield measure, scores.queries, scores.columns[0]
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         for measure, queries, column in self._columns(run):

@@ -22,7 +22,7 @@ from dataclasses import replace
 from operator import index
 from typing import Any, TypeVar
 
-from ragkpi.errors import NothingInCommonError, RagkpiError, RagkpiWarning, UsageError
+from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.in_memory import qrels_columns
 from ragkpi.measures.measure import Metric, MetricScores
@@ -163,15 +163,13 @@ class RelevanceEvaluator:
         self._evaluator.settings = replace(
             self._settings, missing="intersection" if all(scores.values()) else "zero"
         )
-        (outcome,) = self._evaluator.score([hits], self._metrics)
-        if isinstance(outcome, NothingInCommonError):
+        try:
+            run = self._evaluator.score_one(hits, self._metrics).scores
+        except NothingInCommonError:
             return {}
-        if isinstance(outcome, RagkpiError):
-            raise outcome
-        names = [column.name for column in outcome.scores.columns]
-        values = [_values(column) for column in outcome.scores.columns]
-        rows = list(zip(*values, strict=True)) or [()] * len(outcome.scores.queries)
-        by_query = dict(zip(map(decoded, outcome.scores.queries), rows, strict=True))
+        names = [column.name for column in run.columns]
+        rows = list(zip(*map(_values, run.columns), strict=True)) or [()] * len(run.queries)
+        by_query = dict(zip(map(decoded, run.queries), rows, strict=True))
         return {
             query: dict(zip(names, by_query[query], strict=True))
             for query in scores

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 from ragkpi.charts.chart import Chart, noted
-from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.query_files import Quality
 from ragkpi.interface import spell, with_progress
@@ -313,10 +313,7 @@ def _judged_without_run(
         return judged_from_counts(settings.corpus_size, numbers, settings)
     every = replace(call, settings=replace(settings, missing="zero", doubts="said"))
     metrics = count_values([1], Needed())
-    (nothing,) = every.evaluator(qrels, metrics).score([NOTHING_RETRIEVED], metrics)
-    if isinstance(nothing, RagkpiError):
-        raise nothing
-    return nothing.plain
+    return every.evaluator(qrels, metrics).score_one(NOTHING_RETRIEVED, metrics).plain
 
 
 def _curves_of_chance(

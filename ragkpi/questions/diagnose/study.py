@@ -16,7 +16,6 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.bounds.unjudged import find_holes
-from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.lines import Tokens
 from ragkpi.measures import evidence
@@ -322,7 +321,4 @@ def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> Judged | None:
     evaluator = Evaluator(
         Qrels(generous), settings, pool=evaluator.pool, run_format=evaluator.run_format
     )
-    (evaluation,) = evaluator.score([hits], metrics_of(cutoff))
-    if isinstance(evaluation, RagkpiError):
-        raise evaluation
-    return evaluation.plain
+    return evaluator.score_one(hits, metrics_of(cutoff)).plain
