@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
@@ -15,6 +13,7 @@ from ragkpi.errors import InputError, RagkpiError, UnreadableError, UnsettledErr
 from ragkpi.files.column_names import ORDER, meaning
 from ragkpi.files.formats import HEAD_LENGTH, FileReader, Reading, reader_of, recognise_kind
 from ragkpi.files.opening import Kind, Source
+from ragkpi.files.sieve import parse_fold
 from ragkpi.files.trec import no_results, part_of, path_of, whole_queries
 from ragkpi.interface import spell
 from ragkpi.ranking.judgements import plain
@@ -162,12 +161,12 @@ def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
 
 
 # The value of --max-passage that makes ids of a run those of the qrels, by what it mends.
-_MENDS = (
-    ("passages have the number behind #", "#", rb"^([^#]+)#"),
-    ("ids have more behind /", "/", rb"^([^/]+)/"),
-    ("ids have a prefix up to ::, as Vespa's", "/^.*::(.*)$/", rb"^.*::(.*)$"),
-    ("chunks have a number at the end", "/^(.*)[-_:.][0-9]+$/", rb"^(.*)[-_:.][0-9]+$"),
-)
+_MENDS = {
+    "passages have the number behind #": "#",
+    "ids have more behind /": "/",
+    "ids have a prefix up to ::, as Vespa's": "/^.*::(.*)$/",
+    "chunks have a number at the end": "/^(.*)[-_:.][0-9]+$/",
+}
 
 
 def shared(qrels: FileContents, run: FileContents) -> Shared:
@@ -180,19 +179,13 @@ def shared(qrels: FileContents, run: FileContents) -> Shared:
         meant = {plain(query) for query in qrels.ids} & {plain(query) for query in run.ids}
         spelt = counted(len(meant), "query id differs", "query ids differ")
         advice = f"{spelt} by case, white space or leading zeros alone" if meant else ""
-    for what, value, pattern in _MENDS:
-        fold = partial(_folded, re.compile(pattern, re.DOTALL))
-        count = _judged(queries, qrels.ids, run.ids, fold)
+    for what, value in _MENDS.items():
+        count = _judged(queries, qrels.ids, run.ids, parse_fold(value).parent)
         if count > most:
             advice, most = f"{what}: {spell('max_passage', value)} judges {count:,}", count
     if _judged(queries, qrels.ids, run.ids, plain) > most:
         advice = "document ids differ by case, white space or leading zeros alone"
     return Shared(qrels.file, run.file, len(queries), judged, retrieved, advice)
-
-
-def _folded(pattern: re.Pattern[bytes], id_: bytes) -> bytes:
-    match = pattern.match(id_)
-    return match[1] if match else id_
 
 
 def _judged(queries: Iterable[bytes], qrels: Ids, run: Ids, fold: Callable[[bytes], bytes]) -> int:
