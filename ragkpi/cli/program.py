@@ -251,7 +251,8 @@ def _run(arguments: Sequence[str]) -> int:
         warnings.showwarning = _show_warning
         try:
             with bar(arguments[0] if arguments else ""):
-                return run_command(arguments)
+                run_command(arguments)
+            return 0
         except Finished as end:
             return end.status
         except InputError as problem:
@@ -372,8 +373,8 @@ def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) ->
     return f"  {command}{f'  # {of.choice}' if of.choice else ''}"
 
 
-def run_command(arguments: Sequence[str]) -> int:
-    """Read a command's options, and call it; return the exit status."""
+def run_command(arguments: Sequence[str]) -> None:
+    """Read a command's options, and call it."""
     name, words = "", arguments
     if arguments == ["version"]:
         words = ["--version"]
@@ -389,7 +390,6 @@ def run_command(arguments: Sequence[str]) -> int:
     if project:
         interface().note(project)
     command.call(values)
-    return 0
 
 
 def _unknown(name: str) -> str:
