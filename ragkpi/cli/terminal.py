@@ -189,14 +189,14 @@ def _fitted(line: str) -> str:
 
 
 def expect_files(
-    least: int, files: Sequence[str] | None, expected: str, *others: str | None
+    least: int, files: Sequence[str], expected: str, *others: str | None
 ) -> Sequence[str]:
     """Return the files of a command line; `UsageError` for too few.
 
     Standard input may appear only once among them and the `others`, the files that options name.
     """
-    if files is None or len(files) < least:
-        raise UsageError(f"{counted(len(files or []), 'file')}; expected {expected}")
+    if len(files) < least:
+        raise UsageError(f"{counted(len(files), 'file')}; expected {expected}")
     count = sum(f"={file}".endswith("=-") for file in (*files, *others) if file is not None)
     if count > 1:
         raise UsageError(f"{count} files are -; standard input can be read once")

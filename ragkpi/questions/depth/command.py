@@ -37,12 +37,11 @@ def choosing(
         min=0,
         max=1,
     ),
-    tokens: float | None = option(
+    tokens_per_passage: float | None = option(
         "--tokens-per-passage TOKENS",
         "Also show the cost in tokens.",
         min=0,
         use="common",
-        arguments=("tokens_per_passage",),
     ),
     target: str | None = option(
         "--target NAME=LEAST",
@@ -107,7 +106,7 @@ def depth(
     'ragkpi depth -N 8841823 --relevant 1 --at 1000 --success 0.857'. A log of retrieval events is
     set against chance with 'ragkpi depth --log FILE', every K apart.
     """
-    paths = expect_files(0, files or [], "", choosing.get("log"), choosing.get("quality"))
+    paths = expect_files(0, files, "", choosing.get("log"), choosing.get("quality"))
     qrels, runs = paths[0] if paths else None, by_path(paths[1:]) or None
     result = ragkpi.depth(qrels, runs, **choosing, **intervals, **evaluating | naming)
     output.write(result.report, result.charts, first_chart="on terminals")
