@@ -369,8 +369,8 @@ def evaluate(
     """
     call = call_of(measures, how, EvaluationArguments, how.get("by"))
     metrics = call.metrics()
-    estimated = how.get("ci", False)
-    bootstrap = bootstrap_of(how, how.get("ci_method"), call.clusters) if estimated else None
+    method = how.get("ci_method")
+    bootstrap = bootstrap_of(how, method, call.clusters) if how.get("ci") else None
     problems = one_of("problems", how.get("problems", "raised"), get_args(OnProblem))
     worst, zscores = how.get("worst"), how.get("zscores")
     most = None if worst is None else whole("worst", worst, 1)
