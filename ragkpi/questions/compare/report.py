@@ -71,23 +71,11 @@ _STEP_DOWN = (
 )
 
 
-def _test_in_words(procedure: Procedure) -> str:
-    """Explain the p-values of the test against a baseline."""
-    test = TESTS[procedure.test]
-    words = f"p: {test.name}, two-sided: {test.question}. It assumes {test.assumes}"
-    return _filled(words, procedure)
-
-
 def _filled(words: str, procedure: Procedure) -> str:
+    """Say how a test draws, and on what."""
     how = procedure.bootstrap
     unit = "query" if how.clusters is None else "cluster"
     return words.format(trials=procedure.trials, seed=how.seed, unit=unit)
-
-
-def _correction_in_words(procedure: Procedure, tests: int) -> str:
-    """Explain the correction of p-values of a family of tests."""
-    column, how = _CORRECTIONS_IN_WORDS[procedure.correction]
-    return f"{column or 'p'}: {how} {counted(tests, 'test')}"
 
 
 def probability(p: float) -> Cell:
@@ -321,6 +309,8 @@ class ComparisonReport(_ComparedReport[Comparison]):
     def explanation(self) -> list[str]:
         """How the p-values and intervals were computed."""
         comparison, procedure = self.compared, self.compared.procedure
+        test, (column, how) = TESTS[procedure.test], _CORRECTIONS_IN_WORDS[procedure.correction]
+        words = f"p: {test.name}, two-sided: {test.question}. It assumes {test.assumes}"
         decides = ""
         if procedure.family == "first" and len(comparison.metrics) > 1:
             first = comparison.metrics[0].name
@@ -328,11 +318,11 @@ class ComparisonReport(_ComparedReport[Comparison]):
                 f" by {first}, which decides; the other measures are described, without claims"
             )
         outside = f"0 is outside where p < {procedure.limit:.3g}"
-        if TESTS[procedure.test].interval == "differs":
+        if test.interval == "differs":
             outside = "the test has no interval of its own, so p may disagree with it"
         return [
-            _test_in_words(procedure),
-            _correction_in_words(procedure, comparison.tests) + decides,
+            _filled(words, procedure),
+            f"{column or 'p'}: {how} {counted(comparison.tests, 'test')}{decides}",
             f"[low, high]: Student's {procedure.bootstrap.percent} interval of the "
             "difference, from the queries' differences (of ratios of means: their jackknife "
             f"pseudo-values); of rates of 0 and 1 Tango's; {outside}",
