@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from ragkpi.charts.chart import Chart, noted
+from ragkpi.charts.chart import noted
 from ragkpi.errors import NothingInCommonError
 from ragkpi.files.query_files import Quality
 from ragkpi.library.arguments import (
@@ -81,12 +81,12 @@ def calibrate(
         most = max(_LEAST_RESAMPLES, _WEIGHTS // len(observed.queries))
         bootstrap = replace(bootstrap, resamples=min(bootstrap.resamples, most))
     calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts, by)
-
-    def charts() -> list[Chart]:
-        return noted(calibration_charts(calibration), evaluated.small_print())
-
-    answer = calibration_answer(calibration)
-    return Result(answer, charts, evaluated.notes, evaluated.signed())
+    return Result(
+        calibration_answer(calibration),
+        lambda: noted(calibration_charts(calibration), evaluated.small_print()),
+        evaluated.notes,
+        evaluated.signed(),
+    )
 
 
 def _scored(

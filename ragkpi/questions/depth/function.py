@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
-from ragkpi.charts.chart import Chart, noted
+from ragkpi.charts.chart import noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.query_files import Quality
@@ -164,12 +164,12 @@ def depth(
         judged = _judged_without_run(call, qrels, among)
         curves = _curves_of_chance(judged, depths, limits, answers, published)
     metrics = [m for m in curves.curves[0].metrics if max(m.cutoffs) in curves.depths]
-
-    def charts() -> list[Chart]:
-        return noted(depth_charts(curves), call.small_print(qrels, metrics, judged))
-
-    report = depth_answer(curves, tokens_per_passage)
-    return Result(report, charts, tuple(call.notes), call.signed(metrics, qrels=qrels))
+    return Result(
+        depth_answer(curves, tokens_per_passage),
+        lambda: noted(depth_charts(curves), call.small_print(qrels, metrics, judged)),
+        tuple(call.notes),
+        call.signed(metrics, qrels=qrels),
+    )
 
 
 Form = Literal["log", "relevant", "runs", "qrels"]

@@ -20,7 +20,7 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
-from ragkpi.library.slices import QuerySlice, queries_of, with_slices
+from ragkpi.library.slices import queries_of, with_slices
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Diagnosis, Thresholds, best_case, metrics_of
 from ragkpi.questions.diagnose.study import diagnose as diagnose_run
@@ -84,13 +84,15 @@ def diagnose(
         ids = some.judgements.document
         return diagnosis_answer(diagnosis, ids, most, documents, bootstrap), diagnosis
 
-    def of_slice(part: QuerySlice) -> Answer:
-        return diagnosed(evaluated.over(part.queries))[0]
-
     answer, diagnosis = diagnosed(evaluated)
     chart = diagnosis_chart(diagnosis)
     return Result(
-        with_slices(answer, call.labels, queries_of(evaluated.scores), of_slice),
+        with_slices(
+            answer,
+            call.labels,
+            queries_of(evaluated.scores),
+            lambda part: diagnosed(evaluated.over(part.queries))[0],
+        ),
         lambda: noted([chart], evaluated.small_print()),
         evaluated.notes,
         evaluated.signed(),

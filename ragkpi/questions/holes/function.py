@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Unpack, get_args
 
 from ragkpi.bounds.bounds import HoleBounds, Within, depth_needed, find_bounds
-from ragkpi.charts.chart import Chart, noted
+from ragkpi.charts.chart import noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 from ragkpi.library.arguments import (
@@ -23,7 +23,7 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.call import Evaluations
 from ragkpi.library.result import Result
-from ragkpi.library.slices import QuerySlice, queries_of, with_slices
+from ragkpi.library.slices import queries_of, with_slices
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import Candidate, candidates
 from ragkpi.reports.layout import Answer
@@ -109,15 +109,14 @@ def holes(
 
     answer, bounds, to_judge = bounded(evaluated)
 
-    def of_slice(part: QuerySlice) -> Answer:
-        return bounded(evaluated.over(part.queries))[0]
-
-    def charts() -> list[Chart]:
-        return noted(holes_charts(bounds, evaluated.names), evaluated.small_print())
-
     return HolesResult(
-        with_slices(answer, call.labels, queries_of(evaluated.scores), of_slice),
-        charts,
+        with_slices(
+            answer,
+            call.labels,
+            queries_of(evaluated.scores),
+            lambda part: bounded(evaluated.over(part.queries))[0],
+        ),
+        lambda: noted(holes_charts(bounds, evaluated.names), evaluated.small_print()),
         evaluated.notes,
         evaluated.signed(),
         to_judge,
