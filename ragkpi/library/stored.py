@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -52,6 +52,11 @@ class StoredResult:
     def name(self) -> str:
         """The name of the run, and that of the file."""
         return f"{self.record.get('name')} of {self.path}"
+
+    @property
+    def signature(self) -> Signature:
+        """What the result says of the files and settings behind it; empty if it does not."""
+        return Signature.read(str(self.record.get("signature", "")))
 
     @cached_property
     def ground(self) -> Ground:
@@ -195,31 +200,15 @@ def with_results(runs: Mapping[str, RunOrPath]) -> dict[str, RunOrPath | StoredR
     return opened
 
 
-class ScoredRuns(NamedTuple):
-    """The scores of runs by their names in a call, whether evaluated there or stored before.
-
-    Attributes
-    ----------
-    names
-        Their names in a report.
-    evaluated
-        What was evaluated; None where all runs were stored.
-    """
-
-    scores: Mapping[str, Scores]
-    names: Sequence[str]
-    signature: Signature | None
-    evaluated: Evaluations | None = None
-
-
 def scored_runs(
     call: Call,
     qrels: Any,
     runs: Mapping[str, RunOrPath | StoredResult],
     default: Sequence[str] | None,
-) -> ScoredRuns:
+) -> tuple[dict[str, Scores], Signature | None, Evaluations | None]:
     """Evaluate runs, and take the scores of stored results over the same queries and settings.
 
+    Return the scores by the names of the call, the signature, and what was evaluated, if anything.
     Measures that nobody named are those that all results hold, or without results the `default`.
     `DataError` names what differs between results, runs and qrels.
     """
@@ -259,12 +248,11 @@ def scored_runs(
         for result in results.values():
             other = "what this call says" if result is first else first.name
             result.refuse_other(other, ground, metrics, advice)
-        signature = Signature.read(first.record["signature"])
+        signature = first.signature
     if results:
         names = [metric.name for metric in metrics if metric.is_comparable]
         scores = {key: one.only(one[name] for name in names) for key, one in scores.items()}
-    ordered = {name: scores[name] for name in runs if name in scores}
-    return ScoredRuns(ordered, call.names_of(ordered), signature, evaluated)
+    return {name: scores[name] for name in runs if name in scores}, signature, evaluated
 
 
 def _choices_of(call: Call, qrels: Any, metrics: Sequence[Metric]) -> Ground:

@@ -174,13 +174,12 @@ def compare(
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
     runs_and_results = with_results(named)
     default = REPORTED if call.rel_info == "qrels" else None
-    scored = scored_runs(call, qrels, runs_and_results, default)
-    evaluated, names, signature = scored.evaluated, scored.names, scored.signature
+    scores, signature, evaluated = scored_runs(call, qrels, runs_and_results, default)
+    names, every = call.names_of(scores), list(scores.values())
     failed = evaluated.problems if evaluated else []
-    lacking = pairs == "baseline" and next(iter(runs_and_results)) not in scored.scores
-    if problems == "raised" or len(scored.scores) < 2 or lacking:
+    lacking = pairs == "baseline" and next(iter(runs_and_results)) not in scores
+    if problems == "raised" or len(scores) < 2 or lacking:
         interface().refuse(failed)
-    every = list(scored.scores.values())
     of_files = evaluated if evaluated and len(evaluated.by_name) == len(every) else None
     judging = judging_of(of_files) if of_files else None
     queries = queries_of(every)
@@ -192,7 +191,7 @@ def compare(
     cautions = tuple(evidence_notes(every, metrics[0], call.clusters))
     verdicts: list[Verdict] = []
     if gate is not None:
-        first, *others = zip(scored.scores, names, every, strict=True)
+        first, *others = zip(scores, names, every, strict=True)
         for other in others:
             keys, pair = (first[0], other[0]), (first[1:], other[1:])
             verdicts += verdicts_on_run(of_files, keys, *pair, gate)
@@ -214,8 +213,8 @@ def compare(
         signature=signature,
         problems=[*failed, *missed],
         verdicts=verdicts,
-        names=dict(zip(scored.scores, names, strict=True)),
-        scores=scored.scores,
+        names=dict(zip(scores, names, strict=True)),
+        scores=scores,
         procedure=procedure,
     )
 

@@ -207,12 +207,11 @@ def report(
     missing: list[str] = []
     unread = {name: run for name, run in opened.items() if not isinstance(run, StoredResult)}
     if len(unread) < len(opened):
-        scored = scored_runs(call, qrels, opened, default)
-        if scored.evaluated:
-            interface().refuse(scored.evaluated.problems)
-        reported = stored_runs(scored.scores, scored.names)
+        scores, signed, beside = scored_runs(call, qrels, opened, default)
+        interface().refuse(beside.problems if beside else [])
+        reported = stored_runs(scores, call.names_of(scores))
         metrics = reported[0].scores.metrics
-        signature = scored.signature or call.signature(metrics, {"qrels": qrels})
+        signature = signed or call.signature(metrics, {"qrels": qrels})
     else:
         metrics = call.metrics(default)
         evaluator = call.evaluator(qrels, metrics)

@@ -123,7 +123,7 @@ def _beside(result: StoredResult, path: str) -> str:
 def _other_files(
     result: StoredResult, files: Mapping[str, tuple[str, str]]
 ) -> Iterator[Discrepancy]:
-    signed = Signature.read(str(result.record.get("signature"))).fields
+    signed = result.signature.fields
     for role, (path, digest) in files.items():
         says = signed.get(role, "given")
         if says not in ("given", f"sha256:{digest}"):  # comparisons go by it
@@ -138,7 +138,7 @@ def _other_files(
 def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
     """Evaluate the run of a result again, with its measures and settings."""
     record = result.record
-    settings, of_files = Signature.read(str(record.get("signature"))).arguments()
+    settings, of_files = result.signature.arguments()
     paths = {role: path for role, (path, _) in files.items()}
     reading = {
         name: _beside(result, value) if isinstance(value, str) else value
@@ -166,7 +166,7 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
 
 def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Discrepancy]:
     stored, run = result.record, str(result.record["name"])
-    there, here = (Signature.read(str(of.get("signature"))).fields for of in (stored, now))
+    there, here = result.signature.fields, Signature.read(now["signature"]).fields
     for name in ("gains", "N", "sieve"):  # which rest on files that have no hash of their own
         texts = [cut(fields.get(name, "none")) for fields in (there, here)]
         if texts[0] != texts[1]:
