@@ -20,7 +20,7 @@ def measures(
     Other words are searched for: in names, in definitions, and in what other tools call a
     measure. With --format it is the same as a table: a row per measure.
     """
-    description = ragkpi.describe_measures(*names or [])
+    description = ragkpi.describe_measures(*names)
     if output.choice is not None:
         output.write(description.report)
     else:
@@ -40,7 +40,7 @@ def formats(
     A file's format is how it is laid out; a shape is what its keys or columns mean. Both are
     recognised; --run-format and --qrels-format name one, --map-run and --map-qrels describe one.
     """
-    print(on_terminal(f"{ragkpi.describe_formats(*names or [])}\n"), end="")
+    print(on_terminal(f"{ragkpi.describe_formats(*names)}\n"), end="")
 
 
 @command

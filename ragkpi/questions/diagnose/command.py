@@ -44,16 +44,13 @@ def diagnose(
     passages count as worthless; a note says what it would be if all that are shown were of the top
     grade.
     """
-    if files is None or len(files) != 2:
-        raise UsageError(
-            f"{counted(len(files or []), 'file')}; expected two: ragkpi diagnose QRELS RUN"
-        )
+    if len(files) != 2:
+        raise UsageError(f"{counted(len(files), 'file')}; expected two: ragkpi diagnose QRELS RUN")
     if "pool" not in evaluating:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
-    qrels, run = files[0], run_path(files[1])
     result = ragkpi.diagnose(
-        qrels,
-        run,
+        files[0],
+        run_path(files[1]),
         cutoff=cutoff,
         good_proc=proc,
         good_pct_proc=pct_proc,
