@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -345,7 +345,7 @@ def _swaps(
     return sorted(swaps, key=lambda swap: min(swap.p_reference, swap.p_other))
 
 
-SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
+SCALES: tuple[Scale, ...] = get_args(Scale)
 
 
 @dataclass(frozen=True)

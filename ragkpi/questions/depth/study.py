@@ -339,11 +339,11 @@ def _study(
     bits = "bor" if of == "run" else "bor_max"
     best, last = (int(depth[0]) for depth in every.affordable(limits.allowed_loss))
     affordable = Affordable(last, value(bits, last), best, value(bits, best), deepest)
-    study = Study(collapse=collapse, affordable=affordable)
+    study, is_run = Study(collapse=collapse, affordable=affordable), of == "run"
     limit_of: dict[Limit, int] = {"deepest": deepest}
     if limits.most is not None:
         limit_of["most"] = limits.most
-    if of == "run":
+    if is_run:
         flat, final = int(every.plateau(limits.plateau)[0]), value("p_obs", deepest)
         plateau = Plateau(flat, value("p_obs", flat), deepest, final) if flat < deepest else None
         reached = None if limits.target is None else reach(judged, limits.target)
@@ -360,7 +360,7 @@ def _study(
         if limits.max_loss is not None:
             limit_of["max_loss"] = affordable.depth
     limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])  # the last of equals
-    depth, is_run = limit_of[limit], of == "run"
+    depth = limit_of[limit]
     if not depth:
         return study
     possible = 2 * depth <= int(corpus_size(judged).max())
@@ -371,9 +371,7 @@ def _study(
         bits=value(bits, depth),
         chance=value("p_rand", depth),
         doubling=value("bor_max", depth) - value("bor_max", 2 * depth) if possible else None,
-        evidence=_evidence(column("p_rand", depth), column("p_obs", depth))
-        if of == "run"
-        else None,
+        evidence=_evidence(column("p_rand", depth), column("p_obs", depth)) if is_run else None,
     )
     by_success = is_run and limit in ("plateau", "deepest")
     saturation = _saturation(judged, queries, deepest) if by_success else None

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import compress
 from operator import itemgetter
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -41,7 +41,7 @@ Fault = Literal["retriever", "reranker", "both", "fine", "NA"]
 _ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
 _FOREIGN_LIMIT = 0.2  # if the pool lacks a larger share of the top K, it is the wrong pool
 
-VERDICTS: tuple[Fault, ...] = ("retriever", "reranker", "both", "fine", "NA")
+VERDICTS: tuple[Fault, ...] = get_args(Fault)
 
 
 @dataclass(frozen=True)
@@ -148,9 +148,10 @@ def diagnose(
     proc = evidence.proc(judged, **weighting)
     pct_proc = evidence.pct_proc(judged, **weighting)
     ra_nwg = evidence.ra_nwg(judged, **weighting)
-    at_best = None
+    best_case = None
     if best is not None:
-        at_best = shares_of(evidence.proc(best, **weighting), evidence.ra_nwg(best, **weighting))
+        gains = evidence.proc(best, **weighting), evidence.ra_nwg(best, **weighting)
+        best_case = mean_of(shares_of(*gains))
     del weighting["cutoff"]
     added = judged.settings.pool_union == "union"
     judged_top = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
@@ -169,7 +170,7 @@ def diagnose(
         outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
         retrieved=retrieved,
         unjudged=retrieved - judged_top,
-        best_case=None if at_best is None else mean_of(at_best),
+        best_case=best_case,
     )
 
 
