@@ -134,19 +134,19 @@ globals().update({type(measure).__name__: type(measure) for measure in OWN.value
 
 def _request(measure: Any) -> tuple[str, Settings]:
     """Return the ``-m`` request and the settings for a measure of ir_measures."""
-    given = dict(measure.params)
+    params = dict(measure.params)
     own = isinstance(measure, _RagkpiMeasure)  # whose level is that of all it computes
     settings = Settings(
-        relevance_level=given.get("rel", 1) if own else 1,
+        relevance_level=params.get("rel", 1) if own else 1,
         missing="zero",
-        unjudged="removed" if given.get("judged_only") else "kept",
-        corpus_size=given.get("N"),
+        unjudged="removed" if params.get("judged_only") else "kept",
+        corpus_size=params.get("N"),
     )
     if own:
-        options = [f",{k}={v}" for k, v in given.items() if k not in ("cutoff", "rel", "N")]
-        return f"{measure.MEASURE.name}.{given['cutoff']}{''.join(options)}", settings
-    parameters = [f"{k}={v}" for k, v in given.items() if k not in ("cutoff", "judged_only")]
-    cut = f"@{given['cutoff']}" if "cutoff" in given else ""
+        options = [f",{k}={v}" for k, v in params.items() if k not in ("cutoff", "rel", "N")]
+        return f"{measure.MEASURE.name}.{params['cutoff']}{''.join(options)}", settings
+    parameters = [f"{k}={v}" for k, v in params.items() if k not in ("cutoff", "judged_only")]
+    cut = f"@{params['cutoff']}" if "cutoff" in params else ""
     return f"{measure.NAME}({','.join(parameters)}){cut}", settings
 
 
@@ -180,7 +180,7 @@ class RagkpiProvider(providers.Provider):  # type: ignore[misc]
     ]
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> RagkpiEvaluator:
-        return RagkpiEvaluator(list(measures), _given(util.QrelsConverter(qrels)))
+        return RagkpiEvaluator(list(measures), _frame_or_mapping(util.QrelsConverter(qrels)))
 
 
 class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
@@ -194,7 +194,7 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
 
     def _columns(self, run: Any) -> Iterator[tuple[Any, list[bytes], MetricScores]]:
         """Score a run; one column for each measure."""
-        rankings = _given(util.RunConverter(run))
+        rankings = _frame_or_mapping(util.RunConverter(run))
         for measure, (text, settings) in self._requests.items():
             evaluator, metrics = Evaluator(self._relevance, settings), find_metrics([text])
             hits = NOTHING_RETRIEVED  # which is 0 for every query, as in ir_measures
@@ -223,7 +223,7 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
         return ir_measures.CalcResults(self.calc_aggregate(run), list(self.iter_calc(run)))
 
 
-def _given(converter: Any) -> Any:
+def _frame_or_mapping(converter: Any) -> Any:
     """Return qrels or a run unchanged if they are a data frame or a mapping."""
     kind, _ = converter.predict_type()
     if kind == "pd_dataframe":

@@ -124,16 +124,16 @@ class ArgumentGroup(OptionGroup):
     """
 
     def call(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        taken = self.values(values)
+        by_name = self.values(values)
         arguments: dict[str, Any] = {}
         for name, member in self.members.items():
             if not isinstance(member, Declaration):
-                arguments |= taken[name]
-            elif taken[name] != member.default:
+                arguments |= by_name[name]
+            elif by_name[name] != member.default:
                 for argument in member.arguments or [name]:
                     key, equals, fixed = argument.partition("=")
-                    arguments[key] = fixed.strip('"') if equals else taken[name]
-        return {**arguments, **(self.function(**taken) or {})}
+                    arguments[key] = fixed.strip('"') if equals else by_name[name]
+        return {**arguments, **(self.function(**by_name) or {})}
 
 
 def option_group(

@@ -195,8 +195,8 @@ class Call:
         if sizes is not None and len(sizes):
             least, most = int(sizes.min()), int(sizes.max())
             size = f"N = {least:,}" if least == most else f"N = {least:,} to {most:,}"
-            known = self.settings.corpus_size is not None or self.settings.corpus_sizes
-            texts.append(size if known else f"{size} (documents seen)")
+            seen = self.settings.corpus_size is None and not self.settings.corpus_sizes
+            texts.append(f"{size} (documents seen)" if seen else size)
         return ["; ".join([*texts, self.signature(metrics, {"qrels": qrels}).short()])]
 
 
@@ -395,8 +395,8 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading = RECOGNISED) -> 
     if isinstance(qrels, str | os.PathLike):
         return os.fspath(qrels)
     if hasattr(qrels, "judgements") and hasattr(qrels, "judge"):  # already read
-        read: Relevance = qrels
-        return read
+        relevance: Relevance = qrels
+        return relevance
     if rel_info != "qrels":
         raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
     from ragkpi.files.in_memory import qrels_columns

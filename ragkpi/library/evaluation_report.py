@@ -98,13 +98,13 @@ def _query_values(
     for start in range(0, len(queries), QUERIES_AT_ONCE):
         some = queries[start : start + QUERIES_AT_ONCE]
         rows = [row_of[query] for query in some if query in row_of]
-        taken = [
+        of_columns = [
             column.per_query[rows].tolist()
             if column.metric.is_printed("query")
             else [None] * len(rows)
             for column in columns
         ]
-        own = iter([[values[place] for values in taken] for place in range(len(rows))])
+        own = iter([[values[place] for values in of_columns] for place in range(len(rows))])
         for query in some:
             yield query, next(own) if query in row_of else None
 

@@ -78,8 +78,8 @@ class StoredResult:
             if ids_sha256(queries) != self.record["queries_sha256"] or count != len(queries):
                 raise self._broken(f"has values of {len(queries)} of {count} queries, or of others")
             columns = [self._column(*item) for item in self.record["values"].items()]
-            made = [column for column in columns if column is not None]
-            return Scores(str(self.record["run_id"]).encode(), queries, made, len(queries))
+            comparable = [column for column in columns if column is not None]
+            return Scores(str(self.record["run_id"]).encode(), queries, comparable, len(queries))
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise self._broken(f"no stored result ({problem!r})") from None
 
@@ -186,18 +186,18 @@ def _is_table(source: Source) -> bool:
 
 def with_results(runs: Mapping[str, RunOrPath]) -> dict[str, RunOrPath | StoredResult]:
     """Open the results among runs; each run of a result with several gets a name of its own."""
-    opened: dict[str, RunOrPath | StoredResult] = {}
+    by_name: dict[str, RunOrPath | StoredResult] = {}
     for name, run in runs.items():
-        made = open_run(run) if isinstance(run, str) else run
-        if not isinstance(made, list):
-            opened[name] = made
+        content = open_run(run) if isinstance(run, str) else run
+        if not isinstance(content, list):
+            by_name[name] = content
             continue
-        for result in made:
-            key = name if len(made) == 1 else f"{name}:{result.record.get('name')}"
-            if key in opened:
+        for result in content:
+            key = name if len(content) == 1 else f"{name}:{result.record.get('name')}"
+            if key in by_name:
                 raise UsageError(f"{visible(key)}: two runs have this name; expected one")
-            opened[key] = result
-    return opened
+            by_name[key] = result
+    return by_name
 
 
 def scored_runs(

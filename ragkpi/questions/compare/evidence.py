@@ -41,14 +41,14 @@ def evidence_in_words(
     units = _units(queries, clusters)
     if units < len(queries):
         alike = correlation_of_differences(runs, metric, clusters or {})
-        known = (
+        correlation = (
             f". Differences by {metric.name} have a correlation of {alike.within:.2f} within "
             f"clusters (p = {short_p(alike.p)}): a design effect of {alike.design_effect:.2f}"
         )
         yield (
             f"clusters: {units:,} of {counted(len(queries), 'query', 'queries')}, "
             "which are evidence as a whole; the value is that over queries"
-            f"{'' if math.isnan(alike.within) else known}"
+            f"{'' if math.isnan(alike.within) else correlation}"
         )
     if _FEW <= units < _SOME:
         yield _unseen(queries, clusters)

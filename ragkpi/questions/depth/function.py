@@ -356,8 +356,8 @@ def _curves_of_runs(
 
     def values(at: Sequence[int]) -> list[Metric]:
         metrics = run_values(at, limits.needed)
-        grades_asked_for = limits.target is not None and limits.target.metric(1).is_graded
-        return metrics if grades_asked_for else call.with_grades(evaluator, metrics)
+        by_grades = limits.target is not None and limits.target.metric(1).is_graded
+        return metrics if by_grades else call.with_grades(evaluator, metrics)
 
     everywhere = values(depths or DEPTHS)
     # Read first: the default depths depend on the runs, but reading does not depend on depths.

@@ -63,10 +63,10 @@ def _z_scores(
     of_queries: FloatArray, queries: Sequence[bytes], norms: Mapping[bytes, Norm]
 ) -> FloatArray:
     unknown = Norm(math.inf, 0.0)  # a mean that no value equals
-    known = np.array([norms.get(query, unknown) for query in queries]).reshape(-1, 2)
+    norm = np.array([norms.get(query, unknown) for query in queries]).reshape(-1, 2)
     with np.errstate(invalid="ignore"):  # an infinite value has no distance from `unknown`
-        difference = of_queries - known[:, 0]
-    deviation = known[:, 1]
+        difference = of_queries - norm[:, 0]
+    deviation = norm[:, 1]
     z = np.where(difference == 0, 0.0, UNKNOWN)
     np.divide(difference, deviation, out=z, where=deviation > 0)
     return np.where(np.isnan(of_queries), np.nan, z)
