@@ -21,19 +21,19 @@
   const state = { m: "", a: 0, b: 0, s: 0, q: null, p: [] };
 
   function readFragment() {
-    const given = new URLSearchParams(location.hash.slice(1));
+    const parameters = new URLSearchParams(location.hash.slice(1));
     const run = (name, otherwise) => {
-      const place = data.runs.indexOf(given.get(name));
+      const place = data.runs.indexOf(parameters.get(name));
       return place < 0 ? otherwise : place;
     };
-    state.m = given.get("m") in whole ? given.get("m") : data.measures.find((measure) => measure.name in whole).name;
+    state.m = parameters.get("m") in whole ? parameters.get("m") : data.measures.find((measure) => measure.name in whole).name;
     state.a = run("a", bestFirst[0]);
     state.b = run("b", bestFirst.find((other) => other !== state.a) ?? state.a);
     if (state.a === state.b && data.runs.length > 1) state.b = bestFirst.find((other) => other !== state.a);
-    state.s = Math.max(0, data.slices.findIndex((part) => part.name === given.get("s")));
-    state.p = given.getAll("p").map((name) => data.runs.indexOf(name)).filter((place) => place >= 0);
+    state.s = Math.max(0, data.slices.findIndex((part) => part.name === parameters.get("s")));
+    state.p = parameters.getAll("p").map((name) => data.runs.indexOf(name)).filter((place) => place >= 0);
     // An id with bytes that are no UTF-8 cannot stand in a link; its number can.
-    const number = given.has("n") ? Number(given.get("n")) : data.queries.indexOf(given.get("q"));
+    const number = parameters.has("n") ? Number(parameters.get("n")) : data.queries.indexOf(parameters.get("q"));
     state.q = Number.isInteger(number) && number >= 0 && number < data.queries.length ? number : null;
   }
 
@@ -385,23 +385,23 @@
   // ---- the answers to questions: depth, diagnose, holes ----
 
   // Of the best run, its challenger and pinned runs, as far as they were computed.
-  const chosenOf = (found) => pinned().map((run) => found?.find((one) => one.run === data.runs[run])).filter(Boolean);
+  const answersOf = (answers) => pinned().map((run) => answers?.find((one) => one.run === data.runs[run])).filter(Boolean);
 
   function drawDepth() {
-    const found = chosenOf(slice().depths);
-    byId("depths").hidden = !found.length;
-    const charts = (found[0]?.charts ?? []).map((chart) => {
-      const lines = found.flatMap((one) => one.charts.find((other) => other.title === chart.title)?.lines ?? []);
+    const answers = answersOf(slice().depths);
+    byId("depths").hidden = !answers.length;
+    const charts = (answers[0]?.charts ?? []).map((chart) => {
+      const lines = answers.flatMap((one) => one.charts.find((other) => other.title === chart.title)?.lines ?? []);
       return { ...chart, lines: lines.filter((line, place) => lines.findIndex((other) => other.name === line.name) === place) };
     });
-    fill("depths-body", ...answered("depth", found, charts, null));
+    fill("depths-body", ...answerElements("depth", answers, charts, null));
   }
 
   function drawDiagnosis() {
-    const found = chosenOf(slice().diagnoses);
-    byId("diagnoses").hidden = !found.length;
-    const charts = found.flatMap(({ run, charts }) => charts.map((chart) => ({ ...chart, title: `${chart.title}: ${data.names[data.runs.indexOf(run)]}` })));
-    fill("diagnoses-body", ...answered("diagnose", found, charts, "query"));
+    const answers = answersOf(slice().diagnoses);
+    byId("diagnoses").hidden = !answers.length;
+    const charts = answers.flatMap(({ run, charts }) => charts.map((chart) => ({ ...chart, title: `${chart.title}: ${data.names[data.runs.indexOf(run)]}` })));
+    fill("diagnoses-body", ...answerElements("diagnose", answers, charts, "query"));
   }
 
   function drawHoles() {
@@ -409,7 +409,7 @@
     if (!data.holes) return;
     const names = pinned().map((run) => data.names[run]);
     const charts = data.runs.length < 2 ? data.holes.charts : data.holes.charts.map((chart) => ({ ...chart, rows: chart.rows.filter((row) => names.includes(row.name)) }));
-    fill("holes-body", state.s ? make("p", { class: "hint" }, "Over all queries, whatever slice is chosen.") : null, ...answered("holes", [data.holes], charts, null));
+    fill("holes-body", state.s ? make("p", { class: "hint" }, "Over all queries, whatever slice is chosen.") : null, ...answerElements("holes", [data.holes], charts, null));
   }
 
   // A chart whose values are all the same says nothing.
@@ -417,26 +417,26 @@
     ? chart.rows.some((row) => row.low < row.high)
     : chart.points.some((group) => group.x.length) || new Set(chart.lines.flatMap((line) => line.y)).size > 1);
 
-  function answered(name, found, allCharts, queryColumn) {
+  function answerElements(name, answers, allCharts, queryColumn) {
     const drawn = allCharts.filter(varies);
     const charts = drawn.map((_, place) => make("figure", { id: `${name}-${place}` }));
     queueMicrotask(() => drawn.forEach((chart, place) => {
       const queries = queryColumn ? chart.points.flatMap((group) => group.labels.map((label) => queryNumbers.get(label))) : null;
       figure(`${name}-${place}`, { ...chart, queries });
     }));
-    const several = found.length > 1;
+    const several = answers.length > 1;
     // What holds for all of the runs, then what does for each.
     const lines = (part) => {
-      const common = found[0]?.[part].filter((line) => found.every((one) => one[part].includes(line))) ?? [];
-      return [...common, ...found.flatMap((one) => one[part].filter((line) => !common.includes(line)).map((line) => `${data.names[data.runs.indexOf(one.run)]}: ${line}`))];
+      const common = answers[0]?.[part].filter((line) => answers.every((one) => one[part].includes(line))) ?? [];
+      return [...common, ...answers.flatMap((one) => one[part].filter((line) => !common.includes(line)).map((line) => `${data.names[data.runs.indexOf(one.run)]}: ${line}`))];
     };
-    const rows = found.flatMap((one) => one.rows.map((row) => (several ? { run: one.run, ...row } : row)));
+    const rows = answers.flatMap((one) => one.rows.map((row) => (several ? { run: one.run, ...row } : row)));
     return [
-      make("div", { class: "answer" }, found.map(({ run, verdict }) => make("p", {}, several ? [runName(data.runs.indexOf(run)), ": "] : null, prose(verdict.join(" "))))),
+      make("div", { class: "answer" }, answers.map(({ run, verdict }) => make("p", {}, several ? [runName(data.runs.indexOf(run)), ": "] : null, prose(verdict.join(" "))))),
       make("div", { class: "charts" }, charts),
       make("div", { class: "notes" }, paragraphs(lines("notes"))),
       make("details", {}, make("summary", {}, "How this was computed"), make("div", { class: "notes" }, paragraphs(lines("explanation")))),
-      make("details", {}, make("summary", {}, "The numbers"), make("div", { class: "scroll" }, rowsTable(name, rows, new Set(found.flatMap((one) => one.numeric)), queryColumn))),
+      make("details", {}, make("summary", {}, "The numbers"), make("div", { class: "scroll" }, rowsTable(name, rows, new Set(answers.flatMap((one) => one.numeric)), queryColumn))),
     ];
   }
 
@@ -489,23 +489,23 @@
   function documentsOfQuery(detail, text) {
     const runs = data.runs.length > 1 ? [state.a, state.b] : [0];
     const ranks = data.runs.map((_, run) => {
-      const found = new Map(detail.rankings[run].map((place, at) => [place, at + 1]));
-      detail.below[run].forEach(([place, rank]) => found.set(place, rank));
-      return found;
+      const rankOf = new Map(detail.rankings[run].map((place, at) => [place, at + 1]));
+      detail.below[run].forEach(([place, rank]) => rankOf.set(place, rank));
+      return rankOf;
     });
-    const asked = new Set(words(text?.[0] ?? ""));
+    const terms = new Set(words(text?.[0] ?? ""));
     const lists = runs.map((run, side) => make("div", {},
       make("h3", {}, runs.length > 1 ? `${"AB"[side]}: ` : "", runName(run)),
-      ranking(detail, run, runs.length > 1 ? runs[1 - side] : null, ranks, asked)));
+      ranking(detail, run, runs.length > 1 ? runs[1 - side] : null, ranks, terms)));
     return [make("div", { class: "rankings" }, lists), missedOfQuery(detail, runs, ranks)];
   }
 
   const words = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length > 3 || /\p{N}/u.test(word));
 
-  function ranking(detail, run, other, ranks, asked) {
+  function ranking(detail, run, other, ranks, terms) {
     const list = make("ol", { class: "ranking" });
     const all = detail.rankings[run];
-    const draw = (most) => list.replaceChildren(...all.slice(0, most).map((place, at) => card(detail, place, at + 1, other, ranks, asked)));
+    const draw = (most) => list.replaceChildren(...all.slice(0, most).map((place, at) => card(detail, place, at + 1, other, ranks, terms)));
     draw(FEW_CARDS);
     if (!all.length) return make("p", { class: "hint" }, "Nothing was retrieved.");
     if (all.length <= FEW_CARDS) return list;
@@ -522,7 +522,7 @@
   const sideOf = (run) => (run === state.a ? "A" : "B");
   const kindOf = (level) => (level === null ? "unjudged" : level >= data.relevance_level ? "relevant" : "nonrelevant");
 
-  function card(detail, place, rank, other, ranks, asked) {
+  function card(detail, place, rank, other, ranks, terms) {
     const level = detail.levels[place];
     const name = detail.documents[place];
     const there = other === null ? null : ranks[other].get(place);
@@ -533,16 +533,16 @@
     const mark = (on) => () => document.querySelectorAll(`[data-place="${place}"]`).forEach((one) => one.classList.toggle("same", on));
     return make("li", { class: `card ${kindOf(level)}`, "data-place": place, onmouseenter: mark(true), onmouseleave: mark(false) },
       make("header", {}, make("span", { class: "rank" }, make("span", { class: "sr" }, "rank "), String(rank)), id(name), badge(level), make("span", { class: "elsewhere" }, elsewhere.join(" · "))),
-      text ? make("p", { class: "text", dir: "auto" }, ...emphasised(text[0], asked), cutNote(text)) : null);
+      text ? make("p", { class: "text", dir: "auto" }, ...withTerms(text[0], terms), cutNote(text)) : null);
   }
 
-  function emphasised(text, asked) {
+  function withTerms(text, terms) {
     return visible(text.replaceAll("\n", "\u2424")).replaceAll("\u2424", "\n").split(/([\p{L}\p{N}]+)/u)
-      .map((piece) => (asked.has(piece.toLowerCase()) ? make("mark", {}, piece) : piece));
+      .map((piece) => (terms.has(piece.toLowerCase()) ? make("mark", {}, piece) : piece));
   }
 
-  const cutNote = ([shown, length]) => {
-    const drawn = [...shown].length;
+  const cutNote = ([text, length]) => {
+    const drawn = [...text].length;
     return drawn < length ? make("span", { class: "hint" }, ` … (${drawn.toLocaleString("en")} of ${length.toLocaleString("en")} characters)`) : null;
   };
 
@@ -599,12 +599,12 @@
   }
 
   function drawFigure(element) {
-    const found = figures.get(element);
-    if (!found || found.drawn) return;
-    found.drawn = true;
-    found.canvas.replaceChildren();
-    const draw = { plane: drawPlane, bars: drawBars, intervals: drawIntervals }[found.chart.kind];
-    Bokeh.Plotting.show(draw(found.chart), found.canvas);
+    const entry = figures.get(element);
+    if (!entry || entry.drawn) return;
+    entry.drawn = true;
+    entry.canvas.replaceChildren();
+    const draw = { plane: drawPlane, bars: drawBars, intervals: drawIntervals }[entry.chart.kind];
+    Bokeh.Plotting.show(draw(entry.chart), entry.canvas);
   }
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -723,8 +723,8 @@
   function drawIntervals(chart) {
     const names = chart.rows.map((row) => visible(row.name)).reverse();
     const rows = [...chart.rows].reverse();
-    const known = rows.flatMap((row) => [row.low, row.value, row.high]).filter((value) => typeof value === "number");
-    const plot = emptyFigure(chart, { y_range: new Bokeh.FactorRange({ factors: names }), x_range: extent(known) });
+    const numbers = rows.flatMap((row) => [row.low, row.value, row.high]).filter((value) => typeof value === "number");
+    const plot = emptyFigure(chart, { y_range: new Bokeh.FactorRange({ factors: names }), x_range: extent(numbers) });
     const source = new Bokeh.ColumnDataSource({ data: {
       name: names, low: rows.map((row) => row.low ?? NaN), value: rows.map((row) => row.value ?? NaN), high: rows.map((row) => row.high ?? NaN),
     } });
@@ -738,15 +738,15 @@
   const whenIdle = window.requestIdleCallback ?? ((task) => setTimeout(task, 200));
 
   function drawOneMore() {
-    const next = [...figures].find(([element, found]) => !found.drawn && element.offsetParent !== null);
+    const next = [...figures].find(([element, entry]) => !entry.drawn && element.offsetParent !== null);
     if (!next) return;
     drawFigure(next[0]);
     whenIdle(drawOneMore);
   }
 
   function recolour() {
-    for (const [element, found] of figures) {
-      found.drawn = false;
+    for (const [element, entry] of figures) {
+      entry.drawn = false;
       if (!element.isConnected) figures.delete(element);
     }
     whenIdle(drawOneMore);
