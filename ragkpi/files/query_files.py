@@ -29,7 +29,7 @@ from ragkpi.files.column_names import (
     shown_names,
 )
 from ragkpi.files.delimited import split_values
-from ragkpi.files.formats import HEAD_LENGTH, Reading, is_number, reader_of, recognise_layout
+from ragkpi.files.formats import HEAD_LENGTH, is_number, reader_of, recognise_layout
 from ragkpi.files.json_files import read_objects
 from ragkpi.files.lines import (
     LineColumns,
@@ -200,13 +200,13 @@ _LINE = LineShape(("query", "document", "gain"))
 _JSON = b'{["'  # the first byte of JSON
 
 
-def read_gains(path: str, reading: Reading | str | None = None) -> QrelsColumns:
+def read_gains(path: str) -> QrelsColumns:
     """Read lines of query, document and gain, or any format of qrels."""
     with Source(path) as source:
         line = source.peek(HEAD_LENGTH).lstrip().split(b"\n", 1)[0]
         words = line.split()
         if line[:1] in _JSON or b"," in line or len(words) != 3 or not is_number(words[2]):
-            reader = reader_of("qrels", source, reading)
+            reader = reader_of("qrels", source)
             return qrels_of(source, "gains") if reader.name == "trec" else reader.read(source)
         table = table_of(source, _LINE)
         query, document, text = map(table.column, range(3))
