@@ -358,8 +358,8 @@ def run_object(
         "known": {column.name: column.valid for column in scores.estimates()},
     }
     if bootstrap:
-        choices = asdict(replace(bootstrap, clusters=None))
-        document["bootstrap"] = {name: choices[name] for name in choices if name != "clusters"}
+        document["bootstrap"] = asdict(replace(bootstrap, clusters=None))
+        del document["bootstrap"]["clusters"]
         document["intervals"] = {
             name: [as_json(bound, styles[name], digits) for bound in interval]
             for name, interval in run.intervals.items()
