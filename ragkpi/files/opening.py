@@ -445,7 +445,9 @@ class Source:
             raise InputError(self.name, None, fault, UNTOUCHED)
 
     def restart(self) -> None:
-        """Return to the first byte, for a second pass."""
+        """Return to the first byte, for a second pass; nothing to do before the first."""
+        if not self.place:
+            return
         if self._before is not None or self._copied:
             self._file.seek(0)
             self._ahead, self.place = memoryview(b""), 0

@@ -289,7 +289,6 @@ class CheckedFile:
         self._block_size = block_size
         self.scattered = False
         self.unreadable: Tallies = defaultdict(LineTally)  # lines that were skipped
-        self._read_before = False
         source.keep_copy()
 
     def through(self, use: Callable[[Iterator[QueryBlock]], T]) -> T:
@@ -306,9 +305,7 @@ class CheckedFile:
             return use(self._blocks())
 
     def _blocks(self) -> Iterator[QueryBlock]:
-        if self._read_before:
-            self._source.restart()
-        self._read_before = True
+        self._source.restart()
         self.unreadable.clear()
         queries: set[bytes] = set()
         for block in self._of_lines() if self._reader.has_lines else self._of_columns():

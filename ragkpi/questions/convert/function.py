@@ -45,7 +45,7 @@ class Conversion:
     ) -> None:
         self._source, self._kind = source, kind
         self._reader = reader_of(kind, source, reading)._replace(instead=instead)
-        self._read_before = self._held = False
+        self._held = False
         self._queries = 0  # complete so far
         self._empty: list[bytes] = []  # those without documents
         self._left_out: Any = None  # what the sieve left out
@@ -83,9 +83,7 @@ class Conversion:
 
     def __iter__(self) -> Iterator[Rankings]:
         """Read a run from its start; yield complete rankings, with the run id up to there."""
-        if self._read_before:
-            self._source.restart()
-        self._read_before = True
+        self._source.restart()
         run = kernel.Run(
             kernel.Documents([], np.zeros(1, dtype=np.int64), Tokens.from_strings([]).column),
             name_all=True,
