@@ -164,12 +164,12 @@ class RelevanceEvaluator:
             self._settings, missing="intersection" if all(scores.values()) else "zero"
         )
         try:
-            run = self._evaluator.score_one(hits, self._metrics).scores
+            result = self._evaluator.score_one(hits, self._metrics).scores
         except NothingInCommonError:
             return {}
-        names = [column.name for column in run.columns]
-        rows = list(zip(*map(_values, run.columns), strict=True)) or [()] * len(run.queries)
-        by_query = dict(zip(map(decoded, run.queries), rows, strict=True))
+        names = [column.name for column in result.columns]
+        rows = list(zip(*map(_values, result.columns), strict=True)) or [()] * len(result.queries)
+        by_query = dict(zip(map(decoded, result.queries), rows, strict=True))
         return {
             query: dict(zip(names, by_query[query], strict=True))
             for query in scores

@@ -41,12 +41,12 @@ def quality_of_runs(quality: Quality, runs: Evaluations) -> list[Mapping[bytes, 
     """
     paths, of_runs = list(runs.by_name), []
     for path, *others, result in zip(paths, runs.names, run_names(paths), runs, strict=True):
-        called = [path.encode(), *map(str.encode, others), result.plain.run_id]
-        matches: Sequence[bytes | None] = [name for name in called if name in quality]
+        names = [path.encode(), *map(str.encode, others), result.plain.run_id]
+        matches: Sequence[bytes | None] = [name for name in names if name in quality]
         if None in quality and len(paths) == 1:
             matches = [None]
         if not matches:
-            whose = joined([visible(decoded(name)) for name in dict.fromkeys(called)])
+            whose = joined([visible(decoded(name)) for name in dict.fromkeys(names)])
             has = joined([visible(decoded(name)) for name in quality if name] or ["no run"])
             raise UsageError(
                 f"{spell('quality')}: nothing of {whose}; expected lines with one of these names, "

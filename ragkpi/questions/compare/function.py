@@ -31,7 +31,6 @@ from ragkpi.reports.layout import SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.gates import BaselineGate, Verdict, margin_of
-from ragkpi.statistics.paired import Procedure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -223,7 +222,7 @@ def _compared(
     pairs: Literal["baseline", "all"],
     names: Sequence[str],
     groups: Sequence[Sequence[Scores]],
-    procedure: Procedure,
+    procedure: paired.Procedure,
     signature: Signature | None,
     judgings: Sequence[Judging | None],
 ) -> list[ComparisonReport | AllPairsReport]:
