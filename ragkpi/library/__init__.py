@@ -1,1 +1,1 @@
-"""Shared parts of the public functions: arguments, calls, results, tables of values, slices."""
+"""Shared parts of the public functions: arguments, calls, results, stored results, slices."""
