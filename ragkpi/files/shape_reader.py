@@ -442,7 +442,8 @@ class ShapeReader:
         listed = self._list.listed(value, record.key, self._objects)
         if listed is None:
             by_place = self.shape.list[:1].isdigit()
-            if self._objects or (isinstance(value, list) and not by_place):
+            is_array = isinstance(value, list) and not by_place and not _listed_numbers(value)
+            if self._objects or is_array:
                 raise self._no_object(record)
             raise lacking(self._file, self.shape, record, "list", "no list of documents")
         return listed
