@@ -634,10 +634,13 @@ def _of_keys(values: Sequence[Any], search: _Search) -> list[Recognition]:
         return []
     documents = [one for value in values for one in value.values()]
     parts = {"query": "@key", "list": "@value", "doc": "@key"}
+    names = {name for value in values for name in value}
     if all(is_number(one) or isinstance(one, bool) for one in documents):
         number = "score" if search.kind == "run" else "level"
-        return [Recognition({**parts, number: "@value", **search.map})]
-    names = {name for value in values for name in value}
+        # Names of measures, say, are no ids of documents.
+        named = names and not any(map(fields.may_be_document, names))
+        ids = [[*value] for value in values] if named else []
+        return [search.reading(parts, {number: "@value"}, ["doc"] if named else [], ids)]
     if not all(isinstance(one, dict) for one in documents) or not _differ(names, values):
         return []
     columns = _columns(documents[:LOOKED_AT])

@@ -280,3 +280,13 @@ def test_the_id_that_people_gave_is_offered_first(other, values):
     ]
     readings = recognise([{"question": "why?", "hits": hits}], "run")
     assert [one.map["doc"] for one in readings] == ["doc_id", other]
+
+
+def test_values_of_measures_are_asked_about_and_not_read_as_scores(ragkpi, tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 d1 1\n")
+    values = {query: {"ndcg@10": 0.3, "recall_5": 0.5} for query in ("q1", "q2")}
+    (tmp_path / "values.json").write_text(json.dumps(values))
+    outcome = ragkpi("eval", "-m", "map", "qrels", "values.json", folder=tmp_path)
+    assert outcome.status == 2
+    assert outcome.out == b""
+    assert b"# ids such as ndcg@10" in outcome.err
