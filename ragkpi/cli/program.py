@@ -31,6 +31,7 @@ from ragkpi.errors import (
     UnsettledError,
     UsageError,
 )
+from ragkpi.files.column_names import ORDERS
 from ragkpi.files.opening import Kind, noted_inputs
 from ragkpi.interface import interface, spell, using
 from ragkpi.wording import did_you_mean, visible
@@ -349,9 +350,6 @@ def _mistyped(problem: InputError, arguments: Sequence[str]) -> InputError:
     return InputError(problem.file, None, problem.fault, expected)
 
 
-_ORDERS = {"score", "similarity", "distance", "scores", "rank"}
-
-
 def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) -> str:
     """Return a command with a map; it keeps the parts of the map that the command had."""
     name, (first, *words) = spell(problem.argument), arguments
@@ -359,7 +357,7 @@ def _mapped(arguments: Sequence[str], problem: UnsettledError, of: MapChoice) ->
     for place, word in enumerate(words):
         if word == name or word.startswith(f"{name}="):
             earlier = words[place + 1] if word == name else word.partition("=")[2]
-            dropped = {piece.partition("=")[0] for piece in pieces} | _ORDERS
+            dropped = {piece.partition("=")[0] for piece in pieces} | ORDERS
             kept = [piece.strip() for piece in earlier.split(",")]
             pieces = [one for one in kept if one.partition("=")[0] not in dropped] + pieces
             del words[place : place + 1 + (word == name)]

@@ -20,6 +20,7 @@ ScoreKind = Literal["similarity", "distance"]
 
 # The parts of a map for a number of which is best what its name says, the largest, the smallest.
 SCORE_PARTS: Mapping[str, str] = {"named": "score", "higher": "similarity", "lower": "distance"}
+ORDERS = {*SCORE_PARTS.values(), "scores", "rank"}  # parts of a map that rank documents
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -46,7 +46,6 @@ _MACHINE = re.compile(rf"[A-Za-z]*[-_]?\d+|{_DRAWN.pattern}")
 
 Columns: TypeAlias = "dict[str, list[Any]]"  # from a path to the value in each record
 Lists: TypeAlias = "list[list[Any]]"  # the entries of a list in each record, in a sample
-_ORDERS = {*fields.SCORE_PARTS.values(), "scores", "rank"}  # parts that rank documents
 NO_MAP: Mapping[str, str] = {}
 
 
@@ -124,7 +123,7 @@ class _Search(NamedTuple):
         ids: Sequence[Sequence[Any]] = (),
     ) -> Recognition:
         """Return a reading; `ids` of documents, by query, tell it from others."""
-        numbers = numbers if _ORDERS.isdisjoint(self.map) else {}
+        numbers = numbers if fields.ORDERS.isdisjoint(self.map) else {}
         unsettled = tuple(part for part in guesses if part not in self.map)
         texts = [str(one) for of in ids for one in of]
         again = any(len({*of}) < len(of) for of in ids)
@@ -426,7 +425,7 @@ def _of_lists(records: Sequence[Any], columns: Columns, search: _Search) -> list
             else:
                 of_list = _of_objects(listing, query, search)
             for reading in of_list:
-                ordered = not _ORDERS.isdisjoint(reading.map)
+                ordered = not fields.ORDERS.isdisjoint(reading.map)
                 order = len(reading.guesses), lacking, not ordered, path.count("."), listing.place
                 readings.append((order, reading))
     readings.sort(key=lambda one: one[0])
@@ -857,7 +856,7 @@ def _varies(path: str, some: Lists) -> bool:
 def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recognition]:
     """Yield a guess with each order that its documents may have, the likeliest first."""
     score = reading.map.get("score", "")
-    if reading.is_settled or not (_ORDERS - {"score"}).isdisjoint(reading.map):
+    if reading.is_settled or not (fields.ORDERS - {"score"}).isdisjoint(reading.map):
         yield reading
         return
     if not score:

@@ -536,9 +536,9 @@ class ShapeReader:
             return octets
         if fields.plain_name(name) in fields.TEXTS or len(octets.split()) != 1:
             if re.match(rb"\w+(=|\(\w+=)", octets):
-                found = f"{name} lists objects as Python prints them ({shown(octets)})"
+                fault = f"{name} lists objects as Python prints them ({shown(octets)})"
                 expected = "expected JSON of each, such as its model_dump() or to_dict()"
-                raise InputError(self._file, line, found, expected)
+                raise InputError(self._file, line, fault, expected)
             raise MissingPartError(
                 self._file,
                 line,
