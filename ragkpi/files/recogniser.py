@@ -2,31 +2,33 @@
 
 Pure functions from a sample of records to maps, as ``--map-run`` takes them. A part that a name
 of `ragkpi.files.column_names` settles is certain; a part that only values suggest is a guess, and
-a guess is printed, never read. Eight structures are looked for:
+a guess is printed, never read.
 
-1. a list of documents anywhere under a record, also in a list (`_of_objects`), or of their ids
-   with a list of scores beside it, ``{"ids": [[…]], "distances": [[…]]}`` (`_of_ids`);
-2. an object of documents in a record: ``{document: number}`` (`_of_maps`);
-3. an object of queries: ``{question: [documents]}`` (`_of_object`), ``{question: {document:
-   number}}`` (`_of_keys`);
-4. pairs: ``[document, score]`` (`_of_objects`, whose keys are places);
-5. a table: names and rows, or a list for each name (`table_rows`);
-6. a document a record, with its query repeated (`_of_rows`);
-7. attributes of spans, texts of JSON, lists in a cell, and a column for each rank
-   (`ragkpi.files.json_text.unfolded`);
-8. a matrix: a query a record, and a number for each document (`_of_matrix`).
+Each structure becomes `_Hits`: columns beside the list, with a value a query, and columns of its
+documents. Six structures are looked for (`_structures`):
+
+1. a list of objects, or of pairs ``[document, score]``, anywhere under a record, also in a list;
+2. a list of ids, which may have lists of scores and of objects beside it;
+3. an object that maps documents to numbers, or to objects;
+4. a document a record, with its query repeated;
+5. a matrix: a query a record, and a number for each document;
+6. an object of queries, ``{question: [documents]}``, or a table under a key (`_ways`).
+
+Attributes of spans, texts of JSON, lists in a cell, and a column for each rank are unfolded before
+(`ragkpi.files.json_text.unfolded`). Then `_queries`, `_documents` and `_number` choose columns by
+the same rules, whatever the structure.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import find, meaning, plain_name
-from ragkpi.files.json_text import Path, alone, is_number, is_scalar, listed_in, unfolded
+from ragkpi.files.json_text import alone, is_number, is_scalar, listed_in, unfolded
 from ragkpi.files.opening import Kind
 
 LOOKED_AT = 100  # records
@@ -44,8 +46,9 @@ _DRAWN = re.compile(
 )
 _MACHINE = re.compile(rf"[A-Za-z]*[-_]?\d+|{_DRAWN.pattern}")
 
-Columns: TypeAlias = "dict[str, list[Any]]"  # from a path to the value in each record
+Columns: TypeAlias = "dict[str, list[Any]]"  # from a path to the values there, in file order
 Lists: TypeAlias = "list[list[Any]]"  # the entries of a list in each record, in a sample
+Alias: TypeAlias = "Mapping[str, Mapping[str, str]]"
 NO_MAP: Mapping[str, str] = {}
 
 
@@ -62,12 +65,15 @@ class Recognition(NamedTuple):
         What tells this reading from another one of the same records.
     fold
         The value of ``max_passage`` that folds ids which come back; "" if none do.
+    everywhere
+        Whether each record of the sample has the list.
     """
 
     map: Mapping[str, str]
     guesses: tuple[str, ...] = ()
     choice: str = ""
     fold: str = ""
+    everywhere: bool = True
 
     @property
     def is_settled(self) -> bool:
@@ -115,22 +121,51 @@ class _Search(NamedTuple):
     kind: Kind
     map: Mapping[str, str]
 
-    def reading(
-        self,
-        parts: Mapping[str, str],
-        numbers: Mapping[str, str],
-        guesses: Sequence[str],
-        ids: Sequence[Sequence[Any]] = (),
-    ) -> Recognition:
-        """Return a reading; `ids` of documents, by query, tell it from others."""
-        numbers = numbers if fields.ORDERS.isdisjoint(self.map) else {}
-        unsettled = tuple(part for part in guesses if part not in self.map)
-        texts = [str(one) for of in ids for one in of]
-        again = any(len({*of}) < len(of) for of in ids)
-        fold = ("/^(.*)$/" if any("#" in one for one in texts) else "#") if again else ""
-        comes_back = ", which come back: a document counts by its best passage" if again else ""
-        choice = f"ids such as {texts[0]}{comes_back}" if texts else ""
-        return Recognition({**parts, **numbers, **self.map}, unsettled, choice, fold)
+
+class _Hits(NamedTuple):
+    """Documents of queries in a structure, query behind query.
+
+    Attributes
+    ----------
+    columns
+        From a path in a document to its values; of long lists only some.
+    sizes
+        How many documents each query has.
+    named
+        Whether a name, or the user, says that these are documents; `doubts` are guesses otherwise.
+    docs
+        The ids, if the structure says where they are.
+    alias
+        What a column is in a map, if not a path in a document.
+    places
+        Whether the ids may be places in another list.
+    of_row
+        Whether ``id`` is that of a row, and no document's.
+    parts
+        The parts of a map that the structure says: the query, the list.
+    order
+        Compares structures of one file: small is better.
+    everywhere
+        Whether each record has the list.
+    """
+
+    columns: Columns
+    sizes: Sequence[int]
+    named: bool = True
+    doubts: tuple[str, ...] = ("list",)
+    docs: Sequence[_Part] = ()
+    alias: Mapping[str, Mapping[str, str]] = {}
+    places: bool = False
+    of_row: bool = False
+    query: _Part = _Part("")
+    parts: Mapping[str, str] = NO_MAP
+    order: tuple[int, ...] = ()
+    everywhere: bool = True
+
+    def lists(self, path: str) -> Lists:
+        """Return the values of a column by query."""
+        values = iter(self.columns.get(path, []))
+        return [[*islice(values, size)] for size in self.sizes]
 
 
 def recognise(
@@ -158,19 +193,26 @@ def _of_records(records: Sequence[Any], search: _Search) -> list[Recognition]:
     nested = any(isinstance(value, list | dict) for _, value in _walk(records[0])) if records else 0
     sample = [_cut(unfolded(one)) for one in records[: _LISTS_AT if nested else LOOKED_AT]]
     columns = _columns(sample)
-    readings = _of_lists(sample, columns, search)
-    of_lists = bool(sample) and isinstance(sample[0], list) and nested
-    if "list" not in search.map and not of_lists and (not readings or readings[0].guesses):
-        rows = [
-            one
-            for query in _queries(columns, "", [], search)
-            for one in _of_rows(columns, query, search)
-            if one.is_settled or not readings
-        ]
-        readings += rows + _of_matrix(columns, search)
-    readings.sort(key=lambda reading: len(reading.guesses))
-    fewest = len(readings[0].guesses) if readings else 0
-    return [reading for reading in readings if len(reading.guesses) == fewest][:_MOST]
+    arrays = bool(sample) and isinstance(sample[0], list) and nested
+    readings: list[tuple[tuple[int, ...], Recognition]] = []
+    for kind_of_structure, structures in enumerate((_with_lists, _rows, _matrices)):
+        if any(one.is_settled for _, one in readings) or (
+            kind_of_structure and ("list" in search.map or arrays)
+        ):
+            break
+        for hits in structures(sample, columns, search):
+            for one in _readings(hits, search):
+                ordered = not fields.ORDERS.isdisjoint(one.map)
+                lacking, *place = hits.order or (0,)
+                guesses = len(one.guesses)
+                order = guesses > 0, kind_of_structure, guesses, lacking, not ordered, *place
+                readings.append((order, one))
+    readings.sort(key=lambda reading: reading[0])
+    best = [one for order, one in readings if order == readings[0][0]][:_MOST]
+    scored = {one.map.get("list") for _, one in readings if "score" in one.map}
+    if len(best) == 1 == len(scored) and best[0].guesses == ("list",) and "score" in best[0].map:
+        return [best[0]._replace(guesses=())]  # the only list with ids and scores needs no name
+    return best
 
 
 def recognise_object(
@@ -202,33 +244,28 @@ def _of_object(value: Mapping[str, Any], search: _Search) -> list[Recognition]:
         alone = _of_records([value], search)
         alone = [one for one in alone if "query" not in one.guesses]  # nothing to compare with
         by_place.append(((0 if alone and alone[0].is_settled else _DEEPEST, 0), alone))
-    for number, (path, records, query) in enumerate(_ways(value, "$")):
-        if search.map.get("records", path) == path:
-            rest = {part: path for part, path in search.map.items() if part != "records"}
-            inside = _Search(search.kind, rest)
-            readings = _of_records(records, inside)
-            if query and not (
-                readings and "query" not in readings[0].guesses and "list" not in readings[0].map
-            ):
-                keyed = _Search(search.kind, {"query": "@key", **rest})
-                readings = _of_keys(records, inside) or _of_records(records, keyed)
-            # A list of records, each with a list, is no list of one query, and the objects of one
-            # response, such as Solr's, are no queries.
-            readings = [
-                one
-                for one in readings
-                if not _OF_RECORDS.match(at := one.map.get("list", "@value"))
-                and (not query or all(Path(at).listed(of, "", True) for of in records))
-            ]
-            named = path == "$" or plain_name(_last(path)) in _list_names(search.kind)
-            readings = [
-                one._replace(guesses=("records", *one.guesses))
-                if query and not named and one.map.get("list") == "@value"
-                else one
-                for one in readings
-            ]
-            readings = [one._replace(map={"records": path, **one.map}) for one in readings]
-            by_place.append(((path.count("."), number), readings))
+    for number, (path, records, keyed) in enumerate(_ways(value, "$")):
+        if search.map.get("records", path) != path:
+            continue
+        rest = {part: path for part, path in search.map.items() if part != "records"}
+        readings = _of_records(records, _Search(search.kind, rest))
+        own = readings and "query" not in readings[0].guesses and "list" not in readings[0].map
+        if keyed and not own:
+            readings = _of_records(records, _Search(search.kind, {"query": "@key", **rest}))
+            # The objects of one response, such as Solr's, are no queries.
+            readings = [one for one in readings if one.everywhere]
+        # A list of records, each with a list, is no list of one query.
+        readings = [one for one in readings if not _OF_RECORDS.match(one.map.get("list", "@value"))]
+        named = path == "$" or plain_name(_last(path)) in _list_names(search.kind)
+        doubt = ("records",) if keyed and not named else ()
+        readings = [
+            one._replace(
+                map={"records": path, **one.map},
+                guesses=(*(doubt if one.map.get("list") == "@value" else ()), *one.guesses),
+            )
+            for one in readings
+        ]
+        by_place.append(((path.count("."), number), readings))
     by_place = [one for one in by_place if one[1]]
     by_place.sort(key=lambda one: (len(one[1][0].guesses), one[0]))
     return by_place[0][1] if by_place else []
@@ -393,222 +430,204 @@ def _lists(record: Any) -> Iterator[tuple[str, list[Any]]]:
 class _Listing(NamedTuple):
     """A list that may hold the documents of each record.
 
-    `lists` are its elements in each record, `columns` those of elements that are objects. A name,
-    or a user, says whether it is a list of documents (`named`); `place` ranks these names.
+    Attributes
+    ----------
+    lists
+        Its first elements, by the place of the record.
+    beside
+        The elements of the lists beside it that are as long, by their path.
+    named
+        Whether a name, or a user, says that it is a list of documents.
+    place
+        The place of its name among such names.
     """
 
     path: str
-    lists: Lists
-    columns: Sequence[Columns]
+    lists: Mapping[int, list[Any]]
+    beside: Mapping[str, list[Any]]
     named: bool
     place: int
 
     @property
     def elements(self) -> list[Any]:
         """The elements of all records."""
-        return [one for elements in self.lists for one in elements]
+        return [*chain(*self.lists.values())]
+
+    def hits(self, columns: Columns, **more: Any) -> _Hits:
+        """Return documents of this list."""
+        sizes = [*map(len, self.lists.values())]
+        return _Hits(columns=columns, sizes=sizes, named=self.named, **more)
 
 
-def _of_lists(records: Sequence[Any], columns: Columns, search: _Search) -> list[Recognition]:
-    """Read records that each have a list of documents."""
-    readings: list[tuple[tuple[int, ...], Recognition]] = []
+def _with_lists(records: Sequence[Any], columns: Columns, search: _Search) -> Iterator[_Hits]:
+    """Yield the documents of records that each have a list, or an object, of them."""
     for listing in _listings(records, columns, search):
-        path, elements = listing.path, listing.elements
+        path, elements = listing.path, [unfolded(one) for one in listing.elements]
+        scalars = any(is_scalar(one) or one is None for one in elements)
+        inner = {} if scalars else _columns(elements, alone)
+        if not inner:
+            some = _of_ids(listing, len(records), search)
+        elif all(isinstance(one, _Numbers) for one in elements):
+            some = _of_numbers(listing, search)
+        else:
+            some = _of_objects(listing, inner)
+        filled = sum(map(bool, listing.lists.values()))
+        order = len(records) - filled, path.count("."), listing.place
         outside = {name: of for name, of in columns.items() if not name.startswith(f"{path}.")}
-        outside = {} if path == "@value" else outside
-        lacking = sum(not of for of in listing.lists) + len(records) - len(listing.lists)
-        for query in _queries(outside, path, listing.columns, search):
-            if not listing.columns:
-                of_list = _of_ids(listing, query, records, search)
-            elif all(isinstance(one, _Numbers) for one in elements):
-                of_list = _of_maps(listing, query, search)
-            else:
-                of_list = _of_objects(listing, query, search)
-            for reading in of_list:
-                ordered = not fields.ORDERS.isdisjoint(reading.map)
-                order = len(reading.guesses), lacking, not ordered, path.count("."), listing.place
-                readings.append((order, reading))
-    readings.sort(key=lambda one: one[0])
-    best = [reading for order, reading in readings if order == readings[0][0]][:_MOST]
-    scored = {reading.map["list"] for _, reading in readings if "score" in reading.map}
-    if len(best) == 1 == len(scored) and best[0].guesses == ("list",) and "score" in best[0].map:
-        return [best[0]._replace(guesses=())]  # the only list with ids and scores needs no name
-    return best
+        for query in _queries({} if path == "@value" else outside, path, inner, search):
+            for hits in some:
+                if not hits.places or (listing.named and query.settled):
+                    yield hits._replace(
+                        query=query,
+                        parts={"query": query.path, "list": path, **hits.parts},
+                        everywhere=len(listing.lists) == len(records),
+                        order=order,
+                    )
 
 
 def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iterator[_Listing]:
     """Yield the lists under some records, also those in cells, but for lists of judgements."""
-    lists: dict[str, Lists] = {}
-    for number, record in enumerate(records):
-        if isinstance(record, list) and search.map.get("list", "@value") == "@value":
-            lists.setdefault("@value", []).append(record)
+    lists: dict[str, dict[int, list[Any]]] = {}
+    wanted = search.map.get("list", "")
+    if wanted in ("", "@value"):
+        arrays = {place: one for place, one in enumerate(records) if isinstance(one, list)}
+        whole = arrays or (_of_keys(records) if search.map.get("query") == "@key" else {})
+        lists |= {"@value": whole} if whole else {}
+    for place, record in enumerate(records):
         for path, elements in _lists(record):
-            lists.setdefault(path, [[] for _ in range(number)]).append(elements)
+            lists.setdefault(path, {})[place] = elements[:_ELEMENTS]
     for path, column in columns.items():
-        cells = [listed_in(value) for value in column if isinstance(value, str)]
-        if path not in lists and _is_cell(column, path) and not _texts([*chain(*cells)]):
-            lists[path] = cells
-    if path := search.map.get("list", ""):
-        first = path.split("|")[0]
-        lists = {path: lists.get(first, [[listed_in(v)][0] for v in columns.get(first, [])])}
+        if path not in lists and (path == wanted or _is_cell(column, path)):
+            cells = {place: listed_in(of) for place, of in enumerate(column) if isinstance(of, str)}
+            if path == wanted or not _texts([*chain(*cells.values())]):
+                lists[path] = cells
     names, others = fields.RETRIEVED, {*fields.JUDGED}
     if search.kind == "qrels":
         names, others = fields.JUDGED, {*fields.RETRIEVED}
-    for path, some in lists.items():
+    for path, some in (
+        lists.items() if not wanted else [(wanted, lists.get(wanted.split("|")[0], {}))]
+    ):
         last = plain_name(re.split(r"\.|\[\]\.", path.removesuffix("[]"))[-1])
         judged = search.kind == "run" and not fields.NO_RANKING.isdisjoint(last.split("_"))
-        of_elements = _element_columns(some)
-        if (last in others or judged) and last not in names and "list" not in search.map:
-            levels = [name for of in of_elements for name in of]
-            if search.kind == "run" or find(levels, fields.LEVEL) is None:
+        elements = [unfolded(one) for one in chain(*some.values())]
+        if (last in others or judged) and last not in names and not wanted:
+            objects = [one for one in elements if isinstance(one, dict)]
+            if search.kind == "run" or find(_columns(objects), fields.LEVEL) is None:
                 continue
         outer, inside, below = path.rpartition("[]")
-        of_several = inside and any(len(of) > 1 for of in lists.get(outer, ()))
-        if of_several and (last not in fields.JUDGED if not below else _has_queries(lists[outer])):
+        above = [*lists.get(outer, {}).values()] if inside else []
+        if any(len(of) > 1 for of in above) and (
+            last not in fields.JUDGED if not below else _has_queries(above)
+        ):
             continue  # a list for each of several queries
-        numbers = any(isinstance(one, _Numbers) for of in some for one in of)
         # In a list, citations are places.
-        cited = search.kind == "run" and numbers and last == "citations"
-        named = last in names or cited or "list" in search.map or path == "@value"
-        place = names.index(last) if last in names else len(names)
-        yield _Listing(path, some, of_elements, named, place)
+        cited = search.kind == "run" and last == "citations" and isinstance(elements[0], _Numbers)
+        named = last in names or cited or bool(wanted) or path == "@value"
+        sizes = {place: len(of) for place, of in some.items()}
+        beside = {
+            other: [*chain(*of.values())]
+            for other, of in lists.items()
+            if other != path
+            and _beside(other) == _beside(path)
+            and {place: len(one) for place, one in of.items()} == sizes
+        }
+        yield _Listing(path, some, beside, named, (*names, last).index(last))
 
 
-def _differ_in(lists: Sequence[Sequence[Any]]) -> bool:
-    """Whether a list differs from the first one."""
-    return any(one != lists[0] for one in lists)
+def _beside(path: str) -> tuple[str, bool]:
+    """Return what the lists beside each other share: the record, and whether they are double."""
+    return path.removesuffix("[]").rpartition(".")[0], path.endswith("[]")
 
 
-def _has_queries(some: Lists) -> bool:
-    """Whether the elements of some lists name queries."""
-    names = (*fields.QUERY_ID, *fields.QUERY_TEXT)
-    return any(isinstance(one, dict) and find(one, names) for of in some for one in of)
+def _of_keys(records: Sequence[Any]) -> dict[int, list[Any]]:
+    """Return the documents of objects that map ids to numbers, or to objects; {} of others."""
+    if not all(isinstance(one, dict) for one in records):
+        return {}
+    documents = [one for record in records for one in record.values()]
+    if all(is_number(one) or isinstance(one, bool) for one in documents):
+        return {place: [_Numbers(one)] for place, one in enumerate(records)}
+    if all(isinstance(one, dict) for one in documents) and _differ({*chain(*records)}, records):
+        keyed = [[{"@key": key, **one} for key, one in record.items()] for record in records]
+        return dict(enumerate(keyed))
+    return {}
 
 
-def _element_columns(some: Lists) -> list[Columns]:
-    """Return the columns of the elements of some lists; none for scalars."""
-    elements = [unfolded(one) for elements in some for one in elements[:_ELEMENTS]]
-    if not elements or any(is_scalar(one) or one is None for one in elements):
-        return []
-    return [_columns(elements, alone)]
-
-
-def _of_ids(
-    listing: _Listing, query: _Part, records: Sequence[Any], search: _Search
-) -> Iterator[Recognition]:
-    """Yield the readings of a list of ids, which may have a list of scores beside it."""
-    lists, named, ids = listing.lists, listing.named, listing.elements
-    base = {"query": query.path, "list": listing.path}
-    here = {**base, "doc": search.map.get("doc", "@value")}
-    if not ids and named:
-        yield Recognition(here, tuple(query.doubt("query")))
-    if not ids or not _may_be_ids(ids) or (_texts(ids) and "doc" not in search.map):
-        return
-    alike = len(lists) < len(records) or max(map(len, lists)) < 2 or not _differ_in(lists)
-    if not named and alike and len(records) > 1:
-        return
-    if _are_places(lists) and not (named and query.settled):
-        return
-    rivals = {} if "doc" in search.map else _rivals_beside(listing.path, ids, records)
-    guesses = query.doubt("query") + ["list", "doc"] * (not named) + ["doc"] * bool(rivals)
-    numbers = {} if search.kind == "qrels" else _beside(listing.path, records)
-    orders = [numbers]
-    if guesses and numbers and _goes_against(numbers["scores"], records):
-        orders = [{"rank": "@number"}, numbers]
-    for order in orders:
-        for path, (name, values) in rivals.items():
-            there = {**base, "list": path, "doc": name}
-            yield search.reading(there, order, guesses, [values])
-        yield search.reading(here, order, guesses, lists if rivals else ())
-
-
-def _of_maps(listing: _Listing, query: _Part, search: _Search) -> Iterator[Recognition]:
-    """Yield the readings of an object that maps ids to numbers."""
-    maps: list[_Numbers] = listing.elements
-    names = {name for one in maps for name in one}
-    if not (search.kind == "run" and _differ(names, maps)) and not (
-        listing.named and all(meaning(name) == "unknown" for name in names)
+def _of_ids(listing: _Listing, count: int, search: _Search) -> list[_Hits]:
+    """Return a list of ids, which may have lists of scores and of objects beside it."""
+    lists, ids = [*listing.lists.values()], listing.elements
+    alike = len(lists) < count or max(map(len, lists), default=0) < 2 or not _differ_in(lists)
+    if (
+        not (ids or listing.named)
+        or not _may_be_ids(ids)
+        or ("doc" not in search.map and _texts(ids))
+        or (alike and count > 1 and not listing.named)
     ):
-        return
-    guesses = query.doubt("query") + ["list", "doc"] * (not listing.named)
-    base = {"query": query.path, "list": listing.path, "doc": "@key"}
-    number = "score" if search.kind == "run" else "level"
-    rises = guesses and _slope([[*one.values()] for one in maps]) == "rises"
-    for part in ("distance", number) if rises else (number,):
-        reading = search.reading(base, {part: "@value"}, guesses)
-        size = "small" if part == "distance" else "large"
-        yield reading._replace(choice=f"{size} is better" if rises else "")
-
-
-def _of_objects(listing: _Listing, query: _Part, search: _Search) -> Iterator[Recognition]:
-    """Yield the readings of a list of objects, or of pairs."""
-    (columns,) = listing.columns
-    queries = [name for name in columns if plain_name(_last(name)) in fields.QUERY_ID]
-    if any(_varies(name, listing.lists) for name in queries):
-        return  # a document a record, not a list of one query
-    sizes = [min(len(one), _ELEMENTS) for one in listing.lists]
-    docs = _naming(
-        _document(columns, search, {"id"}, listing.named),
-        lambda path: _cut_into(columns[path], sizes),
-    )
-    numbers, unsure = _numbers(columns, docs, search.kind)
-    for doc in docs:
-        ids = _cut_into(columns.get(doc.path, []), sizes)
-        if not listing.named and len(ids) > 1 and not _differ_in(ids):
-            continue
-        of_name = doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2]
-        of_list = [] if listing.named or of_name else ["list"]
-        reading = search.reading(
-            {"query": query.path, "list": listing.path, "doc": doc.path},
-            numbers,
-            [*query.doubt("query"), *of_list, *doc.doubt("doc"), *unsure],
-            () if doc.settled else ids,
-        )
-        for one in _with_prefix(reading, ids):
-            yield from _orders(one, columns if search.kind == "run" else {}, listing.lists)
-
-
-def _with_prefix(reading: Recognition, ids: Lists) -> list[Recognition]:
-    """Return a reading; before it, one that folds ids with a prefix of the database, as Vespa's."""
-    prefixes = {str(one).rpartition("::")[0] for of in ids for one in of}
-    if len(prefixes) != 1 or prefixes == {""} or "doc" not in reading.map:
-        return [reading]
-    unsure = reading._replace(guesses=tuple(dict.fromkeys((*reading.guesses, "doc"))))
-    choices = f"ids without {prefixes.pop()}::", "ids as they are"
-    return [
-        unsure._replace(choice=choice, fold=fold)
-        for choice, fold in zip(choices, ("/^.*::(.*)$/", ""), strict=True)
-    ]
-
-
-def _of_rows(columns: Columns, query: _Part, search: _Search) -> list[Recognition]:
-    """Read a document a record, with its query repeated."""
-    readings: list[Recognition] = []
-    of_numbers = "0" in columns and all(map(is_number, chain(*columns.values())))
-    if "query" not in search.map and (query.path == "@number" or of_numbers):  # a list of places
         return []
-    rest = {name: of for name, of in columns.items() if name != query.path}
-    rows: dict[Any, list[Any]] = {}
-    for place, name in enumerate(columns.get(query.path, [])):
-        rows.setdefault(name, []).append({key: of[place] for key, of in rest.items()})
-    alone = max(map(len, rows.values()), default=0) < 2  # a row a query, which may be its own `id`
-    of_row = alone or _last(query.path) == "id" or find(rest, fields.DOCUMENT)
-    docs = _naming(
-        _document(rest, search, set() if of_row else {"id"}),
-        lambda path: [] if alone else [[row.get(path) for row in of] for of in rows.values()],
-    )
-    numbers, unsure = _numbers(rest, docs, search.kind)
-    for doc in docs:
-        guesses = query.doubt("query") + doc.doubt("doc")
-        of_query = [[row.get(doc.path) for row in of] for of in rows.values()]
-        parts = {"query": query.path, "doc": doc.path}
-        reading = search.reading(parts, numbers, [*guesses, *unsure], of_query)
-        readings += _orders(reading, rest if search.kind == "run" else {}, list(rows.values()))
-    return readings
+    columns, docs = {"@value": ids}, [_Part("@value")]
+    alias = {"@value": {"doc": "@value"}}
+    for other, values in listing.beside.items():
+        name = plain_name(_last(other.removesuffix("[]")))
+        if search.kind == "run" and name in _LISTS_OF_SCORES and all(map(is_number, values)):
+            columns[other], alias[other] = values, {"scores": other}
+        elif "doc" not in search.map and values and all(isinstance(one, dict) for one in values):
+            # LangChain writes ids that say nothing, and sources beside them, in Chroma.
+            objects = {"id": ids, **_columns(values)}
+            for rival in _rivals(_Part("id"), objects)[:1]:
+                columns[rival], alias[rival] = objects[rival], {"list": other, "doc": rival}
+                docs = [_Part(rival, False), *(doc._replace(settled=False) for doc in docs)]
+    places = _are_places(lists)
+    return [listing.hits(columns, docs=docs, alias=alias, doubts=("list", "doc"), places=places)]
 
 
-def _of_matrix(columns: Columns, search: _Search) -> list[Recognition]:
-    """Read a query a record, and a number for each document."""
+def _of_numbers(listing: _Listing, search: _Search) -> list[_Hits]:
+    """Return objects that map ids to numbers."""
+    maps = listing.elements
+    names = [name for one in maps for name in one]
+    whole = listing.path == "@value"
+    unknown = listing.named and all(meaning(name) == "unknown" for name in names)
+    if not whole and not unknown and not (search.kind == "run" and _differ({*names}, maps)):
+        return []
+    # Names of measures, say, are no ids of documents.
+    settled = not whole or not names or any(map(fields.may_be_document, names))
+    columns = {"@key": names, "@value": [number for one in maps for number in one.values()]}
+    hits = listing.hits(columns, docs=[_Part("@key", settled)], doubts=("list", "doc"))
+    return [hits._replace(sizes=[sum(map(len, of)) for of in listing.lists.values()])]
+
+
+def _of_objects(listing: _Listing, columns: Columns) -> list[_Hits]:
+    """Return objects or pairs, unless each names its query: a document a record."""
+    hits = listing.hits(columns, docs=[_Part("@key")] if "@key" in columns else ())
+    queries = [name for name in columns if plain_name(_last(name)) in fields.QUERY_ID]
+    several = any(len({*map(str, of)}) > 1 for name in queries for of in hits.lists(name))
+    return [] if several else [hits]
+
+
+def _rows(records: Sequence[Any], columns: Columns, search: _Search) -> Iterator[_Hits]:
+    """Yield a document a record, with its query repeated."""
+    of_numbers = "0" in columns and all(map(is_number, chain(*columns.values())))
+    for query in _queries(columns, "", {}, search):
+        if "query" not in search.map and (query.path == "@number" or of_numbers):
+            continue  # a list of places
+        groups: dict[Any, list[int]] = {}
+        for place, name in enumerate(columns.get(query.path, [])):
+            groups.setdefault(name, []).append(place)
+        order = [*chain(*groups.values())] or [*range(len(records))]
+        sizes = [*map(len, groups.values())]
+        rest = {
+            name: [of[place] for place in order]
+            for name, of in columns.items()
+            if name != query.path
+        }
+        # A row a query may be its own `id`.
+        alone = max(sizes, default=0) < 2
+        of_row = alone or _last(query.path) == "id" or find(rest, fields.DOCUMENT) is not None
+        yield _Hits(
+            rest, [] if alone else sizes, query=query, parts={"query": query.path}, of_row=of_row
+        )
+
+
+def _matrices(records: Sequence[Any], columns: Columns, search: _Search) -> Iterator[_Hits]:
+    """Yield a query a record, and a number for each document."""
     queries = [name for name in columns if plain_name(name) in fields.QUERY_ID]
     filled = {
         name: [one for one in of if one not in ("", None)]
@@ -619,34 +638,110 @@ def _of_matrix(columns: Columns, search: _Search) -> list[Recognition]:
     queries = queries or [name for name in columns if name not in numeric]
     others = len(columns) - len(numeric) - 1
     unknown = all(map(fields.may_be_document, numeric))
-    if len(numeric) < 3 or len(queries) != 1 or others or search.kind != "run" or not unknown:
-        return []
-    if "0" in columns:  # rows without names
-        return []
-    parts = {"query": queries[0], "list": "@value", "doc": "@key", "score": "@value"}
-    return [Recognition({**parts, **search.map}, ("list", "doc"))]
+    named = "0" not in columns
+    alone = search.kind == "run" and len(numeric) > 2 and len(queries) == 1 and not others
+    if alone and unknown and named:
+        yield _Hits(
+            {"@key": [], "@value": []},
+            [],
+            named=False,
+            doubts=("list", "doc"),
+            docs=[_Part("@key")],
+            query=_Part(queries[0]),
+            parts={"query": queries[0], "list": "@value"},
+        )
 
 
-def _of_keys(values: Sequence[Any], search: _Search) -> list[Recognition]:
-    """Read an object of queries whose values map documents to numbers."""
-    if not all(isinstance(value, dict) for value in values):
-        return []
-    documents = [one for value in values for one in value.values()]
-    parts = {"query": "@key", "list": "@value", "doc": "@key"}
-    names = {name for value in values for name in value}
-    if all(is_number(one) or isinstance(one, bool) for one in documents):
-        number = "score" if search.kind == "run" else "level"
-        # Names of measures, say, are no ids of documents.
-        named = names and not any(map(fields.may_be_document, names))
-        ids = [[*value] for value in values] if named else []
-        return [search.reading(parts, {number: "@value"}, ["doc"] if named else [], ids)]
-    if not all(isinstance(one, dict) for one in documents) or not _differ(names, values):
-        return []
-    columns = _columns(documents[:LOOKED_AT])
-    numbers, guesses = _numbers(columns, (), search.kind)
-    reading = search.reading(parts, numbers, guesses if numbers else ["doc"])
-    lists = [[*value.values()] for value in values]
-    return [*_orders(reading, columns if search.kind == "run" else {}, lists)]
+def _readings(hits: _Hits, search: _Search) -> Iterator[Recognition]:
+    """Yield the readings of documents, for each column of ids and each order."""
+    docs = hits.docs or _documents(hits, search)
+    number, unsure = _number(hits, docs, search)
+    for doc in docs:
+        ids = hits.lists(doc.path)
+        if not hits.named and len(ids) > 1 and not _differ_in(ids):
+            continue
+        of_name = doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2]
+        doubts = () if hits.named or of_name else hits.doubts
+        guesses = [*hits.query.doubt("query"), *doubts, *doc.doubt("doc"), *unsure]
+        if doc.path == "@key" and not number:
+            guesses.append("doc")  # an object may have any keys
+        parts = {**hits.parts, **hits.alias.get(doc.path, {"doc": doc.path}), **number}
+        reading = Recognition(
+            {**parts, **search.map},
+            tuple(part for part in dict.fromkeys(guesses) if part not in search.map),
+            everywhere=hits.everywhere,
+        )
+        if not doc.settled:
+            reading = _with_ids(reading, ids)
+        for one in _with_prefix(reading, ids) if doc.path not in hits.alias else [reading]:
+            yield from _orders(one, hits) if search.kind == "run" else [one]
+
+
+def _with_ids(reading: Recognition, ids: Lists) -> Recognition:
+    """Return a reading that says which ids it takes, and how to fold those that come back."""
+    texts = [str(one) for of in ids for one in of]
+    again = any(len({*of}) < len(of) for of in ids)
+    fold = ("/^(.*)$/" if any("#" in one for one in texts) else "#") if again else ""
+    comes_back = ", which come back: a document counts by its best passage" if again else ""
+    choice = f"ids such as {texts[0]}{comes_back}" if texts else ""
+    return reading._replace(choice=choice, fold=fold)
+
+
+def _with_prefix(reading: Recognition, ids: Lists) -> list[Recognition]:
+    """Return a reading; before it, one that folds ids with a prefix of the database, as Vespa's."""
+    prefixes = {str(one).rpartition("::")[0] for of in ids for one in of}
+    if len(prefixes) != 1 or prefixes == {""}:
+        return [reading]
+    unsure = reading._replace(guesses=tuple(dict.fromkeys((*reading.guesses, "doc"))))
+    choices = f"ids without {prefixes.pop()}::", "ids as they are"
+    return [
+        unsure._replace(choice=choice, fold=fold)
+        for choice, fold in zip(choices, ("/^.*::(.*)$/", ""), strict=True)
+    ]
+
+
+def _orders(reading: Recognition, hits: _Hits) -> Iterator[Recognition]:
+    """Yield a guess with each order that its documents may have, the likeliest first."""
+    parts = {part: of for part, of in reading.map.items() if part not in ("score", "scores")}
+    score = reading.map.get("score") or reading.map.get("scores", "")
+    if reading.is_settled or not fields.ORDERS.isdisjoint(parts):
+        yield reading
+        return
+    if not score:
+        floats = (name for name, of in hits.columns.items() if any(map(_is_float, of)))
+        score = next((name for name in floats if meaning(name) == "unknown"), "")
+        if not score:
+            yield reading
+            return
+    values = hits.lists(score)
+    above = score.removesuffix(_last(score))
+    for other, of in hits.columns.items():
+        beside = other != score and other.startswith(above) and "." not in other[len(above) :]
+        if beside and fields.is_score(score) and fields.is_score(other) and all(map(is_number, of)):
+            pairs = zip(values, hits.lists(other), strict=True)
+            if any(_ranked(of, score) != _ranked(one, other) for of, one in pairs):
+                yield reading._replace(map={**parts, "score": other})
+    ways = _directions(score, values)
+    if score in hits.alias:  # a list beside the documents
+        ways = [("rank", ""), ("scores", "")] if len(ways) > 1 else [("scores", "")]
+    for part, size in ways:
+        path = "@number" if part == "rank" else score
+        choice = ", ".join(filter(None, (reading.choice, size)))
+        yield reading._replace(map={**parts, part: path}, choice=choice)
+
+
+def _directions(path: str, lists: Lists) -> list[tuple[str, str]]:
+    """Return which parts of a map a number may be, the likeliest first, and what tells them."""
+    sense = "score" if path == "@value" else meaning(path)
+    slope = _slope(lists)
+    if (sense == "distance") != (slope == "falls") or (sense == "score" and not slope):
+        return [("score", "")]
+    if slope == "rises" and sense == "unknown":
+        return [("distance", "")]
+    # As of Milvus and Vertex, similarities may be called distances.
+    large = "similarity" if sense == "distance" else "score", "large is better"
+    small = "distance", "small is better"
+    return [small, large] if slope == "rises" else [large, small]
 
 
 def _names_texts(values: Sequence[Any], columns: Columns) -> bool:
@@ -656,12 +751,7 @@ def _names_texts(values: Sequence[Any], columns: Columns) -> bool:
     return 1 < pairs < len(text) and pairs == len({*values}) == len({*text})
 
 
-def _differ(names: Set[str], objects: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the keys of objects are ids of documents: most objects lack most of all `names`."""
-    return len(names) * len(objects) >= 2 * sum(map(len, objects))
-
-
-def _queries(columns: Columns, path: str, inner: Sequence[Columns], search: _Search) -> list[_Part]:
+def _queries(columns: Columns, path: str, inner: Columns, search: _Search) -> list[_Part]:
     """Find the query of records: an id by its name, else ``id``, a text, or a guess.
 
     Several if their names say the same and their values differ.
@@ -689,10 +779,9 @@ def _queries(columns: Columns, path: str, inner: Sequence[Columns], search: _Sea
         tier = 0 if inside else 1 if last in fields.QUERY_ID else 2 if of_case else 3
         settled = not (last == "id" and comes_back)  # in rows it is a document's, mostly
         parts.append(_Part(name, settled, (tier, depth, names.index(last))))
-    for of in inner if path else ():
-        for name, values in of.items():
-            if plain_name(name) in fields.QUERY_ID and None not in values:
-                parts.append(_Part(f"{path}[].{name}", True, (1, 9)))
+    for name, values in inner.items():
+        if plain_name(name) in fields.QUERY_ID and None not in values:
+            parts.append(_Part(f"{path}[].{name}", True, (1, 9)))
     if plain_name(_last(path.removesuffix("[]"))) in fields.NUMBERED:
         parts = [part for part in parts if part.order[0] < 3] or [_Part("@number")]
     if parts:
@@ -718,12 +807,12 @@ def _queries(columns: Columns, path: str, inner: Sequence[Columns], search: _Sea
     return [_Part(min(unique, key=lambda name: name.count(".")) if unique else "@number", False)]
 
 
-def _document(columns: Columns, search: _Search, more: set[str], sure: bool = True) -> list[_Part]:
+def _documents(hits: _Hits, search: _Search) -> Sequence[_Part]:
     """Find the ids of documents: by name, the outermost first, else what values suggest."""
     if "doc" in search.map:
         return [_Part(search.map["doc"])]
     parts, guesses = [], []
-    names = (*fields.DOCUMENT, *sorted(more))
+    names, columns = (*fields.DOCUMENT, *(() if hits.of_row else ("id",))), hits.columns
     for name, values in columns.items():
         last, above = plain_name(_last(name)), plain_name(_last(name.rpartition(".")[0]))
         if not _may_be_ids(values):
@@ -752,12 +841,21 @@ def _document(columns: Columns, search: _Search, more: set[str], sure: bool = Tr
         return [first]
     ids = _unlike(rivals, columns)[:_MOST_IDS]
     if len(ids) < 2:
-        ids = [*_rivals(first, columns, sure)[:1], first.path]
+        ids = [*_rivals(first, columns, hits.named)[:1], first.path]
     if len(ids) > 1:
         of_values = first.order if first.by_value else ()
         near = sorted(ids, key=lambda path: _far_from_people(path, columns, ids))
-        return [_Part(path, False, of_values) for path in near]
-    return [first, *([] if first.settled else [part for part in others if not part.settled])]
+        return _naming([_Part(path, False, of_values) for path in near], hits)
+    others = [] if first.settled else [part for part in others if not part.settled]
+    return _naming([first, *others], hits)
+
+
+def _naming(docs: Sequence[_Part], hits: _Hits) -> Sequence[_Part]:
+    """Return ids of documents; of those that values suggest, the best that differ in a list."""
+    if not docs[0].by_value:
+        return docs
+    named = [doc for doc in docs if _may_name(hits.lists(doc.path))]
+    return [doc for doc in named if doc.order == named[0].order][:2]
 
 
 def _unlike(names: Sequence[str], columns: Columns) -> list[str]:
@@ -800,10 +898,17 @@ def _rivals(part: _Part, columns: Columns, sure: bool = True) -> list[str]:
     return [other for _, _, other in sorted(rivals)]
 
 
-def _numbers(
-    columns: Columns, docs: Sequence[_Part], kind: Kind
-) -> tuple[dict[str, str], list[str]]:
+def _number(
+    hits: _Hits, docs: Sequence[_Part], search: _Search
+) -> tuple[Mapping[str, str], Sequence[str]]:
     """Find what orders documents, or their levels; and which of these parts are guesses."""
+    columns, kind = hits.columns, search.kind
+    if not fields.ORDERS.isdisjoint(search.map):
+        return {}, []
+    if "@value" in columns:  # a number of each id, or ids
+        lists = [of for of in hits.alias.values() if "scores" in of]
+        by_id = {"score" if kind == "run" else "level": "@value"} if "@key" in columns else {}
+        return (lists[0] if lists else by_id), []
     columns_of_ids = [columns[doc.path] for doc in docs if doc.path in columns]
     ids = {doc.path for doc in docs} | {
         path for path, values in columns.items() if values in columns_of_ids
@@ -848,54 +953,8 @@ def _only(path: str, columns: Columns, names: str) -> str:
     return path if len(spellings) < 2 else path.removesuffix(_last(path)) + names
 
 
-def _varies(path: str, some: Lists) -> bool:
-    """Whether a path leads to several values within a list."""
-    return any(len({str(Path(path).scalar(unfolded(one))) for one in of}) > 1 for of in some)
-
-
-def _orders(reading: Recognition, near: Columns, some: Lists) -> Iterator[Recognition]:
-    """Yield a guess with each order that its documents may have, the likeliest first."""
-    score = reading.map.get("score", "")
-    if reading.is_settled or not (fields.ORDERS - {"score"}).isdisjoint(reading.map):
-        yield reading
-        return
-    if not score:
-        unknown = (name for name, of in near.items() if any(map(_is_float, of)))
-        score = next((name for name in unknown if meaning(name) == "unknown"), "")
-    parts = {part: of for part, of in reading.map.items() if part != "score"}
-    above = score.removesuffix(_last(score))
-    for other in near:
-        beside = other != score and other.startswith(above) and "." not in other[len(above) :]
-        if beside and fields.is_score(score) and fields.is_score(other):
-            ways = [_ranked(of, score) != _ranked(of, other) for of in some]
-            if any(ways) and all(map(is_number, near[other])):
-                yield reading._replace(map={**parts, "score": other})
-    if not score:
-        yield reading
-    else:
-        sense = meaning(score)
-        slope = _slope([[Path(score).scalar(unfolded(one)) for one in of] for of in some])
-        falls = reading._replace(map={**parts, "score": score})
-        part = "similarity" if sense == "distance" else "score"  # as of Milvus and Vertex
-        rises = reading._replace(map={**parts, "distance": score})
-        small, large = (
-            one._replace(choice=f"{one.choice and one.choice + ', '}{size} is better")
-            for one, size in (
-                (rises, "small"),
-                (falls._replace(map={**parts, part: score}), "large"),
-            )
-        )
-        if (sense == "distance") != (slope == "falls") or (sense == "score" and not slope):
-            yield falls
-        elif slope == "rises" and sense == "unknown":
-            yield rises
-        else:
-            yield from (small, large) if slope == "rises" else (large, small)
-
-
-def _ranked(some: Sequence[Any], path: str) -> list[int]:
+def _ranked(values: Sequence[Any], path: str) -> list[int]:
     """Return the places of documents by a score, the best first."""
-    values = [Path(path).scalar(unfolded(one)) for one in some]
     sign = 1 if meaning(path) == "distance" else -1
     numbers = [sign * float(one) if is_number(one) else 0.0 for one in values]
     return sorted(range(len(numbers)), key=numbers.__getitem__)
@@ -911,44 +970,20 @@ def _slope(lists: Lists) -> str:
     return "rises" if rising else "falls" if falling else ""
 
 
-def _goes_against(path: str, records: Sequence[Any]) -> bool:
-    """Whether the best of every list of scores, by their name, is its last one."""
-    lists = [Path(path).listed(unfolded(record)) for record in records]
-    slope = _slope([of[2] for of in lists if of])
-    return slope == ("falls" if meaning(path) == "distance" else "rises")
+def _differ_in(lists: Sequence[Sequence[Any]]) -> bool:
+    """Whether a list differs from the first one."""
+    return any(one != lists[0] for one in lists)
 
 
-def _neighbours(path: str, records: Sequence[Any]) -> Iterator[tuple[str, str, list[Any]]]:
-    """Yield the path, the last name and the elements of the lists beside a list."""
-    above = path.removesuffix("[]").rpartition(".")[0]
-    lists = {other: values for record in records for other, values in _lists(record)}
-    for other, values in lists.items():
-        there, _, last = other.removesuffix("[]").rpartition(".")
-        if there == above and other.endswith("[]") == path.endswith("[]") and other != path:
-            yield other, plain_name(last), values
+def _has_queries(some: Lists) -> bool:
+    """Whether the elements of some lists name queries."""
+    names = (*fields.QUERY_ID, *fields.QUERY_TEXT)
+    return any(isinstance(one, dict) and find(one, names) for of in some for one in of)
 
 
-def _beside(path: str, records: Sequence[Any]) -> dict[str, str]:
-    """Find the list of scores beside a list of ids."""
-    lists = {
-        name: other
-        for other, name, values in _neighbours(path, records)
-        if name in _LISTS_OF_SCORES and all(map(is_number, values))
-    }
-    return {"scores": next(lists[of] for of in _LISTS_OF_SCORES if of in lists)} if lists else {}
-
-
-def _rivals_beside(
-    path: str, ids: list[Any], records: Sequence[Any]
-) -> dict[str, tuple[str, list[Any]]]:
-    """Find ids in a list of objects beside ids that say nothing, as LangChain writes in Chroma."""
-    rivals: dict[str, tuple[str, list[Any]]] = {}
-    for other, _, values in _neighbours(path, records):
-        if values and all(isinstance(one, dict) for one in values):
-            columns = {"id": ids, **_columns(values)}
-            for name in _rivals(_Part("id"), columns)[:1]:
-                rivals[other] = name, columns[name]
-    return rivals
+def _differ(names: Set[str], objects: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the keys of objects are ids of documents: most objects lack most of all `names`."""
+    return len(names) * len(objects) >= 2 * sum(map(len, objects))
 
 
 def _is_cell(column: Sequence[Any], path: str) -> bool:
@@ -979,20 +1014,6 @@ def _may_be_level(value: Any) -> bool:
 def _may_be_ids(values: Sequence[Any]) -> bool:
     """Whether all values are texts or whole numbers."""
     return all(map(is_scalar, values)) and not any(map(_is_float, values))
-
-
-def _naming(docs: Sequence[_Part], lists_of: Callable[[str], Lists]) -> Sequence[_Part]:
-    """Return ids of documents; of those that values suggest, the best that differ in a list."""
-    if not docs or not docs[0].by_value:
-        return docs
-    named = [doc for doc in docs if _may_name(lists_of(doc.path))]
-    return [doc for doc in named if doc.order == named[0].order][:2]
-
-
-def _cut_into(column: Sequence[Any], sizes: Iterable[int]) -> Lists:
-    """Return the values of a column by the list that they are in."""
-    values = iter(column)
-    return [[*islice(values, size)] for size in sizes]
 
 
 def _may_name(lists: Sequence[Sequence[Any]]) -> bool:
