@@ -325,6 +325,7 @@ def is_record(value: Mapping[str, Any]) -> bool:
 
 
 _BATCHES = ("resource_spans", "scope_spans")  # lists of records in lists, of OpenTelemetry
+_NUMBERS = {*fields.ORDERS, "level"}  # parts of a map
 _LISTS_OF_SCORES = (*fields.SCORES, *fields.SCORE, *fields.DISTANCE)
 _NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
 
@@ -663,11 +664,12 @@ def _readings(hits: _Hits, search: _Search) -> Iterator[Recognition]:
         of_name = doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2]
         doubts = () if hits.named or of_name else hits.doubts
         guesses = [*hits.query.doubt("query"), *doubts, *doc.doubt("doc"), *unsure]
-        if doc.path == "@key" and not number:
-            guesses.append("doc")  # an object may have any keys
         parts = {**hits.parts, **hits.alias.get(doc.path, {"doc": doc.path}), **number}
+        parts |= search.map
+        if doc.path == "@key" and _NUMBERS.isdisjoint(parts):
+            guesses.append("doc")  # an object may have any keys
         reading = Recognition(
-            {**parts, **search.map},
+            parts,
             tuple(part for part in dict.fromkeys(guesses) if part not in search.map),
             everywhere=hits.everywhere,
         )
