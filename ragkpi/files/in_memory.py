@@ -6,7 +6,6 @@ read directly. A mapping may be as large as a file, so it becomes blocks of whol
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -54,9 +53,7 @@ _ROWS: Mapping[Kind, Mapping[int, Sequence[int]]] = {
     "run": {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)},
     "qrels": {3: (0, 1, 2), 4: (0, 2, 3)},
 }
-# Types of Arrow.
-_IDS = re.compile(r"(large_)?(string|binary)|string_view|u?int\d+")
-_NUMBERS = re.compile(r"u?int\d+|halffloat|float|double")
+_TEXTS = ("string", "large_string", "string_view", "binary", "large_binary")  # types of Arrow
 
 
 def _empty(what: Kind) -> UsageError:
@@ -99,7 +96,7 @@ def _numbers(values: Sequence[Any]) -> npt.NDArray[Any]:
     except (ValueError, OverflowError):
         numbers = np.empty(0, dtype=object)
     if numbers.dtype.kind not in "iufb":
-        numbers = np.array([_or_nan(value) for value in values])
+        numbers = np.array([_or_nan(value) for value in _list(values)])
     return numbers
 
 
@@ -113,16 +110,8 @@ def _or_nan(value: Any) -> float:
 def tokens(column: Any) -> Tokens:
     """Encode a column of ids."""
     array = _arrow(column)
-    if array is None:
+    if array is None or array.null_count or str(array.type) not in _TEXTS:
         return tokens_of(_list(column))
-    if str(array.type).startswith("dictionary"):
-        array = array.cast(array.type.value_type)
-    if array.null_count:
-        octets(None)  # raises the error
-    if not _IDS.fullmatch(kind := str(array.type)):
-        return tokens_of(array.to_pylist())
-    if not kind.endswith("binary"):
-        array = array.cast("large_string")
     array = array.cast("large_binary")
     if hasattr(array, "combine_chunks"):
         array = array.combine_chunks()
@@ -133,16 +122,6 @@ def tokens(column: Any) -> Tokens:
     text = np.frombuffer(data or b"", dtype=np.uint8)[bounds[0] : bounds[-1]]
     places = bounds - bounds[0]
     return Tokens(text, places[:-1], places[1:])
-
-
-def numbers(column: Any) -> Any:
-    """Return scores or levels: an array if all are numbers, else a list."""
-    array = _arrow(column)
-    if array is None:
-        return _list(column)
-    if array.null_count or not _NUMBERS.fullmatch(str(array.type)):
-        return list(array.to_pylist())
-    return np.asarray(array)
 
 
 def _arrow(column: Any) -> Any | None:
@@ -452,11 +431,11 @@ def _of_columns(table: _Table, what: Kind, shape: Shape | None) -> _Rows:
     values, score = [], None  # a run in the order of its rows
     if what == "qrels" or layout.number is not None:
         column = [1] * len(documents) if layout.number is None else table.column(layout.number)
-        values = numbers(column)
+        values = column if isinstance(column, list) else np.asarray(column)
         score = _numbers(values).astype(np.float64)
     origin = Origin(BARE, layout.origin.map)
     others = {
-        map_: _numbers(numbers(table.column(name))).astype(np.float64)
+        map_: _numbers(table.column(name)).astype(np.float64)
         for map_, name in layout.others.items()
     }
     columns = queries, documents, score, np.arange(1, len(documents) + 1)
