@@ -18,14 +18,14 @@ from ragkpi.errors import InputError, MissingPartError, RagkpiError, UnsettledEr
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import ScoreKind
-from ragkpi.files.opening import BYTE_ORDER_MARK, Kind, Source, inputs
+from ragkpi.files.opening import Kind, Source, inputs
 from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice, shape_of, unsettled
+from ragkpi.files.shapes import TEXTS, Shape, mapped, parse_map
 from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries
 from ragkpi.interface import spell
 from ragkpi.wording import visible
 
 if TYPE_CHECKING:
-    from ragkpi.files.shapes import Shape
     from ragkpi.files.sieve import Sieve
 
 HEAD_LENGTH = 1 << 13
@@ -116,7 +116,7 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
     if name == "trec":
         return "qrels" if _is_trec_qrels(line.split()) else "run"
     if name in ("tsv", "csv"):
-        names = _header(line.split(b"\t" if name == "tsv" else b","))
+        names = _names(re.split(rb"[\t,;|]", line))
         beir = names == ["query_id", "corpus_id", "score"]
         return "qrels" if beir or set(names) & set(fields.LEVEL[:-1]) else "run"
     if name in ("json", "jsonl"):
@@ -132,30 +132,27 @@ def _recognise(
     name = _by_magic(head)
     if name and b"\0" in head:
         return name
-    line = _first_line(head)
-    if not line or is_trec(line.split()):
+    lines = list(islice(_data_lines(head), 2))
+    if not lines or is_trec(lines[0].split()):
         return "trec"
-    name = name or _json_layout(head)
-    if name:
-        return name
-    for name, separator in (("tsv", b"\t"), ("csv", b",")):
-        names = {*_header(line.split(separator))}
-        if separator in line and not any(map(names.isdisjoint, columns)):
+    return name or _json_layout(head) or _delimited(lines, columns) or "trec"
+
+
+def _delimited(lines: list[bytes], columns: Sequence[Sequence[str]]) -> str | None:
+    """Recognise a table by the names of its columns, or by as many values in two lines.
+
+    Words with tabs between them are no table unless one of them names a column.
+    """
+    usual = {*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.RETRIEVED, "id"}
+    for name, separator in (("tsv", b"\t"), ("csv", b","), ("csv", b";"), ("csv", b"|")):
+        words = lines[0].split(separator)
+        names = set(_names(words))
+        widths = {re.sub(rb'"[^"]*"', b"", line).count(separator) for line in lines}
+        alike = len(widths) == 1 and widths != {0} and len(lines[0].split()) != 6
+        if name == "tsv":
+            alike = alike and not usual.isdisjoint(names) and not any(map(is_number, words))
+        if alike or not any(map(names.isdisjoint, columns)):
             return name
-    return _delimited(list(islice(_data_lines(head), 2))) or "trec"
-
-
-def _delimited(lines: list[bytes]) -> str | None:
-    """Recognise a table by the same number of columns in two lines, often below their names."""
-    for separator in (b",", b"\t", b";", b"|"):
-        rows = [re.sub(rb'"[^"]*"', b"", line).split(separator) for line in lines]
-        several = len(rows[0]) > 1 and len({len(row) for row in rows}) == 1
-        unnamed = separator == b"\t" and any(map(is_number, rows[0]))
-        if not several or unnamed or len(lines[0].split()) == 6:
-            continue
-        usual = {*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.RETRIEVED, "id"}
-        if separator != b"\t" or not usual.isdisjoint(_header(rows[0])):
-            return "tsv" if separator == b"\t" else "csv"
     return None
 
 
@@ -165,7 +162,7 @@ def _by_magic(head: bytes) -> str | None:
 
 def _json_layout(head: bytes) -> str | None:
     """Return "jsonl" for several objects, one per line, "json" for other JSON."""
-    text = head.removeprefix(BYTE_ORDER_MARK).lstrip()
+    text = head.lstrip()
     if text.startswith(b"["):
         # "[1 Q0 d1 1 2.5 me" is TREC, which was ruled out before.
         return "json"
@@ -178,7 +175,7 @@ def _json_layout(head: bytes) -> str | None:
 
 def _data_lines(head: bytes) -> Iterator[bytes]:
     """Yield the complete lines that are neither blank nor comments."""
-    lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    lines = head.split(b"\n")
     if len(head) >= HEAD_LENGTH:
         lines = lines[:-1] or lines
     return (line for line in lines if line.strip() and not line.startswith(b"#"))
@@ -234,7 +231,7 @@ def _numbered_columns(lines: Iterable[bytes]) -> str | None:
     return "tevatron" if scored and any(not _is_integer(row[2]) for row in rows) else None
 
 
-def _header(words: Iterable[bytes]) -> list[str]:
+def _names(words: Iterable[bytes]) -> list[str]:
     """Return the plain names of columns, quoted or not."""
     return [fields.plain_name(word.decode("utf-8", "replace")) for word in words]
 
@@ -427,20 +424,12 @@ def reading_for(
 ) -> Reading:
     """Turn a user's options into a `Reading`; `UsageError` for a wrong option."""
     shape = None
-    if (format_name, map_, match) != (None, None, "id"):
-        shape = _registry().shape_for(kind, format_name, map_, match)
+    if format_name is not None:
+        _registry().find_format(kind, format_name, spell(f"{kind}_format"))
+    if isinstance(map_, str):
+        shape = parse_map(map_, kind, spell(f"map_{kind}"))
+    elif map_ is not None:
+        shape = mapped(map_, kind)
+    elif match == "text" and format_name is None:
+        shape = TEXTS[kind]
     return Reading(format_name, shape, scores, sieve)
-
-
-def sieve_for(
-    max_passage: str | None,
-    drop_identical: bool,
-    exclude: str | None,
-    match: Match = "id",
-    queries: Mapping[bytes, bytes] | None = None,
-) -> Sieve | None:
-    """Return the sieve that options describe; None without options."""
-    if (max_passage, exclude, queries, match) == (None, None, None, "id") and not drop_identical:
-        return None
-    sieve: Sieve = _registry().sieve_of(max_passage, drop_identical, exclude, match, queries)
-    return sieve

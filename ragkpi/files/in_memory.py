@@ -428,7 +428,8 @@ def _of_columns(table: _Table, what: Kind, shape: Shape | None) -> _Rows:
         level = need_column(of, "level", *where) if of.level else None
         layout = RunLayout(query, document, level, origin=LEVELS)
     queries, documents = (tokens(table.column(name)) for name in layout[:2])
-    values, score = [], None  # a run in the order of its rows
+    values: Any = []
+    score = None  # a run in the order of its rows
     if what == "qrels" or layout.number is not None:
         column = [1] * len(documents) if layout.number is None else table.column(layout.number)
         values = column if isinstance(column, list) else np.asarray(column)

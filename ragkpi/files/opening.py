@@ -358,11 +358,12 @@ class Source:
                 raise InputError(self.name, None, fault, "expected TMPDIR, or a file") from None
 
     def peek(self, length: int) -> bytes:
-        """Return up to `length` of the next bytes without consuming them."""
-        if len(self._ahead) < length:
-            more = memoryview(bytearray(length - len(self._ahead)))
+        """Return up to `length` of the next bytes without consuming them, nor a byte order mark."""
+        missing = length + len(BYTE_ORDER_MARK) - len(self._ahead)
+        if missing > 0:
+            more = memoryview(bytearray(missing))
             self._ahead = memoryview(bytes(self._ahead) + more[: self._read(more)].tobytes())
-        return self._ahead[:length].tobytes()
+        return self._ahead.tobytes().removeprefix(BYTE_ORDER_MARK)[:length]
 
     def fill(self, buffer: memoryview) -> int:
         """Read until the buffer is full or the input ends; return the number of bytes."""
@@ -487,5 +488,5 @@ class Source:
 
 def begins_like_result(source: Source) -> bool:
     """Whether an input begins like a result that ragkpi stored, as JSON, JSON Lines or a log."""
-    head = source.peek(1 << 16).removeprefix(BYTE_ORDER_MARK).lstrip()
+    head = source.peek(1 << 16).lstrip()
     return head[:1] == b"{" and b'"ragkpi' in head

@@ -1,6 +1,7 @@
 import pytest
 
 from ragkpi.files.formats import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
+from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
 
 RUNS = [
@@ -43,8 +44,10 @@ QRELS = [
 
 
 @pytest.mark.parametrize(("head", "name"), RUNS)
-def test_recognises_runs(head, name):
-    assert recognise_run(head[:HEAD_LENGTH]) == name
+def test_recognises_runs(head, name, tmp_path):
+    (tmp_path / "run").write_bytes(head)
+    with Source(str(tmp_path / "run")) as source:
+        assert recognise_run(source.peek(HEAD_LENGTH)) == name
 
 
 @pytest.mark.parametrize(("head", "name"), QRELS)

@@ -71,7 +71,9 @@ def test_leaves_out_identical_and_excluded_documents(files, ragkpi):
     (files / "bright").write_text(
         '{"id": "1", "excluded_ids": ["d#1", "x#1"]}\n{"id": "2", "excluded_ids": ["N/A"]}\n'
     )
-    assert read_excluded(str(files / "bright")) == {b"1": frozenset([b"d#1", b"x#1"])}
+    for mark in (b"", b"\xef\xbb\xbf"):
+        (files / "bright").write_bytes(mark + (files / "bright").read_bytes())
+        assert read_excluded(str(files / "bright")) == {b"1": frozenset([b"d#1", b"x#1"])}
 
 
 def test_converts_folded(files, ragkpi):
