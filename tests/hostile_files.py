@@ -476,7 +476,7 @@ TABLES = {
     ),
     "names": (
         {"qid": ["1"], "score": [1.0]},
-        "run:1: a document without an id (keys: 'qid score'); expected one of …",
+        "run: has no column of document ids ('qid score'); expected one of …",
     ),
     "lists": (
         {"qid": [["1"]], "docno": ["d"], "score": [1.0]},

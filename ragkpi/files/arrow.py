@@ -22,26 +22,18 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError, UsageError
+from ragkpi.files import tables
 from ragkpi.files.lines import Tokens
-from ragkpi.files.opening import MOST_HELD, Kind, Source, too_large
-from ragkpi.files.recogniser import LOOKED_AT, recognise
-from ragkpi.files.shape_reader import (
-    DocumentColumns,
-    Record,
-    ShapeReader,
-    collect_qrels,
-    shape_for,
-    stream_documents,
-)
-from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
+from ragkpi.files.opening import MOST_HELD, Source, too_large
+from ragkpi.files.shapes import Shape
+from ragkpi.files.tables import Row
 from ragkpi.files.trec import (
-    Origin,
     QrelsColumns,
     RunColumns,
+    RunLayout,
     decimal_advice,
     levels_of,
     plain_qrels,
-    refuse_empty,
     run_columns,
     run_id_of,
 )
@@ -51,6 +43,8 @@ from ragkpi.files.writing import Rankings
 ColumnUse = Literal["ids", "number", "level", "other"]
 
 _PIECE = 1 << 20
+_ROWS_AT_ONCE = 1 << 16
+_RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
 _PATIENCE = 5  # seconds until a child that has closed its pipe must have ended
 _KILLING = (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM))  # sent from outside
 _COST = 200  # bytes of memory that the smallest row or element takes
@@ -69,8 +63,10 @@ class ArrowTable:
     `UsageError` if pyarrow is not installed.
     """
 
+    line: int | None = None
+
     def __init__(self, source: Source) -> None:
-        self._source = source
+        self._source, self.file = source, source.name
         self._read = 0  # rows
         self._child = _start(source)
         try:
@@ -82,8 +78,8 @@ class ArrowTable:
 
     def columns(
         self, columns: Sequence[tuple[str, ColumnUse]], at_once: int
-    ) -> Iterator[dict[tuple[str, ColumnUse], Any]]:
-        """Yield columns of the next rows, at least `at_once` rows at a time if rows are short.
+    ) -> Iterator[tuple[IntArray, dict[tuple[str, ColumnUse], Any]]]:
+        """Yield the next rows, from 1, and their columns; `at_once` rows if they are short.
 
         A column is `Tokens` if its use is ``"ids"``, else an array of numbers.
 
@@ -97,13 +93,48 @@ class ArrowTable:
                     batch[name, use] = self._ids(next(buffers), next(buffers))
                 else:
                     batch[name, use] = self._numbers(next(buffers), name, use)
-            self._read += len(batch[columns[0]])
-            yield batch
+            before, self._read = self._read, self._read + len(batch[columns[0]])
+            yield np.arange(before, self._read) + 1, batch
 
-    def rows(self, names: Sequence[str], at_once: int) -> Iterator[list[dict[str, Any]]]:
-        """Yield the next rows as JSON objects of these columns; a part may lack some."""
-        for (size,) in self._batches({"rows": names, "at_once": at_once}):
-            yield json.loads(self._buffer(size).tobytes())
+    def rows(self, names: Sequence[str] | None = None) -> Iterator[Row]:
+        """Yield rows as JSON objects of all or some columns; a part may lack some."""
+        order = {"rows": self.names if names is None else names, "at_once": _RECORDS_AT_ONCE}
+        batches = (json.loads(self._buffer(size).tobytes()) for (size,) in self._batches(order))
+        return enumerate(chain.from_iterable(batches), start=1)
+
+    def run(self, layout: RunLayout) -> Iterator[RunColumns]:
+        uses: dict[ColumnUse, Sequence[str | None]] = {
+            "ids": (layout.query, layout.document, layout.run_id),
+            "number": (layout.number,),
+            "other": tuple(layout.others.values()),
+        }
+        columns = [(name, use) for use, names in uses.items() for name in names if name is not None]
+        for line, batch in self.columns(columns, _ROWS_AT_ONCE):
+            run_id = run_id_of(self.file)
+            if layout.run_id is not None:
+                run_id = batch[layout.run_id, "ids"][len(line) - 1]
+            ids = batch[layout.query, "ids"], batch[layout.document, "ids"]
+            number = batch[layout.number, "number"] if layout.number is not None else None
+            others = {map_: batch[name, "other"] for map_, name in layout.others.items()}
+            yield run_columns(self.file, *ids, number, line, run_id, layout.origin, others)
+
+    def qrels(self, ids: Sequence[str], level: str | None) -> QrelsColumns:
+        uses: list[tuple[str, ColumnUse]] = [*((name, "ids") for name in ids)]
+        uses += [] if level is None else [(level, "level")]
+        none = Tokens.from_strings([])
+        batches: list[Sequence[Any]] = [(none, none, np.zeros(0))]
+        for line, batch in self.columns(uses, _ROWS_AT_ONCE):
+            batches.append([*(batch[use] for use in uses), np.ones(len(line))][:3])
+            if int(line[-1]) * _COST > MOST_HELD:
+                raise _bomb(self._source)
+        queries, documents, numbers = zip(*batches, strict=True)
+        number = np.concatenate(numbers)
+        if not (np.abs(number) <= 2.0**53).all():
+            raise broken(self._source, f"column {level} (numbers beyond 2^53)")
+        line = np.arange(1, len(number) + 1)
+        levels, gain = levels_of(number)
+        columns = Tokens.joined(queries), Tokens.joined(documents), levels, line
+        return plain_qrels(self.file, *columns, gain)
 
     def close(self) -> None:
         self._child.kill()
@@ -242,12 +273,6 @@ def no_pyarrow(reason: object) -> UsageError:
     )
 
 
-def refuse_bomb(source: Source, rows: int) -> None:
-    """Raise `InputError` if the table has more rows than memory can hold."""
-    if rows * _COST > MOST_HELD:
-        raise _bomb(source)
-
-
 def _bomb(source: Source) -> InputError:
     return too_large(source.name, "expected a smaller table, or a format of lines")
 
@@ -257,88 +282,16 @@ def broken(source: Source, fault: str) -> InputError:
     return InputError(source.name, None, fault, "expected a complete parquet or Arrow table")
 
 
-_ROWS_OF_PIECE = 1 << 16  # read together
-_RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
-
-
 def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
     """Read a run in blocks; its `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
-        of_columns = rows_shape("run", table.names, shape, table.nested)
-        if of_columns is None:
-            yield from stream_documents(source.name, _document_columns(source, table, "run", shape))
-        else:
-            yield from _stream_flat(source, table, of_columns)
-
-
-def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[RunColumns]:
-    layout = layout_of(shape, table.names, source.name, None)
-    uses: dict[ColumnUse, Sequence[str | None]] = {
-        "ids": (layout.query, layout.document, layout.run_id),
-        "number": (layout.number,),
-        "other": tuple(layout.others.values()),
-    }
-    columns = [(name, use) for use, names in uses.items() for name in names if name is not None]
-    row = 0
-    for batch in table.columns(columns, _ROWS_OF_PIECE):
-        queries, documents = batch[layout.query, "ids"], batch[layout.document, "ids"]
-        line = np.arange(row + 1, row + 1 + len(queries))
-        row += len(queries)
-        run_id = run_id_of(source.name)
-        if layout.run_id is not None:
-            run_id = batch[layout.run_id, "ids"][len(queries) - 1]
-        yield run_columns(
-            source.name,
-            queries,
-            documents,
-            batch[layout.number, "number"] if layout.number is not None else None,
-            line,
-            run_id,
-            layout.origin,
-            {map_: batch[name, "other"] for map_, name in layout.others.items()},
-        )
+        yield from tables.stream_run(table, shape)
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; their `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
-        of_columns = rows_shape("qrels", table.names, shape, table.nested)
-        if of_columns is None or not of_columns.level:
-            judged = _document_columns(source, table, "qrels", of_columns or shape)
-            return collect_qrels(source.name, judged)
-        ids = id_columns(of_columns, table.names, source.name, None)
-        name = need_column(of_columns, "level", table.names, source.name, None)
-        columns: list[tuple[str, ColumnUse]] = [*((id_, "ids") for id_ in ids), (name, "level")]
-        batches, rows = [], 0
-        for batch in table.columns(columns, _ROWS_OF_PIECE):
-            batches.append([batch[column] for column in columns])
-            rows += len(batches[-1][0])
-            refuse_bomb(source, rows)
-    none = Tokens.from_strings([])
-    queries, documents, numbers = zip(*(batches or [[none, none, np.zeros(0)]]), strict=True)
-    query, document = Tokens.joined(queries), Tokens.joined(documents)
-    if not (np.abs(number := np.concatenate(numbers)) <= 2.0**53).all():
-        raise broken(source, f"column {name} (numbers beyond 2^53)")
-    level, gain = levels_of(number)
-    line = np.arange(1, len(query) + 1)
-    refuse_empty(source.name, query, line, "query id")
-    refuse_empty(source.name, document, line, "document id")
-    origin = Origin(ids[1], f"level={name}")
-    return plain_qrels(source.name, query, document, level, line, gain, origin)
-
-
-def _document_columns(
-    source: Source, table: ArrowTable, kind: Kind, shape: Shape | None
-) -> Iterator[DocumentColumns]:
-    """Yield the documents of rows, read like JSON objects."""
-    batches = table.rows(table.names, _RECORDS_AT_ONCE)
-    first = next(batches, [])
-    fallback = SHAPES[kind]["lists" if table.nested else "flat"]
-    readings_of = partial(recognise, first[:LOOKED_AT], kind)
-    shape = shape_for(kind, source.name, shape, readings_of, fallback)
-    rows = enumerate(chain(first, chain.from_iterable(batches)), start=1)
-    records = (Record(number, row) for number, row in rows)
-    yield from ShapeReader(shape, source.name).read(records)
+        return tables.read_qrels(table, shape)
 
 
 def _pyarrow(name: str) -> Any:

@@ -11,33 +11,25 @@ import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from ragkpi.errors import InputError
+from ragkpi.files import tables
 from ragkpi.files.column_names import DOCUMENT, JUDGED, QUERY, QUERY_TEXT, find
-from ragkpi.files.json_text import is_number, listed_in, text_of, unfolded
+from ragkpi.files.json_text import is_number, text_of
 from ragkpi.files.lines import Block, LineColumns, Tokens, blocks, split_lines
-from ragkpi.files.opening import Kind, Source
-from ragkpi.files.recogniser import LOOKED_AT, recognise
-from ragkpi.files.shape_reader import (
-    DocumentColumns,
-    Record,
-    ShapeReader,
-    collect_qrels,
-    shape_for,
-    stream_documents,
-)
-from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
+from ragkpi.files.opening import Source
+from ragkpi.files.shape_reader import collect_qrels
+from ragkpi.files.shapes import SHAPES, Shape
+from ragkpi.files.tables import Row, list_or_text
 from ragkpi.files.trec import (
-    Origin,
     QrelsColumns,
     RunColumns,
+    RunLayout,
     columns_of_lines,
     parse_numbers,
     plain_qrels,
-    refuse_empty,
 )
 from ragkpi.wording import shown
 
@@ -46,111 +38,56 @@ _NAMES = (*QUERY, *QUERY_TEXT, *DOCUMENT, *JUDGED, "id")
 CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 
-class _Header(NamedTuple):
-    names: list[str]
-    line: int  # 0 without a header
-
-
-def _list_or_text(cell: str) -> Any:
-    of = unfolded(cell)
-    return of if isinstance(of, list | dict) and len(of) > 1 else cell
-
-
 class _DelimitedFile:
     """The lines of a delimited file, after its header.
 
-    The shape names the columns, or numbers them from 1 in a file without a header.
+    Columns have numbers from 1 in a file without a header, or if the caller wants them `numbered`.
     """
 
-    def __init__(self, source: Source, separator: bytes, kind: Kind, shape: Shape | None) -> None:
-        self._source, self._separator = source, separator
+    def __init__(self, source: Source, separator: bytes, numbered: bool) -> None:
+        self.file, self._separator = source.name, separator
         self._blocks = blocks(source)
-        self._kind = kind
-        self._header = self._take_header(numbered=shape is not None and shape.query.isdigit())
-        if kind == "qrels" and len(self._header.names) == 2 and not self._header.line and not shape:
-            shape = SHAPES[kind]["flat"]._replace(query="1", doc="2", level="")
-        first = self._first_rows(b"[")[:1]
-        nested = [name for row in first for name, cell in row.items() if isinstance(cell, list)]
-        of_columns = rows_shape(kind, self._header.names, shape, nested)
-        self._shape = of_columns or self._shape_of_rows(kind, shape)
+        self.line: int | None
+        self.names, self.line, rest = self._take_header(numbered)
+        lines = rest.lines() if b"[" in rest.text else ()
+        _, first = next(split_values(self.file, lines, self._separator), (0, []))
+        cells = [list_or_text(text_of(cell)) for cell in first]
+        named = zip(self.names, cells, strict=False)
+        self.nested = [name for name, cell in named if isinstance(cell, list)]
 
-    def _shape_of_rows(self, kind: Kind, shape: Shape | None) -> Shape:
-        readings_of = partial(recognise, self._first_rows(), kind)
-        of = shape_for(kind, self._source.name, shape, readings_of, SHAPES[kind]["flat"])
-        pairs = kind == "qrels" and shape is None and len(self._header.names) == 2
-        return of._replace(level="") if pairs and not of.list else of
-
-    def _first_rows(self, mark: bytes = b"") -> list[dict[str, Any]]:
-        """Return the first rows, which stay in the blocks, if a mark is in their text."""
-        ahead = list(itertools.islice(self._blocks, 1))
-        self._blocks = itertools.chain(ahead, self._blocks)
-        lines = (line for block in ahead if mark in block.text for line in block.lines())
-        rows = itertools.islice(self._rows(lines), LOOKED_AT)
-        return [{name: _list_or_text(cell) for name, cell in row.items()} for _, row in rows]
-
-    def _rows(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
-        """Yield rows as mappings from column to cell."""
-        for number, record in self._records(lines):
-            yield number, dict(zip(self._header.names, map(text_of, record), strict=True))
+    def rows(self) -> Iterator[Row]:
+        for number, values in self._records(line for of in self._blocks for line in of.lines()):
+            yield number, dict(zip(self.names, map(text_of, values), strict=True))
 
     def _records(self, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
         """Yield the values of lines; `InputError` for a record of another width."""
-        for number, record in split_values(self._source.name, lines, self._separator):
-            if len(record) != len(self._header.names):
+        for number, record in split_values(self.file, lines, self._separator):
+            if len(record) != len(self.names):
                 raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
             yield number, record
 
-    def _document_columns(self) -> Iterator[DocumentColumns]:
-        """Yield the documents of rows with lists in their cells."""
-        lines = itertools.chain.from_iterable(block.lines() for block in self._blocks)
-
-        def records() -> Iterator[Record]:
-            for number, row in self._rows(lines):
-                cells: dict[str, Any] = dict(row)
-                for name in {self._shape.list, self._shape.scores} & row.keys():
-                    cells[name] = listed_in(row[name]) if row[name].strip() else []
-                yield Record(number, cells)
-
-        yield from ShapeReader(self._shape, self._source.name).read(records())
-
-    def run(self) -> Iterator[RunColumns]:
-        if self._shape.by_record:
-            yield from stream_documents(self._source.name, self._document_columns())
-            return
-        layout = layout_of(self._shape, *self._place_of_names)
+    def run(self, layout: RunLayout) -> Iterator[RunColumns]:
         for lines in self._lines(_RECORDS_AT_ONCE):
-            yield columns_of_lines(self._source.name, lines, self._header.names, layout)
+            yield columns_of_lines(self.file, lines, self.names, layout)
 
-    def qrels(self) -> QrelsColumns:
-        if self._shape.by_record:
-            return collect_qrels(self._source.name, self._document_columns())
-        file, names = self._source.name, self._header.names
-        level = ""
-        if self._shape.level:  # named first: a file without it may be a run
-            level = need_column(self._shape, "level", *self._place_of_names)
-        ids = id_columns(self._shape, *self._place_of_names)
+    def qrels(self, ids: Sequence[str], level: str | None) -> QrelsColumns:
         if texts := list(self._blocks):
             self._blocks = iter([texts[0]._replace(text=b"".join(block.text for block in texts))])
         lines = next(self._lines(sys.maxsize), None)
         if lines is None:
-            return collect_qrels(file, ())
-        columns, line = [lines.column(names.index(name)) for name in ids], lines.line
-        of_level = lines.column(names.index(level)) if level else Tokens.repeated(b"1", len(lines))
-        columns.append(of_level)
+            return collect_qrels(self.file, ())
+        query, document = (lines.column(self.names.index(name)) for name in ids)
+        text = Tokens.repeated(b"1", len(lines))
+        text = text if level is None else lines.column(self.names.index(level))
         # Quepid writes a line without document and rating for an unjudged query.
-        empty = (columns[1].end == columns[1].start) & (columns[2].end == columns[2].start)
-        if empty.any():
-            columns, line = [column.take(~empty) for column in columns], line[~empty]
-        if not len(line):
-            return collect_qrels(file, ())
-        refuse_empty(file, columns[0], line, "query id")
-        refuse_empty(file, columns[1], line, "document id")
-        judged, gain = parse_numbers(file, columns[2], line, truth=True)
-        origin = Origin(ids[1], f"level={level or '@number'}")
-        return plain_qrels(file, columns[0], columns[1], judged, line, gain, origin)
+        filled = (document.end > document.start) | (text.end > text.start)
+        query, document, text = (column.take(filled) for column in (query, document, text))
+        line = lines.line[filled]
+        levels, gain = parse_numbers(self.file, text, line, truth=True)
+        return plain_qrels(self.file, query, document, levels, line, gain)
 
-    def _take_header(self, numbered: bool) -> _Header:
-        """Read the header, and leave the later lines in the blocks.
+    def _take_header(self, numbered: bool) -> tuple[list[str], int, Block]:
+        """Read the header; return the names, their line and the lines behind them of a block.
 
         A column without a name, as pandas writes its index, has pandas' name for it.
         """
@@ -163,7 +100,7 @@ class _DelimitedFile:
                 self._separator = (
                     max(b";", b"|", key=line.count) if line.count(b";") + line.count(b"|") else b","
                 )
-            split = split_values(self._source.name, [(number, line)], self._separator)
+            split = split_values(self.file, [(number, line)], self._separator)
             _, words = next(split)
             numbers = [str(place) for place in range(1, len(words) + 1)]
             names = [text_of(word) or f"Unnamed: {place}" for place, word in enumerate(words)]
@@ -178,15 +115,10 @@ class _DelimitedFile:
             if header and padded and self._separator + b" " in rest.text.partition(b"\n")[0]:
                 # Ids keep their bytes, so " d1" would match no "d1".
                 fault = f"a space after {shown(self._separator)}"
-                raise InputError(self._source.name, number, fault, "expected none")
+                raise InputError(self.file, number, fault, "expected none")
             self._blocks = itertools.chain([rest] if rest.text else [], self._blocks)
-            return _Header(names, header)
-        raise InputError(self._source.name, None, "is empty", "expected a line of column names")
-
-    @property
-    def _place_of_names(self) -> tuple[list[str], str, int]:
-        """The names of the columns, and the file and the line that has them."""
-        return self._header.names, self._source.name, self._header.line or 1
+            return names, header or 1, rest
+        raise InputError(self.file, None, "is empty", "expected a line of column names")
 
     def _lines(self, most: int) -> Iterator[LineColumns]:
         """Yield the columns of each block that has lines.
@@ -194,7 +126,7 @@ class _DelimitedFile:
         From the first quote inside a value on, CSV is read by record, `most` at a time.
         """
         for block in self._blocks:
-            lines, wrong = split_lines(block, len(self._header.names), self._separator[0])
+            lines, wrong = split_lines(block, len(self.names), self._separator[0])
             if not wrong:
                 if len(lines):
                     yield lines
@@ -213,9 +145,8 @@ class _DelimitedFile:
             raise self._wrong_width(number, text.count(self._separator) + 1, excerpt)
 
     def _wrong_width(self, number: int, count: int, text: str) -> InputError:
-        names, file, line = self._place_of_names
-        expected = f"expected {len(names)}, as line {line} names"
-        return InputError(file, number, f"{count} columns ({text})", expected)
+        expected = f"expected {len(self.names)}, as line {self.line} names"
+        return InputError(self.file, number, f"{count} columns ({text})", expected)
 
     def _quoted(self, lines: Iterable[tuple[int, bytes]], most: int) -> Iterator[LineColumns]:
         records = self._records(lines)
@@ -262,11 +193,18 @@ def split_values(
 def _stream_run(
     source: Source, shape: Shape | None = None, *, separator: bytes
 ) -> Iterator[RunColumns]:
-    return _DelimitedFile(source, separator, "run", shape).run()
+    yield from tables.stream_run(_DelimitedFile(source, separator, _is_numbered(shape)), shape)
 
 
 def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
-    return _DelimitedFile(source, separator, "qrels", shape).qrels()
+    table = _DelimitedFile(source, separator, _is_numbered(shape))
+    if shape is None and table.names == ["1", "2"]:
+        shape = SHAPES["qrels"]["flat"]._replace(query="1", doc="2", level="")
+    return tables.read_qrels(table, shape)
+
+
+def _is_numbered(shape: Shape | None) -> bool:
+    return shape is not None and shape.query.isdigit()
 
 
 stream_csv = partial(_stream_run, separator=b",")

@@ -336,17 +336,17 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
         return FileReader(name, read, choices.scores, choices.sieve)
-    form, read = _registry().other_reader(kind, name, recognise_layout(head), shape)
+    form, read = registry().other_reader(kind, name, recognise_layout(head), shape)
     by_shape = shape is not None or name not in (None, form)  # a shape
     numbers: Any = "believed" if by_shape else "checked"
     return FileReader(form, read, choices.scores, choices.sieve, numbers)
 
 
-def _registry() -> Any:
+def registry() -> Any:
     """Import the readers of other formats, which takes 15 ms; most files are TREC."""
-    from ragkpi.files import registry
+    from ragkpi.files import registry as of_formats
 
-    return registry
+    return of_formats
 
 
 def _tried(kind: Kind, problem: UnsettledError) -> InputError:
@@ -407,7 +407,7 @@ def read_any_qrels(
     TREC qrels never have fractional levels; other formats may if `numbers` is ``"gains"``.
     """
     if path.startswith("irds:"):
-        qrels: QrelsColumns = _registry().read_dataset(path)
+        qrels: QrelsColumns = registry().read_dataset(path)
         sieve = reading.sieve if isinstance(reading, Reading) else None
         return sieve.qrels(qrels) if sieve else qrels
     with Source(path) as source:
@@ -425,7 +425,7 @@ def reading_for(
     """Turn a user's options into a `Reading`; `UsageError` for a wrong option."""
     shape = None
     if format_name is not None:
-        _registry().find_format(kind, format_name, spell(f"{kind}_format"))
+        registry().find_format(kind, format_name, spell(f"{kind}_format"))
     if isinstance(map_, str):
         shape = parse_map(map_, kind, spell(f"map_{kind}"))
     elif map_ is not None:

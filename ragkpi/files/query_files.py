@@ -218,7 +218,6 @@ _ID = ("_id", "id", *DOCUMENT[:-1], *QUERY[:-1])
 _TITLE = ("title", "headings")
 _TEXT = ("text", "contents", "content", "segment", "passage", "body", "query", "question")
 _LONGEST = 1 << 16  # characters kept of a text; the rest is only counted
-_ROWS_AT_ONCE = 1 << 11  # of a table
 
 
 class Text(tuple[str, int]):
@@ -380,7 +379,7 @@ def read_records(
     if layout in ("parquet", "arrow"):
         with ArrowTable(source) as table:
             names = [name for name in table.names if not columns or plain_name(name) in columns]
-            yield from enumerate(chain.from_iterable(table.rows(names, _ROWS_AT_ONCE)), start=1)
+            yield from table.rows(names)
     elif layout in ("json", "jsonl"):
         for number, value in read_objects(source):
             if not isinstance(value, dict):

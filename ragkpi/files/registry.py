@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
+from urllib.parse import quote
 
 import numpy as np
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files import arrow, delimited, json_files, trec, writing
 from ragkpi.files.lines import Tokens
-from ragkpi.files.opening import Kind, Source
+from ragkpi.files.opening import Kind, Source, inputs
 from ragkpi.files.shapes import SHAPES, Shape
+from ragkpi.files.sieve import Fold, Sieve, parse_fold, read_excluded, words_of
 from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
+from ragkpi.interface import spell
 from ragkpi.wording import did_you_mean
 
 
@@ -199,3 +202,39 @@ def kind_of_format(name: str) -> Kind | None:
     """Return the kind of files in a format or shape; None if both are possible, or no name."""
     kinds = [kind for kind in FILE_FORMATS if name in FILE_FORMATS[kind] or name in SHAPES[kind]]
     return kinds[0] if len(kinds) == 1 else None
+
+
+def sieve_for(
+    max_passage: str | None,
+    drop_identical: bool,
+    exclude: str | None,
+    match: Literal["id", "text"] = "id",
+    queries: Mapping[bytes, bytes] | None = None,
+) -> Sieve | None:
+    """Return the sieve that options describe, None without.
+
+    Errors as in `parse_fold` and `read_excluded`.
+    """
+    if (max_passage, exclude, queries, match) == (None, None, None, "id") and not drop_identical:
+        return None
+    if match == "text" and max_passage is not None:
+        options = f"{spell('match', 'text')} and {spell('max_passage')}"
+        raise UsageError(f"{options}: texts have no chunks; expected one of them")
+    fold = None if max_passage is None else parse_fold(max_passage)
+    fold = Fold(words_of) if match == "text" else fold
+    excluded = {} if exclude is None else read_excluded(exclude)
+    list_ = max_passage[1:] if max_passage and max_passage.startswith("@") else None
+    choices = [
+        f"max_passage={_digest(list_) if list_ else max_passage}" if max_passage else "",
+        "match=text" if match == "text" else "",
+        "queries" if queries else "",
+        "ignore_identical_ids" if drop_identical else "",
+        f"exclude={_digest(exclude)}" if exclude is not None else "",
+    ]
+    signed = quote(",".join(filter(None, choices)), ",")
+    unseen: set[bytes] | None = set() if match == "text" else None
+    return Sieve(fold, drop_identical, excluded, signed, queries or {}, unseen)
+
+
+def _digest(path: str) -> str:
+    return f"sha256:{inputs().sha256(path)}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, ge
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.column_names import RETRIEVED, ScoreKind
-from ragkpi.files.formats import RECOGNISED, Match, Reading, reading_for
+from ragkpi.files.formats import RECOGNISED, Match, Reading, reading_for, registry
 from ragkpi.interface import spell
 from ragkpi.library.call import Call, MeasureNames, Names
 from ragkpi.ranking.judged import (
@@ -271,12 +271,10 @@ def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
     """Return how to read qrels and runs."""
     if not HowRead.__annotations__.keys() & arguments.keys():
         return RECOGNISED, RECOGNISED
-    from ragkpi.files.sieve import sieve_for  # with the readers of other formats: 15 ms
-
     scores = one_of("scores", arguments.get("scores", "similarity"), get_args(ScoreKind))
     exclude, queries = arguments.get("exclude"), arguments.get("query_ids")
     match = one_of("match", arguments.get("match", "id"), get_args(Match))
-    sieve = sieve_for(
+    sieve = registry().sieve_for(
         arguments.get("max_passage"),
         arguments.get("ignore_identical_ids", False),
         None if exclude is None else os.fspath(exclude),

@@ -1,0 +1,97 @@
+"""Tables of values between separators, of parquet and of Arrow: read by columns, or row by row.
+
+Where the names of columns do not say what is what, rows are read as records of JSON are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import Any, Protocol
+
+from ragkpi.files.json_text import listed_in, unfolded
+from ragkpi.files.opening import Kind
+from ragkpi.files.recogniser import LOOKED_AT, recognise
+from ragkpi.files.shape_reader import (
+    DocumentColumns,
+    Record,
+    ShapeReader,
+    collect_qrels,
+    shape_for,
+    stream_documents,
+)
+from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
+from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, RunLayout, refuse_empty
+
+Row = tuple[int, dict[str, Any]]  # its line, and its values by column
+
+
+class TableFile(Protocol):
+    """The rows of a file, which are read once, in one of these three ways."""
+
+    file: str
+    names: list[str]  # of its columns
+    line: int | None  # that has the names
+    nested: list[str]  # the columns that hold lists
+
+    def rows(self) -> Iterator[Row]: ...
+    def run(self, layout: RunLayout) -> Iterator[RunColumns]: ...
+    def qrels(self, ids: Sequence[str], level: str | None) -> QrelsColumns: ...  # None: level 1
+
+
+def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
+    """Read a run in blocks, by the map of a `user` or by what the table says itself."""
+    shape = rows_shape("run", table.names, user, table.nested)
+    if shape is None:
+        yield from stream_documents(table.file, _documents(table, "run", user))
+    else:
+        yield from table.run(layout_of(shape, table.names, table.file, table.line))
+
+
+def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
+    """Read qrels, like `stream_run`."""
+    shape = rows_shape("qrels", table.names, user, table.nested)
+    if shape is None:
+        return collect_qrels(table.file, _documents(table, "qrels", user))
+    where = table.names, table.file, table.line
+    # The level first: a file without it may be a run.
+    level = need_column(shape, "level", *where) if shape.level else None
+    ids = id_columns(shape, *where)
+    qrels = table.qrels(ids, level)
+    if not len(qrels.line):
+        return collect_qrels(table.file, ())
+    refuse_empty(table.file, qrels.query, qrels.line, "query id")
+    refuse_empty(table.file, qrels.document, qrels.line, "document id")
+    return qrels._replace(origin=Origin(ids[1], f"level={level or '@number'}"))
+
+
+def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[DocumentColumns]:
+    """Read rows as records, also lists that are the text of a cell."""
+    rows = table.rows()
+    first = list(islice(rows, LOOKED_AT))
+    records = [{name: list_or_text(cell) for name, cell in row.items()} for _, row in first]
+    of_lists = any(isinstance(cell, list | dict) for _, row in first for cell in row.values())
+    fallback = SHAPES[kind]["lists" if of_lists else "flat"]
+    shape = shape_for(kind, table.file, user, partial(recognise, records, kind), fallback)
+    if shape.name == "flat":  # nothing is recognised, because a column is missing
+        for part in ("level", "query", "doc")[kind == "run" :]:
+            need_column(shape, part, table.names, table.file, table.line)
+    if kind == "qrels" and user is None and len(table.names) == 2 and not shape.list:
+        shape = shape._replace(level="")
+
+    def cell_of(name: str, cell: Any) -> Any:
+        if name not in (shape.list, shape.scores) or not isinstance(cell, str):
+            return cell
+        return listed_in(cell) if cell.strip() else []
+
+    yield from ShapeReader(shape, table.file).read(
+        Record(line, {name: cell_of(name, cell) for name, cell in row.items()})
+        for line, row in chain(first, rows)
+    )
+
+
+def list_or_text(cell: Any) -> Any:
+    """Return what a cell holds as text: a list or an object of several, else the cell itself."""
+    of = unfolded(cell)
+    return of if isinstance(of, list | dict) and len(of) > 1 else cell
