@@ -19,7 +19,6 @@ from ragkpi.files.json_text import (
     DECODER,
     Element,
     JsonText,
-    entries_of,
     is_scalar,
     no_json,
     text_of,
@@ -51,8 +50,6 @@ from ragkpi.interface import spell
 from ragkpi.wording import listed
 
 _WHOLE = 'expected {"query": {"document": number, …}, …} or an array of results'
-# How many keys of an object are looked at to recognise its shape.
-_MOST_KEYS = 40
 _MTEB = "mteb_model_meta"  # beside its predictions
 _MOST_RANKINGS = 20  # in a message
 # A run has more bytes per value, even {"1":1,"2":1}, and a smaller file cannot fill memory.
@@ -78,15 +75,11 @@ def _shape_of_text(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
         records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
         readings_of = partial(recognise, records, kind)
         return shape_for(kind, text.file, user, readings_of, shapes[_likely(records)])
-    keys = [key for (key,) in itertools.islice(text.copy().paths(1), _MOST_KEYS)]
-    if _MTEB in keys and kind == "run" and user is None and (shape := _of_mteb(text)):
-        return shape
-    if len(keys) < _MOST_KEYS:
-        value = probe.value()
-    else:
-        value = {key: of for _, key, of, _ in itertools.islice(probe.entries(), LOOKED_AT)}
-    if not isinstance(value, dict):
+    if probe.next() != "{":
         raise no_object(text.file, 1)
+    value = {str(key): of for _, key, of, _ in itertools.islice(probe.entries(), LOOKED_AT)}
+    if _MTEB in value and kind == "run" and user is None and (shape := _of_mteb(text.file, value)):
+        return shape
     first: Any = next(iter(value.values()), {})
     of_queries = isinstance(first, dict) and not is_record(value)
     fallback = shapes["object" if of_queries else _likely([value])]
@@ -103,24 +96,30 @@ def _likely(records: Sequence[Any]) -> str:
 
 def _records(texts: Iterable[JsonText], shape: Shape) -> Iterator[Record]:
     """Yield the records of all values in some texts."""
-    steps = _steps(shape)
+    steps = shape.records.removeprefix("$").strip(".").split(".") if shape.records else []
+    steps = [step for step in steps if step]
     of_table = steps[-1:] == [TABLE]
-    steps = steps[:-1] if of_table else steps
     for text in texts:
         while bracket := text.next():
-            has_entries = shape.records or bracket == "["
-            entries = text.entries(steps) if has_entries else iter([text.entry()])
-            if of_table:
-                entries = _rows(text.element(steps), text.file)
-            for line, key, value, (start, end) in entries:
-                lines: Sequence[int] = ()
-                listed = shape.doc == "@key" and isinstance(value, dict)
-                if listed and text.text.find("\n", start, end) >= 0:
-                    count = len(entries_of(value)[0])
-                    lines = _lines_of_keys(text.text, line, start, end, count)
-                yield Record(line, value, key, lines)
+            for _ in text.under(steps[:-1] if of_table else steps):
+                if of_table:
+                    entries = _rows(text.entry(), text.file)
+                elif shape.records or bracket == "[":
+                    entries = text.entries()
+                else:
+                    entries = iter([text.entry()])
+                yield from _records_of(text.text, entries, shape)
             if text.of_line:
                 text.end()
+
+
+def _records_of(text: str, entries: Iterable[Element], shape: Shape) -> Iterator[Record]:
+    """Yield entries of a text as records, with the lines of documents that are keys."""
+    for line, key, value, (start, end) in entries:
+        lines: Sequence[int] = ()
+        if shape.doc == "@key" and isinstance(value, dict) and text.find("\n", start, end) >= 0:
+            lines = _lines_of_keys(text, line, start, end)
+        yield Record(line, value, key, lines)
 
 
 def _rows(table: Element, file: str) -> Iterator[Element]:
@@ -132,35 +131,31 @@ def _rows(table: Element, file: str) -> Iterator[Element]:
     return ((line, key, row, place) for key, row in rows)
 
 
-def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> list[int]:
-    """Return the line numbers of the first `count` keys of the flat object at ``start:end``."""
+def _lines_of_keys(text: str, line: int, start: int, end: int) -> list[int]:
+    """Return the line numbers of the keys of the flat object at ``start:end``."""
     lines = []
     for match in _KEY.finditer(text, start, end):
         if match[1]:
             line += text.count("\n", start, match.start())
             start = match.start()
             lines.append(line)
-    return lines[:count]
+    return lines
 
 
-def _of_mteb(text: JsonText) -> Shape | None:
+def _of_mteb(file: str, value: Mapping[str, Any]) -> Shape | None:
     """Return the shape of the only ranking in MTEB's predictions; None without one.
 
     They are ``{subset: {split: {query: {document: score}}}}``.
     """
-    paths = [f"$.{'.'.join(keys)}" for keys in text.copy().paths(2) if keys[0] != _MTEB]
+    subsets = {key: of for key, of in value.items() if key != _MTEB and isinstance(of, dict)}
+    paths = [f"$.{subset}.{split}" for subset, splits in subsets.items() for split in splits]
     if len(paths) < 2:
         return SHAPES["run"]["object"]._replace(records=paths[0]) if paths else None
     some = listed([path.encode("utf-8", "surrogatepass") for path in paths], _MOST_RANKINGS)
     fault = f"{len(paths)} separate rankings of the queries ({some})"
     map_ = f"records={paths[0]}, query=@key, list=@value, doc=@key, score=@value"
     expected = f"expected one of them, such as {spell('map_run', map_)}"
-    raise SeparateRankingsError(text.file, None, fault, expected)
-
-
-def _steps(shape: Shape) -> list[str]:
-    steps = shape.records.removeprefix("$").strip(".")
-    return steps.split(".") if steps else []
+    raise SeparateRankingsError(file, None, fault, expected)
 
 
 def _whole_text(source: Source, expected: str = _WHOLE) -> JsonText:
@@ -256,7 +251,7 @@ def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Doc
     number = 1
     for numbers, values in _values_of(texts):
         none = [None] * len(values)
-        yield from reader.read_together(Records(number, numbers, values, none, ()))
+        yield from reader.read_together(Records(numbers, values, none, number))
         number += len(values)
 
 

@@ -126,24 +126,27 @@ class Path:
             self._remember(layout, None)
         return None, None
 
-    def name_in(self, layout: Keys | None) -> str | None:
-        """Return the key on the path in objects with these keys, if earlier objects showed it."""
-        return None if layout is None else self._layouts.get(layout)
+    def column(
+        self, values: Sequence[Any], keys: Sequence[str | None], number: int, layout: Keys | None
+    ) -> tuple[Sequence[Any], Sequence[Keys | None]]:
+        """Return what `first` returns for each value: the values on the path, and their keys.
 
-    def lacks(self, layout: Keys | None) -> bool:
-        """Whether earlier objects showed that the path leads nowhere with these keys."""
-        return not self.text or (layout is not None and self._layouts.get(layout, "") is None)
-
-    def octets(self, values: Sequence[Any], layout: Keys | None) -> list[bytes] | None:
-        """Return ids or numbers, as bytes, from objects that all have these keys.
-
-        None if no single key leads there, or for any other value.
+        If all are objects with the same keys, `layout`, the first one shows where to look.
         """
-        if self.text == "@value":
-            return all_octets(values)
-        self.first(values[0] if layout else None)  # shows the key
-        name = self.name_in(layout)
-        return None if name is None else all_octets(list(map(itemgetter(name), values)))
+        count = len(values)
+        if self.text in ("@key", "@value"):
+            return values if self.text == "@value" else keys, [()] * count
+        name: str | None = ""
+        if layout:
+            self.first(values[0], keys[0], number)
+            name = self._layouts.get(layout, "")
+        if not self.text or name is None:
+            return [None] * count, [None] * count
+        if name:
+            return list(map(itemgetter(name), values)), [(name,)] * count
+        numbers = range(number, number + count)
+        found = list(map(self.first, values, keys, numbers))
+        return [value for value, _ in found], [of for _, of in found]
 
     def _remember(self, layout: Keys, name: str | None) -> None:
         if len(self._layouts) >= _MOST_LAYOUTS:
@@ -431,12 +434,7 @@ def _behind(key: str | None, steps: Sequence[str]) -> Sequence[str] | None:
 # Line, key (None in an array), value, and its begin and end in the text.
 Element = tuple[int, str | None, Any, tuple[int, int]]
 
-_MOST_NAMED = 20  # keys in a message
 _SPACE = re.compile(r"[ \t\n\r]*")
-_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
-_PLAIN_VALUE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s,\]}]+', re.DOTALL)
-
-
 # MongoDB's way to write types: {"$numberDouble": "0.5"}.
 _TYPES = {"$oid", "$uuid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal"}
 
@@ -493,58 +491,31 @@ class JsonText:
         self._go(end)
         return value
 
-    def entries(self, keys: Sequence[str] = ()) -> Iterator[Element]:
-        """Yield the entries of the object or array at the cursor, or under its nested `keys`.
+    def entries(self) -> Iterator[Element]:
+        """Yield the entries of the object or array at the cursor."""
+        return map(self.entry, self._keys())
+
+    def under(self, keys: Sequence[str]) -> Iterator[None]:
+        """Go to each value under nested keys of the object at the cursor, which the caller passes.
 
         A key with ``[]`` goes through each element of its list.
         """
         if not keys:
-            for key in self._keys():
-                yield self.entry(key)
+            yield
             return
-        found, others = False, list[str]()
-        line = self._line
+        line, found, others = self._line, False, list[str]()
         for key in self._keys():
             rest = _behind(key, keys)
-            if rest is not None:
-                found = True
-                for _ in self._keys() if keys[0].endswith("[]") else (key,):
-                    yield from self.entries(rest)
-            else:
-                if len(others) < _MOST_NAMED:
-                    others.append(str(key))
+            if rest is None:
+                others.append(str(key))
                 self.value()
+                continue
+            found = True
+            for _ in self._keys() if keys[0].endswith("[]") else (key,):
+                yield from self.under(rest)
         if not found:
-            raise InputError(
-                self.file,
-                line,
-                f"no key {keys[0]} (keys: {shown_names(others)})",
-                "expected the records there",
-            )
-
-    def paths(self, depth: int) -> Iterator[tuple[str, ...]]:
-        """Yield the keys that lead to each value some levels below, without decoding it."""
-        if not depth or self.next() != "{":
-            self._skip()
-            if not depth:
-                yield ()
-            return
-        for key in self._keys():
-            for keys in self.paths(depth - 1):
-                yield str(key), *keys
-
-    def element(self, keys: Sequence[str]) -> Element:
-        """Decode the value under nested keys of the object at the cursor, and move past all."""
-        element = None if keys else self.entry()
-        for key in self._keys() if keys else ():
-            rest = _behind(key, keys)
-            if rest is not None:
-                element = self.element(rest)
-            else:
-                self._skip()
-        if element is None:
-            raise InputError(self.file, self._line, f"no key {keys[0]}", "expected a table there")
-        return element
+            fault = f"no key {keys[0]} (keys: {shown_names(others)})"
+            raise InputError(self.file, line, fault, "expected the records there")
 
     def entry(self, key: str | None = None) -> Element:
         """Decode the value at the cursor, as the entry with this key."""
@@ -575,23 +546,6 @@ class JsonText:
             self.next()
             yield key
             separator = self._take("," + closed)
-
-    def _skip(self) -> None:
-        """Skip the value at the cursor by matching brackets, without decoding it."""
-        if self.next() not in ("{", "["):
-            match = _PLAIN_VALUE.match(self.text, self._position)
-            if match is None:
-                raise self._refusal("Expecting value")
-            self._go(match.end())
-            return
-        depth = 0
-        for match in _BRACKETS.finditer(self.text, self._position):
-            depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
-            if depth == 0:
-                self._go(match.end())
-                return
-        self.value()  # raises the precise error
-        raise self._refusal("Expecting a closing bracket")
 
     def _go(self, position: int) -> None:
         self._line += self.text.count("\n", self._position, position)

@@ -6,7 +6,9 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, islice, repeat
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -52,10 +54,10 @@ from ragkpi.wording import shown, visible
 
 _ROWS_OF_A_BATCH = 1 << 16
 _RECORDS_AT_ONCE = 1 << 10  # of one document each
+_LISTS_AT_ONCE = 1 << 6
 _MOST_OTHERS = 50  # of numbers that are not read
 _MOST_KEYS = 1000  # of documents in which numbers are looked for
 _DEEPEST = 3  # objects in a document in which scores are looked for
-_LONGEST_NUMBER = 40
 
 
 class DocumentColumns(NamedTuple):
@@ -174,10 +176,10 @@ def collect_qrels(file: str, records: Iterable[DocumentColumns]) -> QrelsColumns
 
 
 class Record(NamedTuple):
-    """A record of a file.
+    """A record of a file, or a document in its list.
 
-    `line` is its first line, `lines` are the lines of its keys if they differ. `key` is its own
-    key in the enclosing object, `number` counts from 1.
+    `line` is its first line, `lines` are those of its keys if they differ. `key` is its own key in
+    the enclosing object, `number` counts from 1.
     """
 
     line: int
@@ -186,24 +188,21 @@ class Record(NamedTuple):
     lines: Sequence[int] = ()
     number: int = 1
 
-    def line_of(self, item: int) -> int:
-        """Return the line of one of its documents."""
-        return self.lines[item] if item < len(self.lines) else self.line
 
+@dataclass(frozen=True)
+class Records:
+    """Neighbouring records of a file, or the documents in their lists, as columns."""
 
-class Records(NamedTuple):
-    """Neighbouring records of a file as columns; the first one has a number from 1."""
-
-    number: int
     lines: Sequence[int]
     values: Sequence[Any]
     keys: Sequence[str | None]
-    lines_of_keys: Sequence[Sequence[int]]
+    number: int = 1  # of the first one
+    lines_of_keys: Sequence[Sequence[int]] = ()
 
     @classmethod
     def of(cls, number: int, records: Sequence[Record]) -> Records:
         lines, values, keys, lines_of_keys, _ = zip(*records, strict=True)
-        return cls(number, lines, values, keys, lines_of_keys)
+        return cls(lines, values, keys, number, lines_of_keys)
 
     def record(self, place: int) -> Record:
         lines = self.lines_of_keys[place] if self.lines_of_keys else ()
@@ -213,87 +212,77 @@ class Records(NamedTuple):
     def each(self) -> Iterator[Record]:
         return map(self.record, range(len(self.values)))
 
+    @cached_property
+    def layout(self) -> Keys | None:
+        """The keys of every value, none if all are texts; None if values differ."""
+        types = set(map(type, self.values))
+        if types != {dict}:
+            return () if types == {str} else None
+        layouts = set(map(tuple, self.values))
+        return layouts.pop() if len(layouts) == 1 else None
 
-class Items(NamedTuple):
-    """Documents: the key of each, if it has one, its value, and the keys that all values have."""
-
-    keys: Sequence[Any]
-    values: Sequence[Any]
-    layout: Keys | None
-
-    @property
-    def pairs(self) -> list[tuple[Any, Any]]:
-        return list(zip(self.keys, self.values, strict=True))
-
-    @classmethod
-    def of(cls, keys: Sequence[Any], values: Sequence[Any]) -> Items:
-        return cls(keys, values, shared_keys(values))
+    def at(self, path: Path) -> tuple[Sequence[Any], Sequence[Keys | None]]:
+        """Return the first value on a path in each record and its keys; None and None without."""
+        return path.column(self.values, self.keys, self.number, self.layout)
 
 
 # Scores or levels, whether the scores are negative ranks, and the map that says what they are.
 _Numbers: TypeAlias = "tuple[list[bytes], bool, str]"
 
 
-def shared_keys(values: Sequence[Any]) -> Keys | None:
-    """Return the keys of objects if all have the same keys, else None."""
-    if set(map(type, values)) != {dict}:
-        return None
-    layouts = set(map(tuple, values))
-    return layouts.pop() if len(layouts) == 1 else None
-
-
 def _dotted(keys: Keys | None) -> str:
     return shown(".".join(keys or ()))
 
 
-def _decimal(value: Any) -> bytes:
-    """Return the text of a number; empty for anything else."""
-    text = value if isinstance(value, str) else repr(value) if is_scalar(value) else ""
-    number = len(text) <= _LONGEST_NUMBER and text.isascii() and text.strip("+-.")[:1].isdigit()
-    return text.encode() if number else b""
+def _path_to(keys: Sequence[Keys | None]) -> str:
+    """Return the keys that lead to the value of the first document."""
+    return "@number" if not keys or keys[0] is None else ".".join(keys[0]) or "@value"
 
 
-def _dotted_keys(path: Path, items: Items) -> str:
-    """Return the keys that lead to the number of the first document."""
-    keys = path.first(items.values[0], items.keys[0])[1] if items.values else None
-    return "@number" if keys is None else ".".join(keys) or "@value"
+def _texts_of(numbers: Sequence[Any]) -> list[bytes]:
+    """Return numbers as texts; what is none stays none, or becomes empty."""
+    return all_octets(numbers) or [str(one).encode() if is_number(one) else b"" for one in numbers]
 
 
-def no_object(file: str, line: int) -> InputError:
-    """Return the error for a record that is not a JSON object."""
-    return InputError(
-        file, line, "no JSON object", "expected an object with a query and its documents"
-    )
+def no_object(file: str, line: int, key: str | None = None) -> InputError:
+    """Return the error for a record, or what is under a key, that is not a JSON object."""
+    if key is None:
+        fault, expected = "no JSON object", "expected an object with a query and its documents"
+    else:
+        fault = f"no object under {shown(key)}"
+        expected = 'expected {"query": {"document": number, …}, …} or an array of results'
+    return InputError(file, line, fault, expected)
 
 
-def lacking(
-    file: str, shape: Shape, record: Record, part: str, fault: str | None = None
-) -> MissingPartError:
+_LACKS = {
+    "list": "no list of documents",
+    "query": "no query id",
+    "doc": "a document without an id",
+}
+
+
+def lacking(file: str, shape: Shape, record: Record, part: str) -> MissingPartError:
     """Return the error for a record without a part, with its keys and how to map one."""
-    path = getattr(shape, part)
-    if part == "list" and (numbers := _listed_numbers(record.value)):
-        expected = 'expected {"query": ["document", …]}; for places, the ids that stand there'
-        return MissingPartError(file, record.line, f"lists numbers, not ids ({numbers})", expected)
-    if part == "doc" and isinstance(record.value, dict) and is_number(record.value.get("index")):
-        fault = "an index instead of an id"  # of Cohere, Jina and Voyage
-        expected = "expected the id of the document that stood there among those sent"
-        return MissingPartError(file, record.line, fault, expected)
+    path, value = getattr(shape, part), record.value
     advice = f"or {spell(f'map_{shape.kind}', f'{part}=…')}"
-    value, at = Path(path.removeprefix("@value|")).first(record.value, record.key)
-    if at and (part == "list" or not isinstance(value, str)):  # the key is there
+    inner, at = Path(path.removeprefix("@value|")).first(value, record.key)
+    if part == "list" and (numbers := _listed_numbers(value)):
+        fault = f"lists numbers, not ids ({numbers})"
+        expected = '{"query": ["document", …]}; for places, the ids that stand there'
+    elif part == "doc" and isinstance(value, dict) and is_number(value.get("index")):
+        fault = "an index instead of an id"  # of Cohere, Jina and Voyage
+        expected = "the id of the document that stood there among those sent"
+    elif at and (part == "list" or not isinstance(inner, str)):  # the key is there
+        fault = f"{_dotted(at)} is {kind_of(inner)}"
         what = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
-        expected = f"expected {what} there, {advice}"
-        return MissingPartError(file, record.line, f"{_dotted(at)} is {kind_of(value)}", expected)
-    keys = fields.shown_names(record.value) if isinstance(record.value, dict) else "no keys"
-    expected = f"one of {' '.join(_wanted_names(path)[: fields.MOST_NAMES])}, {advice}"
-    if shape.name == "recognised" and record.number > 1 and part in ("list", "query"):
-        expected = f"{part}={path}, as in the records before it"
-    return MissingPartError(
-        file,
-        record.line,
-        f"{fault or f'no {part}'} (keys: {keys})",
-        f"expected {expected}",
-    )
+        expected = f"{what} there, {advice}"
+    else:
+        keys = fields.shown_names(value) if isinstance(value, dict) else "no keys"
+        fault = f"{_LACKS.get(part, f'no {part}')} (keys: {keys})"
+        expected = f"one of {' '.join(_wanted_names(path)[: fields.MOST_NAMES])}, {advice}"
+        if shape.name == "recognised" and record.number > 1 and part in ("list", "query"):
+            expected = f"{part}={path}, as in the records before it"
+    return MissingPartError(file, record.line, fault, f"expected {expected}")
 
 
 def _listed_numbers(value: Any) -> str:
@@ -328,31 +317,30 @@ class ShapeReader:
         self._rank, self._scores = Path(shape.rank), Path(shape.scores)
         self._warned = False
         self._documents_at = shape.records + shape.list
+        self._origin = Origin(self._documents_at, ORDER)
         # The keys of the first record's score and rank, in files with one document per record.
         self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
-        # Whether lists can be read many at a time, and have been so far.
-        by_place = self._objects or shape.scores or "@number" in shape.score + shape.rank
-        self._alike = shape.repeated == "refused" and not by_place
+        # Whether lists can be read many at a time, and records have been so far.
+        by_place = shape.scores or "@number" in shape.score + shape.rank
+        self._alike = not shape.list or (shape.repeated == "refused" and not by_place)
         # Whether a record may have a query and a relevant document, and nothing else.
         self._pairs = not shape.list and shape.level == "<level>"
         # Whether numbers that are not read must agree with those that are.
         self._compares = shape.kind == "run" and not shape.says_order and not self._objects
 
     def read(self, records: Iterable[Record]) -> Iterator[DocumentColumns]:
-        """Yield the documents of each query; `InputError` with the keys of a record without any.
-
-        Records of one document each are read many at a time.
-        """
+        """Yield the documents of each query; `InputError` with the keys of a record without any."""
         records, number = iter(records), 1
-        while some := list(islice(records, 1 if self.shape.list else _RECORDS_AT_ONCE)):
+        many = _LISTS_AT_ONCE if self.shape.list else _RECORDS_AT_ONCE
+        while some := list(islice(records, many)):
             yield from self.read_together(Records.of(number, some))
             number += len(some)
 
     def read_together(self, records: Records) -> Iterator[DocumentColumns]:
         """Yield the documents of records: of all at once if they are alike, else one by one."""
         columns = None
-        if len(records.values) > 1 and (self._alike or not self.shape.list):
+        if self._alike and len(records.values) > 1:
             # Raised again with the line of the record, which documents of many lists do not have.
             with suppress(KeyTwiceError, *([InputError] if self.shape.list else [])):
                 columns = self._columns(records)
@@ -370,26 +358,45 @@ class ShapeReader:
             yield self._without_repeated(columns) if self.shape.repeated == "dropped" else columns
 
     def _columns(self, records: Records) -> DocumentColumns | None:
-        """Read records; None for several lists, unless all documents have the same keys."""
-        first, name, counts = records.record(0), "", [1] * len(records.values)
-        items, lines = Items.of(records.keys, records.values), records.lines
-        several = self.shape.list and len(counts) > 1
-        if self.shape.list:
-            names, keys, lists = zip(*map(self._entries, records.each()), strict=True)
-            name, counts = names[0], list(map(len, lists))
-            items = Items.of(*(list(chain.from_iterable(column)) for column in (keys, lists)))
-            lines = first.lines or list(chain.from_iterable(map(repeat, records.lines, counts)))
-        for record in () if items.layout or self.shape.list else records.each():
-            self._refuse(record)
-        queries = self._queries(records)
-        columns = self._numbered(first._replace(lines=lines), name, items)
-        if several and (items.layout is None or columns.origin.map == ORDER):
+        """Read records; None for several lists that have to be read one by one."""
+        name, counts, documents = self._listed(records)
+        queries = all_octets(records.at(self._query)[0]) if not self._query_inside else None
+        queries = queries or list(map(self._query_of, records.each()))
+        first = records.record(0)
+        ids, at = self._documents(documents, name)
+        values, by_rank, map_ = self._numbers(first, documents)
+        if self.shape.list and len(counts) > 1 and (documents.layout is None or map_ == ORDER):
             return None
+        if not self._documents_at:
+            find_column(self.shape, "level", list(first.value), self._file, first.line)
+            self._documents_at = at
         if records.number == 1:
-            alone = columns.documents[: counts[0] if self.shape.list else None]
-            self._refuse_fractions(first, alone)
-        run_id = self._run_of(records.record(-1))
-        return columns._replace(queries=queries, counts=counts, run_id=run_id)
+            self._refuse_fractions(first, ids[: counts[0] if self.shape.list else None])
+        others = self._others(documents.values, documents.layout, map_) if self._compares else {}
+        if self._compares and self.shape.list and map_ == ORDER:
+            others |= _lists_beside(first.value, len(ids))
+        if ids:  # an empty list has the origin of the lists before it
+            self._origin = Origin(self._documents_at, map_)
+        run_id, origin = self._run_of(records.record(-1)), self._origin
+        lines = list(documents.lines)
+        return DocumentColumns(queries, counts, lines, ids, values, run_id, by_rank, origin, others)
+
+    def _listed(self, records: Records) -> tuple[str, list[int], Records]:
+        """Return the name of the first list, the length of each, and the documents in them."""
+        if not self.shape.list:
+            for record in () if records.layout else records.each():
+                self._refuse(record)
+            return "", [1] * len(records.values), records
+        names, keys, values = zip(*map(self._entries, records.each()), strict=True)
+        counts = list(map(len, values))
+        lines = [
+            of.lines if len(of.lines) == count else [of.line] * count
+            for of, count in zip(records.each(), counts, strict=True)
+        ]
+        of_lines, of_keys, of_values = (
+            list(chain.from_iterable(of)) for of in (lines, keys, values)
+        )
+        return names[0], counts, Records(of_lines, of_values, of_keys)
 
     def _without_repeated(self, columns: DocumentColumns) -> DocumentColumns:
         """Keep the first of equal documents; two levels are refused later, as in every format."""
@@ -399,11 +406,6 @@ class ShapeReader:
             first.setdefault(pair, place)
         return columns.rows(list(first.values()))
 
-    def _queries(self, records: Records) -> list[bytes]:
-        layout = shared_keys(records.values)
-        queries = None if self._query_inside else self._query.octets(records.values, layout)
-        return queries or list(map(self._query_of, records.each()))
-
     def _run_of(self, record: Record) -> bytes:
         tag = None if self._objects else self._run.scalar(record.value)
         return b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
@@ -411,23 +413,9 @@ class ShapeReader:
     def _refuse(self, record: Record) -> None:
         """Refuse a record that is no object, and one with a key twice."""
         if not isinstance(record.value, dict | list):
-            raise self._no_object(record)
+            raise no_object(self._file, record.line, record.key)
         if isinstance(record.value, Repeated) and self.shape.list != "@value":
             raise key_twice(self._file, record.line, record.value.twice())
-
-    def _numbered(self, record: Record, name: str, items: Items) -> DocumentColumns:
-        """Return documents with their numbers, and without a query."""
-        documents = self._documents(record, name, items)
-        values, by_rank, map_ = self._numbers(record, items)
-        others = self._others(items.values, items.layout, map_)
-        others |= self._lists_beside(record.value, len(documents)) if map_ == ORDER else {}
-        if not self._documents_at:
-            find_column(self.shape, "level", list(record.value), self._file, record.line)
-            self._documents_at = _dotted_keys(self._doc, items)
-        as_many = len(record.lines) == len(documents)
-        lines = list(record.lines) if as_many else [record.line] * len(documents)
-        origin = Origin(self._documents_at, map_)
-        return DocumentColumns([], [], lines, documents, values, b"", by_rank, origin, others)
 
     def _entries(self, record: Record) -> tuple[str, Sequence[Any], Sequence[Any]]:
         """Return the name of the list of documents in a record, its keys and its values."""
@@ -444,8 +432,8 @@ class ShapeReader:
             by_place = self.shape.list[:1].isdigit()
             is_array = isinstance(value, list) and not by_place and not _listed_numbers(value)
             if self._objects or is_array:
-                raise self._no_object(record)
-            raise lacking(self._file, self.shape, record, "list", "no list of documents")
+                raise no_object(self._file, record.line, record.key)
+            raise lacking(self._file, self.shape, record, "list")
         return listed
 
     def _others(
@@ -457,7 +445,7 @@ class ShapeReader:
         """
         scored = path_of(map_) if part_of(map_) in fields.SCORE_PARTS.values() else None
         keys = layout or chain.from_iterable(item for item in documents if isinstance(item, dict))
-        names = tuple(islice(dict.fromkeys(keys), _MOST_KEYS)) if self._compares else ()
+        names = tuple(islice(dict.fromkeys(keys), _MOST_KEYS))
         may_order = fields.may_order(names, scored and scored.removeprefix(above))
         others: dict[str, list[bytes]] = {}
         for name in names:
@@ -469,47 +457,51 @@ class ShapeReader:
             values = [item.get(name) if isinstance(item, dict) else None for item in documents]
             if wraps and any(isinstance(value, dict) for value in values):
                 others |= self._others(values, None, map_, f"{path}.")
-            all_texts = all_octets(values) if orders and _decimal(values[0]) else None
-            if all_texts and b"n" in b"".join(all_texts).lower():  # nan, inf: no decimals
-                all_texts = None
-            if orders and any(texts := all_texts or list(map(_decimal, values))):
-                others[map_of(path)] = texts
+            if orders and any(map(is_number, values)):
+                others[map_of(path)] = _texts_of(values)
         return others
-
-    def _lists_beside(self, record: Any, count: int) -> dict[str, list[bytes]]:
-        """Return lists of as many scores beside a list of documents."""
-        beside = record.items() if isinstance(record, dict) and self.shape.list else ()
-        return {
-            f"scores={name}": list(map(_decimal, values))
-            for name, values in (beside if self._compares else ())
-            if isinstance(values, list) and len(values) == count and is_score(name)
-        }
 
     def _query_of(self, record: Record) -> bytes:
         value = self._query.scalar(record.value, record.key, record.number)
         if value is None:
-            value = self._query.any_value(record.value, record.key, record.number)
-            if value is None or isinstance(value, dict | list):
-                raise lacking(self._file, self.shape, record, "query", "no query id")
+            raise lacking(self._file, self.shape, record, "query")
         if len(several := dict.fromkeys(self._query_inside.scalars(record.value))) > 1:
             fault = f"one list of several queries ({fields.shown_names(map(str, several))})"
             expected = "expected a list for each query, or an array of its elements alone"
             raise InputError(self._file, record.line, fault, expected)
-        name: str | None = None
-        if not isinstance(value, str) and isinstance(record.value, dict) and not self.shape.records:
-            name = fields.find_one(self._file, record.line, list(record.value), fields.QUERY)
-        return octets_of(value, self._file, record.line, name or "query id")
+        return octets_of(value, self._file, record.line, "query id")
 
-    def _documents(self, record: Record, name: str, items: Items) -> list[bytes]:
-        documents = None
-        if self.shape.doc == "@key":
-            documents = all_octets(items.keys)
-        elif self.shape.doc != "@value" or not self._refuses_texts(name):
-            documents = self._doc.octets(items.values, items.layout)
-        return documents or [
-            self._document(record, record.line_of(number), name, *item)
-            for number, item in enumerate(items.pairs)
-        ]
+    def _documents(self, documents: Records, name: str) -> tuple[list[bytes], str]:
+        """Return the ids in a list of this name, and the path to the first one."""
+        values, keys = documents.at(self._doc)
+        ids = all_octets(values) or list(map(self._document, documents.each()))
+        # No map and no name says that texts are ids.
+        if "doc" not in self.shape.required and not name.endswith(("ids", "Ids")):
+            for place, item in enumerate(documents.values):
+                if item is values[place] and is_scalar(item):
+                    self._refuse_text(name, ids[place], documents.lines[place])
+        return ids, _path_to(keys)
+
+    def _document(self, document: Record) -> bytes:
+        value = self._doc.scalar(document.value, document.key)
+        if value is None:
+            if document.value is not None and not isinstance(document.value, bool | list):
+                raise lacking(self._file, self.shape, document, "doc")
+            value = document.value  # `octets_of` refuses it
+        return octets_of(value, self._file, document.line, "document id")
+
+    def _refuse_text(self, name: str, text: bytes, line: int) -> None:
+        """Refuse an element of a list that is a text, or an object as Python prints it."""
+        if fields.plain_name(name) not in fields.TEXTS and len(text.split()) == 1:
+            return
+        if re.match(rb"\w+(=|\(\w+=)", text):
+            fault = f"{name} lists objects as Python prints them ({shown(text)})"
+            expected = "expected JSON of each, such as its model_dump() or to_dict()"
+            raise InputError(self._file, line, fault, expected)
+        fault = f"{name} lists texts, not ids ({shown(text)})"
+        map_ = spell(f"map_{self.shape.kind}", "list=…, doc=…")
+        expected = f"expected ids of documents, or where to find them: {map_}"
+        raise MissingPartError(self._file, line, fault, expected)
 
     def _refuse_fractions(self, record: Record, documents: Sequence[bytes]) -> None:
         """Refuse ids that pandas wrote as 1.0 and 2.0, unless a map names them."""
@@ -520,64 +512,34 @@ class ShapeReader:
             expected = f"expected texts, or {spell('map_' + self.shape.kind, f'doc={path}')}"
             raise InputError(self._file, record.line, fault, expected)
 
-    def _refuses_texts(self, name: str) -> bool:
-        """Whether texts may stand where a list has ids: no map and no name says ids."""
-        return "doc" not in self.shape.required and not name.endswith(("ids", "Ids"))
-
-    def _document(self, record: Record, line: int, name: str, key: Any, item: Any) -> bytes:
-        value = self._doc.scalar(item, key)
-        if value is None and item is not None and not isinstance(item, bool | list):
-            record = record._replace(value=item, line=line)
-            raise lacking(self._file, self.shape, record, "doc", "a document without an id")
-        if value is None:
-            value = item  # `octets_of` refuses it
-        octets = octets_of(value, self._file, line, "document id")
-        if value is not item or not self._refuses_texts(name):
-            return octets
-        if fields.plain_name(name) in fields.TEXTS or len(octets.split()) != 1:
-            if re.match(rb"\w+(=|\(\w+=)", octets):
-                fault = f"{name} lists objects as Python prints them ({shown(octets)})"
-                expected = "expected JSON of each, such as its model_dump() or to_dict()"
-                raise InputError(self._file, line, fault, expected)
-            raise MissingPartError(
-                self._file,
-                line,
-                f"{name} lists texts, not ids ({shown(octets)})",
-                "expected ids of documents, or where to find them: "
-                f"{spell(f'map_{self.shape.kind}', 'list=…, doc=…')}",
-            )
-        return octets
-
-    def _numbers(self, record: Record, items: Items) -> _Numbers:
-        """Return the texts of the scores or levels of documents, and of their ranks."""
+    def _numbers(self, record: Record, documents: Records) -> _Numbers:
+        """Return the texts of the scores or levels of documents, or of their ranks."""
         if self.shape.kind == "run":
-            return self._scores_of(record, items)
-        levels = self._value.octets(items.values, items.layout)
-        if levels is None:
-            self._refuse_levels_beside(record, items)
-            levels = [
-                self._level(record, record.line_of(number), *item)
-                for number, item in enumerate(items.pairs)
-            ]
-        return levels, False, f"level={_dotted_keys(self._value, items)}"
+            return self._scores_of(record, documents)
+        values, keys = documents.at(self._value)
+        if set(keys) <= {None}:
+            self._refuse_levels_beside(record, len(keys))
+        levels = all_octets(values) or list(map(self._level, documents.each()))
+        return levels, False, f"level={_path_to(keys)}"
 
-    def _refuse_levels_beside(self, record: Record, items: Items) -> None:
+    def _refuse_levels_beside(self, record: Record, count: int) -> None:
         """Refuse a list of levels beside a list of ids, all of which would have level 1."""
         if self.shape.required or not self.shape.list or not isinstance(record.value, dict):
             return
         for name, values in record.value.items():
             plain = fields.plain_name(name)
             of_levels = plain in fields.LEVEL or plain.removesuffix("s") in fields.LEVEL
-            if not (of_levels and isinstance(values, list) and len(values) == len(items.values)):
+            if not (of_levels and isinstance(values, list) and len(values) == count):
                 continue
-            if any(v is False or _decimal(v) not in (b"", b"1", b"1.0") for v in values):
+            if any(v is False or (is_number(v) and float(v) != 1) for v in values):
                 fault = f"{shown(name)} is a list of levels beside the documents"
                 expected = 'expected each level with its document: {"doc_id": …, "level": …}'
                 raise InputError(self._file, record.line, fault, expected)
 
-    def _level(self, record: Record, line: int, key: Any, item: Any) -> bytes:
+    def _level(self, document: Record) -> bytes:
         if not self.shape.level:
             return b"1"
+        item, key = document.value, document.key
         value = self._value.any_value(item, key)
         if value is None and self.shape.level != "@value":
             bare = self._value.first(item, key)[1] is None and (
@@ -586,111 +548,91 @@ class ShapeReader:
             )
             if "level" not in self.shape.required and (bare or not isinstance(item, dict)):
                 return b"1"  # an id in a list of relevant documents, or no level in a map
-            raise lacking(self._file, self.shape, record._replace(value=item, line=line), "level")
+            raise lacking(self._file, self.shape, document, "level")
         if isinstance(value, bool):
             return b"1" if value else b"0"
-        return octets_of(value, self._file, line, "a document's number")
+        return octets_of(value, self._file, document.line, "a document's number")
 
-    def _scores_of(self, record: Record, items: Items) -> _Numbers:
-        file, line = self._file, record.line
-        beside = self._scores.listed(record.value) if self._scores else None
-        if beside is None and "scores" in self.shape.required:
+    def _scores_of(self, record: Record, documents: Records) -> _Numbers:
+        file, count = self._file, len(documents.values)
+        values, keys = documents.at(self._value)
+        if self._scores and (beside := self._scores.listed(record.value)) is not None:
+            name, _, values = beside
+            keys = [(name,)] * len(values)
+            if len(values) != count:
+                fault = f"{len(values)} scores for {count} documents"
+                raise InputError(file, record.line, fault, "expected a score for each")
+            map_ = f"scores={self._scores.text}"
+        elif "scores" in self.shape.required:
             raise lacking(file, self.shape, record, "scores")
-        if beside is not None:
-            if len(beside[1]) != len(items.values):
-                fault = f"{len(beside[1])} scores for {len(items.values)} documents"
-                raise InputError(file, line, fault, "expected a score for each")
-            values = beside[2]
-            keys = [None if value is None else () for value in values]
-            scores = self._texts(record, values, keys, "score") if values else []
         else:
-            scores = self._all_or_none(record, self._value, items, "score")
-        ranks: list[bytes] = []
+            map_ = self.shape.score_map(_path_to(keys))
+        scores, ranks = self._texts(documents, values, keys, "score"), list[bytes]()
         if not scores or "rank" in self.shape.required:
-            ranks = self._all_or_none(record, self._rank, items, "rank")
+            values, keys = documents.at(self._rank)
+            ranks = self._texts(documents, values, keys, "rank")
         for part, texts in (("score", scores), ("rank", ranks)):
-            if part in self.shape.required and items.values and not texts:
-                raise lacking(file, self.shape, record._replace(value=items.values[0]), part)
-        if beside is not None:
-            return scores, False, f"scores={self._scores.text}"
+            if part in self.shape.required and count and not texts:
+                raise lacking(file, self.shape, documents.record(0), part)
         if scores:
-            return scores, False, self.shape.score_map(_dotted_keys(self._value, items))
+            return scores, False, map_
         if ranks:
-            lines = map(record.line_of, range(len(ranks)))
-            descents = [descending(file, at, rank) for at, rank in zip(lines, ranks, strict=True)]
-            return descents, True, f"rank={_dotted_keys(self._rank, items)}"
+            of_lines = zip(documents.lines, ranks, strict=True)
+            descents = [descending(file, line, rank) for line, rank in of_lines]
+            return descents, True, f"rank={_path_to(keys)}"
         if not self.shape.list and not self._warned:
             names = list(record.value) if isinstance(record.value, dict) else []
             warn_of_order(file, names, self.shape)
             self._warned = True
-        places = range(begin := self._begin(record), begin + len(items.values))
+        places = range(documents.number, documents.number + count)
         return [b"-%d" % place for place in places], bool(self.shape.list), ORDER
 
-    def _begin(self, record: Record) -> int:
-        """Return the number of the first document: its place in a list, or its record's."""
-        return 1 if self.shape.list else record.number
-
-    def _all_or_none(self, record: Record, path: Path, items: Items, what: str) -> list[bytes]:
-        """Return the scores or ranks of documents, all under the same keys; [] without any."""
-        layout = items.layout
-        if not items.values:
-            return []
-        path.first(items.values[0])
-        name = path.name_in(layout)
-        keys: Keys | None = None if path.lacks(layout) else () if name is None else (name,)
-        texts = path.octets(items.values, layout) if keys is not None else []
-        if texts is not None:
-            self._refuse_some(record, [keys], what)
-            return texts
-        numbers = [
-            path.first(item, key, number)
-            for number, (key, item) in enumerate(items.pairs, self._begin(record))
-        ]
-        return self._texts(
-            record,
-            [value for value, _ in numbers],
-            # In a list, null says that there is none.
-            [None if value is None and of and self.shape.list else of for value, of in numbers],
-            what,
-        )
-
     def _texts(
-        self, record: Record, values: Sequence[Any], keys: Sequence[Keys | None], what: str
+        self,
+        documents: Records,
+        values: Sequence[Any],
+        keys: Sequence[Keys | None],
+        what: str,
     ) -> list[bytes]:
-        """Return the texts of values under keys; [] if there are none."""
-        if self._refuse_some(record, keys, what) is None:
-            return []
-        return all_octets(values) or [
-            octets_of(value, self._file, record.line_of(place), what)
-            for place, value in enumerate(values)
-        ]
+        """Return the texts of scores or ranks; [] without any.
 
-    def _refuse_some(self, record: Record, keys: Sequence[Keys | None], what: str) -> Keys | None:
-        """Return the keys of the first number, None without one.
-
-        `InputError` if another document has none or others: the rest could not be ranked.
+        `InputError` if a document has none, or under other keys than the first one: the rest could
+        not be ranked.
         """
-
-        def name_of(of: Keys | None) -> str:
-            return f"no {what}" if of is None else f"a {what} under {_dotted(of or ('@value',))}"
-
+        if self.shape.list and None in values:  # null says that there is none
+            keys = [
+                None if value is None and of else of for value, of in zip(values, keys, strict=True)
+            ]
+        if not keys:
+            return []
         first = keys[0] if self.shape.list else self._first_keys.setdefault(what, keys[0])
         for place, other in enumerate(keys):
             if other != first:
-                number = place + self._begin(record)
-                fault = f"document {number} has {name_of(other)}, the first one {name_of(first)}"
-                expected = f"expected a {what} for all or for none, under one key"
-                expected += f"; {spell('map_run', ORDER)} takes the order of the file" * (
-                    what == "score"
+                of, of_first = (
+                    f"no {what}" if of is None else f"a {what} under {_dotted(of or ('@value',))}"
+                    for of in (other, first)
                 )
-                raise InputError(self._file, record.line_of(place), fault, expected)
-        return first
+                number = documents.number + place
+                fault = f"document {number} has {of}, the first one {of_first}"
+                expected = f"expected a {what} for all or for none, under one key"
+                if what == "score":
+                    expected += f"; {spell('map_run', ORDER)} takes the order of the file"
+                raise InputError(self._file, documents.lines[place], fault, expected)
+        if first is None:
+            return []
+        return all_octets(values) or [
+            octets_of(value, self._file, line, what)
+            for value, line in zip(values, documents.lines, strict=True)
+        ]
 
-    def _no_object(self, record: Record) -> InputError:
-        if record.key is None:
-            return no_object(self._file, record.line)
-        expected = 'expected {"query": {"document": number, …}, …} or an array of results'
-        return InputError(self._file, record.line, f"no object under {shown(record.key)}", expected)
+
+def _lists_beside(record: Any, count: int) -> dict[str, list[bytes]]:
+    """Return lists of as many scores beside a list of documents."""
+    return {
+        f"scores={name}": _texts_of(values)
+        for name, values in (record.items() if isinstance(record, dict) else ())
+        if isinstance(values, list) and len(values) == count and is_score(name)
+    }
 
 
 def _unsettled_parts(readings: Sequence[Recognition]) -> str:
