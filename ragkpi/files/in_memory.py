@@ -46,7 +46,8 @@ from ragkpi.files.trec import (
 from ragkpi.wording import decoded, named, octets
 
 _IDS_AT_ONCE = 1 << 16
-_DEEPEST = 3  # objects in a document
+_DEEPEST = 5  # objects in a document
+_LISTS = (list, tuple, set, frozenset, np.ndarray)
 ROWS_OF_BLOCK = 1 << 14  # of a mapping
 # By length of row, the positions of query, document and number.
 _ROWS: Mapping[Kind, Mapping[int, Sequence[int]]] = {
@@ -219,7 +220,7 @@ def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
 
     A list may also be a field of its own, as in ``{"documents": […]}`` of Haystack's retrievers.
     """
-    lists = (list, tuple, np.ndarray, *((set, frozenset) if what == "qrels" else ()))
+    lists = _LISTS if what == "qrels" else (list, tuple, np.ndarray)
     if not isinstance(data, Mapping):
         return None
     if not any(isinstance(_first_value(of), lists) and len(of) for of in data.values()):
@@ -227,40 +228,33 @@ def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
     return {decoded(octets(query)): _parsed(of, what) for query, of in data.items()}
 
 
-def _parsed(of: Any, what: Kind) -> Any:
-    """Return documents, or an object with lists of them, as parsed JSON."""
-    if isinstance(of, Mapping):
-        return {str(name): _parsed(value, what) for name, value in of.items()}
-    if isinstance(of, list | tuple | set | frozenset | np.ndarray):
-        return [_document(one, "score" if what == "run" else "level") for one in of]
-    return _plain(of)
-
-
 def _first_value(of: Any) -> Any:
     return next(iter(of.values()), None) if isinstance(of, Mapping) else of
 
 
-def _document(one: Any, number: str) -> Any:
-    """Return a document as parsed JSON, also of a pair of a document and its number."""
-    if not isinstance(one, tuple | list):
-        return _plain(one)
-    pair = len(one) == 2 and isinstance(one[1], int | float | np.number)
-    if pair and not isinstance(one[0], float):  # in Chroma's lists of lists, two scores are none
-        return {"document": _plain(one[0]), number: float(one[1])}
-    return list(map(_plain, one))
+def _parsed(value: Any, what: Kind, depth: int = 0) -> Any:
+    """Return what a query has as parsed JSON: objects by their attributes, without their lists.
 
-
-def _plain(value: Any, depth: int = 0) -> Any:
-    """Return a value as parsed JSON: objects by their attributes, without their lists."""
+    The depth of a document is 2, in a list or in a list of a record. A pair is one, too.
+    """
     if isinstance(value, bytes):
         return decoded(value)
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, str | int | float):
         return value
+    if isinstance(value, _LISTS):
+        inside = [_parsed(one, what, max(depth, 1) + 1) for one in value]
+        pair = depth == 2 and len(inside) == 2 and isinstance(inside[1], int | float)
+        if pair and not isinstance(inside[0], float):  # in Chroma's lists, two scores are none
+            return {"document": inside[0], "score" if what == "run" else "level": float(inside[1])}
+        return inside
     inner = value if isinstance(value, Mapping) else getattr(value, "__dict__", {})
-    names = [name for name, of in inner.items() if not isinstance(of, list | tuple)]
-    return {str(name): _plain(inner[name], depth + 1) for name in names if depth < _DEEPEST}
+    return {
+        str(name): _parsed(of, what, depth + 1)
+        for name, of in inner.items()
+        if depth < _DEEPEST and not (depth >= 2 and isinstance(of, _LISTS))
+    }
 
 
 def _document_columns(

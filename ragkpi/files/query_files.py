@@ -266,9 +266,9 @@ def texts_of_run(path: str) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
             if not listed or not isinstance(record[listed], list):
                 continue
             query = record.get("query", record)
-            for values in (query, record):
-                if isinstance(values, dict):
-                    _keep(queries, {**record, **values} if values is query else values, QUERY)
+            if isinstance(query, dict):
+                _keep(queries, {**record, **query}, QUERY)
+            _keep(queries, record, QUERY)
             if isinstance(query, str):
                 _keep(queries, {**record, "text": query}, QUERY[:-1])
             for item in record[listed]:
