@@ -3,14 +3,16 @@
 import io
 import math
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import DataError, InputError
+from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
-from ragkpi.files.writing import Ranking, Rankings
+from ragkpi.files.trec import Ranking, RunColumns
 from ragkpi.questions.convert.function import Conversion
 from tests.slow_reference import writing
 from tests.tries import TRIES
@@ -196,13 +198,24 @@ def test_rankings_are_written_as_their_rows(rankings, run_id, name):
     ]
     out = io.BytesIO()
     try:
-        FILE_FORMATS["run"][name].writers["run"]([Rankings.of(made, run_id)], out)
+        FILE_FORMATS["run"][name].writers["run"]([columns_of(made, run_id)], out)
     except DataError:
         ids = [run_id, *(id_ for ranking in made for id_ in (ranking.query, *ranking.documents))]
         assert name in ("trec", "csv")
         assert any(b"\0" in id_ or (name == "trec" and no_word(id_)) for id_ in ids)
         return
     assert out.getvalue() == slowly(made, run_id)
+
+
+def columns_of(rankings, run_id):
+    documents = [id_ for ranking in rankings for id_ in ranking.documents]
+    return RunColumns.of_rankings(
+        Tokens.from_strings([ranking.query for ranking in rankings]),
+        np.cumsum([0, *(len(ranking.documents) for ranking in rankings)]),
+        Tokens.from_strings(documents),
+        np.array([score for ranking in rankings for score in ranking.scores], dtype=np.float64),
+        run_id,
+    )
 
 
 def no_word(id_):

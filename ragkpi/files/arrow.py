@@ -37,7 +37,6 @@ from ragkpi.files.trec import (
     run_columns,
     run_id_of,
 )
-from ragkpi.files.writing import Rankings
 
 # A level may be true or false, a number not; others are NaN where there is none.
 ColumnUse = Literal["ids", "number", "level", "other"]
@@ -334,7 +333,7 @@ def _write(
         file.truncate()
 
 
-def _batches(rankings: Iterable[Rankings]) -> Iterator[Sequence[Sequence[Any]]]:
+def _batches(rankings: Iterable[RunColumns]) -> Iterator[Sequence[Sequence[Any]]]:
     for block in rankings:
         run_ids = Tokens.repeated(block.run_id, len(block.score))
         columns: list[Any] = [block.query_of_rows(), block.document, block.ranks(), block.score]
@@ -344,7 +343,7 @@ def _batches(rankings: Iterable[Rankings]) -> Iterator[Sequence[Sequence[Any]]]:
 _WRITTEN_IDS = {"query_id": "", "doc_id": ""}
 
 
-def _write_run(rankings: Iterable[Rankings], file: BinaryIO, kind: str) -> None:
+def _write_run(rankings: Iterable[RunColumns], file: BinaryIO, kind: str) -> None:
     columns = {**_WRITTEN_IDS, "rank": "int64", "score": "float64", "run_id": ""}
     _write(columns, partial(_batches, rankings), file, kind)
 

@@ -115,14 +115,13 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
     line = _first_line(head)
     if name == "trec":
         return "qrels" if _is_trec_qrels(line.split()) else "run"
-    if name in ("tsv", "csv"):
-        names = _names(re.split(rb"[\t,;|]", line))
-        beir = names == ["query_id", "corpus_id", "score"]
-        return "qrels" if beir or set(names) & set(fields.LEVEL[:-1]) else "run"
-    if name in ("json", "jsonl"):
-        keys = {fields.plain_name(key.decode()) for key in re.findall(rb'"([\w-]+)"\s*:', line)}
-        return "qrels" if keys & {*fields.LEVEL[:-1], *fields.JUDGED, "answer_pids"} else "run"
-    return "run"
+    if name in _MAGIC.values():
+        return "run"
+    of_json = name in ("json", "jsonl")
+    words = re.findall(rb'"([\w-]+)"\s*:', line) if of_json else re.split(rb"[\t,;|]", line)
+    names = _names(words)
+    beir = names == ["query_id", "corpus_id", "score"]
+    return "qrels" if beir or {*fields.LEVEL[:-1], *fields.JUDGED} & set(names) else "run"
 
 
 def _recognise(

@@ -197,16 +197,14 @@ def read_qrels_preferences(path: str) -> PreferenceColumns:
 
 
 _LINE = LineShape(("query", "document", "gain"))
-_JSON = b'{["'  # the first byte of JSON
 
 
 def read_gains(path: str) -> QrelsColumns:
     """Read lines of query, document and gain, or any format of qrels."""
     with Source(path) as source:
-        line = source.peek(HEAD_LENGTH).lstrip().split(b"\n", 1)[0]
-        words = line.split()
-        if line[:1] in _JSON or b"," in line or len(words) != 3 or not is_number(words[2]):
-            reader = reader_of("qrels", source)
+        reader = reader_of("qrels", source)
+        words = source.peek(HEAD_LENGTH).lstrip().split(b"\n", 1)[0].split()
+        if reader.name != "trec" or len(words) != 3 or not is_number(words[2]):
             return qrels_of(source, "gains") if reader.name == "trec" else reader.read(source)
         table = table_of(source, _LINE)
         query, document, text = map(table.column, range(3))
@@ -289,7 +287,7 @@ def _keep(texts: dict[bytes, Text], values: Mapping[str, Any], names: Iterable[s
 def _ids_and_texts(path: str) -> Iterator[tuple[bytes, str]]:
     with Source(path) as source:
         layout = recognise_layout(head := source.peek(HEAD_LENGTH))
-        names = head.split(b"\n", 1)[0].decode("utf-8-sig", "replace").strip().split(",")
+        names = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().split(",")
         if layout == "tsv" or (layout == "csv" and find(names, _ID) is None):
             yield from _of_lines(source)
             return

@@ -92,7 +92,7 @@ class Sieve(NamedTuple):
                     excluded += 1
                 else:
                     rows.append(row)
-            kept = _with_rows(block, np.array(rows, dtype=np.int64))
+            kept = block.kept(np.array(rows, dtype=np.int64))
             if self.fold is not None:
                 ids = [self.fold.parent(documents[row]) for row in rows]
                 kept = kept._replace(document=Tokens.from_strings(ids))
@@ -135,7 +135,7 @@ class Sieve(NamedTuple):
             before += len(block.score)
             if self.fold is not None:
                 first = block.document.first_rows(block.group())
-                block = _with_rows(block, _best_rows(first, block.score))
+                block = block.kept(_best_rows(first, block.score))
             after += len(block.score)
             yield block
         self._note_folded(file, before, after)
@@ -172,11 +172,6 @@ class Sieve(NamedTuple):
             line=columns.line[rows],
             gain=None if columns.gain is None else columns.gain[rows],
         )
-
-
-def _with_rows(block: RunColumns, rows: IntArray) -> RunColumns:
-    """Keep some rows, in ascending order; a query that loses all rows stays, empty."""
-    return block.with_rows(rows, np.searchsorted(rows, block.starts))
 
 
 def _best_rows(document: IntArray, worth: IntArray | FloatArray) -> IntArray:

@@ -9,6 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ from ragkpi.files.lines import (
     blocks,
     refuse_invalid,
     scan,
+    spans,
     table_of,
 )
 from ragkpi.files.opening import Source
@@ -109,6 +111,14 @@ def layout_of_words(names: Sequence[str]) -> RunLayout:
     return RunLayout("query", "document", number, origin=origin, others=dict(others))
 
 
+class Ranking(NamedTuple):
+    """The documents of one query, best first, with their scores."""
+
+    query: bytes
+    documents: list[bytes]
+    scores: list[float]
+
+
 class RunColumns(NamedTuple):
     """Lines of a run as columns of n rows, in file order, grouped by query."""
 
@@ -124,8 +134,36 @@ class RunColumns(NamedTuple):
     # Numbers of the documents that are not read, by the map that would read them; NaN for none.
     others: Mapping[str, FloatArray] = NONE
 
+    @classmethod
+    def of_rankings(
+        cls, query: Tokens, starts: IntArray, document: Tokens, score: FloatArray, run_id: bytes
+    ) -> RunColumns:
+        """Return rankings, best first, that are to be written."""
+        row = np.arange(len(score))
+        return cls("", query, starts, document, score, row + 1, run_id, row < 0)
+
     def group(self) -> IntArray:
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
+
+    def query_of_rows(self) -> Tokens:
+        return self.query.take(self.group())
+
+    def ranks(self) -> IntArray:
+        """Return the place of each row among those of its query, from 1."""
+        return np.arange(1, len(self.score) + 1) - self.starts[self.group()]
+
+    def each(self) -> Iterator[Ranking]:
+        documents, scores = self.document.tolist(), self.score.tolist()
+        for query, (start, end) in zip(self.query, pairwise(self.starts.tolist()), strict=True):
+            yield Ranking(query, documents[start:end], scores[start:end])
+
+    def pieces(self, most: int = 1 << 16) -> Iterator[RunColumns]:
+        """Yield pieces of at most `most` rows, or of one query with more."""
+        return (self.groups(*bounds) for bounds in spans(self.starts, most))
+
+    def kept(self, rows: IntArray) -> RunColumns:
+        """Keep some rows, in ascending order; a query that loses all rows stays, empty."""
+        return self.with_rows(rows, np.searchsorted(rows, self.starts))
 
     @classmethod
     def joined(cls, parts: list[RunColumns]) -> RunColumns:

@@ -7,79 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from math import isinf
 from typing import BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import FloatArray
 from ragkpi.errors import DataError
 from ragkpi.files.json_text import text_of, written
-from ragkpi.files.lines import Tokens, spans
-from ragkpi.files.trec import QrelsColumns
+from ragkpi.files.lines import Tokens
+from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.interface import spell
 from ragkpi.wording import shown
-
-
-class Ranking(NamedTuple):
-    """The documents of one query, best first, with their scores."""
-
-    query: bytes
-    documents: list[bytes]
-    scores: list[float]
-
-
-class Rankings(NamedTuple):
-    """The documents of G queries as n rows, best first for each query."""
-
-    query: Tokens  # (G,)
-    starts: IntArray  # (G+1,), query g has the rows starts[g]:starts[g + 1], perhaps none
-    document: Tokens
-    score: FloatArray
-    run_id: bytes = b"run"
-
-    @classmethod
-    def of(cls, rankings: Iterable[Ranking], run_id: bytes) -> Rankings:
-        listed = list(rankings)
-        return cls(
-            Tokens.from_strings([ranking.query for ranking in listed]),
-            np.cumsum([0, *(len(ranking.documents) for ranking in listed)]),
-            Tokens.from_strings([id_ for ranking in listed for id_ in ranking.documents]),
-            np.array([score for ranking in listed for score in ranking.scores], dtype=np.float64),
-            run_id,
-        )
-
-    def each(self) -> Iterator[Ranking]:
-        documents, scores = self.document.tolist(), self.score.tolist()
-        for query, (start, end) in zip(self.query, pairwise(self.starts.tolist()), strict=True):
-            yield Ranking(query, documents[start:end], scores[start:end])
-
-    def query_of_rows(self) -> Tokens:
-        return self.query.take(np.repeat(np.arange(len(self.query)), np.diff(self.starts)))
-
-    def ranks(self) -> IntArray:
-        """Return the rank of each row, from 1."""
-        return np.arange(1, len(self.score) + 1) - np.repeat(self.starts[:-1], np.diff(self.starts))
-
-    def cut(self, depth: int) -> Rankings:
-        """Keep the first documents of each query."""
-        kept = self.ranks() <= depth
-        starts = np.append(0, np.cumsum(np.minimum(np.diff(self.starts), depth)))
-        document, score = self.document.take(kept), self.score[kept]
-        return self._replace(starts=starts, document=document, score=score)
-
-    def pieces(self, most: int = 1 << 16) -> Iterator[Rankings]:
-        """Yield pieces of at most `most` rows, or of one query with more."""
-        for first, last in spans(self.starts, most):
-            rows = slice(int(self.starts[first]), int(self.starts[last]))
-            yield self._replace(
-                query=self.query.take(slice(first, last)),
-                starts=self.starts[first : last + 1] - rows.start,
-                document=self.document.take(rows),
-                score=self.score[rows],
-            )
-
 
 _NO_WORDS = b" \t\n\r\v\f\0"  # bytes that words exclude
 # Bytes that a JSON string may escape.
@@ -98,7 +37,7 @@ def _decimals(numbers: Iterable[float]) -> Tokens:
     return Tokens(text, np.append(1, commas + 2), np.append(commas, len(text) - 1))
 
 
-def _ranks(block: Rankings) -> Tokens:
+def _ranks(block: RunColumns) -> Tokens:
     """Write the rank of each row; all queries share the text of a rank."""
     ranks = block.ranks()
     return _decimals(range(int(ranks.max(initial=0)) + 1)).take(ranks)
@@ -118,7 +57,7 @@ def _rows(count: int, *columns: WrittenColumn) -> bytes:
     return texts.take(np.arange(len(texts)).reshape(-1, count).T.ravel()).text()
 
 
-def _lines(block: Rankings, behind_query: bytes, separator: bytes, end: bytes) -> bytes:
+def _lines(block: RunColumns, behind_query: bytes, separator: bytes, end: bytes) -> bytes:
     """Write lines of query, document, rank and score."""
     ids = block.query_of_rows(), behind_query, block.document, separator
     return _rows(len(block.score), *ids, _ranks(block), separator, block.score, end)
@@ -131,11 +70,11 @@ def _are_plain(ids: Tokens, odd: bytes) -> bool:
 
 
 def _spelled(
-    rankings: Rankings,
+    rankings: RunColumns,
     odd: bytes,
     spell: Callable[[bytes], bytes],
     spell_query: Callable[[bytes], bytes] | None = None,
-) -> Rankings:
+) -> RunColumns:
     """Return rankings in which `spell` replaces ids with odd bytes, in row order.
 
     The first id that `spell` refuses raises an error.
@@ -155,7 +94,7 @@ def _spelled(
     )
 
 
-def _words(rankings: Rankings) -> Rankings:
+def _words(rankings: RunColumns) -> RunColumns:
     """Return rankings unchanged; errors as in `first_word` and `one_word`."""
     odd = _NO_WORDS
     empty = any((ids.start == ids.end).any() for ids in (rankings.query, rankings.document))
@@ -164,7 +103,7 @@ def _words(rankings: Rankings) -> Rankings:
     return _spelled(rankings, odd, one_word, first_word)
 
 
-def write_trec(rankings: Iterable[Rankings], file: BinaryIO) -> None:
+def write_trec(rankings: Iterable[RunColumns], file: BinaryIO) -> None:
     """Write `query Q0 document rank score run_id`; scores read back as the same doubles."""
     for block in map(_words, rankings):
         end = b" " + one_word(block.run_id) + b"\n"
@@ -223,7 +162,7 @@ _TABS = _Delimiting("TSV", b"\t", b"\t\n\r\0", b"")
 _COMMAS = _Delimiting("CSV", b",", b"\0", b'",\n\r')
 
 
-def _write_table(rankings: Iterable[Rankings], file: BinaryIO, writing: _Delimiting) -> None:
+def _write_table(rankings: Iterable[RunColumns], file: BinaryIO, writing: _Delimiting) -> None:
     comma = writing.separator
     file.write(writing.line([b"query_id", b"doc_id", b"rank", b"score", b"run_id"]))
     for rows in rankings:
@@ -242,7 +181,7 @@ def _write_qrels_table(
         file.write(writing.line([query, document, b"%d" % level]))
 
 
-def write_msmarco(rankings: Iterable[Rankings], file: BinaryIO) -> None:
+def write_msmarco(rankings: Iterable[RunColumns], file: BinaryIO) -> None:
     """Write `query document rank`, without scores; equal scores keep their order."""
     for block in map(_words, rankings):
         columns = block.query_of_rows(), b"\t", block.document, b"\t", _ranks(block), b"\n"
@@ -258,7 +197,7 @@ write_beir_qrels = partial(
 )
 
 
-def write_json_lines(rankings: Iterable[Rankings], file: BinaryIO) -> None:
+def write_json_lines(rankings: Iterable[RunColumns], file: BinaryIO) -> None:
     """Write a line per query: ``{"qid", "run_id", "candidates": [{"docid", "score"}, …]}``."""
     for block in rankings:
         system = b'", "run_id": ' + written(text_of(block.run_id)) + b', "candidates": ['
@@ -269,7 +208,7 @@ def write_json_lines(rankings: Iterable[Rankings], file: BinaryIO) -> None:
 
 
 def _listed(
-    rankings: Rankings, begin: bytes, between: bytes, end: bytes
+    rankings: RunColumns, begin: bytes, between: bytes, end: bytes
 ) -> Iterator[tuple[bytes, bytes]]:
     """Yield the id of each query, and its documents with scores, as JSON."""
     block = _spelled(rankings, _ESCAPED, lambda id_: written(text_of(id_))[1:-1])
@@ -297,7 +236,7 @@ def write_json_qrels_lines(qrels: QrelsColumns, file: BinaryIO) -> None:
         file.write(written(record) + b"\n")
 
 
-def write_json_document(rankings: Iterable[Rankings], file: BinaryIO) -> None:
+def write_json_document(rankings: Iterable[RunColumns], file: BinaryIO) -> None:
     """Write ``{query: {document: score}}``, a line per query."""
     queries = (
         (b'"%b"' % query, documents)

@@ -27,7 +27,6 @@ from ragkpi.files.lines import (
 from ragkpi.files.opening import Source
 from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import RunColumns, no_results, ranked, whole_queries
-from ragkpi.files.writing import Rankings
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
@@ -384,10 +383,10 @@ class CheckedFile:
         )
 
 
-def mended(blocks: Iterable[QueryBlock], depth: int | None, run_id: bytes) -> Iterator[Rankings]:
+def mended(blocks: Iterable[QueryBlock], depth: int | None, run_id: bytes) -> Iterator[RunColumns]:
     """Yield queries by first appearance, with each document once, by score and id."""
     for block in (block.distinct for block in blocks):
         query = Tokens.from_strings(block.queries)
         score = block.score[block.order]
-        rankings = Rankings(query, block.starts, block.ranked, score, run_id)
-        yield rankings if depth is None else rankings.cut(depth)
+        run = RunColumns.of_rankings(query, block.starts, block.ranked, score, run_id)
+        yield run if depth is None else run.kept(np.flatnonzero(run.ranks() <= depth))

@@ -22,8 +22,7 @@ from ragkpi.files.registry import (
     kind_of_format,
     written_formats,
 )
-from ragkpi.files.trec import no_results
-from ragkpi.files.writing import Ranking, Rankings
+from ragkpi.files.trec import Ranking, RunColumns, no_results
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import AnyQrels, HowRead, one_of, readings_of
 from ragkpi.library.call import qrels_of
@@ -81,7 +80,7 @@ class Conversion:
         self._held = True
         return (ranking for block in self for ranking in block.each())
 
-    def __iter__(self) -> Iterator[Rankings]:
+    def __iter__(self) -> Iterator[RunColumns]:
         """Read a run from its start; yield complete rankings, with the run id up to there."""
         self._source.restart()
         run = kernel.Run(
@@ -103,7 +102,7 @@ class Conversion:
             self._left_out = end["left_out"]
             yield from self._complete(run, run_id)
 
-    def _complete(self, run: kernel.Run, run_id: bytes) -> Iterator[Rankings]:
+    def _complete(self, run: kernel.Run, run_id: bytes) -> Iterator[RunColumns]:
         """Take the complete rankings out of the kernel."""
         names = run.take_names()
         sizes = np.frombuffer(names["size"], np.int64)
@@ -114,7 +113,7 @@ class Conversion:
         score = np.frombuffer(names["score"], np.float64)
         starts = np.append(0, np.cumsum(sizes))
         query = Tokens.from_strings(queries)
-        yield from Rankings(query, starts, document, score, run_id).pieces()
+        yield from RunColumns.of_rankings(query, starts, document, score, run_id).pieces()
 
 
 @overload
