@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import itertools
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
@@ -67,15 +66,13 @@ class _DelimitedFile:
             yield number, record
 
     def run(self, layout: RunLayout) -> Iterator[RunColumns]:
-        for lines in self._lines(_RECORDS_AT_ONCE):
+        for lines in self._lines():
             yield columns_of_lines(self.file, lines, self.names, layout)
 
     def qrels(self, ids: Sequence[str], level: str | None) -> QrelsColumns:
-        if texts := list(self._blocks):
-            self._blocks = iter([texts[0]._replace(text=b"".join(block.text for block in texts))])
-        lines = next(self._lines(sys.maxsize), None)
-        if lines is None:
+        if not (parts := list(self._lines())):
             return collect_qrels(self.file, ())
+        lines = LineColumns.joined(parts)
         query, document = (lines.column(self.names.index(name)) for name in ids)
         text = Tokens.repeated(b"1", len(lines))
         text = text if level is None else lines.column(self.names.index(level))
@@ -97,9 +94,7 @@ class _DelimitedFile:
             if not number:
                 continue
             if self._separator == b"," and b"," not in line:
-                self._separator = (
-                    max(b";", b"|", key=line.count) if line.count(b";") + line.count(b"|") else b","
-                )
+                self._separator = max(b",", b";", b"|", key=line.count)
             split = split_values(self.file, [(number, line)], self._separator)
             _, words = next(split)
             numbers = [str(place) for place in range(1, len(words) + 1)]
@@ -120,10 +115,10 @@ class _DelimitedFile:
             return names, header or 1, rest
         raise InputError(self.file, None, "is empty", "expected a line of column names")
 
-    def _lines(self, most: int) -> Iterator[LineColumns]:
+    def _lines(self) -> Iterator[LineColumns]:
         """Yield the columns of each block that has lines.
 
-        From the first quote inside a value on, CSV is read by record, `most` at a time.
+        From the first quote inside a value on, CSV is read by record.
         """
         for block in self._blocks:
             lines, wrong = split_lines(block, len(self.names), self._separator[0])
@@ -133,7 +128,7 @@ class _DelimitedFile:
                 continue
             if self._separator != b"\t" and b'"' in block.text:
                 texts = map(Block.lines, itertools.chain([block], self._blocks))
-                yield from self._quoted(itertools.chain.from_iterable(texts), most)
+                yield from self._quoted(itertools.chain.from_iterable(texts))
                 return
             number, text = wrong[0]
             if b"\0" in text:
@@ -148,9 +143,9 @@ class _DelimitedFile:
         expected = f"expected {len(self.names)}, as line {self.line} names"
         return InputError(self.file, number, f"{count} columns ({text})", expected)
 
-    def _quoted(self, lines: Iterable[tuple[int, bytes]], most: int) -> Iterator[LineColumns]:
+    def _quoted(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[LineColumns]:
         records = self._records(lines)
-        while some := list(itertools.islice(records, most)):
+        while some := list(itertools.islice(records, _RECORDS_AT_ONCE)):
             line = np.array([number for number, _ in some], np.int64)
             values = Tokens.from_strings(value for _, record in some for value in record)
             start, end = (of.reshape(len(some), -1) for of in (values.start, values.end))

@@ -10,6 +10,7 @@ import re
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -20,7 +21,7 @@ from ragkpi.files import trec
 from ragkpi.files.column_names import ScoreKind
 from ragkpi.files.opening import Kind, Source, inputs
 from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice, shape_of, unsettled
-from ragkpi.files.shapes import TEXTS, Shape, mapped, parse_map
+from ragkpi.files.shapes import SHAPES, TEXTS, Shape, mapped, parse_map
 from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries
 from ragkpi.interface import spell
 from ragkpi.wording import visible
@@ -335,10 +336,12 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
         return FileReader(name, read, choices.scores, choices.sieve)
-    form, read = registry().other_reader(kind, name, recognise_layout(head), shape)
-    by_shape = shape is not None or name not in (None, form)  # a shape
-    numbers: Any = "believed" if by_shape else "checked"
-    return FileReader(form, read, choices.scores, choices.sieve, numbers)
+    formats = registry().FILE_FORMATS[kind]
+    if name is None or name not in formats:  # a map or a shape, in a file of any layout
+        shape, name = shape or SHAPES[kind][str(name)], recognise_layout(head)
+    numbers: Any = "checked" if shape is None else "believed"
+    read = partial(formats[name].readers[kind], shape=shape)
+    return FileReader(name, read, choices.scores, choices.sieve, numbers)
 
 
 def registry() -> Any:

@@ -242,17 +242,15 @@ class LineColumns:
         parts = (part[rows] for part in (self.start, self.end, self.line, self.stop))
         return LineColumns(self.text, *parts)
 
-    def joined(self, behind: LineColumns) -> LineColumns:
-        """Append one or more lines; drop the text before these lines."""
-        first = int(self.start[0, 0])
-        shift = len(self.text) - first
-        return LineColumns(
-            np.concatenate([self.text[first:], behind.text]),
-            np.concatenate([self.start - first, behind.start + shift]),
-            np.concatenate([self.end - first, behind.end + shift]),
-            np.concatenate([self.line, behind.line]),
-            np.concatenate([self.stop - first, behind.stop + shift]),
-        )
+    @classmethod
+    def joined(cls, parts: Sequence[LineColumns]) -> LineColumns:
+        """Join one or more parts, which have lines; drop the text before each."""
+        first = [int(part.start[0, 0]) for part in parts]
+        texts = [part.text[at:] for part, at in zip(parts, first, strict=True)]
+        moves = np.cumsum([0, *map(len, texts[:-1])]) - first
+        places = zip(parts, moves, strict=True)
+        moved = [(part.start + by, part.end + by, part.line, part.stop + by) for part, by in places]
+        return cls(np.concatenate(texts), *map(np.concatenate, zip(*moved, strict=True)))
 
 
 class WrongLine(NamedTuple):

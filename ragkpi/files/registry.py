@@ -16,8 +16,8 @@ import numpy as np
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files import arrow, delimited, json_files, trec, writing
 from ragkpi.files.lines import Tokens
-from ragkpi.files.opening import Kind, Source, inputs
-from ragkpi.files.shapes import SHAPES, Shape
+from ragkpi.files.opening import Kind, inputs
+from ragkpi.files.shapes import SHAPES
 from ragkpi.files.sieve import Fold, Sieve, parse_fold, read_excluded, words_of
 from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
 from ragkpi.interface import spell
@@ -174,20 +174,6 @@ def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
             f"{option} {name}: no such format of {kind}; expected one of {', '.join(formats)}"
         )
     return formats[name]
-
-
-def other_reader(
-    kind: Kind, name: str | None, layout: str, shape: Shape | None
-) -> tuple[str, Callable[[Source], Any]]:
-    """Return the name and the reader of a format.
-
-    `name` may name a shape, or be None with a `shape`; then the recognised `layout` counts.
-    """
-    if name is None or name not in FILE_FORMATS[kind]:
-        shape = shape or SHAPES[kind][str(name)]
-        name = layout
-    form = FILE_FORMATS[kind][name]
-    return form.name, partial(form.readers[kind], shape=shape)
 
 
 def find_format(kind: Kind, name: str, option: str) -> None:

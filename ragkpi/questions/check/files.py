@@ -356,7 +356,7 @@ class CheckedFile:
         for block in whole or blocks(self._source, self._block_size):
             if block is None or not len(lines := scan_tolerantly(block, self.unreadable)):
                 continue
-            lines = lines if last is None else last.joined(lines)
+            lines = lines if last is None else LineColumns.joined([last, lines])
             first = 0 if self.scattered else int(lines.column(0).changes()[-2])
             last = lines.rows(slice(first, None))
             if first:
