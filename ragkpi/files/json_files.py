@@ -96,8 +96,7 @@ def _likely(records: Sequence[Any]) -> str:
 
 def _records(texts: Iterable[JsonText], shape: Shape) -> Iterator[Record]:
     """Yield the records of all values in some texts."""
-    steps = shape.records.removeprefix("$").strip(".").split(".") if shape.records else []
-    steps = [step for step in steps if step]
+    steps = [step for step in shape.records.removeprefix("$").split(".") if step]
     of_table = steps[-1:] == [TABLE]
     for text in texts:
         while bracket := text.next():

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, compress, islice
+from operator import is_
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -88,16 +89,6 @@ class DocumentColumns(NamedTuple):
     origin: Origin = Origin()
     others: Mapping[str, list[bytes]] = NONE
 
-    def rows(self, places: Sequence[int]) -> DocumentColumns:
-        """Return some of the documents of the only query."""
-        return self._replace(
-            counts=[len(places)],
-            lines=[self.lines[place] for place in places],
-            documents=[self.documents[place] for place in places],
-            values=[self.values[place] for place in places],
-            others={map_: [of[place] for place in places] for map_, of in self.others.items()},
-        )
-
 
 def _columns_of(
     file: str, records: Sequence[DocumentColumns]
@@ -135,7 +126,6 @@ def _run_columns(file: str, records: Sequence[DocumentColumns]) -> RunColumns:
     query, counts, document, value, line = _columns_of(file, records)
     groups = query.changes()
     run_ids = (record.run_id for record in reversed(records) if record.run_id)
-    by_rank = [record.by_rank for record in records]
     return RunColumns(
         file=file,
         query=query.take(groups[:-1]),
@@ -144,7 +134,7 @@ def _run_columns(file: str, records: Sequence[DocumentColumns]) -> RunColumns:
         score=parse_scores(file, value, line),
         line=line,
         run_id=next(run_ids, b"") or run_id_of(file),
-        by_rank=np.repeat(by_rank, [len(record.documents) for record in records]),
+        by_rank=np.full(len(line), records[0].by_rank),
         origin=records[0].origin,
         others=_others_of(records),
     )
@@ -399,12 +389,18 @@ class ShapeReader:
         return names[0], counts, Records(of_lines, of_values, of_keys)
 
     def _without_repeated(self, columns: DocumentColumns) -> DocumentColumns:
-        """Keep the first of equal documents; two levels are refused later, as in every format."""
+        """Keep the first of equal documents of a query; two levels are refused later."""
         levels = columns.values if self.shape.kind == "qrels" else [b""] * len(columns.values)
         first: dict[tuple[bytes, bytes], int] = {}
         for place, pair in enumerate(zip(columns.documents, levels, strict=True)):
             first.setdefault(pair, place)
-        return columns.rows(list(first.values()))
+        return columns._replace(
+            counts=[len(first)],
+            lines=[columns.lines[place] for place in first.values()],
+            documents=[columns.documents[place] for place in first.values()],
+            values=[columns.values[place] for place in first.values()],
+            others={map_: [of[at] for at in first.values()] for map_, of in columns.others.items()},
+        )
 
     def _run_of(self, record: Record) -> bytes:
         tag = None if self._objects else self._run.scalar(record.value)
@@ -477,8 +473,8 @@ class ShapeReader:
         ids = all_octets(values) or list(map(self._document, documents.each()))
         # No map and no name says that texts are ids.
         if "doc" not in self.shape.required and not name.endswith(("ids", "Ids")):
-            for place, item in enumerate(documents.values):
-                if item is values[place] and is_scalar(item):
+            for place in compress(range(len(ids)), map(is_, documents.values, values)):
+                if is_scalar(values[place]):
                     self._refuse_text(name, ids[place], documents.lines[place])
         return ids, _path_to(keys)
 
