@@ -164,7 +164,7 @@ def qrels_columns(
         return collect_qrels("qrels", columns).read_as(numbers)
     ((rows, values),) = _rows(data, "qrels", sys.maxsize, shape)
     level, gain = _levels(rows, values, numbers)
-    query = rows.query.take(rows.group())
+    query = rows.query_of_rows()
     empty = rows.query.take(np.flatnonzero(np.diff(rows.starts) == 0)).tolist()
     judged = plain_qrels("qrels", query, rows.document, level, rows.line, gain)
     return judged._replace(empty=empty)
@@ -283,11 +283,8 @@ def _document_columns(
     )
 
 
+# Rows, whose scores may be levels or NaN, and what the caller has in their place.
 _Rows: TypeAlias = "tuple[RunColumns, Sequence[Any]]"
-"""Rows, and their scores or levels as the caller has them: a list, or an array of numbers.
-
-The rows of judgements have levels for scores. What is no number is NaN.
-"""
 
 
 def _rows(

@@ -233,9 +233,9 @@ class LineColumns:
     def __len__(self) -> int:
         return len(self.line)
 
-    def column(self, number: int, rows: slice | IntArray = slice(None)) -> Tokens:
-        """Copy a column, or some of its rows, so that the other columns can be freed."""
-        start, end = self.start[rows, number], self.end[rows, number]
+    def column(self, number: int) -> Tokens:
+        """Copy a column, so that the other columns can be freed."""
+        start, end = self.start[:, number], self.end[:, number]
         return Tokens(self.text, np.ascontiguousarray(start), np.ascontiguousarray(end))
 
     def rows(self, rows: slice | IntArray) -> LineColumns:

@@ -262,7 +262,7 @@ def columns_of_lines(
         else:
             number = parse_scores(file, text, line)
     if layout.run_id is not None:
-        run_id = lines.column(names.index(layout.run_id), slice(len(line) - 1, None))[0]
+        run_id = column(layout.run_id)[len(line) - 1]
     ids = column(layout.query), column(layout.document)
     others = {map_: column(name).numbers() for map_, name in layout.others.items()}
     return run_columns(file, *ids, number, line, run_id, layout.origin, others)

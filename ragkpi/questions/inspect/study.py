@@ -106,11 +106,10 @@ def _run(file: str, source: Source, reader: FileReader) -> FileContents:
     blocks = reader.stream_run(source, held=True)
     for block in whole_queries(blocks, held=True) if reader.name == "trec" else blocks:
         map_ = block.origin.map
-        for query, first, last in zip(block.query, block.starts, block.starts[1:], strict=False):
-            sizes[query] += int(last - first)
-            held += int(last - first)
-            rows_of_query = slice(int(first), int(last)) if held <= _IDS else slice(0)
-            ids[query] = set(block.document.take(rows_of_query))
+        for query, documents, _ in block.each():
+            sizes[query] += len(documents)
+            held += len(documents)
+            ids[query] = set(documents if held <= _IDS else ())
         rows = np.lexsort((-block.score, block.group()))[: max(0, _RECORDS - len(records))]
         records += [
             f"{named(block.query[int(block.group()[row])])} {named(block.document[int(row)])} "
