@@ -33,14 +33,15 @@ QUERY_ID = _words("qid query_id topic_id narrative_id question_id q_id request_i
 # Texts, or ids in some files.
 QUERY_TEXT = _words(
     "topic query question user_input search_query query_text question_text user_query "
-    "input_value input_query main_input input prompt"
+    "input_value input_query main_input input prompt queries"
 )
 # Ids of what is tried, a query each.
 CASE_ID = _words("id test_id case_id test_case_id example_id sample_id task_id")
 QUERY = (*QUERY_ID, *QUERY_TEXT[:2])
 DOCUMENT = _words(
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
-    "node_id wikipedia_id pid did file_id object_id doc document"
+    "node_id point_id datapoint_id wikipedia_id pid did doc_path doc_uri doc_url file_id "
+    "object_id doc document"
 )
 SCORE = _words(
     "score similarity relevance_score sim search_score similarity_score "
@@ -60,7 +61,7 @@ DISTANCE = _words(
 RANK = ("rank", "position")
 LEVEL = _words(
     "relevance rel level label grade gain rating judgment judgement relevance_label relevant "
-    "is_relevant score"
+    "is_relevant relevance_level relevance_grade query_relevance_label score"
 )
 RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
 # Numbers of a program beside these ids: Terrier's of a document, and a log's of a request.
@@ -73,17 +74,31 @@ RETRIEVED = _words(
     "search_results document_ids doc_ids chunk_ids matches points chunks nodes sources "
     "source_documents provenance rets neighbors ctxs ranking rankings"
 )
+# Words in the names of lists of documents of one level.
+OF_LEVELS = _words("highly very perfectly partially somewhat marginally fairly")
 # Lists of judged documents, or of relevant documents' ids. `ground_truths` are answers.
+_OF_GOLD = _words(
+    "relevant gold golden expected positive target reference ground_truth correct supporting seed"
+)
 JUDGED = (
     *_words("judgments judgements ratings qrels relevant gold positives positive answer_pids"),
-    *_words("retrieval_gt judgment_ratings provenance"),
+    *_words("retrieval_gt judgment_ratings provenance retrieval_ground_truth"),
+    *(f"{level}_relevant" for level in OF_LEVELS),
     *(
         f"{which}_{what}"
-        for which in _words("relevant gold golden expected positive target reference ground_truth")
+        for which in _OF_GOLD
         for what in _words(
-            "ids docs doc_ids documents document_ids chunks chunk_ids passage_ids context_ids"
+            "ids docs doc_ids documents document_ids chunks chunk_ids passages passage_ids "
+            "context_ids"
         )
     ),
+    "labels",
+)
+# The one relevant document of a query.
+JUDGED_DOCUMENT = tuple(
+    f"{which}_{what}"
+    for which in _OF_GOLD
+    for what in _words("id doc_id document_id docid chunk_id passage_id context_id doc")
 )
 # Lists of documents of any level: one without a level may be irrelevant.
 GRADED = _words("judgments judgements ratings qrels judgment_ratings")
@@ -104,16 +119,18 @@ NO_RANKING = frozenset(
         "negative negatives judged judgments entities categories classes tags messages"
     )
 )
+# Words in the names of lists of documents that are not relevant.
+NEGATIVE = frozenset(_words("non not irrelevant nonrelevant negative negatives neg hard"))
 # Keys around the parts of a document, and names of a document's source there.
 WRAPPERS = _words(
     "document doc node metadata meta payload fields source kwargs entity hit record chunk item "
-    "properties value"
+    "properties value ref additional struct_data datapoint"
 )
 OF_QUERIES = _words("inputs input vars attributes data query request body metadata question")
 SOURCES = _words("source file_name file_path filename url uri path title")
 # Names, and words of names, of what may be the id of a document beside another one.
 ID_NAMES = {*DOCUMENT, *SOURCES[:-1], "name"}
-ID_WORDS = frozenset(_words("id uuid guid oid pk key slug hash"))
+ID_WORDS = frozenset(_words("id uuid guid oid pk key slug hash uri url"))
 
 # Keys of records, so never ids of queries.
 RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE[:4], *RETRIEVED, *JUDGED}

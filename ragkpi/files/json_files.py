@@ -276,7 +276,7 @@ def _readings_of_lines(
 ) -> Sequence[Recognition]:
     """Recognise lines as records, or the first line as an object of all that it holds."""
     readings = recognise(records, kind, parts)
-    if not records or (readings and readings[0].is_settled):
+    if not records or (readings and "query" not in readings[0].guesses):
         return readings
     alone = recognise_object(records[0], kind, parts) if isinstance(records[0], dict) else []
     return alone if alone and (alone[0].is_settled or not readings) else readings

@@ -202,6 +202,7 @@ class JoinedPath(Path):
 
 # JSON has no infinite numbers: the writer of runs writes them as texts.
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf)\s*")
+_SCORED = re.compile(r"(.+):(-?\d*\.\d+)")  # doc-17:0.912
 _NUMBERED = re.compile(r"(.+?)\.(\d+)(?:\.(.+))?")
 _PLACE = re.compile(r"(.*?)[-_ ]?(0|[1-9]\d*)")
 _QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s,'"\[\](){}]+)""", re.DOTALL)
@@ -244,13 +245,15 @@ def is_number(value: Any) -> bool:
 def listed_in(text: str) -> Any:
     """Return the list in a cell: JSON, Python's, or values between bars, semicolons or commas.
 
-    An object in a cell maps ids to numbers.
+    An object in a cell, and ids with a score behind a colon, map ids to numbers.
     """
     value = unfolded(text)
     if isinstance(value, list | dict):
         return value
     separator = next((mark for mark in "|;,\n" if mark in text), None)
-    return [part.strip() for part in text.split(separator)] if separator else [text.strip()]
+    parts = [part.strip() for part in text.split(separator)] if separator else [text.strip()]
+    scored = [_SCORED.fullmatch(part) for part in parts]
+    return {of[1]: of[2] for of in scored if of} if all(scored) else parts
 
 
 def _unfolded_text(text: str) -> Any:
@@ -262,7 +265,7 @@ def _unfolded_text(text: str) -> Any:
         parts = (match.lastindex and match[match.lastindex] for match in _QUOTED.finditer(text))
         return [re.sub(r"\\(.)", r"\1", part or "") for part in parts]
     try:
-        value = literal_eval(_OF_NUMPY.sub(r"\1", text))
+        value = literal_eval(re.sub(r"\}\s+\{", "}, {", _OF_NUMPY.sub(r"\1", text)))
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return text
     return _without_tuples(value) if isinstance(value, dict | list) else text

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from ragkpi.files import column_names as fields
@@ -40,9 +40,11 @@ _DEEPEST = 6
 _MOST = 8  # readings: of two queries, two ids and two directions
 _OF_RECORDS = re.compile(r"@value\[\]\.|\d+\.")
 _MOST_IDS = 3
+_HIGHEST = 10  # of the usual levels
 # UUIDs, hashes, and what Elasticsearch, MongoDB and others draw; counters, also behind a word.
 _DRAWN = re.compile(
     r"(?:\w+:)*(?:[0-9a-fA-F-]{16,}|(?=\D*\d)(?=[^A-Z]*[A-Z])[\w-]{20,27})|(?:\w+:)+\d+"
+    r"|.*[-_/:](?=[a-f-]*\d)(?=[\d-]*[a-f])[0-9a-f-]{8,}"
 )
 _MACHINE = re.compile(rf"[A-Za-z]*[-_]?\d+|{_DRAWN.pattern}")
 
@@ -167,6 +169,14 @@ class _Hits(NamedTuple):
         values = iter(self.columns.get(path, []))
         return [[*islice(values, size)] for size in self.sizes]
 
+    @property
+    def score_of_pairs(self) -> str:
+        """The place of the score if all documents are pairs with one, the best first."""
+        places = {name.partition(".")[0] for name in self.columns}
+        numbers = [name for name in "01" if all(map(is_number, self.columns.get(name, [None])))]
+        falls = len(numbers) == 1 and _slope(self.lists(numbers[0])) == "falls"
+        return numbers[0] if falls and places == {"0", "1"} else ""
+
 
 def recognise(
     records: Sequence[Any], kind: Kind, user_map: Mapping[str, str] = NO_MAP
@@ -194,25 +204,53 @@ def _of_records(records: Sequence[Any], search: _Search) -> list[Recognition]:
     sample = [_cut(unfolded(one)) for one in records[: _LISTS_AT if nested else LOOKED_AT]]
     columns = _columns(sample)
     arrays = bool(sample) and isinstance(sample[0], list) and nested
-    readings: list[tuple[tuple[int, ...], Recognition]] = []
+    readings: list[tuple[tuple[int, ...], Recognition, Lists]] = []
     for kind_of_structure, structures in enumerate((_with_lists, _rows, _matrices)):
-        if any(one.is_settled for _, one in readings) or (
+        if any(one.is_settled for _, one, _ in readings) or (
             kind_of_structure and ("list" in search.map or arrays)
         ):
             break
         for hits in structures(sample, columns, search):
-            for one in _readings(hits, search):
+            for one, ids in _readings(hits, search):
                 ordered = not fields.ORDERS.isdisjoint(one.map)
                 lacking, *place = hits.order or (0,)
                 guesses = len(one.guesses)
-                order = guesses > 0, kind_of_structure, guesses, lacking, not ordered, *place
-                readings.append((order, one))
+                # Scores and two ids in a list by its name come before another list.
+                doubt = guesses > 0 and not (one.guesses == ("doc",) and ordered and hits.named)
+                unnamed = not (hits.named or doubt)
+                order = doubt, kind_of_structure, unnamed, guesses, lacking, not ordered, *place
+                readings.append((order, one, ids))
     readings.sort(key=lambda reading: reading[0])
-    best = [one for order, one in readings if order == readings[0][0]][:_MOST]
-    scored = {one.map.get("list") for _, one in readings if "score" in one.map}
+    best = [one for order, one, _ in readings if order == readings[0][0]][:_MOST]
+    if best and best[0].is_settled and (others := _other_lists(readings, search)):
+        return others
+    scored = {one.map.get("list") for _, one, _ in readings if "score" in one.map}
     if len(best) == 1 == len(scored) and best[0].guesses == ("list",) and "score" in best[0].map:
         return [best[0]._replace(guesses=())]  # the only list with ids and scores needs no name
     return best
+
+
+def _other_lists(
+    readings: Sequence[tuple[tuple[int, ...], Recognition, Lists]], search: _Search
+) -> list[Recognition]:
+    """Return guesses if another list may be meant as well as the first one.
+
+    A reranked list has the same documents in another order; judgements may have a list a level.
+    """
+    (_, first, ids), *rest = readings
+    path = first.map.get("list", "")
+    others = {path: first}
+    for _, one, of in rest:
+        other = one.map.get("list", path)
+        if len(of) != len(ids) or other in others or "list" in search.map:
+            continue
+        same = all({*here} == {*there} for here, there in zip(of, ids, strict=True))
+        words, more = ({*plain_name(_last(at)).split("_")} for at in (path, other))
+        graded = words < more and not more.isdisjoint(fields.OF_LEVELS)
+        if (same and of != ids) if search.kind == "run" else graded:
+            others[other] = one
+    some = sorted(others.values(), key=lambda one: "rerank" not in one.map.get("list", ""))
+    return [one._replace(guesses=("list",)) for one in some] if len(some) > 1 else []
 
 
 def recognise_object(
@@ -234,7 +272,9 @@ def _of_role(search: _Search, read: Callable[[_Search], list[Recognition]]) -> l
     if not readings or readings[0].is_settled or search.map:
         return readings
     others = read(search._replace(kind="qrels" if search.kind == "run" else "run"))
-    return [] if others and others[0].is_settled else readings
+    numbers = fields.ORDERS | {"level", "list"}
+    told = others and others[0].is_settled and not numbers.isdisjoint(others[0].map)
+    return [] if told else readings
 
 
 def _of_object(value: Mapping[str, Any], search: _Search) -> list[Recognition]:
@@ -267,7 +307,7 @@ def _of_object(value: Mapping[str, Any], search: _Search) -> list[Recognition]:
         ]
         by_place.append(((path.count("."), number), readings))
     by_place = [one for one in by_place if one[1]]
-    by_place.sort(key=lambda one: (len(one[1][0].guesses), one[0]))
+    by_place.sort(key=lambda one: ("query" in one[1][0].guesses, len(one[1][0].guesses), one[0]))
     return by_place[0][1] if by_place else []
 
 
@@ -287,6 +327,8 @@ def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
         if all(isinstance(row, list) and len(row) == len(names) for row in rows):
             return [(None, dict(zip(map(str, names), row, strict=True))) for row in rows]
     key = find(value, _NAMED)
+    if key is not None and plain_name(key) == "queries" and isinstance(value[key], dict):
+        return None  # from ids to texts
     if key is None or not isinstance(value[key], list | dict) or not value[key]:
         return None
     alike = type(value[key]), len(value[key])
@@ -295,16 +337,17 @@ def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
         for name, of in value.items()
         if isinstance(of, list | dict) and (type(of), len(of)) == alike
     }
+    of_rows = [of for of in value.values() if isinstance(of, dict)]
     if len(columns) < 2 or (
-        alike[0] is dict and any(list(of) != list(value[key]) for of in columns.values())
+        alike[0] is dict and any(list(of) != list(value[key]) for of in of_rows)
     ):
         return None
-    of_rows = [list(of.values() if isinstance(of, dict) else of) for of in columns.values()]
+    rows_of = [list(of.values() if isinstance(of, dict) else of) for of in columns.values()]
     labels: list[str | None] = [None] * alike[1]
     named = find(columns, (*fields.QUERY, *fields.QUERY_TEXT)) is not None
     if alike[0] is dict and not named and [*value[key]] != [*map(str, range(alike[1]))]:
         labels = list(value[key])
-    cells = (dict(zip(columns, row, strict=True)) for row in zip(*of_rows, strict=True))
+    cells = (dict(zip(columns, row, strict=True)) for row in zip(*rows_of, strict=True))
     return list(zip(labels, cells, strict=True))
 
 
@@ -325,7 +368,7 @@ def is_record(value: Mapping[str, Any]) -> bool:
 
 
 _BATCHES = ("resource_spans", "scope_spans")  # lists of records in lists, of OpenTelemetry
-_NUMBERS = {*fields.ORDERS, "level"}  # parts of a map
+_NUMBERS = {*fields.ORDERS, "level", "levels"}  # parts of a map
 _LISTS_OF_SCORES = (*fields.SCORES, *fields.SCORE, *fields.DISTANCE)
 _NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
 
@@ -346,7 +389,7 @@ def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
     types = {type(one) for one in inner}
     lists = {*fields.RETRIEVED, *fields.JUDGED}
     named = types == {dict} or not depth or len(value) > 2 or plain_name(_last(path)) in lists
-    if types in ({dict}, {list}) and named and not is_record(value):
+    if types in ({dict}, {list}) and named and not is_record(value) and not _are_records(inner):
         yield path, inner, True
     of_queries = types == {dict} and len(value) > 1 and not is_record(value) and _are_alike(inner)
     for key, child in islice(value.items(), _KEYS):
@@ -359,6 +402,15 @@ def _ways(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, list[Any
                 yield from _ways(child[0], f"{below}[]", depth + 1)
         elif isinstance(child, dict):
             yield from _ways(child, below, depth + 1)
+
+
+def _are_records(lists: Sequence[Any]) -> bool:
+    """Whether a single list has objects with lists in them: records, not documents of one query."""
+    objects = lists[0] if len(lists) == 1 and isinstance(lists[0], list) else []
+    return bool(objects) and all(
+        isinstance(one, dict) and any(path.count("[]") == 0 for path, _ in _lists(one))
+        for one in objects
+    )
 
 
 def _are_alike(objects: Sequence[Mapping[str, Any]]) -> bool:
@@ -400,7 +452,8 @@ def _walk(value: Any, path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[s
         value = inner
     if path:
         yield path, value
-    if isinstance(value, list) and not path:
+    of_list = isinstance(value, list) and {*map(type, value)} in ({list}, {dict})
+    if isinstance(value, list) and not path and not of_list:
         value = {str(place): one for place, one in enumerate(value[:4])}
     if isinstance(value, dict) and depth:
         for key, inner in islice(value.items(), _KEYS):
@@ -436,7 +489,7 @@ class _Listing(NamedTuple):
     lists
         Its first elements, by the place of the record.
     beside
-        The elements of the lists beside it that are as long, by their path.
+        The elements of the lists beside it, by their path.
     named
         Whether a name, or a user, says that it is a list of documents.
     place
@@ -491,7 +544,11 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
     lists: dict[str, dict[int, list[Any]]] = {}
     wanted = search.map.get("list", "")
     if wanted in ("", "@value"):
-        arrays = {place: one for place, one in enumerate(records) if isinstance(one, list)}
+        arrays = (
+            {}
+            if _are_rows(records)
+            else {place: one for place, one in enumerate(records) if isinstance(one, list)}
+        )
         whole = arrays or (_of_keys(records) if search.map.get("query") == "@key" else {})
         lists |= {"@value": whole} if whole else {}
     for place, record in enumerate(records):
@@ -502,16 +559,18 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
             cells = {place: listed_in(of) for place, of in enumerate(column) if isinstance(of, str)}
             if path == wanted or not _texts([*chain(*cells.values())]):
                 lists[path] = cells
-    names, others = fields.RETRIEVED, {*fields.JUDGED}
+    names, others = (*fields.RETRIEVED, *fields.DOCUMENT), {*fields.JUDGED}
     if search.kind == "qrels":
-        names, others = fields.JUDGED, {*fields.RETRIEVED}
+        names, others = (*fields.JUDGED, *fields.DOCUMENT), {*fields.RETRIEVED}
     for path, some in (
         lists.items() if not wanted else [(wanted, lists.get(wanted.split("|")[0], {}))]
     ):
         last = plain_name(re.split(r"\.|\[\]\.", path.removesuffix("[]"))[-1])
-        judged = search.kind == "run" and not fields.NO_RANKING.isdisjoint(last.split("_"))
+        of_gold = not fields.NO_RANKING.isdisjoint(plain_name(path).split("_"))
+        judged = search.kind == "run" and of_gold
         elements = [unfolded(one) for one in chain(*some.values())]
-        if (last in others or judged) and last not in names and not wanted:
+        expected = search.kind == "qrels" and of_gold and last.endswith("ids")
+        if (last in others or judged) and last not in names and not wanted and not expected:
             objects = [one for one in elements if isinstance(one, dict)]
             if search.kind == "run" or find(_columns(objects), fields.LEVEL) is None:
                 continue
@@ -521,18 +580,27 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
             last not in fields.JUDGED if not below else _has_queries(above)
         ):
             continue  # a list for each of several queries
+        if search.kind == "qrels" and not fields.NEGATIVE.isdisjoint(last.split("_")):
+            continue
         # In a list, citations are places.
         cited = search.kind == "run" and last == "citations" and isinstance(elements[0], _Numbers)
-        named = last in names or cited or bool(wanted) or path == "@value"
-        sizes = {place: len(of) for place, of in some.items()}
+        # The field of a document may be a list of one id.
+        known = last in names and not (inside and below and last in fields.DOCUMENT)
+        named = known or cited or expected or bool(wanted) or path == "@value"
         beside = {
             other: [*chain(*of.values())]
             for other, of in lists.items()
-            if other != path
-            and _beside(other) == _beside(path)
-            and {place: len(one) for place, one in of.items()} == sizes
+            if other != path and _beside(other) == _beside(path)
         }
         yield _Listing(path, some, beside, named, (*names, last).index(last))
+
+
+def _are_rows(records: Sequence[Any]) -> bool:
+    """Whether records are arrays of one width whose first value comes back, as a query does."""
+    arrays = [one for one in records if isinstance(one, list) and one and is_scalar(one[0])]
+    first = [one[0] for one in arrays]
+    alike = len(arrays) == len(records) and len({*map(len, arrays)}) == 1
+    return alike and 1 < 2 * len({*first}) <= len(first) and _changes(first) < len({*first})
 
 
 def _beside(path: str) -> tuple[str, bool]:
@@ -553,6 +621,14 @@ def _of_keys(records: Sequence[Any]) -> dict[int, list[Any]]:
     return {}
 
 
+def _are_numbers_beside(name: str, values: Sequence[Any], search: _Search) -> bool:
+    """Whether a list beside ids has their scores or levels."""
+    if search.kind == "run":
+        return name in _LISTS_OF_SCORES and all(map(is_number, values))
+    levels = name in fields.LEVEL or name.removesuffix("s") in fields.LEVEL
+    return levels and all(isinstance(one, bool) or is_number(one) for one in values)
+
+
 def _of_ids(listing: _Listing, count: int, search: _Search) -> list[_Hits]:
     """Return a list of ids, which may have lists of scores and of objects beside it."""
     lists, ids = [*listing.lists.values()], listing.elements
@@ -568,9 +644,16 @@ def _of_ids(listing: _Listing, count: int, search: _Search) -> list[_Hits]:
     alias = {"@value": {"doc": "@value"}}
     for other, values in listing.beside.items():
         name = plain_name(_last(other.removesuffix("[]")))
-        if search.kind == "run" and name in _LISTS_OF_SCORES and all(map(is_number, values)):
-            columns[other], alias[other] = values, {"scores": other}
-        elif "doc" not in search.map and values and all(isinstance(one, dict) for one in values):
+        if _are_numbers_beside(name, values, search):
+            columns[other], alias[other] = (
+                values,
+                {("scores" if search.kind == "run" else "levels"): other},
+            )
+        elif (
+            "doc" not in search.map
+            and len(values) == len(ids)
+            and all(isinstance(one, dict) for one in values)
+        ):
             # LangChain writes ids that say nothing, and sources beside them, in Chroma.
             objects = {"id": ids, **_columns(values)}
             for rival in _rivals(_Part("id"), objects)[:1]:
@@ -605,7 +688,9 @@ def _of_objects(listing: _Listing, columns: Columns) -> list[_Hits]:
 
 def _rows(records: Sequence[Any], columns: Columns, search: _Search) -> Iterator[_Hits]:
     """Yield a document a record, with its query repeated."""
-    of_numbers = "0" in columns and all(map(is_number, chain(*columns.values())))
+    of_numbers = (
+        "0" in columns and all(map(is_number, chain(*columns.values()))) and not _are_rows(records)
+    )
     for query in _queries(columns, "", {}, search):
         if "query" not in search.map and (query.path == "@number" or of_numbers):
             continue  # a list of places
@@ -640,8 +725,8 @@ def _matrices(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
     others = len(columns) - len(numeric) - 1
     unknown = all(map(fields.may_be_document, numeric))
     named = "0" not in columns
-    alone = search.kind == "run" and len(numeric) > 2 and len(queries) == 1 and not others
-    if alone and unknown and named:
+    alone = len(numeric) > 2 and len(queries) == 1 and not others
+    if alone and unknown and named and plain_name(queries[0]) not in fields.DOCUMENT:
         yield _Hits(
             {"@key": [], "@value": []},
             [],
@@ -653,8 +738,8 @@ def _matrices(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
         )
 
 
-def _readings(hits: _Hits, search: _Search) -> Iterator[Recognition]:
-    """Yield the readings of documents, for each column of ids and each order."""
+def _readings(hits: _Hits, search: _Search) -> Iterator[tuple[Recognition, Lists]]:
+    """Yield the readings of documents, and their ids, for each column of ids and each order."""
     docs = hits.docs or _documents(hits, search)
     number, unsure = _number(hits, docs, search)
     for doc in docs:
@@ -662,6 +747,8 @@ def _readings(hits: _Hits, search: _Search) -> Iterator[Recognition]:
         if not hits.named and len(ids) > 1 and not _differ_in(ids):
             continue
         of_name = doc.settled and plain_name(_last(doc.path)) in fields.DOCUMENT[:-2]
+        if search.kind == "qrels" and not number:
+            of_name = False  # a list of what is not relevant has no levels either
         doubts = () if hits.named or of_name else hits.doubts
         guesses = [*hits.query.doubt("query"), *doubts, *doc.doubt("doc"), *unsure]
         parts = {**hits.parts, **hits.alias.get(doc.path, {"doc": doc.path}), **number}
@@ -676,7 +763,8 @@ def _readings(hits: _Hits, search: _Search) -> Iterator[Recognition]:
         if not doc.settled:
             reading = _with_ids(reading, ids)
         for one in _with_prefix(reading, ids) if doc.path not in hits.alias else [reading]:
-            yield from _orders(one, hits) if search.kind == "run" else [one]
+            for way in _orders(one, hits) if search.kind == "run" else [one]:
+                yield way, ids
 
 
 def _with_ids(reading: Recognition, ids: Lists) -> Recognition:
@@ -761,7 +849,11 @@ def _queries(columns: Columns, path: str, inner: Columns, search: _Search) -> li
     if "query" in search.map:
         return [_Part(search.map["query"])]
     parts: list[_Part] = []
+    of_gold = search.kind == "qrels" and any(
+        plain_name(_last(name)) in fields.JUDGED_DOCUMENT for name in columns
+    )
     taken = () if path else search.map.values()
+    scored = bool(path) and any(plain_name(name) in fields.SCORE for name in columns)  # a hit
     names = (*fields.QUERY_ID, *fields.CASE_ID, *fields.QUERY_TEXT)
     for name, values in columns.items():
         depth, steps = name.count("."), name.split(".")
@@ -772,13 +864,15 @@ def _queries(columns: Columns, path: str, inner: Columns, search: _Search) -> li
             continue
         of_case = last in fields.CASE_ID
         comes_back = not path and not depth and _names_texts(values, columns)
-        own = path and (last != "id" or not depth or above in fields.QUERY_TEXT[:3])
-        if of_case and not (own or comes_back):
+        inside = bool(above) and plain_name(steps[-length - 1]) in fields.QUERY_TEXT[:3]
+        own = (path and (last != "id" or not depth)) or inside or of_gold
+        if of_case and (scored or not (own or comes_back)):
             continue
         if above and last in fields.QUERY_TEXT and above not in fields.OF_QUERIES:
             continue
-        inside = above in fields.QUERY_TEXT[:3] and last in (*fields.QUERY_ID, "id")
-        tier = 0 if inside else 1 if last in fields.QUERY_ID else 2 if of_case else 3
+        tier = 1 if last in fields.QUERY_ID else 2 if of_case else 3
+        if inside and last in (*fields.QUERY_ID, "id"):
+            tier = 0
         settled = not (last == "id" and comes_back)  # in rows it is a document's, mostly
         parts.append(_Part(name, settled, (tier, depth, names.index(last))))
     for name, values in inner.items():
@@ -806,7 +900,12 @@ def _queries(columns: Columns, path: str, inner: Columns, search: _Search) -> li
         unique = [name for name in texts if texts[name] == len(columns[name])]
     else:
         unique = [name for name in texts if 1 < 2 * texts[name] <= len(columns[name])]
+        unique.sort(key=lambda name: _changes(columns[name]) >= texts[name])  # rows of one together
     return [_Part(min(unique, key=lambda name: name.count(".")) if unique else "@number", False)]
+
+
+def _changes(values: Sequence[Any]) -> int:
+    return sum(one != other for one, other in pairwise(values))
 
 
 def _documents(hits: _Hits, search: _Search) -> Sequence[_Part]:
@@ -814,7 +913,9 @@ def _documents(hits: _Hits, search: _Search) -> Sequence[_Part]:
     if "doc" in search.map:
         return [_Part(search.map["doc"])]
     parts, guesses = [], []
-    names, columns = (*fields.DOCUMENT, *(() if hits.of_row else ("id",))), hits.columns
+    columns = hits.columns
+    of_gold = fields.JUDGED_DOCUMENT if search.kind == "qrels" else ()
+    names = (*fields.DOCUMENT, *of_gold, *(() if hits.of_row else ("id",)))
     for name, values in columns.items():
         last, above = plain_name(_last(name)), plain_name(_last(name.rpartition(".")[0]))
         if not _may_be_ids(values):
@@ -824,6 +925,8 @@ def _documents(hits: _Hits, search: _Search) -> Sequence[_Part]:
             parts.append(_Part(name, settled, (name.count("."), names.index(last))))
         elif last in fields.SOURCES and above in fields.WRAPPERS:
             parts.append(_Part(name, True, (8, fields.SOURCES.index(last))))
+        elif last in fields.SOURCES[:-1] and not above and _may_name(hits.lists(name)):
+            parts.append(_Part(name, True, (9, fields.SOURCES.index(last))))
         elif last in (*fields.QUERY_ID, *fields.QUERY_TEXT, *fields.RUN_ID):
             continue
         elif not _texts(values) and len({*values}) > 1 and not _is_cell(values, name):
@@ -831,6 +934,8 @@ def _documents(hits: _Hits, search: _Search) -> Sequence[_Part]:
             if not numbers or meaning(last) == "unknown" or last in fields.WRAPPERS:
                 order = (numbers, meaning(last) != "unknown", name.count("."))
                 guesses.append(_Part(name, False, tuple(map(int, order))))
+    if hits.score_of_pairs and "0" in columns and not parts:
+        parts.append(_Part("0", hits.named))
     parts = [part for part in parts if part.settled] or parts or guesses
     parts.sort(key=lambda part: part.order)
     rivals = fields.rivals([part.path for part in parts if part.settled], names)
@@ -883,7 +988,7 @@ def _rivals(part: _Part, columns: Columns, sure: bool = True) -> list[str]:
     path, values = part.path, columns[part.path]
     last = plain_name(_last(path))
     of_source = last in fields.SOURCES
-    of_machine = last == "id" and not (sure and not _are_machines(values))
+    of_machine = _are_drawn(values) or (last == "id" and not (sure and not _are_machines(values)))
     if part.settled and not of_source and not of_machine:
         return []
     rivals: list[tuple[bool, int, str]] = []
@@ -908,7 +1013,7 @@ def _number(
     if not fields.ORDERS.isdisjoint(search.map):
         return {}, []
     if "@value" in columns:  # a number of each id, or ids
-        lists = [of for of in hits.alias.values() if "scores" in of]
+        lists = [of for of in hits.alias.values() if not {"scores", "levels"}.isdisjoint(of)]
         by_id = {"score" if kind == "run" else "level": "@value"} if "@key" in columns else {}
         return (lists[0] if lists else by_id), []
     columns_of_ids = [columns[doc.path] for doc in docs if doc.path in columns]
@@ -926,21 +1031,28 @@ def _number(
         unknown = [
             path
             for path in near.values()
-            if meaning(path) != "other" and any(map(_may_be_level, columns[path]))
+            if meaning(path) != "other" and _may_be_levels(columns[path])
         ]
-        guess = bool(unknown)
+        far = [path for path in columns if plain_name(_last(path)) in fields.LEVEL]
+        unknown += [path for path in far if path not in ids and _may_be_levels(columns[path])]
         if level:
             return {"level": _only(level, columns, "<level>")}, []
-        return {"level": unknown[0]} if guess else {}, ["level"] * guess
+        unknown.sort(key=lambda path: (not _are_levels(columns[path]), -len({*columns[path]})))
+        return {"level": unknown[0]} if unknown else {}, ["level"] * bool(unknown)
     ordering = {name: path for name, path in near.items() if any(map(is_number, columns[path]))}
     floats = {name for name, path in ordering.items() if any(map(_is_float, columns[path]))}
     scores = (*fields.SCORE, *fields.DISTANCE, *({"relevance"} & floats))
     for part, names in (("score", scores), ("rank", fields.RANK)):
-        number = next((ordering[name] for name in names if name in ordering), None)
-        if number is not None:
-            return {part: _only(number, columns, f"<{part}>")}, []
+        some = [ordering[name] for name in names if name in ordering]
+        # A search engine may give all its documents one score, for a reranker to tell them apart.
+        telling = [path for path in some if any(len({*of}) > 1 for of in hits.lists(path))]
+        if some:
+            path = (telling or some)[0]
+            return {part: _only(path, columns, f"<{part}>")}, [part] * (path != some[0])
     for name, path in reversed(ordering.items()):
         # A pair's number has no name. Further inside nothing compares numbers with the order.
+        if name == hits.score_of_pairs:
+            return {"score": path}, []
         if name.isdigit() or ("." in path and name in floats and meaning(name) == "unknown"):
             return {"score": path}, ["score"]
     return {}, []
@@ -977,9 +1089,9 @@ def _differ_in(lists: Sequence[Sequence[Any]]) -> bool:
     return any(one != lists[0] for one in lists)
 
 
-def _has_queries(some: Lists) -> bool:
-    """Whether the elements of some lists name queries."""
-    names = (*fields.QUERY_ID, *fields.QUERY_TEXT)
+def _has_queries(some: Sequence[list[Any]]) -> bool:
+    """Whether the elements of some lists name queries, or are documents with scores themselves."""
+    names = (*fields.QUERY_ID, *fields.QUERY_TEXT, *fields.SCORE)
     return any(isinstance(one, dict) and find(one, names) for of in some for one in of)
 
 
@@ -1009,8 +1121,15 @@ def _is_float(value: Any) -> bool:
     return "." in str(value) and is_number(value)
 
 
-def _may_be_level(value: Any) -> bool:
-    return isinstance(value, bool) or is_number(value)
+def _are_levels(values: Sequence[Any]) -> bool:
+    """Whether numbers are on a usual scale."""
+    return all(abs(float(one)) <= _HIGHEST for one in values if is_number(one))
+
+
+def _may_be_levels(values: Sequence[Any]) -> bool:
+    """Whether some values are numbers, or true and false, and say more than that all count."""
+    numbers = [str(float(one)) for one in values if isinstance(one, bool) or is_number(one)]
+    return bool({*numbers} - {"1.0"})
 
 
 def _may_be_ids(values: Sequence[Any]) -> bool:
@@ -1038,6 +1157,11 @@ def _are_machines(values: Sequence[Any]) -> bool:
     return all(_MACHINE.fullmatch(str(value)) for value in values)
 
 
+def _are_drawn(values: Sequence[Any]) -> bool:
+    """Whether all ids are such as programs draw."""
+    return all(_DRAWN.fullmatch(str(value)) for value in values)
+
+
 def _far_from_people(path: str, columns: Columns, paths: Sequence[str]) -> tuple[bool, ...]:
     """Order ids: those that people gave first, then such as programs count, and draw.
 
@@ -1048,8 +1172,7 @@ def _far_from_people(path: str, columns: Columns, paths: Sequence[str]) -> tuple
         zip(values, columns[other], strict=True) for other in paths if columns[other] != values
     )
     longer = any(all(str(one).endswith((f"/{end}", f":{end}")) for one, end in of) for of in pairs)
-    drawn = all(_DRAWN.fullmatch(str(value)) for value in values)
-    return longer, _are_machines(values), drawn, plain_name(_last(path)) == "id"
+    return longer, _are_machines(values), _are_drawn(values), plain_name(_last(path)) == "id"
 
 
 def _texts(values: Sequence[Any]) -> bool:

@@ -304,7 +304,7 @@ class ShapeReader:
         self._list = Path(shape.list)
         # A level may be true or false instead of a number.
         self._value = Path(shape.score or shape.level)
-        self._rank, self._scores = Path(shape.rank), Path(shape.scores)
+        self._rank, self._lists = Path(shape.rank), Path(shape.scores or shape.levels)
         self._warned = False
         self._documents_at = shape.records + shape.list
         self._origin = Origin(self._documents_at, ORDER)
@@ -312,7 +312,7 @@ class ShapeReader:
         self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
         # Whether lists can be read many at a time, and records have been so far.
-        by_place = shape.scores or "@number" in shape.score + shape.rank
+        by_place = self._lists or "@number" in shape.score + shape.rank
         self._alike = not shape.list or (shape.repeated == "refused" and not by_place)
         # Whether a record may have a query and a relevant document, and nothing else.
         self._pairs = not shape.list and shape.level == "<level>"
@@ -512,6 +512,9 @@ class ShapeReader:
         """Return the texts of the scores or levels of documents, or of their ranks."""
         if self.shape.kind == "run":
             return self._scores_of(record, documents)
+        if (beside := self._beside(record, len(documents.values), "level")) is not None:
+            levels = self._texts(documents, *beside, "level")
+            return levels, False, f"levels={self._lists.text}"
         values, keys = documents.at(self._value)
         if set(keys) <= {None}:
             self._refuse_levels_beside(record, len(keys))
@@ -549,19 +552,28 @@ class ShapeReader:
             return b"1" if value else b"0"
         return octets_of(value, self._file, document.line, "a document's number")
 
+    def _beside(
+        self, record: Record, count: int, what: str
+    ) -> tuple[Sequence[Any], Sequence[Keys | None]] | None:
+        """Return the scores or levels in a list beside the documents, and their keys."""
+        beside = self._lists.listed(record.value) if self._lists else None
+        if beside is None:
+            if f"{what}s" in self.shape.required:
+                raise lacking(self._file, self.shape, record, f"{what}s")
+            return None
+        name, _, values = beside
+        if len(values) != count:
+            fault = f"{len(values)} {what}s for {count} documents"
+            raise InputError(self._file, record.line, fault, f"expected a {what} for each")
+        truths = [str(int(of)) if isinstance(of, bool) else of for of in values]
+        return truths, [(name,)] * count
+
     def _scores_of(self, record: Record, documents: Records) -> _Numbers:
         file, count = self._file, len(documents.values)
-        values, keys = documents.at(self._value)
-        if self._scores and (beside := self._scores.listed(record.value)) is not None:
-            name, _, values = beside
-            keys = [(name,)] * len(values)
-            if len(values) != count:
-                fault = f"{len(values)} scores for {count} documents"
-                raise InputError(file, record.line, fault, "expected a score for each")
-            map_ = f"scores={self._scores.text}"
-        elif "scores" in self.shape.required:
-            raise lacking(file, self.shape, record, "scores")
+        if (beside := self._beside(record, count, "score")) is not None:
+            (values, keys), map_ = beside, f"scores={self._lists.text}"
         else:
+            values, keys = documents.at(self._value)
             map_ = self.shape.score_map(_path_to(keys))
         scores, ranks = self._texts(documents, values, keys, "score"), list[bytes]()
         if not scores or "rank" in self.shape.required:
@@ -675,8 +687,9 @@ def shape_for(
     numbered = not first.map.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
     joins = "[]" in shape.list and not numbered
     dropped = shape.list and (joins or (kind == "qrels" and shape.doc != "@key"))
-    last = fields.plain_name(shape.list.rpartition(".")[2])
-    graded = user is None and (not shape.list or last in fields.GRADED)
+    last = fields.plain_name((shape.list or shape.doc).rpartition(".")[2])
+    ungraded = fields.JUDGED if shape.list else fields.JUDGED_DOCUMENT
+    graded = user is None and (last not in ungraded or last in fields.GRADED)
     if graded or "level" in first.map:
         shape = shape._replace(unlevelled="refused")
     if "rank" in first.map and not (user and "rank" in user.required):

@@ -43,8 +43,8 @@ class Shape(NamedTuple):
         without level each document has level 1.
     query, list, run_id
         Paths from the record. Without list, each record is one document.
-    scores
-        A second list, with the scores of the documents in the first list.
+    scores, levels
+        A second list, with the scores or levels of the documents in the first list.
     records
         The path to the records: empty if each line, or each element of one array, is a record;
         ``$`` for the values of one object; ``$.results`` for the values under that key.
@@ -69,6 +69,7 @@ class Shape(NamedTuple):
     rank: str = ""
     level: str = ""
     scores: str = ""
+    levels: str = ""
     records: str = ""
     repeated: Literal["refused", "dropped"] = "refused"
     unlevelled: Literal["refused", "relevant"] = "refused"
@@ -113,7 +114,10 @@ def rows_shape(
         return None if user.by_record else user
     given = (user and user.given) or {}
     flat = SHAPES[kind]["flat"]
-    named = (fields.find(names, fields.NAMES[path]) is not None for path in (flat.query, flat.doc))
+    needed = [flat.query, flat.doc]
+    if kind == "qrels" and len(names) > 2 and "level" not in given:
+        needed.append(flat.level)
+    named = (fields.find(names, fields.NAMES[path]) is not None for path in needed)
     if not given.keys() <= {*fields.SCORE_PARTS.values(), "rank", "level"} or not all(named):
         return None
     for of in (fields.QUERY_ID, fields.DOCUMENT):
@@ -292,7 +296,7 @@ EXCLUSIONS = _shape(
 
 _PARTS = {
     "run": ("records", "query", "list", "doc", *fields.SCORE_PARTS.values(), "scores", "rank"),
-    "qrels": ("records", "query", "list", "doc", "level"),
+    "qrels": ("records", "query", "list", "doc", "level", "levels"),
 }
 
 

@@ -81,7 +81,7 @@ def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[Doc
         shape = shape._replace(level="")
 
     def cell_of(name: str, cell: Any) -> Any:
-        if name not in (shape.list, shape.scores) or not isinstance(cell, str):
+        if name not in (shape.list, shape.scores, shape.levels) or not isinstance(cell, str):
             return cell
         return listed_in(cell) if cell.strip() else []
 

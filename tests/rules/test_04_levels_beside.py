@@ -1,4 +1,4 @@
-"""Levels that stand in a list of their own are not passed over, and no advice goes in circles."""
+"""Levels in a list of their own are not passed over, and no advice goes in circles."""
 
 import pytest
 
@@ -9,17 +9,17 @@ LISTS = ["judgments", "relevant_ids", "gold_ids", "ground_truth_docs", "expected
 
 @pytest.mark.parametrize("ids", LISTS)
 @pytest.mark.parametrize("name", ["levels", "relevance", "grades", "labels", "scores"])
-def test_levels_beside_a_list_of_ids_are_refused(ids, name, ragkpi, tmp_path):
+def test_levels_beside_a_list_of_ids_are_theirs(ids, name, ragkpi, tmp_path):
     (tmp_path / "run").write_text(RUN)
-    record = f'{{"query_id": "q", "{ids}": ["a", "b"], "{name}": '
-    (tmp_path / "ones.jsonl").write_text(record + "[1, 1.0]}\n")
-    (tmp_path / "other.jsonl").write_text(record + "[0, 2]}\n")
-    assert ragkpi("eval", "-m", "P.2", "ones.jsonl", "run", folder=tmp_path).status == 0
-    outcome = ragkpi("eval", "-m", "P.2", "other.jsonl", "run", folder=tmp_path)
+    for levels, expected in (("[1, 1.0]", b"1.0000"), ("[0, 2]", b"0.5000")):
+        record = f'{{"query_id": "q", "{ids}": ["a", "b"], "{name}": {levels}}}\n'
+        (tmp_path / "gold.jsonl").write_text(record)
+        for mapped in ((), ("--map-qrels", f"list={ids}")):
+            outcome = ragkpi("eval", "-m", "P.2", *mapped, "gold.jsonl", "run", folder=tmp_path)
+            assert outcome.out.split()[2:] == [expected], outcome.err
+    (tmp_path / "gold.jsonl").write_text(record.replace("[0, 2]", "[2]"))
+    outcome = ragkpi("eval", "-m", "P.2", "gold.jsonl", "run", folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
-    assert f"other.jsonl:1: '{name}' is a list of levels".encode() in outcome.err
-    mapped = ("--map-qrels", f"list={ids}")  # says that the list alone counts
-    assert ragkpi("eval", "-m", "P.2", *mapped, "other.jsonl", "run", folder=tmp_path).status == 0
 
 
 @pytest.mark.parametrize(
