@@ -196,7 +196,7 @@ RUNS = {
     ),
     "JSON Lines, true": (
         b'{"qid": true, "hits": ["d"]}',
-        f"run:1: qid is true or false; {SCALAR}",
+        "run:1: 'qid' is true or false; expected an id there, or --map-run 'query=…'",
         2,
     ),
     "CR alone": (

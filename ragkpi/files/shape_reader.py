@@ -141,16 +141,15 @@ def _run_columns(file: str, records: Sequence[DocumentColumns]) -> RunColumns:
 
 
 def _others_of(records: Sequence[DocumentColumns]) -> dict[str, FloatArray]:
-    """Gather the numbers that are not read; NaN where a document has none."""
-    maps = dict.fromkeys(chain.from_iterable(record.others for record in records))
-    return {
-        map_: Tokens.from_strings(
-            chain.from_iterable(
-                record.others.get(map_) or [b""] * len(record.documents) for record in records
-            )
-        ).numbers()
-        for map_ in islice(maps, _MOST_OTHERS)
-    }
+    """Gather the finite numbers that are not read; NaN where a document has none."""
+    others: dict[str, FloatArray] = {}
+    for map_ in islice(
+        dict.fromkeys(chain.from_iterable(of.others for of in records)), _MOST_OTHERS
+    ):
+        texts = (of.others.get(map_) or [b""] * len(of.documents) for of in records)
+        numbers = Tokens.from_strings(chain.from_iterable(texts)).numbers()
+        others[map_] = np.where(np.isfinite(numbers), numbers, np.nan)
+    return others
 
 
 def collect_qrels(file: str, records: Iterable[DocumentColumns]) -> QrelsColumns:
@@ -372,7 +371,7 @@ class ShapeReader:
         return DocumentColumns(queries, counts, lines, ids, values, run_id, by_rank, origin, others)
 
     def _listed(self, records: Records) -> tuple[str, list[int], Records]:
-        """Return the name of the first list, the length of each, and the documents in them."""
+        """Return the name that all lists have, the length of each, and the documents in them."""
         if not self.shape.list:
             for record in () if records.layout else records.each():
                 self._refuse(record)
@@ -386,7 +385,8 @@ class ShapeReader:
         of_lines, of_keys, of_values = (
             list(chain.from_iterable(of)) for of in (lines, keys, values)
         )
-        return names[0], counts, Records(of_lines, of_values, of_keys)
+        name = names[0] if len({*names}) == 1 else ""
+        return name, counts, Records(of_lines, of_values, of_keys)
 
     def _without_repeated(self, columns: DocumentColumns) -> DocumentColumns:
         """Keep the first of equal documents of a query; two levels are refused later."""

@@ -84,12 +84,7 @@ class Shape(NamedTuple):
     @property
     def says_order(self) -> bool:
         """Whether a map says which number, or `ORDER`, ranks the documents."""
-        return not {"score", "scores", "rank"}.isdisjoint(self.required)
-
-    @property
-    def by_record(self) -> bool:
-        """Whether a row has a list, or an id of several columns."""
-        return bool(self.list) or "{" in self.doc
+        return not fields.ORDERS.isdisjoint(self.required)
 
     @property
     def given(self) -> Mapping[str, str] | None:
@@ -111,7 +106,8 @@ def rows_shape(
     if user is None and fields.find(names, fields.DOCUMENT) in nested:
         return None
     if user is not None and user.given is None:
-        return None if user.by_record else user
+        # A row has a list, or an id of several columns.
+        return None if user.list or "{" in user.doc else user
     given = (user and user.given) or {}
     flat = SHAPES[kind]["flat"]
     needed = [flat.query, flat.doc]
@@ -327,22 +323,20 @@ def parse_map(text: str, kind: Kind, option: str) -> Shape:
 
 def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
     """Return the shape that some paths describe; key names reveal the other parts."""
-    base = SHAPES[kind]["lists" if "list" in paths else "flat"]
-    if "records" in paths and "query" not in paths:
-        base = base._replace(query=f"{base.query}|@key")
-    unknown = sorted(set(paths) - set(_PARTS[kind]))
-    if unknown:
+    if unknown := sorted(set(paths) - set(_PARTS[kind])):
         raise UsageError(
             f"a map has {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
         )
-    for better in ("higher", "lower"):
-        if fields.SCORE_PARTS[better] in paths:
-            paths = {"score": paths[fields.SCORE_PARTS[better]], **paths}
-            base = base._replace(better=better)
-    # The map wins: a score in the file does not overrule a rank that the map names.
-    if not {"score", "scores", "rank"}.isdisjoint(paths):
-        base = base._replace(score="", rank="")
-    words = {fields.SCORE_PARTS["higher"], fields.SCORE_PARTS["lower"]}
-    parts: dict[str, Any] = {part: path for part, path in paths.items() if part not in words}
+    base = SHAPES[kind]["lists" if "list" in paths else "flat"]
     base = base._replace(name="map", repeated="refused", unlevelled="relevant")
+    if "records" in paths and "query" not in paths:
+        base = base._replace(query=f"{base.query}|@key")
+    # The map wins: a score in the file does not overrule a rank that the map names.
+    if not fields.ORDERS.isdisjoint(paths):
+        base = base._replace(score="", rank="")
+    parts: dict[str, Any] = dict(paths)
+    for better in ("higher", "lower"):
+        if fields.SCORE_PARTS[better] in parts:
+            base = base._replace(better=better)
+            parts = {"score": parts.pop(fields.SCORE_PARTS[better]), **parts}
     return base._replace(required=tuple(parts), **parts)
