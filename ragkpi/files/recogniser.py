@@ -584,8 +584,9 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
             continue
         # In a list, citations are places.
         cited = search.kind == "run" and last == "citations" and isinstance(elements[0], _Numbers)
-        # The field of a document may be a list of one id.
-        known = last in names and not (inside and below and last in fields.DOCUMENT)
+        # The field of a document may be a list of one id, and an id may have bars.
+        field = path in columns or (inside and below)
+        known = last in names and not (field and last in fields.DOCUMENT)
         named = known or cited or expected or bool(wanted) or path == "@value"
         beside = {
             other: [*chain(*of.values())]
