@@ -171,12 +171,12 @@ _OF_DISTANCES = frozenset(_words("distance distances dist dists l2 euclidean los
 # Numbers with such a word in their name say nothing about the order of documents.
 _OF_OTHERS = frozenset(
     _words(
-        "id ids pk key index idx no nr number order pos page pages chunk chunks part section "
-        "sentence passage line row start begin from end to offset length len size count counts "
-        "total tokens token chars words bytes timestamp ts time date year month day created "
-        "updated modified published version seq term shard took ms seconds price cost width "
-        "height x y lat lon depth level tag rating label grade rel gain dim zip code hash title "
-        "text body name url"
+        "id ids pk key index indices idx no nr number order pos page pages chunk chunks part "
+        "section sentence passage line row start begin from end to offset length len size count "
+        "counts total tokens token chars words bytes timestamp ts time date year month day "
+        "created updated modified published version seq term shard took ms seconds price cost "
+        "width height x y lat lon depth level tag rating label labels grade rel gain dim zip "
+        "code hash title text body name url"
     )
 )
 

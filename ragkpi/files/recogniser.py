@@ -558,10 +558,12 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
         if path not in lists and (path == wanted or _is_cell(column, path)):
             cells = {place: listed_in(of) for place, of in enumerate(column) if isinstance(of, str)}
             if path == wanted or not _texts([*chain(*cells.values())]):
-                lists[path] = cells
+                maps = {place: [_Numbers(of)] for place, of in cells.items() if type(of) is dict}
+                lists[path] = maps or cells
     names, others = (*fields.RETRIEVED, *fields.DOCUMENT), {*fields.JUDGED}
     if search.kind == "qrels":
-        names, others = (*fields.JUDGED, *fields.DOCUMENT), {*fields.RETRIEVED}
+        names = (*fields.JUDGED, *fields.DOCUMENT, *fields.JUDGED_DOCUMENT)
+        others = {*fields.RETRIEVED}
     for path, some in (
         lists.items() if not wanted else [(wanted, lists.get(wanted.split("|")[0], {}))]
     ):
@@ -570,9 +572,17 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
         judged = search.kind == "run" and of_gold
         elements = [unfolded(one) for one in chain(*some.values())]
         expected = search.kind == "qrels" and of_gold and last.endswith("ids")
+        beside = {
+            other: [*chain(*of.values())]
+            for other, of in lists.items()
+            if other != path and _beside(other) == _beside(path)
+        }
         if (last in others or judged) and last not in names and not wanted and not expected:
             objects = [one for one in elements if isinstance(one, dict)]
-            if search.kind == "run" or find(_columns(objects), fields.LEVEL) is None:
+            levels = find(_columns(objects), fields.LEVEL) is not None or any(
+                _are_numbers_beside(other, of, search) for other, of in beside.items()
+            )
+            if search.kind == "run" or not levels:
                 continue
         outer, inside, below = path.rpartition("[]")
         above = [*lists.get(outer, {}).values()] if inside else []
@@ -588,11 +598,6 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
         field = path in columns or (inside and below)
         known = last in names and not (field and last in fields.DOCUMENT)
         named = known or cited or expected or bool(wanted) or path == "@value"
-        beside = {
-            other: [*chain(*of.values())]
-            for other, of in lists.items()
-            if other != path and _beside(other) == _beside(path)
-        }
         yield _Listing(path, some, beside, named, (*names, last).index(last))
 
 
@@ -622,8 +627,9 @@ def _of_keys(records: Sequence[Any]) -> dict[int, list[Any]]:
     return {}
 
 
-def _are_numbers_beside(name: str, values: Sequence[Any], search: _Search) -> bool:
+def _are_numbers_beside(path: str, values: Sequence[Any], search: _Search) -> bool:
     """Whether a list beside ids has their scores or levels."""
+    name = plain_name(_last(path.removesuffix("[]")))
     if search.kind == "run":
         return name in _LISTS_OF_SCORES and all(map(is_number, values))
     levels = name in fields.LEVEL or name.removesuffix("s") in fields.LEVEL
@@ -644,8 +650,7 @@ def _of_ids(listing: _Listing, count: int, search: _Search) -> list[_Hits]:
     columns, docs = {"@value": ids}, [_Part("@value")]
     alias = {"@value": {"doc": "@value"}}
     for other, values in listing.beside.items():
-        name = plain_name(_last(other.removesuffix("[]")))
-        if _are_numbers_beside(name, values, search):
+        if _are_numbers_beside(other, values, search):
             columns[other], alias[other] = (
                 values,
                 {("scores" if search.kind == "run" else "levels"): other},
@@ -661,7 +666,10 @@ def _of_ids(listing: _Listing, count: int, search: _Search) -> list[_Hits]:
                 columns[rival], alias[rival] = objects[rival], {"list": other, "doc": rival}
                 docs = [_Part(rival, False), *(doc._replace(settled=False) for doc in docs)]
     places = _are_places(lists)
-    return [listing.hits(columns, docs=docs, alias=alias, doubts=("list", "doc"), places=places)]
+    last = plain_name(_last(listing.path.removesuffix("[]")))
+    scored = len(columns) > 1 and meaning(last) == "unknown"  # only ids have scores
+    doubts = () if scored else ("list", "doc")
+    return [listing.hits(columns, docs=docs, alias=alias, doubts=doubts, places=places)]
 
 
 def _of_numbers(listing: _Listing, search: _Search) -> list[_Hits]:
@@ -707,9 +715,13 @@ def _rows(records: Sequence[Any], columns: Columns, search: _Search) -> Iterator
         }
         # A row a query may be its own `id`.
         alone = max(sizes, default=0) < 2
-        of_row = alone or _last(query.path) == "id" or find(rest, fields.DOCUMENT) is not None
+        of_row = alone or _last(query.path) == "id" or find(map(_last, rest), fields.DOCUMENT)
         yield _Hits(
-            rest, [] if alone else sizes, query=query, parts={"query": query.path}, of_row=of_row
+            rest,
+            [] if alone else sizes,
+            query=query,
+            parts={"query": query.path},
+            of_row=bool(of_row),
         )
 
 
@@ -963,6 +975,9 @@ def _naming(docs: Sequence[_Part], hits: _Hits) -> Sequence[_Part]:
     if not docs[0].by_value:
         return docs
     named = [doc for doc in docs if _may_name(hits.lists(doc.path))]
+    if not hits.named:  # numbers that nothing names
+        numbers = {path for path, of in hits.columns.items() if all(map(is_number, of))}
+        named = [doc for doc in named if doc.path not in numbers or doc.path.isdigit()]
     return [doc for doc in named if doc.order == named[0].order][:2]
 
 
