@@ -89,6 +89,11 @@ READ |= {
     ),
 }
 READ |= {
+    "columns of ids and of scores for each rank": "query_id,top1,score1,top2,score2,top3,score3\n"
+    + "".join(
+        f"{query},{','.join(f'{id_},{score}' for id_, score in scores.items())}\n"
+        for query, scores in RUN.items()
+    ),
     "a column for each rank": "query_id,doc_1,doc_2,doc_3,doc_4\n"
     + "".join(f"{query},{','.join(scores)},\n" for query, scores in RUN.items()),
 }
@@ -109,11 +114,6 @@ BY_COMMAND |= {
     + "".join(f"{q},{d},{-s}\n" for q, d, s in ROWS),
 }
 BY_COMMAND |= {
-    "columns of ids and of scores for each rank": "query_id,top1,score1,top2,score2,top3,score3\n"
-    + "".join(
-        f"{query},{','.join(f'{id_},{score}' for id_, score in scores.items())}\n"
-        for query, scores in RUN.items()
-    ),
     "a column for each rank, numbered alone": "query_id,1,2,3\n"
     + "".join(f"{query},{','.join(scores)}\n" for query, scores in RUN.items()),
     "pairs of NumPy in a cell": "query_id,pairs\n"
