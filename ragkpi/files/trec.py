@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from shlex import quote
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ from ragkpi.files.lines import (
 )
 from ragkpi.files.opening import Source
 from ragkpi.interface import spell
-from ragkpi.wording import named, shown
+from ragkpi.wording import named, shown, visible
 
 RUN_LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),
@@ -518,7 +519,12 @@ _EXACT = 2.0**53  # doubles hold smaller whole numbers exactly
 _INTEGER = re.compile(rb"([+-]?)0*([0-9]{1,19})")
 _WHOLE = "expected a whole number such as 0, 1, 2 or -1"
 
-_TRUTHS = {b"true": 1, b"yes": 1, b"false": 0, b"no": 0}
+_TRUTHS = {
+    **dict.fromkeys((b"true", b"yes", b"relevant", b"accept"), 1),
+    **dict.fromkeys((b"false", b"no", b"irrelevant", b"reject"), 0),
+    **dict.fromkeys((b"not relevant", b"non relevant", b"nonrelevant"), 0),
+}
+_WORDS = re.compile(rb"(?!(?i:na|nan|null|none|inf)\Z)[A-Za-z]+([ _-][A-Za-z]+)*")
 
 Numbers = Literal["levels", "gains"]
 """Whether judgements must be whole numbers or may be real numbers."""
@@ -581,7 +587,8 @@ def parse_numbers(
 ) -> tuple[IntArray, FloatArray | None]:
     """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
 
-    ``2.0`` is 2. With `truth`, true and yes, in any case, are 1, false and no are 0.
+    ``2.0`` is 2. With `truth`, true, yes and relevant, in any case, are 1, false, no and irrelevant
+    are 0.
     """
     value = text.numbers()
     with np.errstate(invalid="ignore"):
@@ -592,13 +599,18 @@ def parse_numbers(
         if readable[row]:
             raise fractional(file, int(line[row]), value[row], "--gains reads others")
         word = text[row].strip()
-        if truth and word.lower() in _TRUTHS:
-            level[row] = value[row] = _TRUTHS[word.lower()]
+        of_word = _TRUTHS.get(re.sub(rb"[-_]", b" ", word.lower())) if truth else None
+        if of_word is not None:
+            level[row] = value[row] = of_word
             continue
         integer = _INTEGER.fullmatch(word)
         number = int(b"".join(integer.groups())) if integer else 2**63
         if not -(2**63) <= number < 2**63:
-            raise InputError(file, int(line[row]), f"level {shown(text[row])}", _WHOLE)
+            expected = _WHOLE
+            if truth and _WORDS.fullmatch(word):
+                command = f"sed 's/{word.decode()}/2/' {quote(visible(file))} > levels"
+                expected = f"{_WHOLE} ({command} replaces a word)"
+            raise InputError(file, int(line[row]), f"level {shown(text[row])}", expected)
         level[row] = number
     if (whole | ~readable).all():
         return level, None
