@@ -22,7 +22,7 @@ the same rules, whatever the structure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -94,10 +94,6 @@ class Recognition(NamedTuple):
     def text(self) -> str:
         """The map as a user writes it."""
         return ", ".join(f"{part}={path}" for part, path in self.map.items())
-
-
-class _Numbers(dict[str, Any]):
-    """An object of numbers, which may map documents to scores: not a record in a list."""
 
 
 class _Part(NamedTuple):
@@ -465,7 +461,7 @@ def _lists(record: Any) -> Iterator[tuple[str, list[Any]]]:
     """Yield the path and the elements of each list under a record, inner lists joined."""
     for path, value in _walk(record):
         if _maps_numbers(value):
-            yield path, [_Numbers(value)]
+            yield path, _entries(value)
         if not isinstance(value, list):
             continue
         yield path, value
@@ -476,7 +472,7 @@ def _lists(record: Any) -> Iterator[tuple[str, list[Any]]]:
             elif isinstance(element, dict):
                 for below, some in _walk(element):
                     if isinstance(some, list) or _maps_numbers(some):
-                        more = some if isinstance(some, list) else [_Numbers(some)]
+                        more = some if isinstance(some, list) else _entries(some)
                         inner.setdefault(f"{path}[].{below}", []).extend(more)
         yield from inner.items()
 
@@ -519,12 +515,10 @@ def _with_lists(records: Sequence[Any], columns: Columns, search: _Search) -> It
         path, elements = listing.path, [unfolded(one) for one in listing.elements]
         scalars = any(is_scalar(one) or one is None for one in elements)
         inner = {} if scalars else _columns(elements, alone)
-        if not inner:
-            some = _of_ids(listing, len(records), search)
-        elif all(isinstance(one, _Numbers) for one in elements):
-            some = _of_numbers(listing, search)
+        if inner:
+            some = _of_objects(listing, inner, search)
         else:
-            some = _of_objects(listing, inner)
+            some = _of_ids(listing, len(records), search)
         filled = sum(map(bool, listing.lists.values()))
         order = len(records) - filled, path.count("."), listing.place
         outside = {name: of for name, of in columns.items() if not name.startswith(f"{path}.")}
@@ -558,7 +552,7 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
         if path not in lists and (path == wanted or _is_cell(column, path)):
             cells = {place: listed_in(of) for place, of in enumerate(column) if isinstance(of, str)}
             if path == wanted or not _texts([*chain(*cells.values())]):
-                maps = {place: [_Numbers(of)] for place, of in cells.items() if type(of) is dict}
+                maps = {place: _entries(of) for place, of in cells.items() if type(of) is dict}
                 lists[path] = maps or cells
     names, others = (*fields.RETRIEVED, *fields.DOCUMENT), {*fields.JUDGED}
     if search.kind == "qrels":
@@ -593,7 +587,7 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
         if search.kind == "qrels" and not fields.NEGATIVE.isdisjoint(last.split("_")):
             continue
         # In a list, citations are places.
-        cited = search.kind == "run" and last == "citations" and isinstance(elements[0], _Numbers)
+        cited = search.kind == "run" and last == "citations" and "@value" in elements[0]
         # The field of a document may be a list of one id, and an id may have bars.
         field = path in columns or (inside and below)
         known = last in names and not (field and last in fields.DOCUMENT)
@@ -614,17 +608,22 @@ def _beside(path: str) -> tuple[str, bool]:
     return path.removesuffix("[]").rpartition(".")[0], path.endswith("[]")
 
 
+def _entries(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the keys of an object and their values, or what is in these, as documents."""
+    return [
+        {"@key": key, **(inner if isinstance(inner, dict) else {"@value": inner})}
+        for key, inner in value.items()
+    ]
+
+
 def _of_keys(records: Sequence[Any]) -> dict[int, list[Any]]:
     """Return the documents of objects that map ids to numbers, or to objects; {} of others."""
     if not all(isinstance(one, dict) for one in records):
         return {}
-    documents = [one for record in records for one in record.values()]
-    if all(is_number(one) or isinstance(one, bool) for one in documents):
-        return {place: [_Numbers(one)] for place, one in enumerate(records)}
-    if all(isinstance(one, dict) for one in documents) and _differ({*chain(*records)}, records):
-        keyed = [[{"@key": key, **one} for key, one in record.items()] for record in records]
-        return dict(enumerate(keyed))
-    return {}
+    inner = [one for record in records for one in record.values()]
+    numbers = all(is_number(one) or isinstance(one, bool) for one in inner)
+    objects = all(isinstance(one, dict) for one in inner) and _differ({*chain(*records)}, records)
+    return dict(enumerate(map(_entries, records))) if numbers or objects else {}
 
 
 def _are_numbers_beside(path: str, values: Sequence[Any], search: _Search) -> bool:
@@ -672,27 +671,24 @@ def _of_ids(listing: _Listing, count: int, search: _Search) -> list[_Hits]:
     return [listing.hits(columns, docs=docs, alias=alias, doubts=doubts, places=places)]
 
 
-def _of_numbers(listing: _Listing, search: _Search) -> list[_Hits]:
-    """Return objects that map ids to numbers."""
-    maps = listing.elements
-    names = [name for one in maps for name in one]
-    whole = listing.path == "@value"
-    unknown = listing.named and all(meaning(name) == "unknown" for name in names)
-    if not whole and not unknown and not (search.kind == "run" and _differ({*names}, maps)):
-        return []
-    # Names of measures, say, are no ids of documents.
-    settled = not whole or not names or any(map(fields.may_be_document, names))
-    columns = {"@key": names, "@value": [number for one in maps for number in one.values()]}
-    hits = listing.hits(columns, docs=[_Part("@key", settled)], doubts=("list", "doc"))
-    return [hits._replace(sizes=[sum(map(len, of)) for of in listing.lists.values()])]
-
-
-def _of_objects(listing: _Listing, columns: Columns) -> list[_Hits]:
+def _of_objects(listing: _Listing, columns: Columns, search: _Search) -> list[_Hits]:
     """Return objects or pairs, unless each names its query: a document a record."""
-    hits = listing.hits(columns, docs=[_Part("@key")] if "@key" in columns else ())
+    hits = listing.hits(columns)
     queries = [name for name in columns if plain_name(_last(name)) in fields.QUERY_ID]
-    several = any(len({*map(str, of)}) > 1 for name in queries for of in hits.lists(name))
-    return [] if several else [hits]
+    if any(len({*map(str, of)}) > 1 for name in queries for of in hits.lists(name)):
+        return []
+    if "@key" not in columns:
+        return [hits]
+    names, settled = columns["@key"], True
+    if "@value" in columns and listing.path == "@value":
+        # Names of measures, say, are no ids of documents.
+        settled = not names or any(map(fields.may_be_document, names))
+    elif "@value" in columns:
+        unknown = listing.named and all(meaning(name) == "unknown" for name in names)
+        differ = search.kind == "run" and _differ({*names}, hits.lists("@key"))
+        if not (unknown or differ):
+            return []
+    return [hits._replace(docs=[_Part("@key", settled)], doubts=("list", "doc"))]
 
 
 def _rows(records: Sequence[Any], columns: Columns, search: _Search) -> Iterator[_Hits]:
@@ -1111,7 +1107,7 @@ def _has_queries(some: Sequence[list[Any]]) -> bool:
     return any(isinstance(one, dict) and find(one, names) for of in some for one in of)
 
 
-def _differ(names: Set[str], objects: Sequence[Mapping[str, Any]]) -> bool:
+def _differ(names: Set[str], objects: Sequence[Collection[Any]]) -> bool:
     """Whether the keys of objects are ids of documents: most objects lack most of all `names`."""
     return len(names) * len(objects) >= 2 * sum(map(len, objects))
 

@@ -1,0 +1,115 @@
+"""Dumps of search results and judgements in `dumps/`, a third of them by really run packages.
+
+They were written before ragkpi read them. In each line `class` says what must become of a dump:
+
+- A: known names or a usual structure hold queries, documents and an order: read as its twin;
+- H: one of them is known by its values alone, or two readings are possible: read as its twin, or
+  refused with commands of which one of the first three reads it so;
+- N: one of them is missing: refused. Where texts stand for queries, `--queries` makes it an A.
+
+A twin says what a dump means: by query, documents and scores (large is better) or levels.
+"""
+
+import base64
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from ragkpi.errors import RagkpiError, UnsettledError
+from ragkpi.files.formats import read_any_qrels, reader_of, reading_for
+from ragkpi.files.opening import Source
+from ragkpi.files.query_files import read_query_ids
+from ragkpi.files.registry import sieve_for
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+FOLDER = Path(__file__).parent / "dumps"
+DUMPS = {
+    dump["name"]: dump
+    for path in sorted(FOLDER.glob("*.jsonl"))
+    for dump in map(json.loads, path.read_text().splitlines())
+}
+FALLS_SHORT: dict[str, str] = {}
+
+
+def rankings(path, reading):
+    """The documents of each query, the best first."""
+    best = defaultdict(list)
+    with Source(str(path)) as source:
+        for block in reader_of("run", source, reading).stream_run(source, held=True):
+            for row, group in enumerate(block.group().tolist()):
+                best[block.query[group].decode()].append(
+                    (-float(block.score[row]), block.document[row].decode())
+                )
+    return {query: [id_ for _, id_ in sorted(some)] for query, some in best.items()}
+
+
+def relevant(path, reading):
+    """The levels above 0: a map cannot say that a second list has what is not relevant."""
+    qrels, levels = read_any_qrels(str(path), reading), defaultdict(dict)
+    for query, document, level in zip(qrels.query, qrels.document, qrels.level, strict=True):
+        if level > 0:
+            levels[query.decode()][document.decode()] = int(level)
+    return levels
+
+
+def as_read(dump, path, map_=None, fold=None):
+    queries = None
+    if "queries" in dump:
+        texts = path.with_name("queries.tsv")
+        texts.write_text("".join(f"{id_}\t{text}\n" for id_, text in dump["queries"].items()))
+        queries = read_query_ids(str(texts))
+    sieve = sieve_for(fold or None, False, None, queries=queries)
+    reading = reading_for(dump["role"], map_=map_, sieve=sieve)
+    return (rankings if dump["role"] == "run" else relevant)(path, reading)
+
+
+def twin(dump):
+    if dump["role"] == "qrels":
+        return {
+            query: {id_: level for id_, level in levels.items() if level > 0}
+            for query, levels in dump["twin"].items()
+            if any(level > 0 for level in levels.values())
+        }
+    return {
+        query: sorted(scores, key=lambda id_: (-scores[id_], id_))
+        for query, scores in dump["twin"].items()
+    }
+
+
+def outcome(dump, folder):
+    """What becomes of a dump: "read", "command", "refused", or the difference to its twin."""
+    path = folder / dump["file"]
+    data = base64.b64decode(dump["base64"]) if "base64" in dump else dump["text"].encode()
+    path.write_bytes(data)
+    expected = twin(dump)
+    try:
+        found = as_read(dump, path)
+    except UnsettledError as problem:
+        maps = problem.maps[:3]
+    except RagkpiError:
+        return "refused"
+    else:
+        return "read" if found == expected else f"misread as {found}"
+    for choice in maps:
+        try:
+            if as_read(dump, path, choice.map, choice.fold) == expected:
+                return "command"
+        except RagkpiError:
+            continue
+    return "refused"
+
+
+ALLOWED = {"A": {"read"}, "H": {"read", "command"}, "N": {"read", "refused"}}
+
+
+@pytest.mark.parametrize("name", DUMPS)
+def test_as_the_class_of_the_dump_says(name, tmp_path):
+    dump = DUMPS[name]
+    found = outcome(dump, tmp_path)
+    if name in FALLS_SHORT:
+        assert found == FALLS_SHORT[name]
+    else:
+        assert found in ALLOWED[dump["class"]], dump["what"]
