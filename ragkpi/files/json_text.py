@@ -226,12 +226,12 @@ def unfolded(value: Any) -> Any:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         if all(isinstance(one, dict) and one.keys() == {"key", "value"} for one in value):
             return unfolded({str(one["key"]): _untyped(one["value"]) for one in value})
-    elif isinstance(value, dict) and any(".0" in key for key in value):
-        return value if all(map(is_number, value.values())) else _unnumbered(value)
-    elif isinstance(value, dict) and any(
-        key[-1:] == "2" and f"{key[:-1]}1" in value for key in value
-    ):
-        return _of_places(value)
+    elif isinstance(value, dict):
+        names = "\n".join([*value, ""])  # a look at each would take a third of the reading
+        if ".0" in names:
+            return value if all(map(is_number, value.values())) else _unnumbered(value)
+        if "2\n" in names and any(key[-1:] == "2" and f"{key[:-1]}1" in value for key in value):
+            return _of_places(value)
     return value
 
 

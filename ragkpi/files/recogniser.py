@@ -35,6 +35,7 @@ LOOKED_AT = 100  # records
 TABLE = "@table"  # in a path: the rows of the table there
 _LISTS_AT = 25  # records with lists
 _ELEMENTS = 10  # of a list
+_ENTRIES = 20  # of an object of numbers
 _KEYS = 200  # of an object
 _DEEPEST = 6
 _MOST = 8  # readings: of two queries, two ids and two directions
@@ -284,7 +285,8 @@ def _of_object(value: Mapping[str, Any], search: _Search) -> list[Recognition]:
         if search.map.get("records", path) != path:
             continue
         rest = {part: path for part, path in search.map.items() if part != "records"}
-        readings = _of_records(records, _Search(search.kind, rest))
+        numbers = keyed and all(map(_maps_numbers, records))
+        readings = [] if numbers else _of_records(records, _Search(search.kind, rest))
         own = readings and "query" not in readings[0].guesses and "list" not in readings[0].map
         if keyed and not own:
             readings = _of_records(records, _Search(search.kind, {"query": "@key", **rest}))
@@ -421,7 +423,10 @@ def _cut(value: Any) -> Any:
     if isinstance(value, list):
         first = value if len(value) <= _ELEMENTS else [*value[: _ELEMENTS - 1], value[-1]]
         return [_cut(one) for one in first]
-    return {key: _cut(one) for key, one in value.items()} if type(value) is dict else value
+    if type(value) is not dict:
+        return value
+    most = _ENTRIES if len(value) > 2 * _ENTRIES and _maps_numbers(value) else len(value)
+    return {key: _cut(one) for key, one in islice(value.items(), most)}
 
 
 def _columns(records: Sequence[Any], cell: Callable[[Any], Any] = lambda value: value) -> Columns:
