@@ -111,7 +111,7 @@ RUNS = {
     ),
     "CSV, quote": (
         b'qid,docno,score\n1,"d,2\n',
-        "run:2: no CSV (…); expected values separated by commas",
+        "run:2: no CSV (…); expected values between separators",
         2,
     ),
     "CSV, NaN": (b"qid,docno,score\n1,d,nan", f"run:2: score 'nan'; {OF_EACH}", 2),

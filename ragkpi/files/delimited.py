@@ -1,13 +1,14 @@
 """CSV and TSV, usually with a header; BEIR's qrels are TSV.
 
-CSV is quoted as in RFC 4180. TSV is never quoted: an id has no tabs and newlines. Nothing is
-decoded, so ids keep their bytes.
+CSV is quoted as in RFC 4180, and TSV if all its names are: an id has no tabs and newlines. Nothing
+is decoded, so ids keep their bytes.
 """
 
 from __future__ import annotations
 
 import csv
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
@@ -49,7 +50,7 @@ class _DelimitedFile:
         self.line: int | None
         self.names, self.line, rest = self._take_header(numbered)
         lines = rest.lines() if b"[" in rest.text else ()
-        _, first = next(split_values(self.file, lines, self._separator), (0, []))
+        _, first = next(split_values(self.file, lines, self._separator, self._has_quotes), (0, []))
         cells = [list_or_text(text_of(cell)) for cell in first]
         named = zip(self.names, cells, strict=False)
         self.nested = [name for name, cell in named if isinstance(cell, list)]
@@ -60,7 +61,7 @@ class _DelimitedFile:
 
     def _records(self, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
         """Yield the values of lines; `InputError` for a record of another width."""
-        for number, record in split_values(self.file, lines, self._separator):
+        for number, record in split_values(self.file, lines, self._separator, self._has_quotes):
             if len(record) != len(self.names):
                 raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
             yield number, record
@@ -95,7 +96,9 @@ class _DelimitedFile:
                 continue
             if self._separator == b"," and b"," not in line:
                 self._separator = max(b",", b";", b"|", key=line.count)
-            split = split_values(self.file, [(number, line)], self._separator)
+            quotes = re.fullmatch(rb'"[^"\t]*"(\t"[^"\t]*")*\r?', line) is not None
+            self._has_quotes = self._separator != b"\t" or quotes
+            split = split_values(self.file, [(number, line)], self._separator, self._has_quotes)
             _, words = next(split)
             numbers = [str(place) for place in range(1, len(words) + 1)]
             names = [text_of(word) or f"Unnamed: {place}" for place, word in enumerate(words)]
@@ -118,15 +121,17 @@ class _DelimitedFile:
     def _lines(self) -> Iterator[LineColumns]:
         """Yield the columns of each block that has lines.
 
-        From the first quote inside a value on, CSV is read by record.
+        From the first quote inside a value on, CSV is read by record; so are quotes between other
+        separators, which the kernel does not know.
         """
         for block in self._blocks:
             lines, wrong = split_lines(block, len(self.names), self._separator[0])
-            if not wrong:
+            quotes = self._has_quotes and b'"' in block.text
+            if not wrong and (self._separator == b"," or not quotes):
                 if len(lines):
                     yield lines
                 continue
-            if self._separator != b"\t" and b'"' in block.text:
+            if quotes:
                 texts = map(Block.lines, itertools.chain([block], self._blocks))
                 yield from self._quoted(itertools.chain.from_iterable(texts))
                 return
@@ -153,10 +158,10 @@ class _DelimitedFile:
 
 
 def split_values(
-    file: str, lines: Iterable[tuple[int, bytes]], separator: bytes = b","
+    file: str, lines: Iterable[tuple[int, bytes]], separator: bytes = b",", quoted: bool = False
 ) -> CsvRecords:
-    """Yield the first line number and the values of each record; tabs are never quoted."""
-    if separator == b"\t":
+    """Yield the first line number and the values of each record; between tabs, `quoted` or not."""
+    if separator == b"\t" and not quoted:
         rows = ((number, line.removesuffix(b"\r").split(b"\t")) for number, line in lines)
         yield from ((number, words) for number, words in rows if len(words) > 1 or words[0].strip())
         return
@@ -177,7 +182,7 @@ def split_values(
             record = next(records, None)
         except csv.Error as problem:
             fault = f"no CSV ({problem})"
-            raise InputError(file, start, fault, "expected values separated by commas") from None
+            raise InputError(file, start, fault, "expected values between separators") from None
         if record is None:
             return
         if len(record) > 1 or "".join(record).strip():

@@ -46,8 +46,15 @@ def recognise_run(head: bytes) -> str:
 
 
 def recognise_qrels(head: bytes) -> str:
-    """Return the name of the format of qrels, from their first `HEAD_LENGTH` bytes."""
-    return _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL))
+    """Return the name of the format of qrels, from their first `HEAD_LENGTH` bytes.
+
+    Two words with a tab between them are ids, each of a relevant document, if a query comes twice:
+    else the second may be a value of the query, such as a class or a latency.
+    """
+    name = _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL))
+    lines = list(_data_lines(head))
+    pairs = name == "trec" and all(re.fullmatch(rb"\S+\t\S+\s*", line) for line in lines)
+    return "tsv" if pairs and len({line.split()[0] for line in lines}) < len(lines) else name
 
 
 # What is neither run nor qrels, by how it begins, and advice; {} is the file.

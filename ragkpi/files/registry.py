@@ -113,14 +113,14 @@ _FORMATS = (
     ),
     FileFormat(
         "tsv",
-        "a line of column names, then values between tabs; never quoted",
+        "a line of column names, then values between tabs; quoted if all names are",
         (".tsv",),
         {"run": delimited.stream_tsv, "qrels": delimited.read_tsv_qrels},
         {"run": writing.write_tsv, "qrels": writing.write_tsv_qrels},
     ),
     FileFormat(
         "csv",
-        "a line of column names, then values between commas; quoted where needed",
+        "a line of column names, then values between , ; or |; quoted where needed",
         (".csv",),
         {"run": delimited.stream_csv, "qrels": delimited.read_csv_qrels},
         {"run": writing.write_csv, "qrels": writing.write_csv_qrels},

@@ -72,3 +72,54 @@ def test_what_is_no_word_gets_no_command(word, tmp_path):
 def test_words_are_no_levels_of_trec(tmp_path):
     with pytest.raises(InputError, match="level 'relevant'"):
         read_any_qrels(put(tmp_path, "q 0 d relevant\n"), "trec")
+
+
+QUOTED = [("1", "a", 2), ("2", "b\tc", 1), ("2", 'd"e', 0)]
+
+
+@pytest.mark.parametrize("separator", "\t;|")
+def test_a_table_whose_names_have_quotes_is_quoted(separator, tmp_path):
+    """Between semicolons and bars, too, also where no value has a separator in it."""
+    rows = (("1", "a", "2"), ("2", "b\tc", "1"), ("2", 'd""e', "0"))
+    names = '"query_id"', '"doc_id"', '"label"'
+    lines = [names, *((f'"{query}"', f'"{doc}"', level) for query, doc, level in rows)]
+    text = "".join(f"{separator.join(line)}\n" for line in lines)
+    assert qrels_of(put(tmp_path, text)) == QUOTED
+
+
+@pytest.mark.parametrize("names", ["query_id\tdoc_id\tlabel", '"query_id"\tdoc_id\t"label"'])
+def test_quotes_of_other_tsv_belong_to_the_ids(names, tmp_path):
+    text = f'{names}\n"1"\t"a\t1\n"1"\tb"\t0\n'
+    assert qrels_of(put(tmp_path, text)) == [('"1"', '"a', 1), ('"1"', 'b"', 0)]
+
+
+def test_a_quote_that_does_not_end_is_refused(tmp_path):
+    text = '"query_id"\t"doc_id"\t"label"\n"1"\t"a\t1\n"1"\t"b"\t0\n'
+    assert "table:2: no CSV" in refusal(qrels_of, put(tmp_path, text))
+
+
+def test_two_columns_of_ids_between_tabs_are_relevant_documents(tmp_path):
+    path = put(tmp_path, "301\t48213\r\n301\t1\n\n302\ta:b,c\n")
+    assert qrels_of(path) == [("301", "48213", 1), ("301", "1", 1), ("302", "a:b,c", 1)]
+    assert "table:1: 2 columns" in refusal(run_of, path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "q1\t3\nq2\t3\n",
+        "q1\teasy\nq2\thard\n",
+        "q1\thow do I\nq1\twhy\n",
+        "q1\td1\nq2 d2\n",
+        "q1\td1\t\n",
+        "q1\t\n",
+        "",
+        "q1 d1\n",
+    ],
+)
+def test_other_columns_between_tabs_are_none(text, tmp_path):
+    refusal(qrels_of, put(tmp_path, text))
+
+
+def test_four_words_are_trec_whatever_stands_between_them(tmp_path):
+    assert qrels_of(put(tmp_path, "1 0 d 1\n1\t0\te\t2\n")) == [("1", "d", 1), ("1", "e", 2)]
