@@ -40,7 +40,7 @@ RUNS = {
     "JSON qrels in the place of a run": (
         b'{"1": {"d": 2, "e": 0, "f": 0}}',
         "run: holds judgements of level 0, 2, not rankings; expected a run "
-        "(--run-format object reads numbers as scores)",
+        "(--map-run score=@value reads numbers as scores)",
         2,
     ),
     "named qrels in the place of a run": (
@@ -387,7 +387,7 @@ QRELS = {
         b'{"1": {"a": 11, "b": 10, "c": 9, "d": 8, "e": 7, "f": 6, "g": 5, "h": 4, "i": 3, '
         b'"j": 2, "k": 1}}',
         "qrels:1: 11 documents of query 1 with as many scores; expected judgements "
-        "(--qrels-format object reads numbers as gains)",
+        "(--map-qrels level=@value reads numbers as gains)",
         2,
     ),
     "a stored result": (
@@ -399,13 +399,13 @@ QRELS = {
     "BEIR": (
         b"query-id\tcorpus-id\tscore\n1\td\t1.5\n",
         "qrels:2: score 1.5, where a level is meant; expected judgements "
-        "(--qrels-format flat reads numbers as gains)",
+        "(--map-qrels level=score reads numbers as gains)",
         2,
     ),
     "JSON": (
         b'{"1": {"d": 0.5}}',
         "qrels:1: score 0.5, where a level is meant; expected judgements "
-        "(--qrels-format object reads numbers as gains)",
+        "(--map-qrels level=@value reads numbers as gains)",
         2,
     ),
     "CSV, names alone": (

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import DataError, InputError
+from ragkpi.files.formats import reading_for
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
@@ -17,6 +18,7 @@ from ragkpi.questions.convert.function import Conversion
 from tests.slow_reference import writing
 from tests.tries import TRIES
 
+OBJECT = "records=$, query=@key, list=@value, doc=@key, score=@value"
 TEXT_FORMATS = ["trec", "tsv", "csv", "json", "jsonl"]
 # What the first bytes of a file may not be, as an id.
 MAGIC = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
@@ -64,7 +66,7 @@ def trec_run(rankings):
 def test_runs_keep_their_bytes(rankings, data, tmp_path):
     """From TREC through some other formats and back.
 
-    Where names say nothing, scores like levels are refused until the format says what they are.
+    Where names say nothing, scores like levels are refused until a map says what they are.
     """
     text = trec_run(rankings)
     path = data.draw(st.lists(st.sampled_from([*TEXT_FORMATS, "arrow", "parquet"]), max_size=3))
@@ -75,7 +77,7 @@ def test_runs_keep_their_bytes(rankings, data, tmp_path):
         if before == "json" and like_levels(rankings):
             with pytest.raises(InputError, match="holds judgements of level"):
                 converted(tmp_path, there, "run", before, name)
-            before = "object"
+            before = reading_for("run", map_=OBJECT)
         there, before = converted(tmp_path, there, "run", before, name), name
     if path and set(path) & {"json"}:  # which has no run id
         there = b"".join(line.rsplit(b" ", 1)[0] + b" me\n" for line in there.splitlines(True))

@@ -141,7 +141,7 @@ COMMANDS: Mapping[str, Entry] = {
     "formats": Entry(
         "prepare",
         "List the formats of runs and qrels and what stacks write, or explain one.",
-        ("ragkpi formats", "ragkpi formats csv map", "ragkpi formats lists"),
+        ("ragkpi formats", "ragkpi formats csv map", "ragkpi formats names"),
         "describe",
     ),
     "measures": Entry(

@@ -20,13 +20,13 @@ Arguments = dict[str, Any]  # of a function of `ragkpi`, by name
 def reading_options(
     qrels_format: str | None = option(
         "--qrels-format FORMAT",
-        "File format or shape of QRELS, as 'ragkpi formats' lists them. Default: recognised.",
-        complete="format or shape",
+        "File format of QRELS, as 'ragkpi formats' lists them. Default: recognised.",
+        complete="format",
     ),
     run_format: str | None = option(
         "--run-format FORMAT",
-        "File format or shape of RUN, as 'ragkpi formats' lists them. Default: recognised.",
-        complete="format or shape",
+        "File format of RUN, as 'ragkpi formats' lists them. Default: recognised.",
+        complete="format",
     ),
     map_qrels: str | None = option(
         "--map-qrels MAP",

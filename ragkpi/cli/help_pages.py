@@ -229,8 +229,8 @@ def _values(option: Declaration | None, beginning: str) -> list[Offer]:
 
 
 def _names_of_kind(kind: str) -> Iterable[str]:
-    """Return the names of one kind: measures and nicknames, formats, shapes or grade maps."""
-    from ragkpi.files import registry, shapes
+    """Return the names of one kind: measures and nicknames, formats or grade maps."""
+    from ragkpi.files import registry
     from ragkpi.measures.registry import NICKNAMES, all_measures
     from ragkpi.ranking.judged import GRADE_MAPS
 
@@ -238,7 +238,7 @@ def _names_of_kind(kind: str) -> Iterable[str]:
     kinds: dict[str, Iterable[str]] = {
         "measure": [*all_measures(), *NICKNAMES],
         "format": formats,
-        "format or shape": [*formats, *shapes.SHAPES["run"], *shapes.SHAPES["qrels"], "map"],
+        "format or topic": [*formats, "map", "names"],
         "grade map": GRADE_MAPS,
     }
     return dict.fromkeys(kinds[kind])

@@ -219,7 +219,7 @@ def meaning(name: str) -> Meaning:
 def may_be_document(name: str) -> bool:
     """Whether a key that leads to a number may be the id of a document: no known word says else."""
     words = {*plain_name(name).split("_")}
-    known = meaning(name) != "unknown" and not re.search(r"\d|^.$", name)
+    known = meaning(name) != "unknown" and not re.search(r"\d|^.$", plain_name(name))
     return not known and not is_score(name) and words.isdisjoint(_OF_MEASURES)
 
 

@@ -20,8 +20,8 @@ from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import ScoreKind
 from ragkpi.files.opening import Kind, Source, inputs
-from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice, shape_of, unsettled
-from ragkpi.files.shapes import SHAPES, TEXTS, Shape, mapped, parse_map
+from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice, unsettled
+from ragkpi.files.shapes import TEXTS, Shape, mapped, parse_map
 from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries
 from ragkpi.interface import spell
 from ragkpi.wording import visible
@@ -246,7 +246,7 @@ def _names(words: Iterable[bytes]) -> list[str]:
 class Reading(NamedTuple):
     """The user's choices for reading a file; format None: by the file's first bytes."""
 
-    format: str | None = None  # the name of a format or shape
+    format: str | None = None  # its name
     shape: Shape | None = None  # which keys or columns hold what (--map-run, --map-qrels)
     scores: ScoreKind = "similarity"  # "distance" if smaller scores are better
     sieve: Sieve | None = None  # leaves documents out or folds them before ranking
@@ -266,7 +266,7 @@ class FileReader(NamedTuple):
     read: Callable[[Source], Any]  # returns the blocks of a run, or qrels
     scores: ScoreKind = "similarity"
     sieve: Sieve | None = None
-    numbers: Literal["checked", "believed"] = "checked"  # by their shape, if a user names it
+    numbers: Literal["checked", "believed"] = "checked"  # by a map
     instead: str = ""  # what a user can say if the numbers of a run look like levels
     judged: tuple[str, Origin] | None = None  # the qrels beside a run, and the place in them
 
@@ -287,12 +287,12 @@ class FileReader(NamedTuple):
         return trec.best_first(self._of_run(source), self.scores)
 
     def _of_run(self, source: Source) -> Iterator[RunColumns]:
-        role, levels, shape = RunRole(), "", ""
+        role, levels, map_ = RunRole(), "", ""
         try:
             for block in self.read(source):
                 if self.numbers == "checked":
                     levels = role.levels_with(block)
-                    shape = shape_of(block.origin)
+                    map_ = block.origin.map
                     if self.judged is not None:
                         refuse_twice(block, *self.judged)
                 yield block
@@ -300,7 +300,7 @@ class FileReader(NamedTuple):
             raise _tried("run", problem) from None
         if levels:
             fault = f"holds {levels}, not rankings"
-            advice = self.instead or f"{spell('run_format', shape)} reads numbers as scores"
+            advice = self.instead or f"{spell('map_run', map_)} reads numbers as scores"
             raise InputError(source.name, None, fault, f"expected a run ({advice})")
 
     def read_qrels(self, source: Source) -> QrelsColumns:
@@ -344,8 +344,8 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
         read = trec.stream_run if kind == "run" else trec.qrels_of
         return FileReader(name, read, choices.scores, choices.sieve)
     formats = registry().FILE_FORMATS[kind]
-    if name is None or name not in formats:  # a map or a shape, in a file of any layout
-        shape, name = shape or SHAPES[kind][str(name)], recognise_layout(head)
+    if name is None:  # a map, in a file of any layout
+        name = recognise_layout(head)
     numbers: Any = "checked" if shape is None else "believed"
     read = partial(formats[name].readers[kind], shape=shape)
     return FileReader(name, read, choices.scores, choices.sieve, numbers)

@@ -17,7 +17,6 @@ from ragkpi.errors import InputError, UsageError
 from ragkpi.files import arrow, delimited, json_files, trec, writing
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind, inputs
-from ragkpi.files.shapes import SHAPES
 from ragkpi.files.sieve import Fold, Sieve, parse_fold, read_excluded, words_of
 from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
 from ragkpi.interface import spell
@@ -135,7 +134,7 @@ _FORMATS = (
     ),
     FileFormat(
         "jsonl",
-        "an object a line: a query with its list of documents, or a document; see the shapes",
+        "an object a line: a query with its list of documents, or a document",
         (".jsonl", ".ndjson"),
         {"run": json_files.stream_run, "qrels": json_files.read_qrels},
         {"run": writing.write_json_lines, "qrels": writing.write_json_qrels_lines},
@@ -177,16 +176,15 @@ def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
 
 
 def find_format(kind: Kind, name: str, option: str) -> None:
-    """Raise `UsageError` if neither a format nor a shape has this name."""
-    names = [*FILE_FORMATS[kind], *SHAPES[kind]]
-    if name not in names:
-        advice = did_you_mean(name, names, "'ragkpi formats' lists them")
+    """Raise `UsageError` if no format has this name."""
+    if name not in FILE_FORMATS[kind]:
+        advice = did_you_mean(name, FILE_FORMATS[kind], "'ragkpi formats' lists them")
         raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
 
 
 def kind_of_format(name: str) -> Kind | None:
-    """Return the kind of files in a format or shape; None if both are possible, or no name."""
-    kinds = [kind for kind in FILE_FORMATS if name in FILE_FORMATS[kind] or name in SHAPES[kind]]
+    """Return the kind of files in a format; None if both are possible, or no name."""
+    kinds = [kind for kind in FILE_FORMATS if name in FILE_FORMATS[kind]]
     return kinds[0] if len(kinds) == 1 else None
 
 

@@ -36,11 +36,6 @@ def unsettled(kind: Kind, file: str, fault: str, maps: list[MapChoice]) -> Unset
     return UnsettledError(file, fault, f"expected {' or '.join(choices)}", argument, maps)
 
 
-def shape_of(origin: Origin) -> str:
-    """Return the shape whose name in an option says what the numbers are."""
-    return "object" if origin.documents == BARE else "flat"
-
-
 def refuse_scores(qrels: QrelsColumns) -> None:
     """Raise `InputError` if no name says level and the numbers are scores.
 
@@ -59,8 +54,8 @@ def refuse_scores(qrels: QrelsColumns) -> None:
         if not _LEVELS[1] < len(np.unique(levels)) == len(levels):
             return
         fault = f"{len(levels)} documents of query {named(qrels.query[row])} with as many scores"
-    shape = spell("qrels_format", shape_of(qrels.origin))
-    expected = f"expected judgements ({shape} reads numbers as gains)"
+    map_ = spell("map_qrels", qrels.origin.map)
+    expected = f"expected judgements ({map_} reads numbers as gains)"
     raise InputError(qrels.file, int(qrels.line[row]), fault, expected)
 
 

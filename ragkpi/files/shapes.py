@@ -1,8 +1,7 @@
 """Shapes: where JSON records and rows of tables hold queries, documents, scores and levels.
 
-A shape describes the dumps of a retrieval or RAG stack as data; `ragkpi.files.shape_reader` reads
-them. To read the dumps of another stack, add a record to `RUN_SHAPES` or `QRELS_SHAPES`. Users
-write their own shapes on the command line (``--map-run``, ``--map-qrels``).
+`ragkpi.files.recogniser` finds the shape of a file, users write their own (``--map-run``,
+``--map-qrels``), and `ragkpi.files.shape_reader` reads by it.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ ANY_ID = (
 )
 ITEM = "@value|<document or id>|<document>.<document or id>|node.<document or id>"
 RUN = "<run>|metadata.<run>"
-_OF_NUMBERS = "query=@key, list=@value, doc=@key"  # {query: {document: number}}
-_OF_LISTS = "query=@key, list=@value, doc=@value"  # {query: [document, …]}
 
 
 class Shape(NamedTuple):
@@ -35,9 +32,7 @@ class Shape(NamedTuple):
     Attributes
     ----------
     name
-        The name in ``--run-format`` and ``--qrels-format``.
-    written_by
-        The programs that write such files, and a sketch of the files.
+        ``map`` if a user wrote it, ``recognised``, or that of a shape in this file.
     doc, score, rank, level
         Paths from an element of the list. Without score the rank counts, without rank the order;
         without level each document has level 1.
@@ -61,7 +56,6 @@ class Shape(NamedTuple):
 
     name: str
     kind: Kind
-    written_by: str
     doc: str = ITEM
     query: str = ID
     list: str = ""
@@ -218,75 +212,42 @@ def map_of(name: str) -> str:
     return f"rank={name}" if is_rank else f"score={name}"
 
 
-# Each shape has a name, the programs that write such files with a sketch of them, and paths as in
-# a map. Their order does not matter: the most specific shape that fits a file wins.
-RUN_SHAPES = (
-    (
-        "lists",
-        "a query and its documents a record: {query_id, documents: [{id, score}]}",
-        f"query={ANY_ID}, list=<list>, score=<score>, rank=<rank>",
-    ),
-    (
-        "flat",
-        "a document a row: query_id, doc_id, score or rank",
-        "query=<query>, doc=<document>, score=<score>, rank=<rank>",
-    ),
-    (
-        "object",
-        "BEIR, ranx, pytrec_eval: {query: {document: score}}",
-        f"records=$, {_OF_NUMBERS}, score=@value",
-    ),
-    (
-        "id-lists",
-        "{query: [document, …]}, best first",
-        f"records=$, {_OF_LISTS}",
-    ),
-)
-QRELS_SHAPES = (
-    (
-        "lists",
-        "{query_id, relevant_ids: […]} or judgments: [{doc_id, level}]",
-        f"query={ANY_ID}, list=<judged>, level=<level>, repeated=dropped",
-    ),
-    (
-        "flat",
-        "a judgement a row: query_id, doc_id, level",
-        "query=<query>, doc=<document>, level=<level>",
-    ),
-    (
-        "object",
-        "BEIR, ranx, pytrec_eval: {query: {document: level}}; true and false are 1 and 0",
-        f"records=$, {_OF_NUMBERS}, level=@value",
-    ),
-    (
-        "id-lists",
-        "{query: [relevant document, …]}",
-        f"records=$, {_OF_LISTS}, repeated=dropped",
-    ),
-)
-
-
-def _shape(kind: Kind, name: str, written_by: str, text: str) -> Shape:
-    paths: dict[str, Any] = dict(piece.strip().split("=") for piece in text.split(","))
-    return Shape(name, kind, written_by, **paths)
-
-
 SHAPES: Mapping[Kind, Mapping[str, Shape]] = {
-    "run": {name: _shape("run", name, *rest) for name, *rest in RUN_SHAPES},
-    "qrels": {name: _shape("qrels", name, *rest) for name, *rest in QRELS_SHAPES},
+    "run": {
+        "lists": Shape("lists", "run", ITEM, ANY_ID, "<list>", "<score>", "<rank>"),
+        "flat": Shape("flat", "run", "<document>", "<query>", "", "<score>", "<rank>"),
+        # {query: {document: score}} of BEIR, ranx and pytrec_eval
+        "object": Shape("object", "run", "@key", "@key", "@value", "@value", records="$"),
+        # {query: [document, …]}, best first
+        "id-lists": Shape("id-lists", "run", "@value", "@key", "@value", records="$"),
+    },
+    "qrels": {
+        "lists": Shape(
+            "lists", "qrels", ITEM, ANY_ID, "<judged>", level="<level>", repeated="dropped"
+        ),
+        "flat": Shape("flat", "qrels", "<document>", "<query>", level="<level>"),
+        "object": Shape("object", "qrels", "@key", "@key", "@value", level="@value", records="$"),
+        "id-lists": Shape(
+            "id-lists", "qrels", "@value", "@key", "@value", records="$", repeated="dropped"
+        ),
+    },
 }
 # Lists of texts, which match by their words.
-_OF_TEXTS = f"query={ID}|<query text>|@number, doc=@value, repeated=dropped, list="
+_TEXTS = Shape(
+    "texts", "run", "@value", f"{ID}|<query text>|@number", repeated="dropped", required=("doc",)
+)
 TEXTS: Mapping[Kind, Shape] = {
-    "run": _shape("run", "texts", "", f"{_OF_TEXTS}<texts>")._replace(required=("doc",)),
-    "qrels": _shape("qrels", "texts", "", f"{_OF_TEXTS}<gold texts>")._replace(required=("doc",)),
+    "run": _TEXTS._replace(list="<texts>"),
+    "qrels": _TEXTS._replace(kind="qrels", list="<gold texts>"),
 }
-# The documents that BRIGHT excludes from its rankings.
-EXCLUSIONS = _shape(
-    "qrels",
+# The documents that BRIGHT excludes from its rankings: {id, excluded_ids: […]}.
+EXCLUSIONS = Shape(
     "exclusions",
-    "BRIGHT examples: {id, excluded_ids: […]}",
-    "query=<query or id>, list=excluded_ids|excluded, doc=@value, repeated=dropped",
+    "qrels",
+    "@value",
+    "<query or id>",
+    "excluded_ids|excluded",
+    repeated="dropped",
 )
 
 

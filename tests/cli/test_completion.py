@@ -29,7 +29,7 @@ LINES = {
     "ragkpi eval -m map,ndcg_loc": "ragkpi eval -m map,ndcg_local",
     "ragkpi measures pct_proc_": "ragkpi measures pct_proc_rom",
     "ragkpi convert --to msm": "ragkpi convert --to msmarco",
-    "ragkpi formats id-l": "ragkpi formats id-lists",
+    "ragkpi formats nam": "ragkpi formats names",
     "ragkpi eval -m map fixtures/qrels.t": "ragkpi eval -m map fixtures/qrels.txt",
 }
 

@@ -9,7 +9,6 @@ from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files.formats import read_any_qrels, reader_of, reading_for
 from ragkpi.files.opening import Source
 from ragkpi.files.shapes import parse_map
-from tests.files.surroundings import PERMUTATIONS, permute_shapes
 
 SCORED = [(b"1", b"a", 0.9), (b"1", b"b", 0.5), (b"2", b"c", 0.4)]
 LISTED = [(b"1", b"a", -1.0), (b"1", b"b", -2.0), (b"2", b"c", -1.0)]
@@ -128,17 +127,6 @@ def test_ranks_and_orders(name, tmp_path):
 @pytest.mark.parametrize("name", QRELS)
 def test_qrels(name, layout, tmp_path):
     assert judged(put(tmp_path, layout(QRELS[name]))) == JUDGED
-
-
-@pytest.mark.parametrize("name", PERMUTATIONS)
-def test_the_order_of_the_shapes_changes_nothing(name, tmp_path, monkeypatch):
-    permute_shapes(monkeypatch, PERMUTATIONS[name])
-    for sample in RUNS.values():
-        assert rows(put(tmp_path, sample)) == SCORED
-    for sample in RANKS.values():
-        assert sorted(rows(put(tmp_path, sample))) == LISTED
-    for sample in QRELS.values():
-        assert judged(put(tmp_path, sample)) == JUDGED
 
 
 MAPS = {
@@ -407,7 +395,7 @@ def test_a_file_may_be_run_and_qrels(ragkpi, tmp_path):
 
 def test_formats_are_listed_and_explained(ragkpi):
     text = ragkpi("formats").out.decode()
-    assert all(name in text for name in ("trec", "parquet", "id-lists", ".jsonl"))
-    assert "<judged>" in ragkpi("formats", "lists").out.decode()
+    assert all(name in text for name in ("trec", "parquet", ".jsonl", "{query: [document, …]}"))
+    assert all(name in ragkpi("formats", "names").out.decode() for name in ("docno", "gold_ids"))
     assert "--map-run" in ragkpi("formats", "map").out.decode()
     assert ragkpi("formats", "nothing").status == 1

@@ -10,7 +10,6 @@ import pytest
 
 from ragkpi.files.formats import read_any_qrels, reader_of
 from ragkpi.files.opening import Source
-from tests.files.surroundings import PERMUTATIONS, permute_shapes
 
 STACKS = Path(__file__).parents[2] / "../shared/data/stacks"
 if not STACKS.exists():
@@ -56,13 +55,6 @@ IDS = [f"{kind}-{path.name}" for kind, path in SAMPLES]
 @pytest.mark.parametrize(("kind", "path"), SAMPLES, ids=IDS)
 def test_samples_mean_their_twins(kind, path):
     assert ROWS[kind](path) == ROWS[kind](path.with_suffix(".trec"))
-
-
-@pytest.mark.parametrize("name", PERMUTATIONS)
-def test_the_order_of_the_shapes_changes_nothing(name, monkeypatch):
-    permute_shapes(monkeypatch, PERMUTATIONS[name])
-    for kind, path in SAMPLES:
-        assert ROWS[kind](path) == ROWS[kind](path.with_suffix(".trec")), path
 
 
 @pytest.mark.parametrize(("kind", "path"), SAMPLES, ids=IDS)

@@ -249,6 +249,7 @@ def test_the_corpus_size_of_the_environment_holds(monkeypatch):
         (lambda: ragkpi.check({"q": {}}), "check is about files, not dict"),
         (lambda: ragkpi.convert(RERANKED, "-"), "OUT -: "),
         (lambda: ragkpi.read_run(RERANKED, file_format="x"), "file_format"),
+        (lambda: ragkpi.read_qrels(QRELS, file_format="x"), "file_format"),
     ],
 )
 def test_wrong_arguments_are_refused_in_pythons_terms(call, says):

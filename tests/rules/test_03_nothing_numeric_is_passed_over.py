@@ -268,10 +268,10 @@ def test_a_map_says_that_small_numbers_are_better(form, evaluated):
 
 def test_a_shape_says_that_small_numbers_are_better():
     from ragkpi.files.shape_reader import Record, ShapeReader, stream_documents
-    from ragkpi.files.shapes import _shape
+    from ragkpi.files.shapes import Shape
     from ragkpi.files.trec import best_first
 
-    shape = _shape("run", "made", "", "query=q, list=l, doc=id, score=s, better=lower")
+    shape = Shape("made", "run", query="q", list="l", doc="id", score="s", better="lower")
     record = {"q": "1", "l": [{"id": "a", "s": "0.25"}, {"id": "b", "s": "4"}]}
     listed = ShapeReader(shape, "file").read([Record(1, record)])
     (block,) = best_first(stream_documents("file", listed), "similarity")

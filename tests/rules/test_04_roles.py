@@ -198,8 +198,8 @@ def test_scores_are_no_levels(text, found, put, ragkpi):
     [
         ("query_id,doc_id,gain\nq,d,0.5\n", []),
         ('{"query_id": "q", "doc_id": "d", "relevance": 0.5}\n', []),
-        ('{"q": {"d": 0.5}}', ["--qrels-format", "object"]),
-        ("query_id,doc_id,score\nq,d,0.5\n", ["--qrels-format", "flat"]),
+        ('{"q": {"d": 0.5}}', ["--map-qrels", "level=@value"]),
+        ("query_id,doc_id,score\nq,d,0.5\n", ["--map-qrels", "level=score"]),
         (
             "query_id,doc_id,score\nq,d,0.5\n",
             ["--map-qrels", "query=query_id, doc=doc_id, level=score"],
@@ -237,8 +237,8 @@ def test_the_user_may_say_that_levels_are_scores(put, ragkpi):
     qrels, run = put("q", "q1 0 d1 1\n"), put("run.json", '{"q1": {"d1": 2, "d2": 1, "d3": 1}}')
     line = refused(ragkpi("eval", "-m", "recip_rank", qrels, run))
     assert line.startswith("ragkpi: run.json: holds judgements of level 1, 2, ")
-    assert "(--run-format object " in line
-    done = ragkpi("eval", "-m", "recip_rank", "--run-format", "object", qrels, run)
+    assert "(--map-run score=@value " in line
+    done = ragkpi("eval", "-m", "recip_rank", "--map-run", "score=@value", qrels, run)
     assert done.out.endswith(b"1.0000\n")
 
 
@@ -247,7 +247,7 @@ def test_a_conversion_does_not_take_judgements_for_a_run(put, ragkpi):
     line = refused(ragkpi("convert", gold, "out.run"))
     assert "--kind qrels" in line
     assert ragkpi("convert", "--kind", "qrels", gold, "out.qrels").status == 0
-    assert ragkpi("convert", "--from", "object", gold, "out.run").status == 0
+    assert ragkpi("convert", "--map-run", "score=@value", gold, "out.run").status == 0
 
 
 def test_nothing_is_said_to_be_swapped_that_is_not(put, ragkpi):

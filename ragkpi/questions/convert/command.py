@@ -22,7 +22,7 @@ def convert(
     from_: str | None = option(
         "--from FORMAT",
         "Format of IN. Default: recognised.",
-        complete="format or shape",
+        complete="format",
         use="common",
     ),
     kind: Literal["run", "qrels"] | None = option(

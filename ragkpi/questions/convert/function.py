@@ -12,7 +12,7 @@ import numpy as np
 from ragkpi import kernel
 from ragkpi.errors import UsageError
 from ragkpi.files import lines, opening
-from ragkpi.files.formats import HEAD_LENGTH, Reading, reader_of, recognise_kind
+from ragkpi.files.formats import HEAD_LENGTH, Reading, reader_of, reading_for, recognise_kind
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind, Source
 from ragkpi.files.registry import (
@@ -117,15 +117,30 @@ class Conversion:
 
 
 @overload
-def read_qrels(qrels: AnyQrels, *, file_format: str | None = None) -> Qrels: ...
+def read_qrels(
+    qrels: AnyQrels,
+    *,
+    file_format: str | None = None,
+    map_qrels: str | Mapping[str, str] | None = None,
+) -> Qrels: ...
 
 
 @overload
-def read_qrels(qrels: AnyQrels, *, rel_info: str, file_format: str | None = None) -> Relevance: ...
+def read_qrels(
+    qrels: AnyQrels,
+    *,
+    rel_info: str,
+    file_format: str | None = None,
+    map_qrels: str | Mapping[str, str] | None = None,
+) -> Relevance: ...
 
 
 def read_qrels(
-    qrels: AnyQrels, *, rel_info: str = "qrels", file_format: str | None = None
+    qrels: AnyQrels,
+    *,
+    rel_info: str = "qrels",
+    file_format: str | None = None,
+    map_qrels: str | Mapping[str, str] | None = None,
 ) -> Relevance:
     """Read qrels once, for evaluation after evaluation, as a training loop needs them.
 
@@ -139,6 +154,8 @@ def read_qrels(
         The format as ``-R`` names it.
     file_format
         The format of the file, as ``--qrels-format``; None recognises it.
+    map_qrels
+        Which keys or columns hold what, as ``--map-qrels``; None finds them.
 
     Examples
     --------
@@ -150,14 +167,26 @@ def read_qrels(
     {'q1': {'d1': 1}}
     """
     one_of("rel_info", rel_info, list(REL_INFO))
-    data = qrels_of(qrels, rel_info)
-    return read_relevance(data, rel_info, file_format) if isinstance(data, str) else data
+    reading = _reading("qrels", file_format, map_qrels)
+    data = qrels_of(qrels, rel_info, reading)
+    return read_relevance(data, rel_info, reading) if isinstance(data, str) else data
+
+
+def _reading(kind: Kind, file_format: str | None, map_: str | Mapping[str, str] | None) -> Reading:
+    if file_format is not None:
+        find_format(kind, file_format, "file_format")
+    return reading_for(kind, file_format, map_)
 
 
 def read_run(
-    run: str | os.PathLike[str], *, file_format: str | None = None
+    run: str | os.PathLike[str],
+    *,
+    file_format: str | None = None,
+    map_run: str | Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, float]]:
     """Read a run of any format as ``{query: {document: score}}``, best documents first.
+
+    `file_format` and `map_run` are as in `convert`.
 
     Raises
     ------
@@ -170,14 +199,13 @@ def read_run(
     >>> ragkpi.read_run("fixtures/reranked.run")["hd-01"]["kb_0268#3"]
     4.8546
     """
-    if file_format is not None:
-        find_format("run", file_format, "file_format")
+    reading = _reading("run", file_format, map_run)
     with Source(os.fspath(run)) as source:
         return {
             decoded(ranking.query): dict(
                 zip(map(decoded, ranking.documents), ranking.scores, strict=True)
             )
-            for ranking in Conversion(source, "run", file_format).rankings()
+            for ranking in Conversion(source, "run", reading).rankings()
         }
 
 

@@ -31,14 +31,14 @@ def measures(
 def formats(
     names: list[str] = argument(
         "[NAME]...",
-        "Formats or shapes to explain; map explains --map-run.",
-        complete="format or shape",
+        "Formats to explain; map explains --map-run, names lists the names of columns.",
+        complete="format or topic",
     ),
 ) -> None:
     """List the formats of runs and qrels, and what stacks write in them, or explain those named.
 
-    A file's format is how it is laid out; a shape is what its keys or columns mean. Both are
-    recognised; --run-format and --qrels-format name one, --map-run and --map-qrels describe one.
+    A file's format, and what its keys or columns hold, are recognised; --run-format and
+    --qrels-format name the one, --map-run and --map-qrels the other.
     """
     print(on_terminal(f"{ragkpi.describe_formats(*names)}\n"), end="")
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragkpi.errors import UsageError
-from ragkpi.files.column_names import NAMES
+from ragkpi.files import column_names as fields
 from ragkpi.files.registry import FILE_FORMATS, FileFormat
-from ragkpi.files.shapes import SHAPES, Shape
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import QUESTIONS, Measure
 from ragkpi.measures.registry import NICKNAMES, all_measures, find_metrics
@@ -18,7 +17,6 @@ from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.reports.renderers import schema_text
 
 _FORMATS: Mapping[str, FileFormat] = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
-_SHAPES: Sequence[Shape] = [*SHAPES["run"].values(), *SHAPES["qrels"].values()]
 
 
 def explanation(measure: Measure) -> str:
@@ -37,11 +35,7 @@ def explanation(measure: Measure) -> str:
 
 def formats_listed() -> str:
     """Return the list of formats, one per line."""
-    lines = ["Formats (of what; suffixes)", *map(_format_text, _FORMATS.values())]
-    most = "in JSON and tables; others are recognised: 'ragkpi inspect FILE' says how"
-    for title, shapes in (("runs", SHAPES["run"]), ("qrels", SHAPES["qrels"])):
-        lines += ["", f"Shapes of {title}, {most}"]
-        lines += [f"  {shape.name:18}  {shape.written_by}" for shape in shapes.values()]
+    lines = ["Formats (of what; suffixes)", *map(_format_text, _FORMATS.values()), "", _CONTENTS]
     return "\n".join(lines)
 
 
@@ -51,6 +45,16 @@ def kinds_of(form: FileFormat) -> str:
         kind if kind in form.writers else f"{kind}, read only" for kind in form.readers
     )
 
+
+_CONTENTS = """\
+What JSON and tables hold is recognised, such as
+  {query_id, documents: [{id, score}]}      a query and its documents a record
+  {query_id, relevant_ids: [document, …]}   or judgments: [{doc_id, level}]
+  query_id, doc_id, score or rank or level  a document a record, or a row
+  {query: {document: number}}               of BEIR, ranx, pytrec_eval; true and false are 1 and 0
+  {query: [document, …]}                    best first, or relevant
+'ragkpi formats names' lists the names by which, 'ragkpi inspect FILE' says how, and
+'ragkpi formats map' how to say what is not recognised."""
 
 _MAP = """map: which keys or columns hold what, for --map-run and --map-qrels
 
@@ -76,6 +80,28 @@ the value itself, @number the number of the record. In JSON a document's id may 
 doc={metadata.source}#{metadata.page}. In CSV, TSV and tables a path is the name of a
 column, or its number from 1 where there is no line of names: --map-run 'query=1, doc=2, score=4'.
 What a map names has to be there."""
+
+
+def _names_text() -> str:
+    """Return the names of keys and columns that are recognised, part by part."""
+    names = {
+        "query": (*fields.QUERY_ID, *fields.CASE_ID, *fields.QUERY_TEXT),
+        "list": fields.RETRIEVED,
+        "list of qrels": fields.JUDGED,
+        "doc": (*fields.DOCUMENT, "id", *fields.SOURCES),
+        "doc of qrels": fields.JUDGED_DOCUMENT,
+        "score": fields.SCORE,
+        "scores": fields.SCORES,
+        "distance": fields.DISTANCE,
+        "rank": fields.RANK,
+        "level": fields.LEVEL,
+    }
+    lines = (f"  {part:13}  {' '.join(some)}" for part, some in names.items())
+    heading = "names: what tells the parts of a map; queryId and Query-ID are query_id, too"
+    return "\n".join([heading, "", *lines])
+
+
+_TOPICS: Mapping[str, str] = {"map": _MAP, "names": _names_text()}  # beside the formats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +156,8 @@ def describe_formats(*names: str) -> Description:
     Parameters
     ----------
     names
-        Formats or shapes to explain; ``"map"`` explains ``map_run`` and ``map_qrels``.
+        Formats to explain; ``"map"`` explains ``map_run`` and ``map_qrels``, and ``"names"``
+        lists the names of keys and columns that are recognised.
 
     Examples
     --------
@@ -140,7 +167,6 @@ def describe_formats(*names: str) -> Description:
     """
     text = "\n\n".join(map(_explained, names)) if names else formats_listed()
     rows = [[form.name, kinds_of(form), form.description] for form in _FORMATS.values()]
-    rows += [[shape.name, shape.kind, shape.written_by] for shape in _SHAPES]
     cells = [list(map(Cell, row)) for row in rows if not names or row[0] in names]
     table = Table(list(map(Column, ("name", "of", "what"))), cells)
     return Description(Answer("formats", table, [], {}), text=text)
@@ -186,32 +212,14 @@ def _answer(measures: Mapping[str, Measure]) -> Answer:
 
 
 def _explained(name: str) -> str:
-    if name == "map":
-        return _MAP
-    texts = [_shape_text(shape) for shape in _SHAPES if shape.name == name]
-    texts += [_format_text(_FORMATS[name])] if name in _FORMATS else []
-    if not texts:
-        names = dict.fromkeys([*_FORMATS, *(shape.name for shape in _SHAPES)])
-        raise UsageError(f"no format is named {name!r}; expected map or one of {', '.join(names)}")
-    return "\n\n".join(texts)
+    if name in _TOPICS:
+        return _TOPICS[name]
+    if name not in _FORMATS:
+        names = ", ".join([*_TOPICS, *_FORMATS])
+        raise UsageError(f"no format is named {name!r}; expected one of {names}")
+    return _format_text(_FORMATS[name])
 
 
 def _format_text(form: FileFormat) -> str:
     suffixes = f"; {' '.join(form.suffixes)}" if form.suffixes else ""
     return f"  {form.name:18}  {form.description} ({kinds_of(form)}{suffixes})"
-
-
-def _shape_text(shape: Shape) -> str:
-    """Return a shape's description and the equivalent map."""
-    parts = ("records", "query", "list", "doc", "score", "scores", "rank", "level")
-    paths = {part: getattr(shape, part) for part in parts if getattr(shape, part)}
-    lines = [f"{shape.name} ({shape.kind})", f"  {shape.written_by}"]
-    lines += [f"  {part:8} {path}" for part, path in paths.items()]
-    lines += [
-        f"  {alias:18} is the first there of {' '.join(names)}"
-        for alias, names in NAMES.items()
-        if any(alias in path for path in paths.values())
-    ]
-    if shape.repeated == "dropped":
-        lines.append("  a document that a list names again counts once")
-    return "\n".join(lines)
