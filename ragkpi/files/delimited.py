@@ -18,7 +18,15 @@ from ragkpi.errors import InputError
 from ragkpi.files import tables
 from ragkpi.files.column_names import DOCUMENT, JUDGED, QUERY, QUERY_TEXT, find
 from ragkpi.files.json_text import is_number, text_of
-from ragkpi.files.lines import Block, LineColumns, Tokens, blocks, split_lines
+from ragkpi.files.lines import (
+    PRINTED,
+    Block,
+    LineColumns,
+    Tokens,
+    blocks,
+    split_lines,
+    unprinted,
+)
 from ragkpi.files.opening import Source
 from ragkpi.files.shape_reader import collect_qrels
 from ragkpi.files.shapes import SHAPES, Shape
@@ -34,6 +42,7 @@ from ragkpi.files.trec import (
 from ragkpi.wording import shown
 
 _RECORDS_AT_ONCE = 1 << 16
+_HEAD = 1 << 13  # bytes
 _NAMES = (*QUERY, *QUERY_TEXT, *DOCUMENT, *JUDGED, "id")
 CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
@@ -45,8 +54,11 @@ class _DelimitedFile:
     """
 
     def __init__(self, source: Source, separator: bytes, numbered: bool) -> None:
-        self.file, self._separator = source.name, separator
-        self._blocks = blocks(source)
+        self.file = source.name
+        self._printed = PRINTED.match(source.peek(_HEAD))
+        self._separator = b"\t" if self._printed else separator
+        self._blocks: Iterator[Block]
+        self._blocks = (unprinted(block, self._printed) for block in blocks(source))
         self.line: int | None
         self.names, self.line, rest = self._take_header(numbered)
         lines = rest.lines() if b"[" in rest.text else ()
@@ -104,7 +116,8 @@ class _DelimitedFile:
             names = [text_of(word) or f"Unnamed: {place}" for place, word in enumerate(words)]
             begin = block.text.index(line)
             values = len(names) == 2 or any(map(is_number, names))
-            if numbered or (values and find(names, _NAMES) is None):
+            values = values and self._printed is None and find(names, _NAMES) is None
+            if numbered or values:
                 names, header = numbers, 0
             else:
                 begin, header = begin + len(line) + 1, number

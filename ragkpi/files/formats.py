@@ -19,6 +19,7 @@ from ragkpi.errors import InputError, MissingPartError, RagkpiError, UnsettledEr
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import ScoreKind
+from ragkpi.files.lines import PRINTED
 from ragkpi.files.opening import Kind, Source, inputs
 from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice, unsettled
 from ragkpi.files.shapes import TEXTS, Shape, mapped, parse_map
@@ -89,8 +90,11 @@ _FOREIGN = [
     ),
     (rb"\x04\x22\x4d\x18", "compressed by lz4", "expected gzip or zstd; of ranx, JSON"),
     (rb"\s*<(?i:!doctype|html|table)\b", "HTML", "expected CSV or JSON"),
-    (rb"\s*\|[^\n]*\n\s*\|[-:| ]+\n", "a table of Markdown", "expected CSV or JSON"),
-    (rb"[^\n|]*\|[^\n]*\n[-+]*-\+-", "a table as psql prints it", "expected CSV: psql --csv"),
+    (
+        rb"( +[A-Za-z_]\w*)+ *\r?\n *0 +\S|[^\n]*\n *-+( +-+)+ *\r?\n",
+        "columns between spaces",
+        "expected CSV: df.to_csv('table.csv', index=False) or sqlite3 -csv -header",
+    ),
     (
         rb"(#[^\n]*\n|\s)*\S+[ \t]+qid:\S*[ \t]+\S*:",
         "features of documents (svmlight), which have no ids",
@@ -120,13 +124,15 @@ def recognise_layout(head: bytes) -> str:
 def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
     """Return the kind of a file; a JSON object of numbers and a binary table count as runs."""
     name = recognise_qrels(head)
-    line = _first_line(head)
+    printed = PRINTED.match(head)
+    line = printed["names"] if printed else _first_line(head)
     if name == "trec":
         return "qrels" if _is_trec_qrels(line.split()) else "run"
     if name in _MAGIC.values():
         return "run"
     of_json = name in ("json", "jsonl")
-    words = re.findall(rb'"([\w-]+)"\s*:', line) if of_json else re.split(rb"[\t,;|]", line)
+    separators = rb"[\t,;|]|\xe2\x94[\x82\x83]"
+    words = re.findall(rb'"([\w-]+)"\s*:', line) if of_json else re.split(separators, line)
     names = _names(words)
     beir = names == ["query_id", "corpus_id", "score"]
     return "qrels" if beir or {*fields.LEVEL[:-1], *fields.JUDGED} & set(names) else "run"
@@ -142,6 +148,8 @@ def _recognise(
     lines = list(islice(_data_lines(head), 2))
     if not lines or is_trec(lines[0].split()):
         return "trec"
+    if PRINTED.match(head):
+        return "csv"
     return name or _json_layout(head) or _delimited(lines, columns) or "trec"
 
 

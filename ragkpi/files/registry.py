@@ -119,7 +119,7 @@ _FORMATS = (
     ),
     FileFormat(
         "csv",
-        "a line of column names, then values between , ; or |; quoted where needed",
+        "column names, then values between , ; or |; quoted where needed; also printed tables",
         (".csv",),
         {"run": delimited.stream_csv, "qrels": delimited.read_csv_qrels},
         {"run": writing.write_csv, "qrels": writing.write_csv_qrels},

@@ -123,3 +123,150 @@ def test_other_columns_between_tabs_are_none(text, tmp_path):
 
 def test_four_words_are_trec_whatever_stands_between_them(tmp_path):
     assert qrels_of(put(tmp_path, "1 0 d 1\n1\t0\te\t2\n")) == [("1", "d", 1), ("1", "e", 2)]
+
+
+TABLES = {
+    "Markdown": """\
+| query_id | doc_id | grade |
+|:---|:---:|---:|
+| q1 | kb/a | 2 |
+| q1 | b c | 0 |
+""",
+    "Markdown, narrow": """\
+query_id|doc_id|grade
+-|-|-
+q1|kb/a|2
+q1|b c|0
+""",
+    "psql": """\
+ query_id | doc_id | grade
+----------+--------+-------
+ q1       | kb/a   |     2
+ q1       | b c    |     0
+(2 rows)
+
+""",
+    "psql -A": """\
+query_id|doc_id|grade
+q1|kb/a|2
+q1|b c|0
+(2 rows)
+""",
+    "psql, lines of Unicode": """\
+ query_id │ doc_id │ grade
+──────────┼────────┼───────
+ q1       │ kb/a   │     2
+ q1       │ b c    │     0
+(2 rows)
+""",
+    "MySQL": """\
++----------+--------+-------+
+| query_id | doc_id | grade |
++----------+--------+-------+
+| q1       | kb/a   |     2 |
+| q1       | b c    |     0 |
++----------+--------+-------+
+2 rows in set (0.00 sec)
+""",
+    "SQLite's box": """\
+┌──────────┬────────┬───────┐
+│ query_id │ doc_id │ grade │
+├──────────┼────────┼───────┤
+│ q1       │ kb/a   │ 2     │
+│ q1       │ b c    │ 0     │
+└──────────┴────────┴───────┘
+""",
+    "DuckDB": """\
+┌──────────┬─────────┬───────┐
+│ query_id │ doc_id  │ grade │
+│ varchar  │ varchar │ int32 │
+├──────────┼─────────┼───────┤
+│ q1       │ kb/a    │     2 │
+│ q1       │ b c     │     0 │
+├──────────┴─────────┴───────┤
+│ 2 rows           3 columns │
+└────────────────────────────┘
+""",
+    "a rule after each row": """\
++----------+--------+-------+
+| query_id | doc_id | grade |
++==========+========+=======+
+| q1       | kb/a   |     2 |
++----------+--------+-------+
+| q1       | b c    |     0 |
++----------+--------+-------+
+""",
+}
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff", "\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", TABLES)
+def test_values_between_bars_are_a_table(name, end, mark, tmp_path):
+    text = mark + TABLES[name].replace("\n", end)
+    assert qrels_of(put(tmp_path, text)) == [("q1", "kb/a", 2), ("q1", "b c", 0)]
+
+
+def test_printed_columns_without_usual_names_are_asked_about(tmp_path):
+    """As in CSV, by their values; the names are no judgement."""
+    rows = "".join(f"| q{n % 3} | d{n} | {n % 2} |\n" for n in range(9))
+    text = refusal(qrels_of, put(tmp_path, f"| Frage | Dok | Stufe |\n|---|---|---|\n{rows}"))
+    assert "query=Frage, doc=Dok, level=Stufe" in text
+    text = refusal(qrels_of, put(tmp_path, "| Frage | Dok |\n|---|---|\n| q1 | a |\n"))
+    assert "('Frage Dok')" in text
+
+
+def test_quotes_and_numbers_of_lines_of_printed_tables(tmp_path):
+    head = " query_id | doc_id | score\n----------+--------+------\n"
+    path = put(tmp_path, f'{head} q | "a" | 2\n q | a"b |  1e0\n')
+    assert run_of(path) == [("q", '"a"', 2.0), ("q", 'a"b', 1.0)]
+    path = put(tmp_path, f"{head} q | a | 2\n\n q | b | x\n")
+    assert "table:5: score 'x'" in refusal(run_of, path)
+
+
+CUT = {
+    "rows of DuckDB": ("│ q1 │ a │ 2 │\n│ ·  │ · │ · │\n│ ·  │ · │ · │\n", 5, "cut"),
+    "rows": ("│ q1 │ a │ 2 │\n│ … │ … │ … │\n", 5, "cut"),
+    "an id": ("│ q1 │ kb/res… │ 2 │\n", 4, "cut"),
+    "a row without its end": ("│ q1 │ a │ 2 │\n│ q1 │ b\n", 5, "2 columns"),
+    "a bar in an id": ("│ q1 │ a|b │ 2 │\n", 4, "4 columns"),
+    "an empty id": ("│ q1 │ a │ 2 │\n│    │ b │ 1 │\n", 5, "an empty query id"),
+    "another table": ("│ q1 │ a │ 2 │\n(1 row)\n│ q2 │ b │ 1 │\n", 5, "1 columns"),
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_a_printed_table_that_is_not_whole_is_refused(name, tmp_path):
+    rows, line, fault = CUT[name]
+    text = f"┌────┬───┬───┐\n│ qid │ docid │ rel │\n├────┼───┼───┤\n{rows}└────┴───┴───┘\n"
+    assert f"table:{line}: " in (found := refusal(qrels_of, put(tmp_path, text)))
+    assert fault in found
+
+
+def test_bars_in_words_of_trec_are_no_table(tmp_path):
+    path = put(tmp_path, "q|1 0 a|b 1\nq|1 0 -|-|- 1\nq|1 0 |c| 0\n")
+    assert qrels_of(path) == [("q|1", "a|b", 1), ("q|1", "-|-|-", 1), ("q|1", "|c|", 0)]
+    path = put(tmp_path, "| | | 1 3 me\n-- -- -- 1 2 me\n| Q0 b│c 2 1 a|b\n")
+    assert run_of(path) == [("|", "|", 3.0), ("--", "--", 2.0), ("|", "b│c", 1.0)]
+
+
+def test_the_last_row_of_other_tables_is_no_count(tmp_path):
+    text = "query_id,doc_id,rel\n1 row,(2 rows),1\n2 rows,b,1\n"
+    assert qrels_of(put(tmp_path, text)) == [("1 row", "(2 rows)", 1), ("2 rows", "b", 1)]
+
+
+SPACES = {
+    "pandas": "  query_id doc_id  score\n0       q1      a    0.9\n1       q1      b    0.8\n",
+    "sqlite3 -column": "query_id  doc_id  score\n--------  ------  -----\nq1        a       0.9\n",
+}
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_columns_between_spaces_are_refused_with_a_way_to_csv(name, tmp_path):
+    for read in (run_of, qrels_of):
+        text = refusal(read, put(tmp_path, SPACES[name]))
+        assert "columns between spaces; expected CSV: df.to_csv(" in text
+
+
+def test_trec_may_begin_with_spaces(tmp_path):
+    assert qrels_of(put(tmp_path, " q r d 0\n0 Q0 d 1\n")) == [("q", "d", 0), ("0", "d", 1)]

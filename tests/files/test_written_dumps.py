@@ -369,9 +369,7 @@ SENTENCES = {
         "ids are numbers with a fraction, such as 1.0",
     ),
     "places alone": (json.dumps([[2, 0], [1, 3]]), "lists numbers, not ids (2, 0)"),
-    "psql": (" query_id | doc_id \n----------+--------\n q1       | a\n", "psql --csv"),
     "SQLite": ("SQLite format 3\0\x10", "sqlite3 -csv"),
-    "Markdown": ("| query_id | doc_id |\n|:---|---:|\n| q1 | a |\n", "a table of Markdown"),
     "HTML": ('<table border="1">\n<tr><th>query_id</th></tr>\n</table>\n', "dump: HTML"),
     "a reranker's places": (
         lines({"query_id": of, "results": [{"index": 2, "relevance_score": 0.9}]} for of in RUN),
