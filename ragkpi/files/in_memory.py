@@ -21,7 +21,7 @@ from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
-from ragkpi.files.recogniser import LOOKED_AT, recognise, recognise_object
+from ragkpi.files.recogniser import recognise, recognise_object
 from ragkpi.files.roles import BARE
 from ragkpi.files.shape_reader import (
     DocumentColumns,
@@ -32,6 +32,7 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
+from ragkpi.files.structures import LOOKED_AT
 from ragkpi.files.trec import (
     LEVELS,
     Numbers,

@@ -25,15 +25,7 @@ from ragkpi.files.json_text import (
 )
 from ragkpi.files.lines import Block, blocks
 from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Kind, Source
-from ragkpi.files.recogniser import (
-    LOOKED_AT,
-    TABLE,
-    Recognition,
-    is_record,
-    recognise,
-    recognise_object,
-    table_rows,
-)
+from ragkpi.files.recogniser import Recognition, recognise, recognise_object
 from ragkpi.files.shape_reader import (
     DocumentColumns,
     Record,
@@ -45,6 +37,7 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import SHAPES, Shape
+from ragkpi.files.structures import LOOKED_AT, TABLE, is_record, table_rows
 from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.interface import spell
 from ragkpi.wording import listed

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from ragkpi.files.json_text import listed_in, unfolded
 from ragkpi.files.opening import Kind
-from ragkpi.files.recogniser import LOOKED_AT, recognise
+from ragkpi.files.recogniser import recognise
 from ragkpi.files.shape_reader import (
     DocumentColumns,
     Record,
@@ -22,6 +22,7 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
+from ragkpi.files.structures import LOOKED_AT
 from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, RunLayout, refuse_empty
 
 Row = tuple[int, dict[str, Any]]  # its line, and its values by column

@@ -34,7 +34,6 @@ DUMPS = {
 # What does not do what its class says, and why.
 FALLS_SHORT = {
     "csv-grade-words": "words for levels",
-    "relevant-irrelevant": "words for levels",
     "labelstudio-csv": "words for levels",
     "psql-unaligned-pipe": "a printed table",
     "psql-aligned": "a printed table",
@@ -75,12 +74,10 @@ FALLS_SHORT = {
     "hf-to-csv": "no usual table",
     "cell-space": "no usual table",
     "duckdb-gold-list-tsv": "no usual table",
-    "qid-pid-two-columns": "no usual table",
-    "pyterrier-tsv": "no usual table",
     "missing-scores": "null scores",
 }
 # Of these, what is read as something else; `ragkpi eval` says that queries or documents differ.
-MISREAD = {"pyterrier-tsv", "dpr-train", "float-ids", "phoenix-docs-df", "float-ids-run"}
+MISREAD = {"dpr-train", "float-ids", "phoenix-docs-df", "float-ids-run"}
 
 
 def rankings(path, reading):
