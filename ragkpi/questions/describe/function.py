@@ -70,7 +70,7 @@ Parts, between commas; a part left out is found by its name:
   doc      the id of the document, from an element of the list
   score    its score; scores is a second list, beside the list of documents
   rank     its rank, where there is no score; without both the order of the list counts
-  level    its judged level (qrels); without it each document has level 1
+  level    its judged level (qrels); levels is a second list; without either it is 1
   distance a score of which the smallest is best, whatever its name; similarity: the largest
 
 A path is names between dots (hits.hits), or a key that has dots itself (node.id); name[] goes
