@@ -654,6 +654,8 @@ def _unsettled_parts(readings: Sequence[Recognition]) -> str:
         what, names = names_of_parts.get(part, ("", ()))
         if len(some) > 1 and len(fields.rivals(some, names)) == len(some):
             claims.append(f"its {' and '.join(some)} differ, and each names the {what}")
+        elif len(some) > 1 and part == "list":
+            claims.append(f"its {' and '.join(some)} may each be the list of documents")
     if claims and len(claims) == len(parts):
         return "; ".join(claims)
     return f"its {' and '.join(parts) or 'list'} can be guessed, but no known name says so"

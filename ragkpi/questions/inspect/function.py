@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob
 from typing import Unpack
 
-from ragkpi.errors import UsageError
+from ragkpi.errors import RagkpiNote, UsageError
 from ragkpi.files.formats import Reading
 from ragkpi.files.opening import Kind, parts_of
 from ragkpi.library.arguments import HowRead, readings_of
@@ -102,11 +103,14 @@ def _answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
         counts = [file.queries, per_query] if file.kind else [None, None]
         heads = [file.file, file.kind or "not read", *counts, file.numbers, file.format]
         rows.append([*map(Cell, (*heads, "; ".join(file.records)))])
-    notes = [
-        note if note.startswith(f"{file.file}:") else f"{file.file}: {note}"  # a line is named
-        for file in files
-        for note in file.notes
-    ]
+    notes: list[str] = []
+    for file in files:
+        for note in file.notes:
+            text = note if note.startswith(f"{file.file}:") else f"{file.file}: {note}"
+            if file.kind is None:  # why it is not read: also where the table goes into a pipe
+                warnings.warn(text, RagkpiNote, stacklevel=3)
+            else:
+                notes.append(text)
     verdict = [
         f"{pair.run} and {pair.qrels} share {counted(pair.queries, 'query', 'queries')}; "
         f"{pair.documents:,} of the first {counted(pair.retrieved, 'document')} are judged."
