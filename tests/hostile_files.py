@@ -308,8 +308,8 @@ RUNS = {
         f"run:1: score 'm'; {DECIMAL}",
         2,
     ),
-    "a percentage": (
-        b"qid,docno,score\n1,d,91 %\n",
+    "a percentage among fractions": (
+        b"qid,docno,score\n1,d,91 %\n1,e,0.9\n",
         f"run:2: score '91 %'; {DECIMAL} without a sign, such as 91",
         2,
     ),

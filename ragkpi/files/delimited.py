@@ -16,7 +16,15 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.files import tables
-from ragkpi.files.column_names import DOCUMENT, JUDGED, QUERY, QUERY_TEXT, find
+from ragkpi.files.column_names import (
+    DOCUMENT,
+    JUDGED,
+    QUERY,
+    QUERY_TEXT,
+    RETRIEVED,
+    find,
+    plain_name,
+)
 from ragkpi.files.json_text import is_number, text_of
 from ragkpi.files.lines import (
     PRINTED,
@@ -43,24 +51,32 @@ from ragkpi.wording import shown
 
 _RECORDS_AT_ONCE = 1 << 16
 _HEAD = 1 << 13  # bytes
-_NAMES = (*QUERY, *QUERY_TEXT, *DOCUMENT, *JUDGED, "id")
+_NAMES = (*QUERY, *QUERY_TEXT, *DOCUMENT, *JUDGED, *RETRIEVED, "id")
+_GAP = rb"(?: |\xc2\xa0|\xe2\x80\xaf)?"  # no-break spaces, too
+_FORMS = [
+    (re.compile(rb"[+-]?[0-9]+(\.[0-9]+)?" + _GAP + rb"%"), b"e-2"),
+    (re.compile(rb"[+-]?[0-9]+(,[0-9]+)?" + _GAP + rb"%"), b"e-2"),
+    (re.compile(rb"[+-]?[0-9]+,[0-9]+"), b""),
+]
+_AROUND = b"% \xc2\xa0\xe2\x80\xaf"
+_THOUSANDS = re.compile(rb"[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 
 class _DelimitedFile:
     """The lines of a delimited file, after its header.
 
-    Columns have numbers from 1 in a file without a header, or if the caller wants them `numbered`.
+    Columns have numbers from 1 in a file without a header, or if a map has such.
     """
 
-    def __init__(self, source: Source, separator: bytes, numbered: bool) -> None:
-        self.file = source.name
+    def __init__(self, source: Source, separator: bytes, shape: Shape | None) -> None:
+        self.file, self._mapped = source.name, shape is not None
         self._printed = PRINTED.match(source.peek(_HEAD))
         self._separator = b"\t" if self._printed else separator
         self._blocks: Iterator[Block]
         self._blocks = (unprinted(block, self._printed) for block in blocks(source))
         self.line: int | None
-        self.names, self.line, rest = self._take_header(numbered)
+        self.names, self.line, rest = self._take_header(shape is not None and shape.query.isdigit())
         lines = rest.lines() if b"[" in rest.text else ()
         _, first = next(split_values(self.file, lines, self._separator, self._has_quotes), (0, []))
         cells = [list_or_text(text_of(cell)) for cell in first]
@@ -68,8 +84,36 @@ class _DelimitedFile:
         self.nested = [name for name, cell in named if isinstance(cell, list)]
 
     def rows(self) -> Iterator[Row]:
-        for number, values in self._records(line for of in self._blocks for line in of.lines()):
-            yield number, dict(zip(self.names, map(text_of, values), strict=True))
+        records = self._records(line for of in self._blocks for line in of.lines())
+        while some := list(itertools.islice(records, _RECORDS_AT_ONCE)):
+            lines, values = zip(*some, strict=True)
+            columns = [
+                column if self._keeps(name) else self._decimals(column)
+                for name, column in zip(self.names, zip(*values, strict=True), strict=True)
+            ]
+            for line, cells in zip(lines, zip(*columns, strict=True), strict=True):
+                yield line, dict(zip(self.names, map(text_of, cells), strict=True))
+
+    def _keeps(self, name: str) -> bool:
+        """Whether the cells of a column are ids or lists, or may be ids of a place, as doc_1."""
+        return self._mapped or plain_name(name) in _NAMES or name[-1:].isdigit()
+
+    def _decimals(self, cells: Sequence[bytes]) -> Sequence[bytes]:
+        """Write numbers of spreadsheets as decimals, if all of a column have one form.
+
+        0,91 is 0.91 where no comma stands between values. 1,234 may be more than a thousand.
+        """
+        for form, exponent in _FORMS[:1] if self._separator == b"," else _FORMS:
+            if all(map(form.fullmatch, cells)) and not all(map(_THOUSANDS.match, cells)):
+                numbers = (cell.rstrip(_AROUND).replace(b",", b".") for cell in cells)
+                return [number + exponent for number in numbers]
+        return cells
+
+    def _numbers(self, text: Tokens) -> Tokens:
+        """Return a column of numbers as decimals."""
+        first = text[0]
+        plain = b"," not in first and b"%" not in first
+        return text if plain else Tokens.from_strings(self._decimals(text.tolist()))
 
     def _records(self, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
         """Yield the values of lines; `InputError` for a record of another width."""
@@ -80,7 +124,7 @@ class _DelimitedFile:
 
     def run(self, layout: RunLayout) -> Iterator[RunColumns]:
         for lines in self._lines():
-            yield columns_of_lines(self.file, lines, self.names, layout)
+            yield columns_of_lines(self.file, lines, self.names, layout, self._numbers)
 
     def qrels(self, ids: Sequence[str], level: str | None) -> QrelsColumns:
         if not (parts := list(self._lines())):
@@ -93,6 +137,7 @@ class _DelimitedFile:
         filled = (document.end > document.start) | (text.end > text.start)
         query, document, text = (column.take(filled) for column in (query, document, text))
         line = lines.line[filled]
+        text = self._numbers(text) if len(text) else text
         levels, gain = parse_numbers(self.file, text, line, truth=True)
         return plain_qrels(self.file, query, document, levels, line, gain)
 
@@ -206,18 +251,14 @@ def split_values(
 def _stream_run(
     source: Source, shape: Shape | None = None, *, separator: bytes
 ) -> Iterator[RunColumns]:
-    yield from tables.stream_run(_DelimitedFile(source, separator, _is_numbered(shape)), shape)
+    yield from tables.stream_run(_DelimitedFile(source, separator, shape), shape)
 
 
 def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
-    table = _DelimitedFile(source, separator, _is_numbered(shape))
+    table = _DelimitedFile(source, separator, shape)
     if shape is None and table.names == ["1", "2"]:
         shape = SHAPES["qrels"]["flat"]._replace(query="1", doc="2", level="")
     return tables.read_qrels(table, shape)
-
-
-def _is_numbered(shape: Shape | None) -> bool:
-    return shape is not None and shape.query.isdigit()
 
 
 stream_csv = partial(_stream_run, separator=b",")

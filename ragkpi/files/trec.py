@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from shlex import quote
 from typing import Any, Literal, NamedTuple
@@ -248,16 +248,26 @@ def columns_of_blocks(
 
 
 def columns_of_lines(
-    file: str, lines: LineColumns, names: Sequence[str], layout: RunLayout
+    file: str,
+    lines: LineColumns,
+    names: Sequence[str],
+    layout: RunLayout,
+    decimals: Callable[[Tokens], Tokens] | None = None,
 ) -> RunColumns:
-    """Read the columns of some lines, at least one; `names` are those of all columns."""
+    """Read the columns of some lines, at least one; `names` are those of all columns.
+
+    `decimals` writes numbers as TREC does.
+    """
 
     def column(name: str) -> Tokens:
         return lines.column(names.index(name))
 
+    def number_column(name: str) -> Tokens:
+        return column(name) if decimals is None else decimals(column(name))
+
     line, number, run_id = lines.line, None, run_id_of(file)
     if layout.number is not None:
-        text = column(layout.number)
+        text = number_column(layout.number)
         if part_of(layout.origin.map) == "rank":
             number = parse_ranks(file, text, line, path_of(layout.origin.map))
         else:
@@ -265,7 +275,7 @@ def columns_of_lines(
     if layout.run_id is not None:
         run_id = column(layout.run_id)[len(line) - 1]
     ids = column(layout.query), column(layout.document)
-    others = {map_: column(name).numbers() for map_, name in layout.others.items()}
+    others = {map_: number_column(name).numbers() for map_, name in layout.others.items()}
     return run_columns(file, *ids, number, line, run_id, layout.origin, others)
 
 

@@ -270,3 +270,83 @@ def test_columns_between_spaces_are_refused_with_a_way_to_csv(name, tmp_path):
 
 def test_trec_may_begin_with_spaces(tmp_path):
     assert qrels_of(put(tmp_path, " q r d 0\n0 Q0 d 1\n")) == [("q", "d", 0), ("0", "d", 1)]
+
+
+def scores(folder, separator, *cells, name="score"):
+    lines = [("query_id", "doc_id", name), *(("q", f"d{n}", cell) for n, cell in enumerate(cells))]
+    path = put(folder, "".join(f"{separator.join(line)}\n" for line in lines))
+    return {document: score for _, document, score in run_of(path)}
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells", "values"),
+    [
+        (";", ["0,912", "-1,5", "1234,5"], [0.912, -1.5, 1234.5]),
+        ("\t", ["12,345", "0,5"], [12.345, 0.5]),
+        ("|", ['"0,5"', "0,25"], [0.5, 0.25]),
+        (",", ["91.2%", "100%", "-5%"], [0.912, 1.0, -0.05]),
+        (";", ["91,2 %", "79 %"], [0.912, 0.79]),
+        (";", ["91,2\u00a0%", "79\u202f%"], [0.912, 0.79]),
+        ("\t", ["91.2%", "7.9%"], [0.912, 0.079]),
+    ],
+)
+def test_numbers_of_spreadsheets_are_numbers(separator, cells, values, tmp_path):
+    expected = {f"d{n}": pytest.approx(value, abs=1e-15) for n, value in enumerate(values)}
+    assert scores(tmp_path, separator, *cells) == expected
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells"),
+    [
+        (";", ["0,9", "0.8"]),
+        (";", ["0,9", "1"]),
+        (";", ["0.9", "0,8"]),
+        (";", ["0,9", ""]),
+        (";", ["0,9", "nan"]),
+        (";", ["1,234", "2,345"]),  # or more than a thousand
+        (";", ["1.234,5", "2.345,0"]),
+        (";", ["1,2,3", "4,5,6"]),
+        (",", ['"0,9"', '"0,8"']),
+        (",", ["90%", "0.8"]),
+        (",", ["90%", "80"]),
+        (",", ["%", "%"]),
+        (",", ["90%%", "80%%"]),
+        (";", ["91,2%", "91.1%"]),
+        (";", ["1e3%", "1e2%"]),
+    ],
+)
+def test_numbers_of_several_forms_are_refused(separator, cells, tmp_path):
+    with pytest.raises(InputError, match=r"table:[23]: score"):
+        scores(tmp_path, separator, *cells)
+
+
+def test_ids_and_lists_keep_their_commas_and_signs(tmp_path):
+    text = "query_id;doc_id;rank\n1,5;0,5;1\n1,5;1,5;2\n2,5;5%;1\n"
+    assert [row[:2] for row in run_of(put(tmp_path, text))] == [
+        ("1,5", "0,5"),
+        ("1,5", "1,5"),
+        ("2,5", "5%"),
+    ]
+    path = put(tmp_path, "query_id;relevant_ids\nq;0,7\nr;5,8\n")
+    assert qrels_of(path) == [("q", "0", 1), ("q", "7", 1), ("r", "5", 1), ("r", "8", 1)]
+    path = put(tmp_path, "query_id;doc_1;doc_2\nq;0,7;1,5\nr;0,8;1,6\n")
+    assert [row[1] for row in run_of(path)] == ["0,7", "1,5", "0,8", "1,6"]
+
+
+def test_decimals_with_commas_are_gains(tmp_path):
+    path = put(tmp_path, "query_id;doc_id;gain\nq;a;0,5\nq;b;2,0\n")
+    assert read_any_qrels(path, numbers="gains").gain.tolist() == [0.5, 2.0]
+
+
+def test_columns_of_spreadsheets_are_recognised_by_their_numbers(tmp_path):
+    rows = "".join(f"q{n % 3};d{n};{9 - n},5\n" for n in range(9))
+    text = refusal(run_of, put(tmp_path, f"Anfrage;Dokument;Punktzahl\n{rows}"))
+    assert "query=Anfrage, doc=Dokument, score=Punktzahl" in text
+
+
+def test_trec_has_points(tmp_path):
+    """Words with commas are five values of a table, but TREC comes first."""
+    path = put(tmp_path, "q,1 Q0 d,1 1 2.5 me,x\nq,1 Q0 d,2 2 1.5 me,x\n")
+    assert run_of(path) == [("q,1", "d,1", 2.5), ("q,1", "d,2", 1.5)]
+    for score in ("0,9", "90%"):
+        refusal(run_of, put(tmp_path, f"q Q0 d 1 2 me\nq Q0 e 2 {score} me\n"))
