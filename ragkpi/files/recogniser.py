@@ -101,7 +101,24 @@ class _Part(NamedTuple):
         return [] if self.settled else [name]
 
 
-_Reading = tuple[tuple[int, ...], Recognition, Lists]  # its order among others, and its ids
+class _Reading(NamedTuple):
+    """A recognition, the structure that it is of, and the ids of documents by query."""
+
+    recognition: Recognition
+    hits: Structure
+    ids: Lists
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Compares readings by structures of one kind: small is better.
+
+        Scores and two ids in a list by its name come before another list.
+        """
+        guesses, hits = self.recognition.guesses, self.hits
+        ordered = not fields.ORDERS.isdisjoint(self.recognition.map)
+        doubt = bool(guesses) and not (guesses == ("doc",) and ordered and hits.named)
+        lacking, *place = hits.order
+        return doubt, not (hits.named or doubt), len(guesses), lacking, not ordered, *place
 
 
 def recognise(
@@ -127,24 +144,18 @@ def recognise(
 
 def _of_records(records: Sequence[Any], search: Search) -> list[Recognition]:
     readings: list[_Reading] = []
-    for number, of_kind in enumerate(structures(records, search)):
-        if any(one.is_settled for _, one, _ in readings):
+    for of_kind in structures(records, search):
+        more = [reading for hits in of_kind() for reading in _readings(hits, search)]
+        if any(one.recognition.is_settled for one in more):
+            readings = more
             break
-        for hits in of_kind():
-            for one, ids in _readings(hits, search):
-                ordered = not fields.ORDERS.isdisjoint(one.map)
-                guesses = len(one.guesses)
-                # Scores and two ids in a list by its name come before another list.
-                doubt = guesses > 0 and not (one.guesses == ("doc",) and ordered and hits.named)
-                unnamed = not (hits.named or doubt)
-                lacking, *place = hits.order
-                order = doubt, number, unnamed, guesses, lacking, not ordered, *place
-                readings.append((order, one, ids))
-    readings.sort(key=lambda reading: reading[0])
-    best = [one for order, one, _ in readings if order == readings[0][0]][:_MOST]
+        readings = readings or more
+    readings.sort(key=lambda reading: reading.order)
+    best = [one.recognition for one in readings if one.order == readings[0].order][:_MOST]
     if best and best[0].is_settled and (others := _other_lists(readings, search)):
         return others
-    scored = {one.map.get("list") for _, one, _ in readings if "score" in one.map}
+    maps = [one.recognition.map for one in readings]
+    scored = {map_.get("list") for map_ in maps if "score" in map_}
     if len(best) == 1 == len(scored) and best[0].guesses == ("list",) and "score" in best[0].map:
         return [best[0]._replace(guesses=())]  # the only list with ids and scores needs no name
     return best
@@ -155,10 +166,10 @@ def _other_lists(readings: Sequence[_Reading], search: Search) -> list[Recogniti
 
     A reranked list has the same documents in another order; judgements may have a list a level.
     """
-    (_, first, ids), *rest = readings
-    path = first.map.get("list", "")
-    others = {path: first}
-    for _, one, of in rest:
+    first, *rest = readings
+    path, ids = first.recognition.map.get("list", ""), first.ids
+    others = {path: first.recognition}
+    for one, _, of in rest:
         other = one.map.get("list", path)
         if len(of) != len(ids) or other in others or "list" in search.map:
             continue
@@ -236,8 +247,8 @@ def _of_object(value: Mapping[str, Any], search: Search) -> list[Recognition]:
     return by_place[0][1] if by_place else []
 
 
-def _readings(hits: Structure, search: Search) -> Iterator[tuple[Recognition, Lists]]:
-    """Yield the readings of documents, and their ids, for each query, id and order."""
+def _readings(hits: Structure, search: Search) -> Iterator[_Reading]:
+    """Yield the readings of documents for each query, id and order."""
     for query in _queries(hits, search):
         if hits.are_places and not (hits.named and query.settled):
             continue
@@ -257,7 +268,7 @@ def _of_document(
     number: Mapping[str, str],
     unsure: Sequence[str],
     search: Search,
-) -> Iterator[tuple[Recognition, Lists]]:
+) -> Iterator[_Reading]:
     """Yield the readings of documents by one of their ids, with each order."""
     ids = hits.lists(doc.path)
     if not hits.named and len(ids) > 1 and not differ_in(ids):
@@ -277,7 +288,7 @@ def _of_document(
         reading = _with_ids(reading, ids)
     for one in _with_prefix(reading, ids) if doc.path not in hits.alias else [reading]:
         for way in _orders(one, hits) if search.kind == "run" else [one]:
-            yield way, ids
+            yield _Reading(way, hits, ids)
 
 
 def _with_ids(reading: Recognition, ids: Lists) -> Recognition:
