@@ -265,8 +265,12 @@ def rivals(names: Iterable[str], of: Sequence[str]) -> list[str]:
     ]
 
 
+class KeyTwiceError(ValueError):
+    """A key comes twice, or two keys have the same meaning."""
+
+
 def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """Like `find`, but raise `ValueError` if two names match, such as score and Score."""
+    """Like `find`, but raise `KeyTwiceError` if two names match, such as score and Score."""
     name = find(names, wanted)
     if name is None:
         return None
@@ -276,7 +280,7 @@ def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
     if len(same) > 1 and not (
         len(exact) == 1 and {other.strip("_@$") for other in same} == {*exact}
     ):
-        raise ValueError(f"{same[0]} and {same[1]} both name the {plain_name(name)}")
+        raise KeyTwiceError(f"{same[0]} and {same[1]} both name the {plain_name(name)}")
     return exact[0] if exact else name
 
 
@@ -286,7 +290,7 @@ def find_one(
     """Like `find`, but raise `InputError` if two names match."""
     try:
         return find_only(names, wanted)
-    except ValueError as problem:
+    except KeyTwiceError as problem:
         raise InputError(
             file, line, shown_names([str(problem)])[1:-1], "expected each name once"
         ) from None

@@ -28,6 +28,7 @@ from ragkpi.files.column_names import (
     DOCUMENT,
     NAMES,
     QUERY,
+    KeyTwiceError,
     find,
     find_only,
     plain_name,
@@ -52,10 +53,6 @@ class Repeated(dict[str, Any]):
         """Return the first key that is repeated."""
         names = [name for name, _ in self.pairs]
         return next(name for number, name in enumerate(names) if name in names[:number])
-
-
-class KeyTwiceError(ValueError):
-    """An object on the path has a key twice, or two keys with the same meaning."""
 
 
 def is_scalar(value: Any) -> bool:
@@ -419,13 +416,8 @@ def _named_keys(value: dict[str, Any], name: str) -> Iterator[str]:
     elif name in NAMES:
         names = {plain_name(key) for key in value}
         for wanted in NAMES[name]:
-            if wanted in names:
-                try:
-                    known = find_only(list(value), (wanted,))
-                except ValueError as problem:
-                    raise KeyTwiceError(str(problem)) from None
-                if known is not None:
-                    yield known
+            if wanted in names and (known := find_only(list(value), (wanted,))) is not None:
+                yield known
 
 
 def _behind(key: str | None, steps: Sequence[str]) -> Sequence[str] | None:

@@ -17,11 +17,10 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError, MapChoice, MissingPartError, RagkpiNote
 from ragkpi.files import column_names as fields
-from ragkpi.files.column_names import ORDER, is_score
+from ragkpi.files.column_names import ORDER, KeyTwiceError, is_score
 from ragkpi.files.json_text import (
     JoinedPath,
     Keys,
-    KeyTwiceError,
     Path,
     Repeated,
     all_octets,
@@ -35,7 +34,15 @@ from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
 from ragkpi.files.recogniser import Recognition
 from ragkpi.files.roles import unsettled
-from ragkpi.files.shapes import SHAPES, Shape, find_column, map_of, mapped, warn_of_order
+from ragkpi.files.shapes import (
+    SHAPES,
+    Shape,
+    find_column,
+    map_of,
+    mapped,
+    names_in,
+    warn_of_order,
+)
 from ragkpi.files.trec import (
     NONE,
     Origin,
@@ -268,7 +275,7 @@ def lacking(file: str, shape: Shape, record: Record, part: str) -> MissingPartEr
     else:
         keys = fields.shown_names(value) if isinstance(value, dict) else "no keys"
         fault = f"{_LACKS.get(part, f'no {part}')} (keys: {keys})"
-        expected = f"one of {' '.join(_wanted_names(path)[: fields.MOST_NAMES])}, {advice}"
+        expected = f"one of {' '.join(names_in(path)[: fields.MOST_NAMES])}, {advice}"
         if shape.name == "recognised" and record.number > 1 and part in ("list", "query"):
             expected = f"{part}={path}, as in the records before it"
     return MissingPartError(file, record.line, fault, f"expected {expected}")
@@ -280,15 +287,6 @@ def _listed_numbers(value: Any) -> str:
     lists = [one for one in lists if isinstance(one, list)]
     flat = [one for some in lists for one in (some[0] if isinstance(some[0], list) else some)]
     return ", ".join(map(str, flat[:3])) if all(map(is_number, flat)) else ""
-
-
-def _wanted_names(path: str) -> list[str]:
-    """Return the key names that a path accepts, for a message."""
-    names: dict[str, None] = {}
-    for alternative in path.split("|"):
-        if "<list>[" not in alternative and "." not in alternative and alternative != "@value":
-            names.update(dict.fromkeys(fields.NAMES.get(alternative, (alternative,))))
-    return list(names) or [path]
 
 
 class ShapeReader:

@@ -23,7 +23,6 @@ ANY_ID = (
     "<list>[].<query id>|<query or id>"
 )
 ITEM = "@value|<document or id>|<document>.<document or id>|node.<document or id>"
-RUN = "<run>|metadata.<run>"
 
 
 class Shape(NamedTuple):
@@ -57,7 +56,7 @@ class Shape(NamedTuple):
     name: str
     kind: Kind
     doc: str = ITEM
-    query: str = ID
+    query: str = ANY_ID
     list: str = ""
     score: str = ""
     rank: str = ""
@@ -67,7 +66,7 @@ class Shape(NamedTuple):
     records: str = ""
     repeated: Literal["refused", "dropped"] = "refused"
     unlevelled: Literal["refused", "relevant"] = "refused"
-    run_id: str = RUN
+    run_id: str = "<run>|metadata.<run>"
     required: tuple[str, ...] = ()
     better: Literal["named", "higher", "lower"] = "named"
 
@@ -140,9 +139,16 @@ def find_column(
     return None
 
 
+def names_in(path: str) -> list[str]:
+    """Return the names of keys and columns that a path accepts, for a message."""
+    steps = [of for of in path.split("|") if "." not in of and of != "@value"]
+    names = dict.fromkeys(name for of in steps for name in fields.NAMES.get(of, (of,)))
+    return list(names) or [path]
+
+
 _NO_COLUMN = {
-    fields.NAMES["<query>"]: "has no column of query ids",
-    fields.NAMES["<document>"]: "has no column of document ids",
+    "<query>": "has no column of query ids",
+    "<document>": "has no column of document ids",
 }
 
 
@@ -150,12 +156,12 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
     """Return the name of the column that holds a part; `InputError` if there is none."""
     name = find_column(shape, part, names, file, line)
     if name is None:
-        path = getattr(shape, part).split("|")[0]
-        wanted = fields.NAMES.get(path, (path,))
+        path = getattr(shape, part)
+        wanted = names_in(path)
         raise MissingPartError(
             file,
             line,
-            f"{_NO_COLUMN.get(wanted, f'names no {wanted[0]}')} ({fields.shown_names(names)})",
+            f"{_NO_COLUMN.get(path, f'names no {wanted[0]}')} ({fields.shown_names(names)})",
             f"expected one of {' '.join(wanted[: fields.MOST_NAMES])}, "
             f"or {spell(f'map_{shape.kind}', f'{part}=…')}",
         )
@@ -214,17 +220,15 @@ def map_of(name: str) -> str:
 
 SHAPES: Mapping[Kind, Mapping[str, Shape]] = {
     "run": {
-        "lists": Shape("lists", "run", ITEM, ANY_ID, "<list>", "<score>", "<rank>"),
-        "flat": Shape("flat", "run", "<document>", "<query>", "", "<score>", "<rank>"),
+        "lists": Shape("lists", "run", list="<list>", score="<score>", rank="<rank>"),
+        "flat": Shape("flat", "run", "<document>", "<query>", score="<score>", rank="<rank>"),
         # {query: {document: score}} of BEIR, ranx and pytrec_eval
-        "object": Shape("object", "run", "@key", "@key", "@value", "@value", records="$"),
+        "object": Shape("object", "run", "@key", "@key", "@value", score="@value", records="$"),
         # {query: [document, …]}, best first
         "id-lists": Shape("id-lists", "run", "@value", "@key", "@value", records="$"),
     },
     "qrels": {
-        "lists": Shape(
-            "lists", "qrels", ITEM, ANY_ID, "<judged>", level="<level>", repeated="dropped"
-        ),
+        "lists": Shape("lists", "qrels", list="<judged>", level="<level>", repeated="dropped"),
         "flat": Shape("flat", "qrels", "<document>", "<query>", level="<level>"),
         "object": Shape("object", "qrels", "@key", "@key", "@value", level="@value", records="$"),
         "id-lists": Shape(
