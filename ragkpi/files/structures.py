@@ -286,7 +286,8 @@ def _walk(value: Any, path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[s
     name, inner = plain_name(path.rpartition(".")[2]), unfolded(value)
     # Ids may look like JSON; `query` and `document` may be texts of objects.
     inside = isinstance(inner, dict) and inner and name in fields.RECORDS_INSIDE
-    if inside or not isinstance(value, str) or name not in (*fields.QUERY, *fields.DOCUMENT):
+    of_id = path == "@key" or name in (*fields.QUERY, *fields.DOCUMENT)
+    if inside or not isinstance(value, str) or not of_id:
         value = inner
     if path:
         yield path, value

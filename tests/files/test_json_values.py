@@ -1,5 +1,8 @@
 """Ids, numbers and keys of JSON that a decoder changes or drops in silence."""
 
+import csv
+import json
+
 import pytest
 
 FIRST = '{"qid": "0", "hits": [{"docid": "d", "score": 1.5}]}\n'
@@ -20,6 +23,14 @@ def rows(ragkpi, tmp_path):
         return [(query, document, score) for query, _, document, _, score, _ in words]
 
     return read
+
+
+@pytest.mark.parametrize("id_", ["{}", "[]", '{"a": 1}', "('a', 'b')"])
+def test_keys_that_look_like_json_are_ids(id_, ragkpi, tmp_path):
+    (tmp_path / "gold").write_text(json.dumps({"q": {id_: 1, "d": 0}}))
+    outcome = ragkpi("convert", "--kind", "qrels", "gold", "-", "--to", "csv", folder=tmp_path)
+    rows = list(csv.reader(outcome.out.decode().splitlines()))[1:]
+    assert [row[1:] for row in rows] == [[id_, "1"], ["d", "0"]]
 
 
 @pytest.mark.parametrize("id_", ["1.50", "-0", "1e5", "12345678901234567890", "0.10"])
