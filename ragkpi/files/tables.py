@@ -5,14 +5,19 @@ Where the names of columns do not say what is what, rows are read as records of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
+from shlex import quote
 from typing import Any, Protocol
 
+from ragkpi.errors import InputError, MapChoice
 from ragkpi.files.json_text import listed_in, unfolded
+from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
 from ragkpi.files.recogniser import recognise
+from ragkpi.files.roles import unsettled
 from ragkpi.files.shape_reader import (
     DocumentColumns,
     Record,
@@ -24,6 +29,7 @@ from ragkpi.files.shape_reader import (
 from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.structures import LOOKED_AT
 from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, RunLayout, refuse_empty
+from ragkpi.wording import visible
 
 Row = tuple[int, dict[str, Any]]  # its line, and its values by column
 
@@ -47,7 +53,10 @@ def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
     if shape is None:
         yield from stream_documents(table.file, _documents(table, "run", user))
     else:
-        yield from table.run(layout_of(shape, table.names, table.file, table.line))
+        layout = layout_of(shape, table.names, table.file, table.line)
+        for block in table.run(layout):
+            _refuse_fractions(table.file, shape, block.query, block.document, layout.document)
+            yield block
 
 
 def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
@@ -64,7 +73,30 @@ def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
         return collect_qrels(table.file, ())
     refuse_empty(table.file, qrels.query, qrels.line, "query id")
     refuse_empty(table.file, qrels.document, qrels.line, "document id")
+    _refuse_fractions(table.file, shape, qrels.query, qrels.document, ids[1])
     return qrels._replace(origin=Origin(ids[1], f"level={level or '@number'}"))
+
+
+def _refuse_fractions(
+    file: str, shape: Shape, query: Tokens, document: Tokens, column: str
+) -> None:
+    """Refuse ids that pandas wrote as 1.0 and 2.0, unless a map names them."""
+
+    def of_pandas(ids: Tokens) -> bool:
+        return all(re.fullmatch(rb"[0-9]+\.0", id_) for id_ in ids)
+
+    fault = "{} are numbers with a fraction, such as {}"
+    if "query" not in shape.required and of_pandas(query):
+        command = rf"""sed -E 's/\.0([",;|[:space:]]|$)/\1/g' {quote(visible(file))} > whole"""
+        fault = fault.format("query ids", query[0].decode())
+        raise InputError(file, None, fault, f"expected whole numbers: {command}")
+    if "doc" not in shape.required and of_pandas(document):
+        id_ = document[0].decode()
+        maps = [
+            MapChoice(f"doc={column}", f"ids such as {id_[:-2]}", r"/^(.*)\.0$/"),
+            MapChoice(f"doc={column}", f"ids such as {id_}"),
+        ]
+        raise unsettled(shape.kind, file, fault.format("ids", id_), maps)
 
 
 def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[DocumentColumns]:

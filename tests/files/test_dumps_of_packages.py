@@ -37,8 +37,7 @@ FALLS_SHORT = {
     "labelstudio-csv": "words for levels",
     "sqlite-column": "columns between spaces",
     "pandas-tostring": "columns between spaces",
-    "float-ids": "numbers of spreadsheets",
-    "float-ids-run": "numbers of spreadsheets",
+    "float-ids-run": "queries with fractions",
     "argilla-flat": "a level of its own",
     "argilla-columns": "a level of its own",
     "labelstudio-rating-csv": "a level of its own",
@@ -67,7 +66,7 @@ FALLS_SHORT = {
     "missing-scores": "null scores",
 }
 # Of these, what is read as something else; `ragkpi eval` says that queries or documents differ.
-MISREAD = {"dpr-train", "float-ids", "phoenix-docs-df", "float-ids-run"}
+MISREAD = {"dpr-train", "phoenix-docs-df"}
 
 
 def rankings(path, reading):

@@ -1,9 +1,13 @@
 """Tables that people export, print and paste: what they mean, worked out by hand."""
 
+import shlex
+import shutil
+import subprocess
+
 import pytest
 
 from ragkpi.errors import InputError
-from ragkpi.files.formats import read_any_qrels, reader_of
+from ragkpi.files.formats import read_any_qrels, reader_of, reading_for
 from ragkpi.files.opening import Source
 
 
@@ -350,3 +354,40 @@ def test_trec_has_points(tmp_path):
     assert run_of(path) == [("q,1", "d,1", 2.5), ("q,1", "d,2", 1.5)]
     for score in ("0,9", "90%"):
         refusal(run_of, put(tmp_path, f"q Q0 d 1 2 me\nq Q0 e 2 {score} me\n"))
+
+
+@pytest.mark.parametrize("separator", ",\t|")
+def test_ids_that_pandas_wrote_as_fractions_are_asked_about(separator, tmp_path, ragkpi):
+    rows = ["query_id,doc_id,level", "301,48213.0,1", "302,7.0,2"]
+    (tmp_path / "gold").write_text("".join(f"{row.replace(',', separator)}\n" for row in rows))
+    (tmp_path / "run").write_text("301 Q0 48213 1 2 r\n302 Q0 x 1 2 r\n302 Q0 7 2 1 r\n")
+    outcome = ragkpi("eval", "-m", "recip_rank", "gold", "run", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    first, second = outcome.err.decode().splitlines()[1:]
+    again = ragkpi(*shlex.split(first, comments=True)[1:], folder=tmp_path)
+    assert again.out == b"recip_rank            \tall\t0.7500\n"
+    again = ragkpi(*shlex.split(second, comments=True)[1:], folder=tmp_path)
+    assert again.out == b"recip_rank            \tall\t0.0000\n"
+
+
+@pytest.mark.skipif(shutil.which("sed") is None, reason="there is no sed")
+def test_queries_that_pandas_wrote_as_fractions_are_refused_with_a_command(tmp_path):
+    text = '"query_id","doc_id","score"\n301.0,"48213.0",2.0\n"302.0",1.05,1.0\n'
+    found = refusal(run_of, put(tmp_path, text))
+    assert "query ids are numbers with a fraction, such as 301.0" in found
+    command = found.partition("whole numbers: ")[2].replace("> whole", "")
+    whole = subprocess.run(command, shell=True, capture_output=True, check=True).stdout
+    assert run_of(put(tmp_path, whole)) == [("301", "48213", 2.0), ("302", "1.05", 1.0)]
+
+
+@pytest.mark.parametrize("ids", [("1.0", "1.1"), ("1.0", "a"), ("1.00", "2.00"), ("v1.0", "v2.0")])
+def test_other_ids_with_points_are_ids(ids, tmp_path):
+    rows = "".join(f"{id_},{id_},1\n" for id_ in ids)
+    assert qrels_of(put(tmp_path, f"query_id,doc_id,level\n{rows}")) == [(i, i, 1) for i in ids]
+
+
+def test_a_map_says_that_ids_are_fractions(tmp_path):
+    path = put(tmp_path, "query_id,doc_id,level\n1.0,2.0,1\n")
+    reading = reading_for("qrels", map_="query=query_id, doc=doc_id")
+    assert [*read_any_qrels(path, reading).judgements()] == [(b"1.0", b"2.0", 1)]
+    assert qrels_of(put(tmp_path, "1.0 0 2.0 1\n")) == [("1.0", "2.0", 1)]
