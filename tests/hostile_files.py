@@ -237,7 +237,7 @@ RUNS = {
     ),
     "CSV, quoted empty id": (
         b'qid,docno,score\n"1",d,2\n"",e,1\n',
-        "run:3: an empty query id; expected an id",
+        "run:3: an empty query id; expected an id in each row, also of merged cells",
         2,
     ),
     "JSON Lines, key of a document": (

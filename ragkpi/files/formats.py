@@ -81,6 +81,11 @@ _FOREIGN = [
         "a pickle, which runs code when it is loaded",
         "expected it written as JSON",
     ),
+    (
+        rb"PK\x03\x04.{0,500}?(\[Content_Types\]|_rels/|docProps/|xl/|opendocument\.spreadsheet)",
+        "a workbook, such as .xlsx",
+        "expected its sheet saved as CSV",
+    ),
     (rb"PK\x03\x04", "a zip archive", "expected a file of ids, as 'ragkpi formats' lists them"),
     (rb"\x93NUMPY", "an array of numpy", "expected a file of ids, as 'ragkpi formats' lists them"),
     (
@@ -90,6 +95,12 @@ _FOREIGN = [
     ),
     (rb"\x04\x22\x4d\x18", "compressed by lz4", "expected gzip or zstd; of ranx, JSON"),
     (rb"\s*<(?i:!doctype|html|table)\b", "HTML", "expected CSV or JSON"),
+    (
+        # Of a run with JSON in its last column, the fourth word is a rank.
+        rb"(?!\s*(\S+\s+){3}[-+]?[0-9]+\s)\[?[^\s{}\[\]\"',;|][^\n\t{}]*[ :]\{\"[^\n]*\}\s*(\n|$)",
+        "text before the JSON of each line",
+        "expected JSON alone: sed 's/^[^{{]*//' {} > log.jsonl",
+    ),
     (
         rb"( +[A-Za-z_]\w*)+ *\r?\n *0 +\S|[^\n]*\n *-+( +-+)+ *\r?\n",
         "columns between spaces",

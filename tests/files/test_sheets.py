@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import subprocess
+import zipfile
 
 import pytest
 
@@ -391,3 +392,51 @@ def test_a_map_says_that_ids_are_fractions(tmp_path):
     reading = reading_for("qrels", map_="query=query_id, doc=doc_id")
     assert [*read_any_qrels(path, reading).judgements()] == [(b"1.0", b"2.0", 1)]
     assert qrels_of(put(tmp_path, "1.0 0 2.0 1\n")) == [("1.0", "2.0", 1)]
+
+
+def workbook(folder, *names):
+    with zipfile.ZipFile(folder / "table", "w") as archive:
+        for name in names:
+            archive.writestr(name, "<?xml version='1.0'?>")
+    return str(folder / "table")
+
+
+@pytest.mark.parametrize("first", ["[Content_Types].xml", "docProps/app.xml", "xl/workbook.xml"])
+def test_a_workbook_is_to_be_saved_as_csv(first, tmp_path):
+    found = refusal(qrels_of, workbook(tmp_path, first, "xl/worksheets/sheet1.xml"))
+    assert found.endswith("a workbook, such as .xlsx; expected its sheet saved as CSV")
+
+
+def test_another_archive_is_no_workbook(tmp_path):
+    assert "a zip archive" in refusal(qrels_of, workbook(tmp_path, "gold.tsv"))
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["2026-10-12 08:14:00,120 INFO retriever: ", "[2026-10-12T08:14] ", "data: "],
+)
+@pytest.mark.skipif(shutil.which("sed") is None, reason="there is no sed")
+def test_a_log_is_refused_with_the_command_that_leaves_its_json(before, tmp_path):
+    records = '{"query_id": 301, "doc_ids": [7, 8]}', '{"query_id": 302, "doc_ids": ["{a}"]}'
+    text = "".join(f"{before}{record}\n" for record in records)
+    found = refusal(run_of, put(tmp_path, text))
+    assert "text before the JSON of each line" in found
+    command = found.partition("JSON alone: ")[2].replace("> log.jsonl", "")
+    alone = subprocess.run(command, shell=True, capture_output=True, check=True).stdout
+    rows = [row[:2] for row in run_of(put(tmp_path, alone))]
+    assert rows == [("301", "7"), ("301", "8"), ("302", "{a}")]
+
+
+def test_json_in_other_files_is_no_log(tmp_path):
+    path = put(tmp_path, 'q Q0 d 1 2.5 {"me": "a b"}\nq Q0 {"e"} 2 1 {"me": 2}\n')
+    assert run_of(path) == [("q", "d", 2.5), ("q", '{"e"}', 1.0)]
+    assert qrels_of(put(tmp_path, 'q 0 {"d"} 1\n')) == [("q", '{"d"}', 1)]
+    path = put(tmp_path, 'query_id\thits\nq\t{"a": 0.5, "b": 0.9}\n')
+    assert run_of(path) == [("q", "a", 0.5), ("q", "b", 0.9)]
+
+
+@pytest.mark.parametrize("read", [qrels_of, run_of])
+def test_merged_cells_need_their_query_in_each_row(read, tmp_path):
+    name = "level" if read is qrels_of else "score"
+    found = refusal(read, put(tmp_path, f"query_id,doc_id,{name}\nq1,a,2\n,b,1\n"))
+    assert "table:3: an empty query id; expected an id in each row, also of merged cells" in found
