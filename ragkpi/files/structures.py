@@ -309,8 +309,9 @@ def _lists(record: Any) -> Iterator[tuple[str, list[Any]]]:
             continue
         yield path, value
         inner: dict[str, list[Any]] = {}
+        tuples = _are_tuples(value)
         for element in value[:_ELEMENTS]:
-            if isinstance(element, list):
+            if isinstance(element, list) and not tuples:
                 inner.setdefault(f"{path}[]", []).extend(element)  # of one query
             elif isinstance(element, dict):
                 for below, some in _walk(element):
@@ -318,6 +319,14 @@ def _lists(record: Any) -> Iterator[tuple[str, list[Any]]]:
                         more = some if isinstance(some, list) else _entries(some)
                         inner.setdefault(f"{path}[].{below}", []).extend(more)
         yield from inner.items()
+
+
+def _are_tuples(value: list[Any]) -> bool:
+    """Whether lists in a list have texts and numbers, each in their place."""
+    if not all(isinstance(one, list) for one in value) or len({*map(len, value)}) != 1:
+        return False
+    numbers = {all(map(is_number, column)) for column in zip(*value, strict=True)}
+    return len(numbers) == 2
 
 
 def maps_numbers(value: Any) -> bool:

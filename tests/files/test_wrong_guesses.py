@@ -290,3 +290,14 @@ def test_values_of_measures_are_asked_about_and_not_read_as_scores(ragkpi, tmp_p
     assert outcome.status == 2
     assert outcome.out == b""
     assert b"# ids such as ndcg@10" in outcome.err
+
+
+def test_pairs_of_a_document_and_a_level_are_no_two_documents(ragkpi, tmp_path):
+    gold = [{"query_id": "q", "relevant_ids": [["a", 2], ["b", 1]]}]
+    (tmp_path / "gold").write_text(json.dumps([*gold, {**gold[0], "query_id": "r"}]))
+    (tmp_path / "run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
+    outcome = ragkpi("eval", "gold", "run", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    command = shlex.split(outcome.err.decode().splitlines()[1])[1:]
+    outcome = ragkpi(*command, "-m", "num_rel", "-m", "map(rel=2)", folder=tmp_path)
+    assert outcome.out.split()[2::3] == [b"2", b"1.0000"], outcome.err
