@@ -15,26 +15,10 @@ from functools import partial
 import numpy as np
 
 from ragkpi.errors import InputError
+from ragkpi.files import column_names as fields
 from ragkpi.files import tables
-from ragkpi.files.column_names import (
-    DOCUMENT,
-    JUDGED,
-    QUERY,
-    QUERY_TEXT,
-    RETRIEVED,
-    find,
-    plain_name,
-)
 from ragkpi.files.json_text import is_number, text_of
-from ragkpi.files.lines import (
-    PRINTED,
-    Block,
-    LineColumns,
-    Tokens,
-    blocks,
-    split_lines,
-    unprinted,
-)
+from ragkpi.files.lines import PRINTED, Block, LineColumns, Tokens, blocks, split_lines, unprinted
 from ragkpi.files.opening import Source
 from ragkpi.files.shape_reader import collect_qrels
 from ragkpi.files.shapes import SHAPES, Shape
@@ -51,7 +35,8 @@ from ragkpi.wording import shown
 
 _RECORDS_AT_ONCE = 1 << 16
 _HEAD = 1 << 13  # bytes
-_NAMES = (*QUERY, *QUERY_TEXT, *DOCUMENT, *JUDGED, *RETRIEVED, "id")
+_NAMES = ("id", *fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT)
+_LISTS = (*fields.JUDGED, *fields.RETRIEVED)
 _GAP = rb"(?: |\xc2\xa0|\xe2\x80\xaf)?"  # no-break spaces, too
 _FORMS = [
     (re.compile(rb"[+-]?[0-9]+(\.[0-9]+)?" + _GAP + rb"%"), b"e-2"),
@@ -96,7 +81,7 @@ class _DelimitedFile:
 
     def _keeps(self, name: str) -> bool:
         """Whether the cells of a column are ids or lists, or may be ids of a place, as doc_1."""
-        return self._mapped or plain_name(name) in _NAMES or name[-1:].isdigit()
+        return self._mapped or fields.plain_name(name) in (*_NAMES, *_LISTS) or name[-1:].isdigit()
 
     def _decimals(self, cells: Sequence[bytes]) -> Sequence[bytes]:
         """Write numbers of spreadsheets as decimals, if all of a column have one form.
@@ -161,7 +146,11 @@ class _DelimitedFile:
             names = [text_of(word) or f"Unnamed: {place}" for place, word in enumerate(words)]
             begin = block.text.index(line)
             values = len(names) == 2 or any(map(is_number, names))
-            values = values and self._printed is None and find(names, _NAMES) is None
+            values = (
+                values
+                and self._printed is None
+                and fields.find(names, (*_NAMES, *fields.JUDGED)) is None
+            )
             if numbered or values:
                 names, header = numbers, 0
             else:

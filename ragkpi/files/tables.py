@@ -28,7 +28,7 @@ from ragkpi.files.shape_reader import (
 )
 from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.structures import LOOKED_AT
-from ragkpi.files.trec import IN_EACH_ROW, Origin, QrelsColumns, RunColumns, RunLayout, refuse_empty
+from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, RunLayout, refuse_empty
 from ragkpi.wording import visible
 
 Row = tuple[int, dict[str, Any]]  # its line, and its values by column
@@ -71,7 +71,7 @@ def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
     qrels = table.qrels(ids, level)
     if not len(qrels.line):
         return collect_qrels(table.file, ())
-    refuse_empty(table.file, qrels.query, qrels.line, "query id", IN_EACH_ROW)
+    refuse_empty(table.file, qrels.query, qrels.line, "query id")
     refuse_empty(table.file, qrels.document, qrels.line, "document id")
     _refuse_fractions(table.file, shape, qrels.query, qrels.document, ids[1])
     return qrels._replace(origin=Origin(ids[1], f"level={level or '@number'}"))

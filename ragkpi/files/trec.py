@@ -300,7 +300,7 @@ def run_columns(
     query = query.take(starts[:-1])
     if empty_ids == "refused":
         refuse_empty(file, document, line, "document id")
-        refuse_empty(file, query, line[starts[:-1]], "query id", IN_EACH_ROW)
+        refuse_empty(file, query, line[starts[:-1]], "query id")
     ranks = np.full(len(line), by_rank)
     return RunColumns(file, query, starts, document, number, line, run_id, ranks, origin, others)
 
@@ -338,16 +338,12 @@ def regrouped(run: RunColumns) -> RunColumns:
     return run.with_rows(order, starts)._replace(query=run.query.take(first))
 
 
-IN_EACH_ROW = "expected an id in each row, also of merged cells"
-
-
-def refuse_empty(
-    file: str, ids: Tokens, line: IntArray, what: str, expected: str = "expected an id"
-) -> None:
+def refuse_empty(file: str, ids: Tokens, line: IntArray, what: str) -> None:
     """Raise `InputError` for an empty id."""
     empty = np.flatnonzero(ids.start == ids.end)
     if len(empty):
-        raise InputError(file, int(line[empty[0]]), f"an empty {what}", expected)
+        expected = "an id in each row, also of merged cells" if what == "query id" else "an id"
+        raise InputError(file, int(line[empty[0]]), f"an empty {what}", f"expected {expected}")
 
 
 def run_id_of(file: str) -> bytes:
