@@ -375,7 +375,8 @@ def test_ids_that_pandas_wrote_as_fractions_are_asked_about(separator, tmp_path,
 def test_queries_that_pandas_wrote_as_fractions_are_refused_with_a_command(tmp_path):
     text = '"query_id","doc_id","score"\n301.0,"48213.0",2.0\n"302.0",1.05,1.0\n'
     found = refusal(run_of, put(tmp_path, text))
-    assert "query ids are numbers with a fraction, such as 301.0" in found
+    assert "query ids" in found
+    assert "such as 301.0" in found
     command = found.partition("whole numbers: ")[2].replace("> whole", "")
     whole = subprocess.run(command, shell=True, capture_output=True, check=True).stdout
     assert run_of(put(tmp_path, whole)) == [("301", "48213", 2.0), ("302", "1.05", 1.0)]
@@ -439,4 +440,5 @@ def test_json_in_other_files_is_no_log(tmp_path):
 def test_merged_cells_need_their_query_in_each_row(read, tmp_path):
     name = "level" if read is qrels_of else "score"
     found = refusal(read, put(tmp_path, f"query_id,doc_id,{name}\nq1,a,2\n,b,1\n"))
-    assert "table:3: an empty query id; expected an id in each row, also of merged cells" in found
+    assert "table:3: an empty query id" in found
+    assert "merged cells" in found
