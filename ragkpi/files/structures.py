@@ -3,10 +3,10 @@
 Six structures are looked for:
 
 1. a list of objects, or of pairs ``[document, score]``, anywhere under a record, also in a list;
-2. a list of ids, which may have lists of scores and of objects beside it (`with_lists`);
+2. a list of ids, which may have lists of scores and of objects beside it (`_of_ids`);
 3. an object that maps documents to numbers, or to objects;
-4. a document a record, with its query repeated (`rows`);
-5. a matrix: a query a record, and a number for each document (`matrices`);
+4. a document a record, with its query repeated (`Structure.by`);
+5. a matrix: a query a record, and a number for each document (`_matrices`);
 6. an object of queries, ``{question: [documents]}``, or a table, under a key (`records_in`).
 
 Attributes of spans, texts of JSON, lists in a cell, and a column for each rank are unfolded before
@@ -246,7 +246,7 @@ def structures(
     columns = _columns(sample)
     yield lambda: _with_lists(sample, columns, search)
     if "list" not in search.map and not (nested and isinstance(sample[0], list)):
-        yield lambda: _rows(sample, columns, search)
+        yield lambda: iter([Structure(columns, columns)])
         yield lambda: _matrices(columns)
 
 
@@ -611,13 +611,6 @@ def _of_objects(listing: _Listing, columns: Columns, search: Search) -> Structur
         if not (unknown or (search.kind == "run" and _are_ids(hits.lists("@key")))):
             return None
     return replace(hits, docs={"@key": settled}, doubts=("list", "doc"))
-
-
-def _rows(records: Sequence[Any], columns: Columns, search: Search) -> Iterator[Structure]:
-    """Yield a document a record, with its query repeated."""
-    numbers = "0" in columns and all(of.are_numbers for of in columns.values())
-    if "query" in search.map or not numbers or _are_rows(records):  # else a list of places
-        yield Structure(columns, columns)
 
 
 def _matrices(columns: Columns) -> Iterator[Structure]:
