@@ -175,6 +175,8 @@ def _delimited(lines: list[bytes], columns: Sequence[Sequence[str]]) -> str | No
         names = set(_names(words))
         widths = {re.sub(rb'"[^"]*"', b"", line).count(separator) for line in lines}
         alike = len(widths) == 1 and widths != {0} and len(lines[0].split()) != 6
+        if not usual.isdisjoint(names) and lines[-1].count(b'"') % 2:
+            alike = separator in lines[0]  # a quoted value goes over lines
         if name == "tsv":
             alike = alike and not usual.isdisjoint(names) and not any(map(is_number, words))
         if alike or not any(map(names.isdisjoint, columns)):

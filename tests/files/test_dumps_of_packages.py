@@ -60,7 +60,6 @@ FALLS_SHORT = {
     "sheet-merged-cells": "another query",
     "yaml": "no usual table",
     "log-prefix": "no usual table",
-    "hf-to-csv": "no usual table",
     "cell-space": "no usual table",
     "duckdb-gold-list-tsv": "no usual table",
     "missing-scores": "null scores",
@@ -151,7 +150,8 @@ def test_as_the_class_of_the_dump_says(name, tmp_path):
         assert found in ALLOWED[dump["class"]], dump["what"]
 
 
-def test_nine_in_ten_do_what_their_class_says():
+def test_most_do_what_their_class_says():
     of_class = {kind: {name for name in DUMPS if DUMPS[name]["class"] == kind} for kind in "AH"}
     short = {kind: len(FALLS_SHORT.keys() & names) for kind, names in of_class.items()}
     assert short["A"] <= 0.05 * len(of_class["A"])
+    assert short["H"] <= 0.2 * len(of_class["H"])
