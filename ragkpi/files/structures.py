@@ -431,46 +431,66 @@ def _with_lists(records: Sequence[Any], columns: Columns, search: Search) -> Ite
 def _listings(records: Sequence[Any], columns: Columns, search: Search) -> Iterator[_Listing]:
     """Yield the lists under some records, also those in cells, but for lists of judgements."""
     lists = _lists_by_path(records, columns, search)
-    names, others = (*fields.RETRIEVED, *fields.DOCUMENT), {*fields.JUDGED}
+    names: tuple[str, ...] = (*fields.RETRIEVED, *fields.DOCUMENT)
     if search.kind == "qrels":
         names = (*fields.JUDGED, *fields.DOCUMENT, *fields.JUDGED_DOCUMENT)
-        others = {*fields.RETRIEVED}
-    wanted = "list" in search.map
+    wanted = search.map.get("list", "")
     for path, some in lists.items():
-        if wanted and path != search.map["list"]:
-            continue
-        last, words = list_name(path), {*plain_name(path).split("_")}
         elements = [unfolded(one) for one in chain(*some.values())]
+        name, outer = list_name(path), path.rpartition("[]")[0]
         beside = {
             other: [*chain(*of.values())]
             for other, of in lists.items()
             if other != path and _place_of(other) == _place_of(path)
         }
-        of_gold = not fields.NO_RANKING.isdisjoint(words)
-        expected = search.kind == "qrels" and of_gold and last.endswith("ids")
-        judged = last in others or (search.kind == "run" and of_gold)
-        if judged and last not in names and not wanted and not expected:
-            objects = [one for one in elements if isinstance(one, dict)]
-            levels = find(_columns(objects), fields.LEVEL) is not None or any(
-                _are_numbers_of(other, of, search) for other, of in beside.items()
-            )
-            if search.kind == "run" or not levels:
-                continue
-        outer, inside, below = path.rpartition("[]")
-        above = [*lists.get(outer, {}).values()] if inside else []
-        several = any(len(of) > 1 for of in above)
-        if several and (_are_hits(above) if below else last not in fields.JUDGED):
-            continue  # a list for each of several queries
-        if search.kind == "qrels" and not fields.NEGATIVE.isdisjoint(last.split("_")):
+        if path != wanted and (wanted or _is_of_others(path, elements, beside, search)):
+            continue
+        if _are_of_queries(path, lists):
             continue
         # In a list, citations are places.
-        cited = search.kind == "run" and last == "citations" and "@value" in elements[0]
+        cited = search.kind == "run" and name == "citations" and "@value" in elements[0]
+        expected = search.kind == "qrels" and _says_gold(path) and name.endswith("ids")
         # The field of a document may be a list of one id, and an id may have bars.
-        of_document = path in columns or (inside and below)
-        known = last in names and not (of_document and last in fields.DOCUMENT)
-        named = known or cited or expected or wanted or path == "@value"
-        place = (*names, last).index(last)
-        yield _Listing(path, last, some, beside, named, place, _is_reranked(path, lists))
+        of_document = path in columns or (outer and not path.endswith("[]"))
+        known = name in names and not (of_document and name in fields.DOCUMENT)
+        named = known or cited or expected or path in (wanted, "@value")
+        place = (*names, name).index(name)
+        yield _Listing(path, name, some, beside, named, place, _is_reranked(path, lists))
+
+
+def _says_gold(path: str) -> bool:
+    """Whether a word of a path says that people, and no retriever, made what is there."""
+    return not fields.NO_RANKING.isdisjoint(plain_name(path).split("_"))
+
+
+def _is_of_others(
+    path: str, elements: Sequence[Any], beside: Mapping[str, list[Any]], search: Search
+) -> bool:
+    """Whether a name says that a list is of judgements for a run, or of results for qrels.
+
+    Qrels may be a list of results that has levels, or a list beside it.
+    """
+    name = list_name(path)
+    if search.kind == "run":
+        return name not in fields.RETRIEVED and (name in fields.JUDGED or _says_gold(path))
+    if not fields.NEGATIVE.isdisjoint(name.split("_")):
+        return True
+    if name in fields.JUDGED or name not in fields.RETRIEVED:
+        return False
+    objects = [one for one in elements if isinstance(one, dict)]
+    levels = find(_columns(objects), fields.LEVEL) is not None or any(
+        _are_numbers_of(other, of, search) for other, of in beside.items()
+    )
+    return not levels and not (_says_gold(path) and name.endswith("ids"))
+
+
+def _are_of_queries(path: str, lists: Mapping[str, Mapping[int, list[Any]]]) -> bool:
+    """Whether the lists in a list are each of another query, or inside documents."""
+    outer, inside, below = path.rpartition("[]")
+    above = [*lists.get(outer, {}).values()] if inside else []
+    if not any(len(of) > 1 for of in above):
+        return False
+    return _are_hits(above) if below else list_name(path) not in fields.JUDGED
 
 
 def _lists_by_path(
