@@ -145,7 +145,7 @@ def recognise(
 def _of_records(records: Sequence[Any], search: Search) -> list[Recognition]:
     readings: list[_Reading] = []
     for of_kind in structures(records, search):
-        more = [reading for hits in of_kind() for reading in _readings(hits, search)]
+        more = [reading for hits in of_kind for reading in _readings(hits, search)]
         if any(one.recognition.is_settled for one in more):
             readings = more
             break

@@ -16,7 +16,7 @@ Attributes of spans, texts of JSON, lists in a cell, and a column for each rank 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
@@ -237,17 +237,15 @@ def differ_in(lists: Sequence[Sequence[Any]]) -> bool:
     return any(one != lists[0] for one in lists)
 
 
-def structures(
-    records: Sequence[Any], search: Search
-) -> Iterator[Callable[[], Iterator[Structure]]]:
-    """Yield what finds the structures of some records, the likeliest structure first."""
+def structures(records: Sequence[Any], search: Search) -> Iterator[Iterable[Structure]]:
+    """Yield the structures of some records, of one kind after the other; the likeliest first."""
     nested = bool(records) and any(isinstance(of, list | dict) for _, of in _walk(records[0]))
     sample = [_cut(unfolded(one)) for one in records[: _LISTS_AT if nested else LOOKED_AT]]
     columns = _columns(sample)
-    yield lambda: _with_lists(sample, columns, search)
+    yield _with_lists(sample, columns, search)
     if "list" not in search.map and not (nested and isinstance(sample[0], list)):
-        yield lambda: iter([Structure(columns, columns)])
-        yield lambda: _matrices(columns)
+        yield [Structure(columns, columns)]
+        yield _matrices(columns)
 
 
 def _cut(value: Any) -> Any:
