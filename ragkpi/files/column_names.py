@@ -77,29 +77,22 @@ RETRIEVED = _words(
 # Words in the names of lists of documents of one level.
 OF_LEVELS = _words("highly very perfectly partially somewhat marginally fairly")
 # Lists of judged documents, or of relevant documents' ids. `ground_truths` are answers.
-_OF_GOLD = _words(
+GOLD = _words(
     "relevant gold golden expected positive target reference ground_truth correct supporting seed"
+)
+GOLD_LISTS = _words(
+    "ids docs doc_ids documents document_ids chunks chunk_ids passages passage_ids context_ids"
 )
 JUDGED = (
     *_words("judgments judgements ratings qrels relevant gold positives positive answer_pids"),
     *_words("retrieval_gt judgment_ratings provenance retrieval_ground_truth"),
     *(f"{level}_relevant" for level in OF_LEVELS),
-    *(
-        f"{which}_{what}"
-        for which in _OF_GOLD
-        for what in _words(
-            "ids docs doc_ids documents document_ids chunks chunk_ids passages passage_ids "
-            "context_ids"
-        )
-    ),
+    *(f"{which}_{what}" for which in GOLD for what in GOLD_LISTS),
     "labels",
 )
 # The one relevant document of a query.
-JUDGED_DOCUMENT = tuple(
-    f"{which}_{what}"
-    for which in _OF_GOLD
-    for what in _words("id doc_id document_id docid chunk_id passage_id context_id doc")
-)
+GOLD_IDS = _words("id doc_id document_id docid chunk_id passage_id context_id doc")
+JUDGED_DOCUMENT = tuple(f"{which}_{what}" for which in GOLD for what in GOLD_IDS)
 # Lists of documents of any level: one without a level may be irrelevant.
 GRADED = _words("judgments judgements ratings qrels judgment_ratings")
 # Lists whose records are known by their number, as evaluation sets without ids write them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 from ragkpi.errors import UsageError
@@ -84,19 +85,26 @@ What a map names has to be there."""
 
 def _names_text() -> str:
     """Return the names of keys and columns that are recognised, part by part."""
+    of_gold = tuple(f"{word}_" for word in fields.GOLD)
     names = {
         "query": (*fields.QUERY_ID, *fields.CASE_ID, *fields.QUERY_TEXT),
         "list": fields.RETRIEVED,
-        "list of qrels": fields.JUDGED,
+        "list of qrels": (
+            *(name for name in fields.JUDGED if not name.startswith(of_gold)),
+            f"and each of {' '.join(fields.GOLD)} before _{' _'.join(fields.GOLD_LISTS)}",
+        ),
         "doc": (*fields.DOCUMENT, "id", *fields.SOURCES),
-        "doc of qrels": fields.JUDGED_DOCUMENT,
+        "doc of qrels": (f"the same words before _{' _'.join(fields.GOLD_IDS)}",),
         "score": fields.SCORE,
         "scores": fields.SCORES,
         "distance": fields.DISTANCE,
         "rank": fields.RANK,
         "level": fields.LEVEL,
     }
-    lines = (f"  {part:13}  {' '.join(some)}" for part, some in names.items())
+    lines = (
+        fill(f"  {part:13}  {' '.join(some)}", 100, subsequent_indent=" " * 17)
+        for part, some in names.items()
+    )
     heading = "names: what tells the parts of a map; queryId and Query-ID are query_id, too"
     return "\n".join([heading, "", *lines])
 
