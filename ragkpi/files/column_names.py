@@ -29,7 +29,9 @@ def _words(text: str) -> tuple[str, ...]:
 
 # The earliest name in a list wins where values are the same: `rivals` has the rest. Beside `qid`,
 # `query` is the text of the query.
-QUERY_ID = _words("qid query_id topic_id narrative_id question_id q_id request_id query_ids qids")
+QUERY_ID = _words(
+    "qid query_id topic_id narrative_id question_id q_id queryid request_id query_ids qids"
+)
 # Texts, or ids in some files.
 QUERY_TEXT = _words(
     "topic query question user_input search_query query_text question_text user_query "
@@ -40,7 +42,7 @@ CASE_ID = _words("id test_id case_id test_case_id example_id sample_id task_id")
 QUERY = (*QUERY_ID, *QUERY_TEXT[:2])
 DOCUMENT = _words(
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
-    "node_id point_id datapoint_id wikipedia_id pid did doc_path doc_uri doc_url file_id "
+    "node_id point_id datapoint_id wikipedia_id pid did doc_path doc_uri doc_url cord_id file_id "
     "object_id doc document"
 )
 SCORE = _words(
@@ -65,14 +67,15 @@ LEVEL = _words(
 )
 RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
 # Numbers of a program beside these ids: Terrier's of a document, and a log's of a request.
-INTERNAL: Mapping[str, Sequence[str]] = {"docid": DOCUMENT[:1], "request_id": QUERY_ID[:6]}
+INTERNAL: Mapping[str, Sequence[str]] = {"docid": DOCUMENT[:1], "request_id": QUERY_ID[:7]}
 # Lists of documents, or of their ids.
 RETRIEVED = _words(
     "candidates hits results retrieved documents docs passages contexts references ids "
     "source_nodes retrieved_ids retrieved_doc_ids retrieved_context_ids retrieved_documents "
     "retrieved_docs retrieved_chunks retrieval_documents retrieval_results retrieval_result "
     "search_results document_ids doc_ids chunk_ids matches points chunks nodes sources "
-    "source_documents provenance rets neighbors ctxs ranking rankings"
+    "source_documents retrieved_passages retrieved_snippets retrieved_nodes provenance rets "
+    "neighbors ctxs ranking rankings"
 )
 # Words in the names of lists of documents of one level.
 OF_LEVELS = _words("highly very perfectly partially somewhat marginally fairly")

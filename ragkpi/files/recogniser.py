@@ -452,6 +452,9 @@ def _documents(hits: Structure, search: Search) -> Sequence[_Part]:
     names = (*fields.DOCUMENT, *of_gold, *(() if hits.ids_of_rows else ("id",)))
     claims = [part for of in columns.values() if (part := _document(of, names, hits))]
     claims.sort(key=lambda part: part.order)
+    of_names = [part for part in claims if columns[part.path].name in fields.DOCUMENT[:-2]]
+    if len(of_names) == 1 == len([part for part in claims if part.order[0] < 4]):
+        return [of_names[0]._replace(settled=True)]  # the only name of an id, wherever it is
     parts = [part for part in claims if part.settled] or [
         part for part in claims if part.order[0] == claims[0].order[0]
     ]
@@ -603,7 +606,11 @@ def _level_of(
     for name in fields.LEVEL:
         if name in near:
             return {"level": _only(near[name].path, hits.columns, "<level>")}, []
-    far = (of for of in hits.columns.values() if of.name in fields.LEVEL and of.path not in ids)
+    far = (
+        of
+        for of in hits.columns.values()
+        if not {of.name, of.above}.isdisjoint(fields.LEVEL) and of.path not in ids
+    )
     levels = [of for of in near.values() if meaning(of.path) != "other"]
     levels = [of for of in (*levels, *far) if of.may_be_levels]
     levels.sort(key=lambda of: (not _are_on_a_scale(of.values), -of.distinct))

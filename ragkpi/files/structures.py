@@ -708,7 +708,7 @@ def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
     """
     if not isinstance(value, dict) or not value:
         return None
-    names = value.get("columns")
+    names = value.get("columns", value.get("meta"))  # ClickHouse has meta
     rows = next((value[key] for key in ("data", "values", "rows") if key in value), None)
     if isinstance(names, list) and isinstance(rows, list):
         names = [name.get("name") if isinstance(name, dict) else name for name in names]

@@ -396,6 +396,8 @@ def test_a_file_may_be_run_and_qrels(ragkpi, tmp_path):
 def test_formats_are_listed_and_explained(ragkpi):
     text = ragkpi("formats").out.decode()
     assert all(name in text for name in ("trec", "parquet", ".jsonl", "{query: [document, …]}"))
-    assert all(name in ragkpi("formats", "names").out.decode() for name in ("docno", "gold_ids"))
+    assert all(
+        name in ragkpi("formats", "names").out.decode() for name in ("docno", " gold", "_ids")
+    )
     assert "--map-run" in ragkpi("formats", "map").out.decode()
     assert ragkpi("formats", "nothing").status == 1

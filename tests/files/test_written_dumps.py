@@ -97,6 +97,19 @@ READ |= {
     "a column for each rank": "query_id,doc_1,doc_2,doc_3,doc_4\n"
     + "".join(f"{query},{','.join(scores)},\n" for query, scores in RUN.items()),
 }
+READ |= {
+    "BigQuery's vector search: the only id is under a name of its own": lines(
+        {"query": {"query_id": query}, "base": {"doc_id": id_}, "distance": 1 - score}
+        for query, scores in RUN.items()
+        for id_, score in scores.items()
+    ),
+    "ClickHouse: names of columns in meta": json.dumps(
+        {
+            "meta": [{"name": name} for name in ("query_id", "doc_id", "score")],
+            "data": [[query, *pair] for query in RUN for pair in RUN[query].items()],
+        }
+    ),
+}
 BY_COMMAND = {
     "Milvus: a cosine similarity is called distance": json.dumps(
         each(lambda id_, score: {"id": id_, "distance": score, "entity": {"text": "a text"}})
