@@ -22,6 +22,7 @@ from ragkpi.files.lines import PRINTED, Block, LineColumns, Tokens, blocks, spli
 from ragkpi.files.opening import Source
 from ragkpi.files.shape_reader import collect_qrels
 from ragkpi.files.shapes import SHAPES, Shape
+from ragkpi.files.structures import LOOKED_AT
 from ragkpi.files.tables import Row, list_or_text
 from ragkpi.files.trec import (
     QrelsColumns,
@@ -35,7 +36,7 @@ from ragkpi.wording import shown
 
 _RECORDS_AT_ONCE = 1 << 16
 _HEAD = 1 << 13  # bytes
-_NAMES = ("id", *fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT)
+_NAMES = ("id", *fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.SOURCES)
 _LISTS = (*fields.JUDGED, *fields.RETRIEVED)
 _GAP = rb"(?: |\xc2\xa0|\xe2\x80\xaf)?"  # no-break spaces, too
 _FORMS = [
@@ -63,10 +64,13 @@ class _DelimitedFile:
         self.line: int | None
         self.names, self.line, rest = self._take_header(shape is not None and shape.query.isdigit())
         lines = rest.lines() if b"[" in rest.text else ()
-        _, first = next(split_values(self.file, lines, self._separator, self._has_quotes), (0, []))
-        cells = [list_or_text(text_of(cell)) for cell in first]
-        named = zip(self.names, cells, strict=False)
-        self.nested = [name for name, cell in named if isinstance(cell, list)]
+        some = split_values(self.file, lines, self._separator, self._has_quotes)
+        columns = itertools.zip_longest(*(of for _, of in itertools.islice(some, LOOKED_AT)))
+        self.nested = [
+            name
+            for name, cells in zip(self.names, columns, strict=False)
+            if any(cell and isinstance(list_or_text(text_of(cell)), list) for cell in cells)
+        ]
 
     def rows(self) -> Iterator[Row]:
         records = self._records(line for of in self._blocks for line in of.lines())

@@ -241,10 +241,32 @@ def _of_object(value: Mapping[str, Any], search: Search) -> list[Recognition]:
             )
             for one in readings
         ]
+        if path == "$" and len(records) == 1 and not search.map:
+            readings = _of_only_key(records[0], readings, search)
         by_place.append(((path.count("."), number), readings))
     by_place = [one for one in by_place if one[1]]
     by_place.sort(key=lambda one: ("query" in one[1][0].guesses, len(one[1][0].guesses), one[0]))
     return by_place[0][1] if by_place else []
+
+
+def _of_only_key(value: Any, readings: Sequence[Recognition], search: Search) -> list[Recognition]:
+    """Return the readings by which an object's only key, such as ``data``, may be a query.
+
+    A guess where its documents name their queries, or come back.
+    """
+    records = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    of_queries = {*fields.QUERY, *fields.QUERY_TEXT, *fields.CASE_ID[1:]}
+    kept = []
+    for one in readings:
+        path, doc = one.map.get("list", "@value"), one.map.get("doc", "")
+        names = {plain_name(name) for record in records for name in record if name != doc}
+        ids = [str(record[doc]) for record in records if doc in record]
+        if path != "@value" and list_name(path) not in search.lists:
+            continue  # the list's key may be the query
+        if names & of_queries or len({*ids}) < len(ids):
+            one = one._replace(guesses=tuple(dict.fromkeys(("records", *one.guesses))))
+        kept.append(one)
+    return kept
 
 
 def _readings(hits: Structure, search: Search) -> Iterator[_Reading]:
@@ -376,7 +398,7 @@ def _queries(hits: Structure, search: Search) -> list[_Part]:
     for path, of in hits.columns.items() if hits.path else ():
         if plain_name(path) in fields.QUERY_ID and None not in of.values:
             parts.append(_Part(f"{hits.path}[].{path}", True, (1, 9)))
-    if list_name(hits.path) in fields.NUMBERED:
+    if list_name(hits.path) in fields.NUMBERED and "[]" not in hits.path:
         parts = [part for part in parts if part.order[0] < 3] or [_Part("@number")]
     if not parts:
         return [_guessed_query(hits, search)]

@@ -320,11 +320,13 @@ def _lists(record: Any) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _are_tuples(value: list[Any]) -> bool:
-    """Whether lists in a list have texts and numbers, each in their place."""
+    """Whether lists in a list are documents with a number: pairs, or texts and numbers by place."""
     if not all(isinstance(one, list) for one in value) or len({*map(len, value)}) != 1:
         return False
-    numbers = {all(map(is_number, column)) for column in zip(*value, strict=True)}
-    return len(numbers) == 2
+    columns = [*zip(*value, strict=True)]
+    numbers = [all(map(is_number, column)) for column in columns]
+    levels = numbers[-1:] == [True] and all(0 <= float(one) < 10 for one in columns[-1])
+    return len({*numbers}) == 2 or (len(columns) == 2 and levels)
 
 
 def maps_numbers(value: Any) -> bool:
@@ -446,7 +448,8 @@ def _listings(records: Sequence[Any], columns: Columns, search: Search) -> Itera
         if _are_of_queries(path, lists):
             continue
         # In a list, citations are places.
-        cited = search.kind == "run" and name == "citations" and "@value" in elements[0]
+        of_keys = any("@value" in one for one in elements[:1] if isinstance(one, dict))
+        cited = search.kind == "run" and name == "citations" and of_keys
         expected = search.kind == "qrels" and _says_gold(path) and name.endswith("ids")
         # The field of a document may be a list of one id, and an id may have bars.
         of_document = path in columns or (outer and not path.endswith("[]"))
@@ -591,7 +594,15 @@ def _of_ids(listing: _Listing, count: int, search: Search) -> Structure | None:
         elif len(values) == len(ids.values) and all(isinstance(one, dict) for one in values):
             for name, of in _columns(values).items():
                 columns[name], alias[name] = of, {"list": other, "doc": name}
-    of_scores = scored and meaning(listing.name) == "unknown"  # only ids have scores
+    rivals = [
+        name
+        for name, of in listing.beside.items()
+        if len(of) == len(ids.values)
+        and not _are_texts(of)
+        and (list_name(name) in search.lists or not all(map(is_number, of)))
+    ]
+    # Only ids have scores.
+    of_scores = scored and not rivals and meaning(listing.name) == "unknown"
     return Structure(
         columns,
         {},
@@ -668,7 +679,7 @@ def records_in(
     inner = list(islice(value.values(), LOOKED_AT))
     types = {type(one) for one in inner}
     lists = {*fields.RETRIEVED, *fields.JUDGED}
-    named = types == {dict} or not depth or len(value) > 2 or list_name(path) in lists
+    named = types == {dict} or not depth or len(value) > 1 or list_name(path) in lists
     if types in ({dict}, {list}) and named and not is_record(value) and not _are_records(inner):
         yield path, inner, True
     of_queries = types == {dict} and len(value) > 1 and not is_record(value) and _are_alike(inner)

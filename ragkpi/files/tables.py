@@ -13,7 +13,8 @@ from shlex import quote
 from typing import Any, Protocol
 
 from ragkpi.errors import InputError, MapChoice
-from ragkpi.files.json_text import listed_in, unfolded
+from ragkpi.files.column_names import LEVEL, is_score, plain_name, shown_names
+from ragkpi.files.json_text import is_number, listed_in, unfolded
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
 from ragkpi.files.recogniser import recognise
@@ -110,6 +111,8 @@ def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[Doc
     if shape.name == "flat":  # nothing is recognised, because a column is missing
         for part in ("level", "query", "doc")[kind == "run" :]:
             need_column(shape, part, table.names, table.file, table.line)
+    if user is None and shape.list:
+        _refuse_unread(table.file, shape, [row for _, row in first])
     if kind == "qrels" and user is None and len(table.names) == 2 and not shape.list:
         shape = shape._replace(level="")
 
@@ -124,7 +127,35 @@ def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[Doc
     )
 
 
+def _refuse_unread(file: str, shape: Shape, rows: Sequence[dict[str, Any]]) -> None:
+    """Refuse a list of ids in a cell beside as many scores or levels that nothing reads."""
+    if shape.doc != "@value" or shape.scores or shape.levels:
+        return
+    for name in rows[0]:
+        plain = plain_name(name)
+        level = plain in LEVEL or plain.removesuffix("s") in LEVEL
+        if name == shape.list or not (is_score(name) if shape.kind == "run" else level):
+            continue
+        lists = [
+            (_values_in(row[shape.list]), _values_in(row[name]))
+            for row in rows
+            if row.get(shape.list)
+        ]
+        alike = all(len(ids) == len(of) and all(map(is_number, of)) for ids, of in lists)
+        if alike and any(len(ids) > 1 for ids, _ in lists):
+            part = "scores" if shape.kind == "run" else "levels"
+            map_ = f"query={shape.query}, list={shape.list}, doc=@value, {part}={name}"
+            fault = f"{shown_names([name])} has as many numbers as {shown_names([shape.list])} ids"
+            raise unsettled(shape.kind, file, fault, [MapChoice(map_, f"{name}: {part}")])
+
+
+def _values_in(cell: Any) -> Sequence[Any]:
+    """Return the values of a list in a cell."""
+    return list(listed_in(cell) if isinstance(cell, str) else cell or ())
+
+
 def list_or_text(cell: Any) -> Any:
     """Return what a cell holds as text: a list or an object of several, else the cell itself."""
     of = unfolded(cell)
-    return of if isinstance(of, list | dict) and len(of) > 1 else cell
+    texts = isinstance(cell, str) and cell[:2] in ("['", '["')  # an id may be [8]
+    return of if isinstance(of, list | dict) and (len(of) > 1 or (of and texts)) else cell

@@ -301,3 +301,99 @@ def test_pairs_of_a_document_and_a_level_are_no_two_documents(ragkpi, tmp_path):
     command = shlex.split(outcome.err.decode().splitlines()[1])[1:]
     outcome = ragkpi(*command, "-m", "num_rel", "-m", "map(rel=2)", folder=tmp_path)
     assert outcome.out.split()[2::3] == [b"2", b"1.0000"], outcome.err
+
+
+ROWS = [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 1)]
+
+
+@pytest.mark.parametrize("name", ["queries", "data"])
+@pytest.mark.parametrize("query", ["question", "topic", "user_input", "q"])
+def test_the_only_key_of_an_object_is_no_query_of_other_queries(name, query, tmp_path):
+    rows = [{query: of, "doc_id": doc, "relevance": level} for of, doc, level in ROWS]
+    (tmp_path / "gold.json").write_text(json.dumps({name: rows}))
+    try:
+        found = library.read_qrels(tmp_path / "gold.json")
+    except library.RagkpiError:
+        return
+    assert found == {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}}
+
+
+def test_a_word_for_all_queries_is_no_query(ragkpi, tmp_path):
+    of = {"q1": [{"pid": "a", "relevance": 2}], "q2": [{"pid": "b", "relevance": 1}]}
+    (tmp_path / "gold.json").write_text(json.dumps({"data": of}))
+    (tmp_path / "run").write_text("q1 Q0 a 1 2 t\nq2 Q0 b 1 2 t\n")
+    outcome = ragkpi("eval", "gold.json", "run", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    command = shlex.split(outcome.err.decode().splitlines()[1])[1:]
+    outcome = ragkpi(*command, "-m", "num_q", "-m", "num_rel", folder=tmp_path)
+    assert outcome.out.split()[2::3] == [b"2", b"2"], outcome.err
+
+
+@pytest.mark.parametrize("gold", [[["17", 2], ["18", 0]], [[17, 2], [18, 0]], [["17", 2], [18, 0]]])
+def test_pairs_of_numbers_are_no_list_of_ids(gold, tmp_path):
+    (tmp_path / "gold.jsonl").write_text(json.dumps({"query_id": "q", "relevant": gold}) + "\n")
+    with pytest.raises(library.RagkpiError):
+        library.read_qrels(tmp_path / "gold.jsonl")
+
+
+@pytest.mark.parametrize("citations", [[], [3, 4]])
+def test_citations_are_no_traceback(citations, tmp_path):
+    (tmp_path / "dump.json").write_text(json.dumps([{"question": "why?", "citations": citations}]))
+    with pytest.raises(library.RagkpiError):
+        library.read_run(tmp_path / "dump.json")
+
+
+@pytest.mark.parametrize("read", [library.read_qrels, library.read_run])
+def test_lists_of_several_records_are_not_one_query(read, tmp_path):
+    name = "expected_ids" if read is library.read_qrels else "retrieved_ids"
+    records = [{"q": query, name: ids} for query, ids in (("a", ["d1", "d2"]), ("b", ["d3"]))]
+    (tmp_path / "dump.json").write_text(json.dumps({"runs": records}))
+    try:
+        found = read(tmp_path / "dump.json")
+    except library.RagkpiError:
+        return
+    assert [*map(len, found.values())] == [2, 1]
+
+
+def test_a_list_of_other_things_has_no_scores(tmp_path):
+    record = {"qid": "q", "ids": ["31.0", "17.0"], "scores": [0.4, 0.3], "groups": ["x", "y"]}
+    (tmp_path / "dump.jsonl").write_text(json.dumps(record) + "\n")
+    with pytest.raises(library.RagkpiError):
+        library.read_run(tmp_path / "dump.jsonl")
+
+
+@pytest.mark.parametrize(
+    "cells", ["['a:1']|['b:1', 'b:2']", "['a:1', 'b:2']|['c:3']", "['a']|['b']"]
+)
+@pytest.mark.parametrize("read", [library.read_qrels, library.read_run])
+def test_a_list_in_a_cell_is_no_id(read, cells, tmp_path):
+    first, second = cells.split("|")
+    text = f'query_id,doc_id\nq1,"{first}"\nq2,"{second}"\n'
+    (tmp_path / "dump.csv").write_text(text)
+    try:
+        found = read(tmp_path / "dump.csv")
+    except library.RagkpiError:
+        return
+    assert sorted(found["q1"]) == first.strip("[]").replace("'", "").split(", ")
+
+
+@pytest.mark.parametrize("marks", [",", ";"])
+def test_levels_in_a_cell_beside_ids_are_not_passed_over(marks, ragkpi, tmp_path):
+    rows = [["d1", "d2", "d3"], ["1", "3", "0"]], [["d4", "d5"], ["0", "2"]]
+    lines = (
+        f'q{place},"{marks.join(ids)}","{marks.join(of)}"' for place, (ids, of) in enumerate(rows)
+    )
+    (tmp_path / "gold.csv").write_text("\n".join(["qid,expected_doc_ids,relevance", *lines, ""]))
+    (tmp_path / "run").write_text("q0 Q0 d2 1 2 t\nq1 Q0 d4 1 2 t\n")
+    outcome = ragkpi("eval", "-m", "num_rel", "gold.csv", "run", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    command = shlex.split(outcome.err.decode().splitlines()[1].partition("  # ")[0])[1:]
+    outcome = ragkpi(*command, "-m", "P.1", folder=tmp_path)
+    assert outcome.out.split()[2::3] == [b"3", b"0.5000"], outcome.err
+
+
+def test_scores_in_a_cell_beside_ids_are_not_passed_over(tmp_path):
+    text = 'topic,doc_ids,rerank_scores\nq1,"[""a"", ""b""]","[0.2, 0.6]"\n'
+    (tmp_path / "run.csv").write_text(text)
+    with pytest.raises(library.RagkpiError, match="scores=rerank_scores"):
+        library.read_run(tmp_path / "run.csv")
