@@ -476,7 +476,7 @@ def _documents(hits: Structure, search: Search) -> Sequence[_Part]:
     claims.sort(key=lambda part: part.order)
     of_names = [part for part in claims if columns[part.path].name in fields.DOCUMENT[:-2]]
     if len(of_names) == 1 == len([part for part in claims if part.order[0] < 4]):
-        return [of_names[0]._replace(settled=True)]  # the only name of an id, wherever it is
+        claims = [of_names[0]._replace(settled=True)]  # the only name of an id, wherever it is
     parts = [part for part in claims if part.settled] or [
         part for part in claims if part.order[0] == claims[0].order[0]
     ]
