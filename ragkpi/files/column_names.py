@@ -30,7 +30,7 @@ def _words(text: str) -> tuple[str, ...]:
 # The earliest name in a list wins where values are the same: `rivals` has the rest. Beside `qid`,
 # `query` is the text of the query.
 QUERY_ID = _words(
-    "qid query_id topic_id narrative_id question_id q_id queryid request_id query_ids qids"
+    "qid query_id topic_id narrative_id question_id q_id request_id query_ids qids queryid"
 )
 # Texts, or ids in some files.
 QUERY_TEXT = _words(
@@ -67,7 +67,10 @@ LEVEL = _words(
 )
 RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
 # Numbers of a program beside these ids: Terrier's of a document, and a log's of a request.
-INTERNAL: Mapping[str, Sequence[str]] = {"docid": DOCUMENT[:1], "request_id": QUERY_ID[:7]}
+INTERNAL: Mapping[str, Sequence[str]] = {
+    "docid": DOCUMENT[:1],
+    "request_id": (*QUERY_ID[:6], "queryid"),
+}
 # Lists of documents, or of their ids.
 RETRIEVED = _words(
     "candidates hits results retrieved documents docs passages contexts references ids "
