@@ -222,6 +222,12 @@ def may_be_document(name: str) -> bool:
     return not known and not is_score(name) and words.isdisjoint(_OF_MEASURES)
 
 
+def are_levels(name: str) -> bool:
+    """Whether a list of this name beside a list of documents has their levels."""
+    plain = plain_name(name)
+    return plain in LEVEL or plain.removesuffix("s") in LEVEL
+
+
 def is_score(name: str) -> bool:
     """Whether a number is a score or a distance by its name."""
     return meaning(name) in ("score", "distance")

@@ -200,13 +200,13 @@ def _of_role(search: Search, read: Callable[[Search], list[Recognition]]) -> lis
     readings = read(search)
     if not readings or readings[0].is_settled or search.map:
         return readings
-    others = read(search._replace(kind="qrels" if search.kind == "run" else "run"))
+    other = search._replace(kind="qrels" if search.kind == "run" else "run")
+    others = read(other)
     if not others or not others[0].is_settled:
         return readings
     map_ = others[0].map
     if "list" in map_:
-        kind: Kind = "qrels" if search.kind == "run" else "run"
-        told = list_name(map_["list"]) in Search(kind, {}).lists or map_["list"] == "@value"
+        told = list_name(map_["list"]) in other.lists or map_["list"] == "@value"
     else:
         told = not _NUMBERS.isdisjoint(map_)
     return [] if told else readings

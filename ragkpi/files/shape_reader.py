@@ -499,8 +499,7 @@ class ShapeReader:
 
     def _refuse_fractions(self, record: Record, documents: Sequence[bytes]) -> None:
         """Refuse ids that pandas wrote as 1.0 and 2.0, unless a map names them."""
-        of_pandas = all(re.fullmatch(rb"\d+\.0", id_) for id_ in documents)
-        if documents and of_pandas and "doc" not in self.shape.required:
+        if documents and are_of_pandas(documents) and "doc" not in self.shape.required:
             fault = f"ids are numbers with a fraction, such as {documents[0].decode()}"
             path = self.shape.doc if "<" not in self.shape.doc else "…"
             expected = f"expected texts, or {spell('map_' + self.shape.kind, f'doc={path}')}"
@@ -524,9 +523,7 @@ class ShapeReader:
         if self.shape.required or not self.shape.list or not isinstance(record.value, dict):
             return
         for name, values in record.value.items():
-            plain = fields.plain_name(name)
-            of_levels = plain in fields.LEVEL or plain.removesuffix("s") in fields.LEVEL
-            if not (of_levels and isinstance(values, list) and len(values) == count):
+            if not (fields.are_levels(name) and isinstance(values, list) and len(values) == count):
                 continue
             if any(v is False or (is_number(v) and float(v) != 1) for v in values):
                 fault = f"{shown(name)} is a list of levels beside the documents"
@@ -630,6 +627,11 @@ class ShapeReader:
             octets_of(value, self._file, line, what)
             for value, line in zip(values, documents.lines, strict=True)
         ]
+
+
+def are_of_pandas(ids: Iterable[bytes]) -> bool:
+    """Whether ids are whole numbers that pandas wrote with a fraction, as 1.0."""
+    return all(re.fullmatch(rb"[0-9]+\.0", id_) for id_ in ids)
 
 
 def _lists_beside(record: Any, count: int) -> dict[str, list[bytes]]:

@@ -64,15 +64,10 @@ class Values:
     path: str
     values: list[Any]
 
-    @property
-    def last(self) -> str:
-        """The last key of the path."""
-        return self.path.rpartition(".")[2]
-
     @cached_property
     def name(self) -> str:
         """The last key as a plain name."""
-        return plain_name(self.last)
+        return plain_name(self.path.rpartition(".")[2])
 
     @cached_property
     def above(self) -> str:
@@ -450,7 +445,7 @@ def _listings(records: Sequence[Any], columns: Columns, search: Search) -> Itera
         # In a list, citations are places.
         of_keys = any("@value" in one for one in elements[:1] if isinstance(one, dict))
         cited = search.kind == "run" and name == "citations" and of_keys
-        expected = search.kind == "qrels" and _says_gold(path) and name.endswith("ids")
+        expected = search.kind == "qrels" and _expects_ids(path)
         # The field of a document may be a list of one id, and an id may have bars.
         of_document = path in columns or (outer and not path.endswith("[]"))
         known = name in names and not (of_document and name in fields.DOCUMENT)
@@ -462,6 +457,11 @@ def _listings(records: Sequence[Any], columns: Columns, search: Search) -> Itera
 def _says_gold(path: str) -> bool:
     """Whether a word of a path says that people, and no retriever, made what is there."""
     return not fields.NO_RANKING.isdisjoint(plain_name(path).split("_"))
+
+
+def _expects_ids(path: str) -> bool:
+    """Whether a path says that its list has the ids of people, as `expected.document_ids`."""
+    return _says_gold(path) and list_name(path).endswith("ids")
 
 
 def _is_of_others(
@@ -482,7 +482,7 @@ def _is_of_others(
     levels = find(_columns(objects), fields.LEVEL) is not None or any(
         _are_numbers_of(other, of, search) for other, of in beside.items()
     )
-    return not levels and not (_says_gold(path) and name.endswith("ids"))
+    return not levels and not _expects_ids(path)
 
 
 def _are_of_queries(path: str, lists: Mapping[str, Mapping[int, list[Any]]]) -> bool:
@@ -569,8 +569,9 @@ def _are_numbers_of(path: str, values: Sequence[Any], search: Search) -> bool:
     name = list_name(path)
     if search.kind == "run":
         return name in _LISTS_OF_SCORES and all(map(is_number, values))
-    levels = name in fields.LEVEL or name.removesuffix("s") in fields.LEVEL
-    return levels and all(isinstance(one, bool) or is_number(one) for one in values)
+    return fields.are_levels(name) and all(
+        isinstance(one, bool) or is_number(one) for one in values
+    )
 
 
 def _of_ids(listing: _Listing, count: int, search: Search) -> Structure | None:
@@ -654,11 +655,14 @@ def _matrices(columns: Columns) -> Iterator[Structure]:
         return
     query = columns[others[0]]
     if query.name not in fields.DOCUMENT and all(map(fields.may_be_document, numbers)):
-        ids = _named({"@key": [], "@value": []})
-        of_list = Structure(
-            ids, {query.path: query}, path="@value", named=False, docs={"@key": True}
+        yield Structure(
+            _named({"@key": [], "@value": []}),
+            {query.path: query},
+            path="@value",
+            named=False,
+            doubts=("list", "doc"),
+            docs={"@key": True},
         )
-        yield replace(of_list, doubts=("list", "doc"))
 
 
 _BATCHES = ("resource_spans", "scope_spans")  # lists of records in lists, of OpenTelemetry
@@ -680,9 +684,10 @@ def records_in(
     types = {type(one) for one in inner}
     lists = {*fields.RETRIEVED, *fields.JUDGED}
     named = types == {dict} or not depth or len(value) > 1 or list_name(path) in lists
-    if types in ({dict}, {list}) and named and not is_record(value) and not _are_records(inner):
+    keyed = types in ({dict}, {list}) and not is_record(value)
+    if keyed and named and not _are_records(inner):
         yield path, inner, True
-    of_queries = types == {dict} and len(value) > 1 and not is_record(value) and _are_alike(inner)
+    of_queries = keyed and types == {dict} and len(value) > 1 and _are_alike(inner)
     for key, child in islice(value.items(), _KEYS):
         if of_queries and plain_name(key) not in lists:
             continue  # a query's id

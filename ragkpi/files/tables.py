@@ -5,7 +5,6 @@ Where the names of columns do not say what is what, rows are read as records of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -13,7 +12,7 @@ from shlex import quote
 from typing import Any, Protocol
 
 from ragkpi.errors import InputError, MapChoice
-from ragkpi.files.column_names import LEVEL, is_score, plain_name, shown_names
+from ragkpi.files.column_names import are_levels, is_score, shown_names
 from ragkpi.files.json_text import is_number, listed_in, unfolded
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
@@ -23,6 +22,7 @@ from ragkpi.files.shape_reader import (
     DocumentColumns,
     Record,
     ShapeReader,
+    are_of_pandas,
     collect_qrels,
     shape_for,
     stream_documents,
@@ -82,16 +82,12 @@ def _refuse_fractions(
     file: str, shape: Shape, query: Tokens, document: Tokens, column: str
 ) -> None:
     """Refuse ids that pandas wrote as 1.0 and 2.0, unless a map names them."""
-
-    def of_pandas(ids: Tokens) -> bool:
-        return all(re.fullmatch(rb"[0-9]+\.0", id_) for id_ in ids)
-
     fault = "{} are numbers with a fraction, such as {}"
-    if "query" not in shape.required and of_pandas(query):
+    if "query" not in shape.required and are_of_pandas(query):
         command = rf"""sed -E 's/\.0([",;|[:space:]]|$)/\1/g' {quote(visible(file))} > whole"""
         fault = fault.format("query ids", query[0].decode())
         raise InputError(file, None, fault, f"expected whole numbers: {command}")
-    if "doc" not in shape.required and of_pandas(document):
+    if "doc" not in shape.required and are_of_pandas(document):
         id_ = document[0].decode()
         maps = [
             MapChoice(f"doc={column}", f"ids such as {id_[:-2]}", r"/^(.*)\.0$/"),
@@ -132,9 +128,8 @@ def _refuse_unread(file: str, shape: Shape, rows: Sequence[dict[str, Any]]) -> N
     if shape.doc != "@value" or shape.scores or shape.levels:
         return
     for name in rows[0]:
-        plain = plain_name(name)
-        level = plain in LEVEL or plain.removesuffix("s") in LEVEL
-        if name == shape.list or not (is_score(name) if shape.kind == "run" else level):
+        numbers = is_score if shape.kind == "run" else are_levels
+        if name == shape.list or not numbers(name):
             continue
         lists = [
             (_values_in(row[shape.list]), _values_in(row[name]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
@@ -109,7 +109,8 @@ def _names_text() -> str:
     return "\n".join([heading, "", *lines])
 
 
-_TOPICS: Mapping[str, str] = {"map": _MAP, "names": _names_text()}  # beside the formats
+# Beside the formats; a text is made when it is read.
+_TOPICS: Mapping[str, Callable[[], str]] = {"map": lambda: _MAP, "names": _names_text}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,7 +222,7 @@ def _answer(measures: Mapping[str, Measure]) -> Answer:
 
 def _explained(name: str) -> str:
     if name in _TOPICS:
-        return _TOPICS[name]
+        return _TOPICS[name]()
     if name not in _FORMATS:
         names = ", ".join([*_TOPICS, *_FORMATS])
         raise UsageError(f"no format is named {name!r}; expected one of {names}")
