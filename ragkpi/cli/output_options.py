@@ -88,7 +88,7 @@ class Output(NamedTuple):
         write(REPORT_FORMATS[format_].write(report, layout), self.path, styles)
         if self.format is None and format_ in ("csv", "tsv"):
             # Rows have no room for the sentences that answer the question.
-            for sentence in report.verdict:
+            for sentence in report.table(layout).verdict:
                 tell(f"answer: {sentence}")
         if charts is None:
             return

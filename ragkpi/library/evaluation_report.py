@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -185,7 +185,7 @@ def rows_of(
 
 
 @dataclass(frozen=True)
-class EvaluationReport:
+class EvaluationReport(Report):
     """One or more runs, evaluated for the same metrics.
 
     Attributes
@@ -200,13 +200,11 @@ class EvaluationReport:
     bootstrap: Bootstrap | None = None
     worst: WorstQueries | None = None
 
-    verdict: ClassVar[Sequence[str]] = ()  # the values are the answer
-
     def interval_notes(self) -> list[str]:
         """Return the notes that a reader of the intervals needs, one per line."""
         return interval_notes(self.bootstrap, [run.scores for run in self.runs])
 
-    def table(self, layout: Layout) -> Table:
+    def own_table(self, layout: Layout) -> Table:
         """Lay out a row per run; rows of single queries, if shown, come first."""
         runs = self.runs
         by_query, summary = layout.per_query == "shown", layout.summary == "shown"
@@ -250,11 +248,11 @@ class EvaluationReport:
         table = Table(columns, rows, notes, plain_rows=plain_rows, below=below, checks=checks)
         return self.signed(table, layout)
 
-    def document(self, layout: Layout) -> dict[str, Any]:
+    def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return all runs as one JSON object."""
         return {"ragkpi": __version__, "runs": [self._object(run, layout) for run in self.runs]}
 
-    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+    def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run, followed by its queries' objects if they are shown."""
         for run in self.runs:
             document = self._object(run, layout)
@@ -311,7 +309,7 @@ def report_on(
     most: int | None = None,
     sort: str | None = None,
     labels: QueryLabels | None = None,
-) -> Report:
+) -> EvaluationReport:
     """Answer from the scores of runs, wherever they come from: a row per run, and slices.
 
     Rows have intervals if there is a `bootstrap`. `most` and `sort` are those of `worst_queries`.

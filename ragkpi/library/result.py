@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import one_of
 from ragkpi.library.ground import Signature
-from ragkpi.reports.layout import Cell, Layout, Report, SlicedReport
+from ragkpi.reports.layout import Cell, Layout, Report
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
 from ragkpi.wording import decoded, in_markup
 
@@ -44,13 +44,13 @@ class Result:
     @property
     def answer(self) -> str:
         """The answer in words: the verdict, or else the notes of the table."""
-        return "\n".join(self.report.verdict or self.report.table(Layout()).notes)
+        table = self.report.table(Layout())
+        return "\n".join(table.verdict or table.notes)
 
     @property
     def explanation(self) -> str:
         """How the answer was computed, as ``--explain`` shows it: a line per column and test."""
-        table = self.report.table(Layout())
-        return "\n".join([*table.legends, *table.explanation])
+        return "\n".join(self.report.table(Layout()).explained)
 
     @property
     def findings(self) -> Mapping[str, Any]:
@@ -70,7 +70,7 @@ class Result:
     @cached_property
     def slices(self) -> Mapping[str, Self]:
         """The same result over the queries of each label, by names such as ``lang=de``."""
-        parts = self.report.parts if isinstance(self.report, SlicedReport) else ()
+        parts = self.report.slices.parts if self.report.slices else ()
         return {part.name: replace(self, report=part.report, charts=None) for part in parts}
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from ragkpi.files.query_files import (
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Scores
 from ragkpi.ranking.judged import ExternalGains
-from ragkpi.reports.layout import Report, ReportPart, SlicedReport
+from ragkpi.reports.layout import Report, Slice, Slices
 from ragkpi.statistics.units import Clusters
 from ragkpi.wording import counted, listed, octets, visible
 
@@ -158,6 +159,8 @@ def gains_of(gains: Any, of_qrels: Reading) -> ExternalGains:
 
 MOST_SLICES = 1000
 
+AnyReport = TypeVar("AnyReport", bound=Report)
+
 
 def labels_of(by: Any) -> QueryLabels | None:
     """Return labels of queries, from a path or a mapping by kind and query; None for None."""
@@ -184,11 +187,11 @@ def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[Qu
 
 
 def with_slices(
-    whole: Report,
+    whole: AnyReport,
     labels: QueryLabels | None,
     evaluated: Sequence[bytes],
     reported: Callable[[QuerySlice], Report],
-) -> Report:
+) -> AnyReport:
     """Add reports on slices to the report on all queries, if there are labels.
 
     `reported` makes the report on a slice.
@@ -196,10 +199,11 @@ def with_slices(
     if labels is None:
         return whole
     parts = [
-        ReportPart(part.by, part.label, len(part.queries), reported(part))
+        Slice(part.by, part.label, len(part.queries), reported(part))
         for part in slices_of(labels, evaluated)
     ]
-    return SlicedReport(whole, len(evaluated), parts, unlabelled(labels, evaluated))
+    slices = Slices(len(evaluated), parts, unlabelled(labels, evaluated))
+    return replace(whole, slices=slices)
 
 
 def queries_of(runs: Iterable[Scores]) -> list[bytes]:

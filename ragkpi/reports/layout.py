@@ -1,13 +1,14 @@
-"""Tables, answers and sliced reports as data, and the user's layout, which renderers follow."""
+"""Tables, answers and reports as data, and the user's layout, which renderers follow."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress, pairwise
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from ragkpi.version import __version__
 from ragkpi.wording import Style, as_json, counted, decoded, rounded, visible, with_interval
@@ -81,6 +82,9 @@ class Check:
     line: int | None = None
 
 
+ALL = "all"
+
+
 @dataclass(frozen=True)
 class Table:
     """The columns, rows and notes that every textual format draws."""
@@ -120,37 +124,139 @@ class Table:
 
     def texts(self, layout: Layout) -> list[str]:
         """Return what stands below the table on a page: notes, and the explanation on request."""
-        if layout.explanation != "shown":
-            return [*self.notes]
-        return [*self.notes, *self.legends, *self.explanation]
+        return [*self.notes, *(self.explained if layout.explanation == "shown" else ())]
 
     @property
-    def legends(self) -> list[str]:
-        """The explanations of the columns whose names are not enough."""
-        return [f"{column.name}: {column.legend}" for column in self.columns if column.legend]
+    def explained(self) -> list[str]:
+        """The columns whose names are not enough, and how the answer was computed, line by line."""
+        legends = [f"{column.name}: {column.legend}" for column in self.columns if column.legend]
+        return [*legends, *self.explanation]
 
 
-class Report(Protocol):
-    """The result of a question, in the forms that renderers need."""
+class Slice(NamedTuple):
+    """The report on a slice: the kind of label, the label, and the number of queries."""
+
+    by: str
+    label: str
+    queries: int
+    report: Report
 
     @property
-    def verdict(self) -> Sequence[str]:
-        """Return the answer in sentences; nothing if the table is the answer."""
+    def name(self) -> str:
+        """The name of the slice, such as ``lang=de``."""
+        return f"{self.by}={self.label}" if self.by else self.label
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """What tells the slice in JSON."""
+        return {"by": self.by, "label": self.label, "queries": self.queries}
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Reports on slices of the queries, each as if there were no other queries."""
+
+    queries: int  # of the report on all
+    parts: Sequence[Slice]
+    notes: Sequence[str] = ()  # such as queries in no slice, one per line
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(ABC):
+    """What a command found over all queries, and over slices of them, for every renderer."""
+
+    slices: Slices | None = None  # None without labels
+
+    @abstractmethod
+    def own_table(self, layout: Layout) -> Table:
+        """Return the table of all queries."""
+
+    @abstractmethod
+    def own_document(self, layout: Layout) -> dict[str, Any]:
+        """Return what was found over all queries as one JSON object."""
+
+    @abstractmethod
+    def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield what was found over all queries as JSON objects, one per line."""
 
     def table(self, layout: Layout) -> Table:
-        """Return the report as a table."""
+        """Lay out the report; rows of slices follow, with the name of the slice in front."""
+        whole = self.own_table(layout)
+        return whole if self.slices is None else _stacked(self, whole, self.slices, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the report as one JSON object, valid under ``schema.json``."""
+        document = self.own_document(layout)
+        if self.slices is not None:
+            slices = [{**part.key, **part.report.document(layout)} for part in self.slices.parts]
+            document["slices"] = [{k: v for k, v in of.items() if k != "ragkpi"} for of in slices]
+        return document
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Yield JSON objects, one per line, valid under ``schema.json#/$defs/line``."""
+        """Yield JSON objects, one per line, valid under ``schema.json#/$defs/line``.
+
+        Those of slices follow, and name their slice.
+        """
+        yield from self.own_lines(layout)
+        for part in self.slices.parts if self.slices else ():
+            for line in part.report.lines(layout):
+                yield {**line, "slice": part.key}
 
 
-def filled(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> Table:
-    """Return a table without the columns that no row fills."""
+def _stacked(report: Report, first: Table, slices: Slices, layout: Layout) -> Table:
+    """Stack the tables of slices below the first, with the slice of each row in front.
+
+    Programs get two columns, for the kind and the label; people get one. Verdicts on slices begin
+    with their names. Texts on a slice that repeat those on all queries are left out.
+    """
+    parts = [Slice("", ALL, slices.queries, report), *slices.parts]
+    tables = [first, *(part.report.table(layout) for part in slices.parts)]
+    counting = all(column.name != "queries" for column in first.columns)
+    for_programs = layout.notes == "columns"
+    heads = [Column("by"), Column("label")] if for_programs else [Column("slice")]
+    heads += [Column("queries", "integer")] if counting else []
+    rows: list[list[Cell]] = []
+    plain_rows: list[Iterator[list[Any]]] = []
+    verdict = [*first.verdict]
+    notes_by_text: dict[str, list[str]] = {}
+    explained: dict[str, list[str]] = {}
+    for part, table in zip(parts, tables, strict=True):
+        keys: list[Any] = [part.by or None, part.label] if for_programs else [part.name]
+        keys += [part.queries] if counting else []
+        rows += [[*map(Cell, keys), *row] for row in table.rows]
+        plain_rows.append(map(keys.__add__, map(list, table.plain_rows)))
+        verdict += [f"{part.name}: {text}" for text in table.verdict if table is not first]
+        number = f"over {counted(part.queries, 'query', 'queries')}"
+        for note in table.notes:
+            if note not in first.notes and note != number:
+                notes_by_text.setdefault(note, []).append(part.name)
+        for line in table.explanation:
+            if line not in first.explanation:
+                explained.setdefault(line, []).append(part.name)
+    return Table(
+        [*heads, *first.columns],
+        rows,
+        [*first.notes, *slices.notes, *_of_slices(notes_by_text)],
+        first.caption,
+        chain.from_iterable(plain_rows),
+        verdict,
+        [*first.explanation, *_of_slices(explained)],
+        first.below,
+        first.checks,
+    )
+
+
+def _of_slices(names_by_text: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for text, names in names_by_text.items():
+        yield f"{', '.join(names)}: {text}"
+
+
+def filled(
+    columns: Sequence[Column], rows: Sequence[list[Cell]]
+) -> tuple[list[Column], list[list[Cell]]]:
+    """Return columns and rows without the columns that no row fills."""
     kept = [not rows or any(row[n].value is not None for row in rows) for n in range(len(columns))]
-    return Table(list(compress(columns, kept)), [list(compress(row, kept)) for row in rows])
+    return list(compress(columns, kept)), [list(compress(row, kept)) for row in rows]
 
 
 def finite(interval: tuple[float, float]) -> tuple[float, float] | None:
@@ -178,35 +284,31 @@ def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> l
     return marked
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The answer of a command: a verdict, rows, notes, an explanation and findings."""
+@dataclass(frozen=True, kw_only=True)
+class Answer(Table, Report):
+    """The answer of a command: a table below a verdict, and findings for programs."""
 
     question: str
-    rows: Table  # the computed rows, with notes and an explanation
-    verdict: Sequence[str]  # one or two sentences, at most three lines of 80 columns
-    findings: Mapping[str, Any]  # for programs: dataclasses, lists, numbers, texts and None
+    findings: Mapping[str, Any] = field(default_factory=dict)  # dataclasses, lists, numbers, texts
     heads: int = 0  # number of leading columns that repeat from row to row; people see only changes
 
-    def table(self, layout: Layout) -> Table:
-        """Lay out the rows below the verdict."""
-        rows = self.rows.rows if layout.notes == "columns" else _once(self.rows.rows, self.heads)
-        return replace(self.rows, rows=rows, verdict=self.verdict)
+    def own_table(self, layout: Layout) -> Table:
+        return self if layout.notes == "columns" else replace(self, rows=self._once)
 
-    def document(self, layout: Layout) -> dict[str, Any]:
+    def own_document(self, layout: Layout) -> dict[str, Any]:
         return {
             "ragkpi": __version__,
             "question": self.question,
             "answer": list(self.verdict),
             "findings": json_value(self.findings),
-            "notes": list(self.rows.notes),
-            "explanation": [*self.rows.legends, *self.rows.explanation],
-            "rows": [self._object(row, layout) for row in self.rows.rows],
+            "notes": list(self.notes),
+            "explanation": self.explained,
+            "rows": [self._object(row, layout) for row in self.rows],
         }
 
-    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+    def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object for the answer, then one per row."""
-        document = self.document(layout)
+        document = self.own_document(layout)
         rows = document.pop("rows")
         yield {"kind": "answer", **document}
         for row in rows:
@@ -214,7 +316,7 @@ class Answer:
 
     def _object(self, row: Sequence[Cell], layout: Layout) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        for cell, column in zip(row, self.rows.columns, strict=True):
+        for cell, column in zip(row, self.columns, strict=True):
             style = cell.style or column.style
             if cell.value is None:
                 continue
@@ -224,14 +326,14 @@ class Answer:
                 values[f"{column.name}_interval"] = bounds
         return values
 
-
-def _once(rows: Sequence[list[Cell]], heads: int) -> list[list[Cell]]:
-    """Clear the leading cells of a row that equal those of the row above."""
-    blank = [Cell()] * heads
-    return [
-        blank + row[heads:] if above[:heads] == row[:heads] else row
-        for above, row in pairwise([[], *rows])
-    ]
+    @property
+    def _once(self) -> list[list[Cell]]:
+        """The rows, without leading cells that equal those of the row above."""
+        heads = self.heads
+        return [
+            [Cell()] * heads + row[heads:] if above[:heads] == row[:heads] else row
+            for above, row in pairwise([[], *self.rows])
+        ]
 
 
 def json_value(value: Any) -> Any:
@@ -245,103 +347,3 @@ def json_value(value: Any) -> Any:
     if value is None or isinstance(value, bool | str | bytes):
         return decoded(value)
     return as_json(value, "integer" if isinstance(value, int) else "decimal")
-
-
-ALL = "all"
-
-
-class ReportPart(NamedTuple):
-    """The report on a slice: the kind of label, the label, and the number of queries."""
-
-    by: str
-    label: str
-    queries: int
-    report: Report
-
-    @property
-    def name(self) -> str:
-        """The name of the slice, such as ``lang=de``."""
-        return f"{self.by}={self.label}" if self.by else self.label
-
-
-@dataclass(frozen=True)
-class SlicedReport:
-    """A report on all queries, and one on each slice as if there were no other queries."""
-
-    whole: Report
-    queries: int
-    parts: Sequence[ReportPart]
-    notes: Sequence[str] = ()  # notes on the slices, such as queries in no slice, one per line
-
-    @property
-    def verdict(self) -> list[str]:
-        """The verdicts of all reports; those on slices begin with the name of the slice."""
-        of_slices = (
-            f"{part.name}: {sentence}" for part in self.parts for sentence in part.report.verdict
-        )
-        return [*self.whole.verdict, *of_slices]
-
-    def table(self, layout: Layout) -> Table:
-        """Stack the tables, with the slice of each row in front.
-
-        Programs get two columns, for the kind and the label; people get one. Texts on a slice that
-        repeat those on all queries are left out.
-        """
-        parts = [ReportPart("", ALL, self.queries, self.whole), *self.parts]
-        tables = [part.report.table(layout) for part in parts]
-        first = tables[0]
-        counting = all(column.name != "queries" for column in first.columns)
-        for_programs = layout.notes == "columns"
-        heads = [Column("by"), Column("label")] if for_programs else [Column("slice")]
-        heads += [Column("queries", "integer")] if counting else []
-        rows: list[list[Cell]] = []
-        plain_rows: list[Iterator[list[Any]]] = []
-        notes_by_text: dict[str, list[str]] = {}
-        explained: dict[str, list[str]] = {}
-        for part, table in zip(parts, tables, strict=True):
-            keys: list[Any] = [part.by or None, part.label] if for_programs else [part.name]
-            keys += [part.queries] if counting else []
-            rows += [[*map(Cell, keys), *row] for row in table.rows]
-            plain_rows.append(map(keys.__add__, map(list, table.plain_rows)))
-            number = f"over {counted(part.queries, 'query', 'queries')}"
-            for note in table.notes:
-                if note not in first.notes and note != number:
-                    notes_by_text.setdefault(note, []).append(part.name)
-            for line in table.explanation:
-                if line not in first.explanation:
-                    explained.setdefault(line, []).append(part.name)
-        return Table(
-            [*heads, *first.columns],
-            rows,
-            [*first.notes, *self.notes, *_of_slices(notes_by_text)],
-            first.caption,
-            chain.from_iterable(plain_rows),
-            self.verdict,
-            [*first.explanation, *_of_slices(explained)],
-            first.below,
-            first.checks,
-        )
-
-    def document(self, layout: Layout) -> dict[str, Any]:
-        slices = []
-        for part in self.parts:
-            document = part.report.document(layout)
-            document.pop("ragkpi", None)
-            slices.append({**_key(part), **document})
-        return {**self.whole.document(layout), "slices": slices}
-
-    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Yield the objects of all queries, then those of each slice, which name it."""
-        yield from self.whole.lines(layout)
-        for part in self.parts:
-            for line in part.report.lines(layout):
-                yield {**line, "slice": _key(part)}
-
-
-def _of_slices(names_by_text: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    for text, names in names_by_text.items():
-        yield f"{', '.join(names)}: {text}"
-
-
-def _key(part: ReportPart) -> dict[str, Any]:
-    return {"by": part.by, "label": part.label, "queries": part.queries}

@@ -240,7 +240,7 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
     body = [r"\toprule", heads, r"\midrule", *lines, r"\bottomrule"]
     tabular = [rf"\begin{{tabular}}{{{kinds}}}", *body, r"\end{tabular}"]
     after = [r"\end{table}"] if before else []
-    texts = [*table.verdict, *table.notes, *table.legends, *table.explanation]
+    texts = [*table.verdict, *table.notes, *table.explained]
     notes = [f"% {visible(text)}" for text in texts]
     yield "".join(f"{line}\n" for line in (*before, *tabular, *after, *notes))
 

@@ -187,7 +187,7 @@ def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:
     if layout.explanation != "offered" or not table.verdict:
         return [*caption, *warnings, *replace(table, notes=others).texts(layout), *star]
     more = counted(len(others) - _NOTES, "more note") if len(others) > _NOTES else ""
-    how = "how this was computed" if table.explanation or table.legends else ""
+    how = "how this was computed" if table.explained else ""
     offered = " and ".join(filter(None, [more, how]))
     offer = [f"{offered[0].upper()}{offered[1:]}: --explain"] if offered else []
     return [*caption, *warnings, *others[:_NOTES], *offer]

@@ -233,7 +233,7 @@ def test_a_tuned_alpha_that_tracks_better_is_named():
     judged = made(400, 1, shortest=1)
     planted = values_of(judged, "F.10,alpha=0.8")
     found = calibration(["F.10", "P.10"], (judged, quality(judged, planted)))
-    (note,) = calibration_answer(found).rows.notes
+    (note,) = calibration_answer(found).notes
     assert note == "With alpha = 0.8 F_10 tracks it better on held-out queries: rho 1.000."
 
 

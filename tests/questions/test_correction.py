@@ -101,7 +101,7 @@ def test_sums_and_counts_are_refused_in_words():
     found = correct([scores(few, human[0].queries)], [scores(sums, model[0].queries)], "values")
     assert [metric.name for metric, _ in found.refused] == ["num_ret", "num_q"]
     answer = correction_answer(found)
-    assert "num_ret: left out, it is a sum over queries, not a mean" in answer.rows.notes
+    assert "num_ret: left out, it is a sum over queries, not a mean" in answer.notes
 
 
 def test_too_few_too_many_and_none():
@@ -142,9 +142,7 @@ def test_a_rate_that_hardly_varies_is_said():
     model = [scores([(MAP, np.ones(60) - np.eye(60)[5])], names(range(60)))]
     human = [scores([(MAP, rows[:30])], names(range(30)))]
     answer = correction_answer(correct(human, model, "values"))
-    assert any(
-        "few judged queries have the rarer of two values" in note for note in answer.rows.notes
-    )
+    assert any("few judged queries have the rarer of two values" in note for note in answer.notes)
 
 
 def test_nothing_varies():

@@ -187,7 +187,7 @@ def test_the_best_case_is_a_note():
     found = replace(found, best_case=at_best.mean_shares)
     answer = diagnosis_answer(found, judgements.document, None, 3)
     assert answer.findings["blame"]["share"] == 0
-    assert answer.rows.notes == [
+    assert answer.notes == [
         "3 of the 3 documents shown are unjudged; with all of them of the top grade, nothing would "
         "be lost."
     ]
@@ -239,7 +239,7 @@ def test_shown_documents_that_the_pool_lacks_make_no_share_above_all():
     assert said([0.5] * 12, [-0.01] * 12) == FIX_RETRIEVAL.format("100 % [100, 100]")
     found = losing([0.5] * 12, [0.1] * 12)
     found = replace(found, unjudged=3, best_case=Shares(0.5, -0.1, 0.6))
-    (note, _) = diagnosis_answer(found, Tokens.from_strings([]), 0, 0, BOOTSTRAP).rows.notes
+    (note, _) = diagnosis_answer(found, Tokens.from_strings([]), 0, 0, BOOTSTRAP).notes
     assert note.endswith(" 100 % of the loss would not be in the pool.")
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragkpi.reports.layout import Answer, Cell, Column, Layout, Table
+from ragkpi.reports.layout import Answer, Cell, Column, Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.reports.terminal import cells_of, fit, on_terminal
 
@@ -56,10 +56,11 @@ def test_a_table_in_fifty_columns():
     columns = [NAME, NUMBER, DETAIL, PROSE]
     row = [Cell("a-run-with-a-very-long-name"), Cell(0.5), Cell(1.0), Cell("three words and more")]
     answer = Answer(
-        "check",
-        Table(columns, [row], ["a note that is longer than sixty columns, which is not so short"]),
-        ["So."],
-        {},
+        columns,
+        [row],
+        ["a note that is longer than sixty columns, which is not so short"],
+        verdict=["So."],
+        question="check",
     )
     lines = rendered(answer, "table", Layout(width=50)).splitlines()
     assert all(len(line) <= 50 for line in lines)
@@ -76,13 +77,14 @@ OFFER = "How this was computed: --explain"
 
 def answer_of(rows: int, notes: int) -> Answer:
     columns = [Column("run", legend="its file"), Column("p", "decimal")]
-    table = Table(
+    return Answer(
         columns,
         [[Cell(f"run{number}"), Cell(0.5)] for number in range(rows)],
         [f"note {number}" for number in range(notes)],
+        verdict=["So."],
         explanation=["a test"],
+        question="check",
     )
-    return Answer("check", table, ["So."], {})
 
 
 def test_rows_do_not_push_the_verdict_off_the_screen():

@@ -29,7 +29,7 @@ from ragkpi.questions.agree.study import (
     OrderAgreement,
     PairAgreement,
 )
-from ragkpi.reports.layout import Answer, Cell, Column, Table, finite
+from ragkpi.reports.layout import Answer, Cell, Column, finite
 from ragkpi.wording import counted, decoded, rounded, with_interval
 
 _DOCUMENTS_NAMED = 3  # per query
@@ -57,16 +57,14 @@ def agree_answer(agreement: Agreement) -> Answer:
         *_computed(agreement),
     ]
     return Answer(
-        "agree",
-        Table(
-            _COLUMNS[selection],
-            [row[selection] for row in rows],
-            list(_notes(agreement)),
-            explanation=explanation,
-        ),
-        verdicts(agreement),
-        _agreement_findings(agreement),
-        2 if several else 1,
+        _COLUMNS[selection],
+        [row[selection] for row in rows],
+        list(_notes(agreement)),
+        verdict=verdicts(agreement),
+        explanation=explanation,
+        question="agree",
+        findings=_agreement_findings(agreement),
+        heads=2 if several else 1,
     )
 
 

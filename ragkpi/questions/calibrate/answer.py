@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -87,12 +86,15 @@ def calibration_answer(calibration: Calibration) -> Answer:
             *tuned.get((name, segment), [Cell()] * 5),
         ]
         rows.append(cells)
-    table = replace(
-        filled(columns, rows),
-        notes=list(_notes(calibration)),
+    return Answer(
+        *filled(columns, rows),
+        list(_notes(calibration)),
+        verdict=list(_verdict(calibration)),
         explanation=list(_explanation(calibration)),
+        question="calibrate",
+        findings=_findings(calibration),
+        heads=1,
     )
-    return Answer("calibrate", table, list(_verdict(calibration)), _findings(calibration), 1)
 
 
 def _correlation_column(name: str, role: Literal["core", "detail"] = "core") -> Column:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ragkpi.questions.check.findings import Severity
 from ragkpi.questions.check.study import Inspection
-from ragkpi.reports.layout import Answer, Cell, Check, Column, Table
+from ragkpi.reports.layout import Answer, Cell, Check, Column
 from ragkpi.wording import counted
 
 _TONES: Mapping[Severity, Literal["plain", "bad", "warning"]] = {
@@ -36,17 +36,14 @@ def check_answer(inspections: Sequence[Inspection]) -> Answer:
     many = len(inspections) > _FILES_NAMED
     explanation = [_sentence(inspection) for inspection in inspections if many]
     checks = [check for inspection in inspections for check in _checks(inspection)]
-    table = Table(
+    return Answer(
         columns[first:],
         [row[first:] for row in rows],
         notes,
+        verdict=_verdict(inspections),
         explanation=explanation,
         checks=checks,
-    )
-    return Answer(
         question="check",
-        rows=table,
-        verdict=_verdict(inspections),
         findings={"runs": [_object(inspection) for inspection in inspections]},
         heads=4 if several else 3,
     )

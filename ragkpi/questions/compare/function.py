@@ -27,7 +27,6 @@ from ragkpi.questions.compare.report import (
     outcome_objects,
 )
 from ragkpi.questions.compare.verdict import doubts_of_best
-from ragkpi.reports.layout import SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.gates import BaselineGate, Verdict, margin_of
@@ -65,10 +64,9 @@ class ComparisonResult(Result):
         Each has ``measure``, ``run``, ``query``, ``outcome`` (``"won"`` or ``"lost"``),
         ``baseline_value``, ``value`` and ``difference``. Empty for all pairs.
         """
-        report = self.report.whole if isinstance(self.report, SlicedReport) else self.report
-        if not isinstance(report, ComparisonReport):
+        if not isinstance(self.report, ComparisonReport):
             return []
-        comparison = report.compared
+        comparison = self.report.compared
         return [
             {"measure": difference.metric.name, "run": difference.run, **outcome}
             for difference in comparison.differences

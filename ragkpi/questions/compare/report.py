@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -43,7 +43,7 @@ from ragkpi.questions.compare.verdict import (
     goodness,
     lines_of,
 )
-from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
+from ragkpi.reports.layout import ALL, Cell, Column, Layout, Report, Table, with_best_marked
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.all_pairs import AllPairs
 from ragkpi.statistics.bootstrap import intervals
@@ -208,7 +208,7 @@ Compared = TypeVar("Compared", Comparison, AllPairs)
 
 
 @dataclass(frozen=True)
-class _ComparedReport(ABC, Generic[Compared]):
+class _ComparedReport(Report, Generic[Compared]):
     """What the reports on comparisons share; doubts are about claims of runs, by run."""
 
     compared: Compared
@@ -241,14 +241,14 @@ class _ComparedReport(ABC, Generic[Compared]):
         doubts = {names[name]: doubt for name, doubt in self.doubts.items()}
         return replace(self, compared=self.compared.renamed(names), doubts=doubts)
 
-    def document(self, layout: Layout) -> dict[str, Any]:
+    def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences or pairs as one JSON object."""
         compared = {**self._findings(), f"{self.kind}s": list(self._objects(layout))}
-        return {**self._runs().document(layout), self.name: compared}
+        return {**self._runs().own_document(layout), self.name: compared}
 
-    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+    def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run, then one per difference or pair."""
-        yield from self._runs().lines(layout)
+        yield from self._runs().own_lines(layout)
         for difference in self._objects(layout):
             yield {"ragkpi": __version__, "kind": self.kind, **difference}
 
@@ -371,7 +371,7 @@ class ComparisonReport(_ComparedReport[Comparison]):
         """What the first measure decides, or with ``family="all"`` each."""
         return comparison_sentences(self.compared, self.doubts)
 
-    def table(self, layout: Layout) -> Table:
+    def own_table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the baseline first; or the queries won and lost.
 
         For people the best run comes first among the others.
@@ -531,7 +531,7 @@ class AllPairsReport(_ComparedReport[AllPairs]):
         """What the first measure decides, or with ``family="all"`` each."""
         return all_pairs_sentences(self.compared, self.doubts)
 
-    def table(self, layout: Layout) -> Table:
+    def own_table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the best first, and a column per run with p."""
         short = self._shortened(layout)
         names = short.compared.names
@@ -590,13 +590,12 @@ RunPair = tuple[str, frozenset[str]]  # a metric's name, and two runs
 
 
 @dataclass(frozen=True)
-class PaperTable:
+class PaperTable(Report):
     """Runs, in the order of the table, compared with one or several baselines."""
 
     names: Sequence[str]
     comparisons: Sequence[Comparison]
     signature: Signature | None = None
-    verdict: ClassVar[Sequence[str]] = ()  # the marks are the answer
 
     def __post_init__(self) -> None:
         if len(self.comparisons) > len(MARKS):
@@ -627,7 +626,7 @@ class PaperTable:
             f"{test}, {how} {counted(number, 'test')})."
         )
 
-    def table(self, layout: Layout) -> Table:
+    def own_table(self, layout: Layout) -> Table:
         """Lay out a row per run and a column per measure."""
         first = self.comparisons[0]
         metrics = first.metrics
@@ -650,16 +649,16 @@ class PaperTable:
         scored = dict(zip(first.names, first.runs, strict=True))
         return EvaluationReport(rows_of(scored, self.signature)).signed(table, layout)
 
-    def document(self, layout: Layout) -> dict[str, Any]:
+    def own_document(self, layout: Layout) -> dict[str, Any]:
         """Raise an error: tables for papers have no JSON."""
         raise UsageError(
             "--paper has no JSON: it is for readers; expected another --format, or JSON without "
             "--paper, which has all that it shows"
         )
 
-    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Raise the same error as `document`."""
-        yield self.document(layout)
+    def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Raise the same error as `own_document`."""
+        yield self.own_document(layout)
 
     @property
     def _limit(self) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from ragkpi.questions.correct.study import UNLIKELY, CorrectedMetric, Correction
@@ -40,17 +39,14 @@ def correction_answer(correction: Correction) -> Answer:
             *map(Cell, (result.p, entry.p_corrected) if differences else (None, None)),
         ]
         rows.append(cells)
-    table = replace(
-        filled(columns, rows),
-        notes=list(_correction_notes(correction)),
-        explanation=list(_computed(correction)),
-    )
     return Answer(
-        "compare" if differences else "eval",
-        table,
-        [_verdict(correction)],
-        _correction_findings(correction),
-        1,
+        *filled(columns, rows),
+        list(_correction_notes(correction)),
+        verdict=[_verdict(correction)],
+        explanation=list(_computed(correction)),
+        question="compare" if differences else "eval",
+        findings=_correction_findings(correction),
+        heads=1,
     )
 
 

@@ -25,7 +25,7 @@ from ragkpi.questions.depth.study import (
     Stability,
     Study,
 )
-from ragkpi.reports.layout import Answer, Cell, Column, Table, filled, finite
+from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.statistics.bootstrap import FEW, UNKNOWN
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
 from ragkpi.wording import beside, counted, percent, with_interval
@@ -66,14 +66,15 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
                 "off."
             )
     intervals = interval_notes(curves.bootstrap, curves.estimated)
-    table = replace(
-        _depth_table(curves, tokens_per_passage),
-        notes=[*notes, *intervals[1:]],
+    return Answer(
+        *_depth_table(curves, tokens_per_passage),
+        [*notes, *intervals[1:]],
+        verdict=_verdict(curves, tokens_per_passage),
         explanation=[*explanation, *intervals[:1]],
+        question="depth",
+        findings={"limits": curves.limits, "depth": findings},
+        heads=1 if curves.several else 0,
     )
-    facts = {"limits": curves.limits, "depth": findings}
-    verdict = _verdict(curves, tokens_per_passage)
-    return Answer("depth", table, verdict, facts, heads=1 if curves.several else 0)
 
 
 def named_depths(studies: Sequence[Study]) -> list[int]:
@@ -155,7 +156,7 @@ def _of_log(curve: Curve, depth: int) -> str:
     )
 
 
-def _depth_table(curves: Curves, tokens: float | None) -> Table:
+def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], list[list[Cell]]]:
     measures = curves.curves[0].measures
     columns = [
         Column("run"),

@@ -14,7 +14,7 @@ from ragkpi.files.registry import FILE_FORMATS, FileFormat
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import QUESTIONS, Measure
 from ragkpi.measures.registry import NICKNAMES, all_measures, find_metrics
-from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.reports.renderers import schema_text
 
 _FORMATS: Mapping[str, FileFormat] = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
@@ -177,8 +177,8 @@ def describe_formats(*names: str) -> Description:
     text = "\n\n".join(map(_explained, names)) if names else formats_listed()
     rows = [[form.name, kinds_of(form), form.description] for form in _FORMATS.values()]
     cells = [list(map(Cell, row)) for row in rows if not names or row[0] in names]
-    table = Table(list(map(Column, ("name", "of", "what"))), cells)
-    return Description(Answer("formats", table, [], {}), text=text)
+    columns = [*map(Column, ("name", "of", "what"))]
+    return Description(Answer(columns, cells, question="formats"), text=text)
 
 
 def schema() -> dict[str, Any]:
@@ -216,8 +216,8 @@ def _answer(measures: Mapping[str, Measure]) -> Answer:
         definition, parameters = measure.help.splitlines()[0], measure.parameters.describe()
         texts = name, measure.question, definition, measure.better, parameters
         rows.append([*map(Cell, (*texts, measure.aggregate.name, measure.reads))])
-    table = Table(list(map(Column, heads)), rows)
-    return Answer("measures", table, [f"'ragkpi measures {next(iter(measures))}' explains it."], {})
+    verdict = [f"'ragkpi measures {next(iter(measures))}' explains it."]
+    return Answer([*map(Column, heads)], rows, verdict=verdict, question="measures")
 
 
 def _explained(name: str) -> str:

@@ -16,7 +16,7 @@ from ragkpi.files.lines import Tokens
 from ragkpi.library.evaluation_report import interval_note
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.diagnose.study import FEWEST, Blame, Diagnosis, Fault, blame
-from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.wording import beside, counted, decoded, listed, percent
 
@@ -66,14 +66,16 @@ def diagnosis_answer(
         Column("pool_rank", "integer", legend="where the pool has the document"),
     ]
     blamed = blame(diagnosis, bootstrap) if diagnosis.grounded else None
-    table = Table(
+    return Answer(
         columns,
         rows,
         list(_notes(diagnosis, blamed, len(worst))),
+        verdict=[_sentence(diagnosis, blamed)],
         explanation=list(_explanation(diagnosis, blamed, bootstrap)),
+        question="diagnose",
+        findings=_findings(diagnosis, blamed),
+        heads=8,
     )
-    verdict, findings = _sentence(diagnosis, blamed), _findings(diagnosis, blamed)
-    return Answer("diagnose", table, [verdict], findings, 8)
 
 
 def _rows(

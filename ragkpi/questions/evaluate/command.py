@@ -215,7 +215,7 @@ def eval(
             values: Literal["measured", "standardized"]
             values = "measured" if zscores is None else "standardized"
             file.writelines(result.trec_lines(signature, values, digits=output.digits, **lines))
-        for note in result.evaluation.interval_notes():
+        for note in result.report.interval_notes():
             tell(f"note: {note}")
     else:
         if output.choice in ("json", "jsonl"):

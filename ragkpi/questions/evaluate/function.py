@@ -40,7 +40,7 @@ from ragkpi.library.result import Result
 from ragkpi.measures.measure import Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.reading import Hits
-from ragkpi.reports.layout import Layout, SlicedReport
+from ragkpi.reports.layout import Layout
 from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
     Interval,
@@ -74,25 +74,18 @@ class EvaluationResult(Result):
         ``problems="kept"``.
     """
 
+    report: EvaluationReport
     files: Hashes = field(default_factory=dict)
     verdicts: Sequence[Verdict] = ()
     problems: Sequence[RagkpiError] = ()
     inputs: Inputs = field(default_factory=inputs)
 
-    @property
-    def evaluation(self) -> EvaluationReport:
-        """The report on all queries."""
-        report = getattr(self.report, "whole", self.report)  # of slices
-        assert isinstance(report, EvaluationReport)
-        return report
-
     def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
         """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
         from ragkpi.questions.evaluate.charts import evaluation_charts
 
-        report = self.evaluation
-        charts = partial(evaluation_charts, report.runs, report.bootstrap)
-        return Result(report, charts).plot(size)
+        charts = partial(evaluation_charts, self.report.runs, self.report.bootstrap)
+        return Result(self.report, charts).plot(size)
 
     def log(
         self,
@@ -121,7 +114,7 @@ class EvaluationResult(Result):
         from ragkpi.questions.evaluate.record import append, record
 
         self.inputs.refuse_replacing(path, spell("log"))
-        report = self.with_files().evaluation
+        report = self.with_files().report
         layout = Layout(per_query=per_query)
         append(
             path, [record(run, report.bootstrap, meta or {}, layout=layout) for run in report.runs]
@@ -133,13 +126,10 @@ class EvaluationResult(Result):
         `InputError` if a run's file has changed since it was evaluated.
         """
         runs = []
-        for run in self.evaluation.runs:
+        for run in self.report.runs:
             own = {} if run.path is None else {"run": (run.path, self.inputs.sha256(run.path))}
             runs.append(replace(run, files={**self.files, **own}))
-        whole = replace(self.evaluation, runs=runs)
-        if isinstance(self.report, SlicedReport):
-            return replace(self, report=replace(self.report, whole=whole))
-        return replace(self, report=whole)
+        return replace(self, report=replace(self.report, runs=runs))
 
 
 class RunResult(EvaluationResult):
@@ -148,7 +138,7 @@ class RunResult(EvaluationResult):
     @property
     def scores(self) -> Scores:
         """The sufficient statistics of every query, which `ragkpi.statistics` works on."""
-        return self.evaluation.runs[0].scores
+        return self.report.runs[0].scores
 
     @cached_property
     def mean(self) -> dict[str, Any]:
@@ -189,7 +179,7 @@ class RunResult(EvaluationResult):
         how
             As `ragkpi.reports.trec_lines.trec_lines` takes it.
         """
-        (run,) = self.evaluation.runs
+        (run,) = self.report.runs
         width = NAME_WIDTH + (values == "standardized")
         yield from trec_lines(run.scores, name_width=width, intervals=run.intervals, **how)
         if run.signature is not None and signature != "none":
@@ -243,12 +233,12 @@ class RunResults(EvaluationResult):
         """The result of each run by its name."""
         return {
             run.name: RunResult(
-                EvaluationReport([run], self.evaluation.bootstrap),
+                EvaluationReport([run], self.report.bootstrap),
                 signature=self.signature,
                 files=self.files,
                 inputs=self.inputs,
             )
-            for run in self.evaluation.runs
+            for run in self.report.runs
         }
 
     @property
@@ -261,7 +251,7 @@ class RunResults(EvaluationResult):
         return self.runs[name]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(run.name for run in self.evaluation.runs)})"
+        return f"{type(self).__name__}({', '.join(run.name for run in self.report.runs)})"
 
 
 class EvaluationArguments(Estimating, Gating, total=False):

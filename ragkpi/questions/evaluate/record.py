@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import FileIO
-from typing import Any, BinaryIO, ClassVar, cast
+from typing import Any, BinaryIO, cast
 
 from ragkpi.errors import DataError, UsageError
 from ragkpi.files.json_text import text_of
@@ -25,7 +25,7 @@ from ragkpi.library.result import Result
 from ragkpi.library.stored import objects_of, records_of, refuse_table, warn_of_torn_line
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import metric_of
-from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
+from ragkpi.reports.layout import Cell, Column, Layout, Report, Table, with_best_marked
 from ragkpi.reports.output_files import screen_of
 from ragkpi.reports.renderers import dump
 from ragkpi.statistics.bootstrap import Bootstrap
@@ -148,11 +148,10 @@ _COMPARISON = re.compile("|".join(_COMPARISONS))
 
 
 @dataclass(frozen=True)
-class History:
+class History(Report):
     """Records of evaluations, oldest first as in the file unless sorted."""
 
     records: Sequence[Mapping[str, Any]]
-    verdict: ClassVar[Sequence[str]] = ()
 
     def where(self, conditions: Sequence[str]) -> History:
         """Keep the records that meet all conditions: ``bor_10>=4``, ``index=2026-11-01``.
@@ -206,7 +205,7 @@ class History:
 
         return History(sorted(self.records, key=key))
 
-    def table(self, layout: Layout) -> Table:
+    def own_table(self, layout: Layout) -> Table:
         """Lay out a row per record: the time, the run, the user's notes, its values."""
         metas = _union(record.get("meta", {}) for record in self.records)
         metrics = [_column(name) for name in _union(record["values"] for record in self.records)]
@@ -224,11 +223,11 @@ class History:
         signed = [[*row, Cell(text)] for row, text in zip(rows, signatures, strict=True)]
         return Table([*columns, Column("signature")], signed)
 
-    def document(self, layout: Layout) -> dict[str, Any]:
+    def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return the records as one JSON object."""
         return {"ragkpi": __version__, "runs": list(self.records)}
 
-    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+    def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield the records."""
         yield from map(dict, self.records)
 

@@ -16,7 +16,7 @@ from ragkpi.files.query_files import Norm, Norms, read_zscores
 from ragkpi.library.arguments import AnyQrels, Evaluating, Runs, call_of, named_runs
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM, MetricScores, Scores
-from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.reports.output_files import output_file
 
 # trec_eval's z-score of a value without a mean, or that differs from a mean with no deviation.
@@ -179,7 +179,7 @@ def zscores(
         [Cell(query), Cell(measure), Cell(float(mean)), Cell(float(deviation))]
         for query, measure, mean, deviation in map(bytes.split, lines)
     ]
-    table = Table([Column("query"), Column("measure"), *numbers], rows)
+    columns = [Column("query"), Column("measure"), *numbers]
     sentence = f"Means and deviations are over {len(evaluated.names)} runs."
-    answer = Answer("zscores", table, [sentence], {})
+    answer = Answer(columns, rows, verdict=[sentence], question="zscores")
     return ZScores(answer, None, evaluated.notes, evaluated.signed(), lines)

@@ -13,7 +13,7 @@ from ragkpi.bounds.bounds import Bounded, HoleBounds, Swap, depth_needed
 from ragkpi.bounds.search import TOLERANCE
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, best_first, noted
 from ragkpi.questions.holes.assessment import Candidate
-from ragkpi.reports.layout import ALL, Answer, Cell, Column, Table
+from ragkpi.reports.layout import ALL, Answer, Cell, Column
 from ragkpi.wording import counted, decoded, listed, percent, rounded
 
 
@@ -42,9 +42,17 @@ def holes_answer(
         *_computed(bounds, names),
     ]
     use: Literal["read", "data"] = "read" if _can_change(bounds) else "data"
-    table = Table(columns, rows, list(_notes(bounds)), explanation=explanation, use=use)
-    verdict = " ".join(_verdict(bounds, names, named, len(listed)))
-    return Answer("holes", table, [verdict], _findings(bounds, names, named), 2)
+    return Answer(
+        columns,
+        rows,
+        list(_notes(bounds)),
+        verdict=[" ".join(_verdict(bounds, names, named, len(listed)))],
+        explanation=explanation,
+        use=use,
+        question="holes",
+        findings=_findings(bounds, names, named),
+        heads=2,
+    )
 
 
 def _rows(

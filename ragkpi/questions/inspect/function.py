@@ -15,7 +15,7 @@ from ragkpi.files.opening import Kind, parts_of
 from ragkpi.library.arguments import HowRead, readings_of
 from ragkpi.library.result import Result
 from ragkpi.questions.inspect.study import FileContents, Shared, contents_of, shared
-from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.wording import counted
 
 
@@ -126,5 +126,5 @@ def _answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
         "files": [{k: v for k, v in vars(file).items() if k != "ids"} for file in files],
         "shared": list(pairs),
     }
-    table = Table(columns, rows, notes)
-    return Answer("inspect", table, verdict if 0 < len(verdict) < 4 else [many], findings)
+    verdict = verdict if 0 < len(verdict) < 4 else [many]
+    return Answer(columns, rows, notes, verdict=verdict, question="inspect", findings=findings)

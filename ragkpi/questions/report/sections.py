@@ -177,20 +177,19 @@ def holes_object(bounds: HoleBounds, labels: Sequence[str]) -> dict[str, Any]:
 
 def _section(answer: Answer, charts: Sequence[Chart]) -> dict[str, Any]:
     """Return an answer's sentences, the texts of its table, and charts."""
-    table = answer.rows
     return {
         "verdict": list(answer.verdict),
-        "notes": list(table.notes),
-        "explanation": [*table.legends, *table.explanation],
-        "numeric": [column.name for column in table.columns if column.numeric],
+        "notes": list(answer.notes),
+        "explanation": answer.explained,
+        "numeric": [column.name for column in answer.columns if column.numeric],
         "rows": [
             {
                 column.name: decoded(cell.value)  # an id, whose query the page links to
                 if isinstance(cell.value, bytes)
                 else column.text(cell, Layout())
-                for column, cell in zip(table.columns, row, strict=True)
+                for column, cell in zip(answer.columns, row, strict=True)
             }
-            for row in table.rows
+            for row in answer.rows
         ],
         "charts": [chart_object(chart) for chart in charts],
     }

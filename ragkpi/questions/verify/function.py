@@ -16,7 +16,7 @@ from ragkpi.library.ground import Signature, cut
 from ragkpi.library.result import Result
 from ragkpi.library.stored import StoredResult, open_run
 from ragkpi.measures.registry import metric_of
-from ragkpi.reports.layout import Answer, Cell, Column, Layout, Table
+from ragkpi.reports.layout import Answer, Cell, Column, Layout
 from ragkpi.version import __version__
 from ragkpi.wording import counted, visible
 
@@ -94,9 +94,14 @@ def verify(path: str | os.PathLike[str]) -> Verification:
     versions = {str(result.record.get("ragkpi")) for result in results} - {__version__}
     notes = [f"stored by ragkpi {', '.join(sorted(versions))}; this is {__version__}"]
     columns = [Column(name) for name in Discrepancy._fields]
-    table = Table(columns, [[*map(Cell, row)] for row in rows], notes if versions else [])
-    findings = {"runs": len(results), "files": files, "values": values, "differences": len(rows)}
-    answer = Answer("verify", table, [visible(sentence)], findings)
+    answer = Answer(
+        columns,
+        [[*map(Cell, row)] for row in rows],
+        notes if versions else [],
+        verdict=[visible(sentence)],
+        question="verify",
+        findings={"runs": len(results), "files": files, "values": values, "differences": len(rows)},
+    )
     problem = DataError(f"{path}: it does not follow from its files")
     return Verification(answer, problems=[problem] if rows else [])
 
