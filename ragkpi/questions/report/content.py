@@ -2,55 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ragkpi.evaluation import Evaluator
+from ragkpi.arrays import IntArray
+from ragkpi.bounds.bounds import HoleBounds, find_bounds
+from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
+from ragkpi.errors import UsageError
+from ragkpi.evaluation import Evaluator, RunOrPath
 from ragkpi.files.query_files import QueryLabels, Text
-from ragkpi.library.call import Evaluations
+from ragkpi.library.call import Call, Evaluations
+from ragkpi.library.evaluation_report import interval_notes
 from ragkpi.library.ground import Signature
-from ragkpi.library.unjudged_doubt import deciding, judging_of
-from ragkpi.measures.measure import Metric
-from ragkpi.questions.report.documents import query_details, telling_queries
-from ragkpi.questions.report.runs import (
+from ragkpi.library.slices import query_slices
+from ragkpi.library.unjudged_doubt import deciding, judging_of, names_needed
+from ragkpi.measures.chance import corpus_size
+from ragkpi.measures.measure import Metric, score
+from ragkpi.measures.registry import find_metrics
+from ragkpi.questions.depth.answer import depth_answer, depth_charts
+from ragkpi.questions.depth.resampling import decide_depth
+from ragkpi.questions.depth.study import Curve, Curves, Limits, run_values, usual_depths, values_of
+from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
+from ragkpi.questions.diagnose.study import Thresholds, diagnose
+from ragkpi.questions.holes.answer import holes_answer, holes_charts
+from ragkpi.questions.holes.assessment import candidates
+from ragkpi.questions.report.documents import TextSource, page_texts, query_details, telling_queries
+from ragkpi.questions.report.standings import (
     CUTOFF,
+    Decision,
     ReportedRun,
-    main_first,
-    metrics_needed,
+    advice,
+    best_first,
+    decisions,
+    more_queries,
+    only,
+    standing_object,
 )
-from ragkpi.questions.report.sections import (
-    MOST_SLICES,
-    bounds_of,
-    holes_object,
-    largest_slices,
-    section_object,
-)
-from ragkpi.questions.report.standings import advice, best_first, decisions, more_queries
-from ragkpi.questions.report.texts import TextSource, page_texts
-from ragkpi.ranking.judged import Settings
-from ragkpi.ranking.reading import DEEPEST, RunParts
-from ragkpi.statistics.paired import Procedure
+from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.reading import DEEPEST
+from ragkpi.reports.layout import Answer, Layout
+from ragkpi.statistics.bootstrap import UNKNOWN, intervals
+from ragkpi.statistics.paired import Difference, Procedure, compare_each
 from ragkpi.version import __version__
 from ragkpi.wording import HIDDEN, as_json, counted, decoded, rounded, visible
 
-_MOST_CELLS = 5_000  # queries times runs, up to which all names of documents are kept in memory
+MOST_SLICES = 30
+_MOST_QUERIES = 20  # most queries in the table of diagnose
+_MOST_MISSED = 3
+_FIRST_TO_JUDGE = 10
+_MOST_HOLES = 3_000  # with more, the page names no documents to judge first
+_MOST_CELLS = 5_000  # queries times runs, up to which all holes are looked at
 _TITLED = 3  # most runs in a title
 _LEADERS = 10  # best runs with depth, diagnosis, holes and pairs
 
 
-def parts_of_runs(evaluator: Evaluator, metrics: Sequence[Metric], runs: int) -> RunParts:
-    """Return the parts of runs to read, with the names of all documents if memory allows.
+def default_measures(call: Call) -> list[str]:
+    """Name the default measures of a page."""
+    measures = ["ndcg_cut.10", "P.10", "recall.10", "recip_rank"]
+    if call.pool is not None:
+        measures += [f"ra_nwg.{CUTOFF}", f"pct_proc.{CUTOFF}"]
+    if call.settings.corpus_size is not None or call.settings.corpus_sizes:
+        measures.append(f"bor.{CUTOFF}")
+    return measures
 
-    Raises `UsageError` for metrics that make no page.
+
+def main_first(metrics: Sequence[Metric], request: str = "") -> list[Metric]:
+    """Put the main metric first: of those that are numbers the requested one, else the first.
+
+    `UsageError` for metrics that make no page.
     """
+    numeric = [m for m in metrics if m.measure.numeric and m.is_printed("summary")]
+    if not numeric:
+        raise UsageError("a page needs a measure that is a number; give one with -m")
+    names = {metric.name for metric in find_metrics([request])} if request else set()
+    main = next((metric for metric in numeric if metric.name in names), numeric[0])
+    return [main, *(metric for metric in metrics if metric is not main)]
+
+
+def evaluated_for_page(
+    call: Call, qrels: Any, runs: Mapping[str, RunOrPath], depth: int
+) -> tuple[Evaluations, list[Metric]]:
+    """Evaluate runs for all parts of a page, with names of documents, and return its metrics.
+
+    Names go down to `depth`, or as deep as unjudged documents are looked at. `UsageError` for
+    metrics that make no page.
+    """
+    metrics = call.metrics(default_measures(call))
+    evaluator = call.evaluator(qrels, metrics)
+    lacking = evaluator.lacking_grade
+    if lacking and not call.requests:
+        metrics = [metric for metric in metrics if not metric.is_graded]
     main_first(metrics)
     evaluator.relevance.judgements.refuse_gains("a report shows levels")
-    depth = DEEPEST if _is_small(evaluator, runs) else 0
-    return evaluator.needs(metrics_needed(metrics, evaluator), depth)
+    more = [f"bor.{CUTOFF}"]
+    if evaluator.pool is not None:
+        more += [f"pool_miss.{CUTOFF}", *([] if lacking else [f"pct_proc.{CUTOFF}"])]
+    names = {metric.name for metric in metrics}
+    needed = [*metrics, *(metric for metric in find_metrics(more) if metric.name not in names)]
+    depth = max(depth, names_needed(metrics, call.settings))
+    if _is_small(evaluator, len(runs)) or call.settings.unjudged == "removed":
+        depth = DEEPEST
+    evaluated = call.read(qrels, evaluator, runs, evaluator.needs(needed, depth)).evaluate(needed)
+    if lacking:
+        what = "RA-nWG" if call.pool is None else "RA-nWG, PROC and the diagnosis"
+        call.note(f"without {what}: {lacking}")
+    return evaluated, metrics
 
 
 def _is_small(evaluator: Evaluator, runs: int) -> bool:
@@ -58,39 +119,35 @@ def _is_small(evaluator: Evaluator, runs: int) -> bool:
 
 
 def report_document(
+    call: Call,
     evaluated: Evaluations | None,
     runs: Sequence[ReportedRun],
     metrics: Sequence[Metric],
     procedure: Procedure,
     signature: Signature,
-    call_notes: Sequence[str],
     title: str | None,
-    main: str,
     texts: tuple[TextSource, TextSource],
     labels: QueryLabels,
-    settings: Settings,
     detail_queries: int,
     detail_depth: int,
 ) -> dict[str, Any]:
     """Collect the data of a page, valid under ``schema.json#/$defs/report``.
 
-    What was evaluated was read for `parts_of_runs` and scored by `metrics_needed`; it is None for
-    stored results. `main` is the first measure as for ``-m``, empty for the first that is a number;
-    `texts` those of queries and of documents.
+    `evaluated` is that of `evaluated_for_page`, None for stored results; `texts` those of queries
+    and of documents.
     """
-    ordered, queries = main_first(metrics, main), runs[0].scores.queries
+    ordered, queries = main_first(metrics, *call.requests[:1]), runs[0].scores.queries
     numeric = [metric for metric in ordered if metric.measure.numeric]
     small = evaluated is not None and _is_small(evaluated.evaluator, len(runs))
     details, files, judging = [], [], None
+    notes: list[str] = []
     if evaluated:
-        evaluator, paths = evaluated.evaluator, list(evaluated.runs.values())
         chosen = telling_queries(runs, ordered[0], detail_queries)
-        hits = evaluated.hits if small else None
-        details = query_details(evaluator, runs, paths, hits, chosen, detail_depth)
+        details = query_details(evaluated.evaluator, runs, evaluated.hits, chosen, detail_depth)
+        paths = evaluated.runs.values()
         files = [path for path in paths if isinstance(path, str) and path != "-"]
         judging = judging_of(evaluated, deciding(ordered))
-        if judging and not small:
-            judging = replace(judging, runs={})  # whose documents have no names
+        notes = evaluated.missing_notes()
     of_queries, of_documents = page_texts(details, set(queries), *texts, files)
     pooled = evaluated is not None and evaluated.evaluator.pool is not None
 
@@ -103,7 +160,7 @@ def report_document(
     slices = [section(*parts[0], leaders, decided)]
     slices += [section(*part, leaders[:2], {}) for part in parts[1:]]
 
-    notes = list(dict.fromkeys(call_notes))
+    notes = list(dict.fromkeys([*notes, *call.notes]))
     if left_out:
         notes.append(f"the page has the {MOST_SLICES} largest slices; {left_out} are left out")
     if evaluated and len(details) < len(queries):
@@ -140,7 +197,7 @@ def report_document(
             f"Signature: {signature.long()}",
         ],
         "pool": pooled,
-        "relevance_level": max(settings.relevance_level, 1),
+        "relevance_level": max(call.settings.relevance_level, 1),
         "cutoff": CUTOFF,
         "hidden": HIDDEN,
         "runs": [run.name for run in runs],
@@ -184,3 +241,158 @@ def _per_query(runs: Sequence[ReportedRun], metric: Metric) -> dict[str, list[An
 
 def _text(text: Text) -> list[Any]:
     return [decoded(text[0]), text[1]]
+
+
+def largest_slices(
+    queries: Sequence[bytes], labels: QueryLabels
+) -> tuple[list[tuple[str, IntArray]], int]:
+    """Return all queries and the largest slices, and the number of slices left out."""
+    slices = [
+        (f"{part.by}: {part.label}", part.rows(queries))
+        for part in (query_slices(labels, queries) if labels else ())
+    ]
+    slices.sort(key=lambda part: (-len(part[1]), part[0]))
+    everything = "all queries", np.arange(len(queries))
+    return [everything, *slices[:MOST_SLICES]], max(0, len(slices) - MOST_SLICES)
+
+
+def section_object(
+    runs: Sequence[ReportedRun],
+    metrics: Sequence[Metric],
+    evaluated: Evaluations | None,
+    procedure: Procedure,
+    name: str,
+    queries: IntArray,
+    leaders: Sequence[int],
+    decided: Mapping[str, Decision],
+) -> dict[str, Any]:
+    """Collect what a slice of the queries has, valid under ``schema.json#/$defs/report_slice``.
+
+    Pairs are those of `leaders` with every run. What needs grades is left out where levels have
+    none, and what needs documents where nothing was `evaluated`, as of stored results.
+    """
+    runs, bootstrap = [run.over(queries) for run in runs], procedure.bootstrap
+    bounds = [intervals(run.scores, bootstrap) for run in runs]
+    differences = _differences(runs, metrics, procedure, leaders)
+    parts: dict[str, Any] = {
+        "name": name,
+        "queries": queries.tolist(),
+        "intervals": interval_notes(bootstrap, [run.scores for run in runs]),
+        "standings": {
+            metric.name: standing_object(
+                runs,
+                metric,
+                [of_run.get(metric.name, UNKNOWN) for of_run in bounds],
+                differences.get(metric.name, {}),
+                decided.get(metric.name),
+                procedure.limit,
+            )
+            for metric in metrics
+            if metric.measure.numeric and metric.is_printed("summary")
+        },
+        "depths": [],
+    }
+    if evaluated:
+        evaluator, judgements = evaluated.evaluator, evaluated.judgements
+        graded = not evaluator.lacking_grade
+        first = [(runs[leader], runs[leader].judged) for leader in leaders]
+        parts["depths"] = [_depth(run, judged, graded) for run, judged in first if judged]
+        if evaluator.pool is not None and graded:
+            parts["diagnoses"] = [
+                _diagnosis(run, judged, judgements) for run, judged in first if judged
+            ]
+    return parts
+
+
+def _differences(
+    runs: Sequence[ReportedRun],
+    metrics: Sequence[Metric],
+    procedure: Procedure,
+    baselines: Sequence[int],
+) -> dict[str, dict[int, list[Difference]]]:
+    """Compare every run with some of the runs, by metric and baseline."""
+    compared = [metric for metric in metrics if metric.is_comparable]
+    if len(runs) < 2 or not compared:
+        return {}
+    names, scores = [run.name for run in runs], [only(run.scores, compared) for run in runs]
+    differences: dict[str, dict[int, list[Difference]]] = {}
+    comparisons = compare_each(names, scores, procedure, baselines)
+    for baseline, comparison in zip(baselines, comparisons, strict=True):
+        for of_metric in comparison.by_metric:
+            differences.setdefault(of_metric[0].metric.name, {})[baseline] = of_metric
+    return differences
+
+
+def _depth(run: ReportedRun, judged: Judged, graded: bool) -> dict[str, Any]:
+    judged = replace(judged)  # what measures share at many depths is forgotten with it
+    deepest = min(int(judged.num_ret.max(initial=1)), int(corpus_size(judged).min()))
+    depths, limits = usual_depths(max(deepest, 1)), Limits()
+    study = decide_depth(judged, depths, limits)
+    depths = sorted({*depths, *study.named_depths})
+    metrics = [m for m in run_values(depths, limits.needed) if graded or not m.is_graded]
+    values = values_of(score(judged, [metric]).columns[0] for metric in metrics)
+    studied = Curves([Curve(run.label, values, study)], depths, limits)
+    by_depth = [_by_depth(studied, "recall", "recall")]
+    if graded:
+        by_depth.append(_by_depth(studied, "ra_nwg", "RA-nWG"))
+    charts = [*depth_charts(studied), *by_depth]
+    return {"run": run.name, **_section(depth_answer(studied), charts)}
+
+
+def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
+    """Draw a measure between 0 and 1 by depth, a line per run."""
+    depths = curves.depths
+    lines = [Line(curve.name, depths, curve.values(measure, depths)) for curve in curves.curves]
+    return PlaneChart(
+        f"{label} by depth",
+        Axis("K, documents retrieved", "log", ticks=depths),
+        Axis(label, low=0, high=1),
+        lines,
+    )
+
+
+def _diagnosis(run: ReportedRun, judged: Judged, judgements: Judgements) -> dict[str, Any]:
+    diagnosis = diagnose(judged, judgements, CUTOFF, Thresholds(), run.best)
+    answer = diagnosis_answer(diagnosis, judgements.document, _MOST_QUERIES, _MOST_MISSED)
+    return {"run": run.name, **_section(answer, [diagnosis_chart(diagnosis, points="labelled")])}
+
+
+def bounds_of(
+    evaluated: Evaluations, metrics: Sequence[Metric], leaders: Sequence[int]
+) -> HoleBounds:
+    """Return what unjudged documents could change of some runs."""
+    evaluations = list(evaluated)
+    some = [
+        replace(evaluations[leader], scores=only(evaluations[leader].scores, metrics))
+        for leader in leaders
+    ]
+    hits = [evaluated.hits[leader] for leader in leaders]
+    return find_bounds(evaluated.judgements, hits, some, evaluated.call.settings)
+
+
+def holes_object(bounds: HoleBounds, labels: Sequence[str]) -> dict[str, Any]:
+    """Return the answer and the charts of `ragkpi holes` on runs with these labels."""
+    few = len(bounds.holes.query) <= _MOST_HOLES
+    to_judge = candidates(bounds) if few else []
+    answer = holes_answer(bounds, labels, to_judge, _FIRST_TO_JUDGE, "hidden")
+    return _section(answer, holes_charts(bounds, labels))
+
+
+def _section(answer: Answer, charts: Sequence[Chart]) -> dict[str, Any]:
+    """Return an answer's sentences, the texts of its table, and charts."""
+    return {
+        "verdict": list(answer.verdict),
+        "notes": list(answer.notes),
+        "explanation": answer.explained,
+        "numeric": [column.name for column in answer.columns if column.numeric],
+        "rows": [
+            {
+                column.name: decoded(cell.value)  # an id, whose query the page links to
+                if isinstance(cell.value, bytes)
+                else column.text(cell, Layout())
+                for column, cell in zip(answer.columns, row, strict=True)
+            }
+            for row in answer.rows
+        ],
+        "charts": [chart_object(chart) for chart in charts],
+    }

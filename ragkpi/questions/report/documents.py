@@ -1,21 +1,21 @@
-"""The documents of queries: what the runs retrieve, and where each run has the relevant ones."""
+"""The documents of queries: what the runs retrieve, where the relevant ones are, and all texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.evaluation import Evaluator, RunOrPath
-from ragkpi.interface import doing, interface
+from ragkpi.arrays import BoolArray, IntArray
+from ragkpi.evaluation import Evaluator
+from ragkpi.files.query_files import Text, read_texts, texts_of_run
 from ragkpi.measures.measure import Metric
-from ragkpi.questions.report.runs import ReportedRun
+from ragkpi.questions.report.standings import ReportedRun
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.reading import DEEPEST, Hits, RunParts, read_runs
+from ragkpi.ranking.reading import DEEPEST, Hits, RunParts
 from ragkpi.wording import decoded
 
 _MOST_ENTRIES = 350_000  # of all queries together: some 2 MB
@@ -73,39 +73,25 @@ def telling_queries(runs: Sequence[ReportedRun], main: Metric, most: int) -> lis
 def query_details(
     evaluator: Evaluator,
     runs: Sequence[ReportedRun],
-    paths: Sequence[RunOrPath],
-    hits: Sequence[Hits] | None,
+    hits: Sequence[Hits],
     queries: Sequence[int],
     depth: int,
 ) -> list[QueryDetail]:
     """Collect the documents of queries, by number, down to a depth of each run.
 
-    `hits` were read with the names of all documents; None reads them from `paths` again.
+    `hits` were read with the names of documents down there.
     """
     if not queries:
         return []
-    if hits is None and "-" in paths:
-        raise UsageError("-: so many queries are read twice, and a pipe is read once; give a file")
-    every, settings = evaluator.relevance.judgements, evaluator.settings
-    numbers = [every.index[runs[0].scores.queries[query]] for query in queries]
-    judgements = every
-    if hits is None:  # without other queries, whose documents would be kept as well
-        judgements = every.of_queries(np.sort(numbers))
-        with doing("reading documents", len(paths)) as watch:
-            names = RunParts(depth=DEEPEST if settings.unjudged == "removed" else depth)
-            outcomes = read_runs(list(paths), judgements, names, evaluator.run_format, watch)
-        interface().refuse([run for run in outcomes if isinstance(run, RagkpiError)])
-        hits = [run for run in outcomes if isinstance(run, Hits)]
-    of_page = {judgements.index[every.queries[number]] for number in numbers}
-    rankings = [_rankings(of_run, judgements, of_page, settings, depth) for of_run in hits]
+    judgements, ids = evaluator.relevance.judgements, runs[0].scores.queries
+    shown = {judgements.index[ids[query]] for query in queries}
+    rankings = [_rankings(run, judgements, shown, evaluator.settings, depth) for run in hits]
     pool: _Rankings = {}
     if evaluator.pool is not None:
         of_pool = evaluator.read_pool(judgements, RunParts(depth=DEEPEST))
-        pool = _rankings(of_pool, judgements, of_page, Settings(), DEEPEST)
-    ids, judged = runs[0].scores.queries, [run.judged for run in runs if run.judged]
-    details = [
-        _detail(query, ids[query], judged, rankings, pool, judgements, every) for query in queries
-    ]
+        pool = _rankings(of_pool, judgements, shown, Settings(), DEEPEST)
+    judged = [run.judged for run in runs if run.judged]
+    details = [_detail(query, ids[query], judged, rankings, pool, judgements) for query in queries]
     entries = np.cumsum([query.entries for query in details])
     return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
 
@@ -137,11 +123,9 @@ def _detail(
     rankings: Sequence[_Rankings],
     pool: _Rankings,
     judgements: Judgements,
-    every: Judgements,
 ) -> QueryDetail:
-    """Collect the documents of a query; runs were judged by every judgement, and read by some."""
+    """Collect the documents of a query."""
     number = judgements.index[id_]
-    moved = int(every.starts[every.index[id_]]) - int(judgements.starts[number])
     rows = np.arange(judgements.starts[number], judgements.starts[number + 1])
     rows = rows[judgements.level[rows] >= max(judged[0].settings.relevance_level, 1)]
     relevant = list(zip(judgements.document.take(rows).tolist(), rows.tolist(), strict=True))
@@ -153,9 +137,8 @@ def _detail(
     below = []
     for run, top in zip(judged, tops, strict=True):
         hits = slice(int(run.starts[query]), int(run.starts[query + 1]))
-        judgement, rank = run.judgement[hits].tolist(), run.rank[hits].tolist()
-        rank_of = dict(zip(judgement, rank, strict=True))
-        ranks = [[place[name], rank_of.get(row + moved, 0)] for name, row in relevant]
+        rank_of = dict(zip(run.judgement[hits].tolist(), run.rank[hits].tolist(), strict=True))
+        ranks = [[place[name], rank_of.get(row, 0)] for name, row in relevant]
         below.append([pair for pair in ranks if pair[1] > len(top)])
     return QueryDetail(
         query,
@@ -165,3 +148,77 @@ def _detail(
         [[place[name] for name, _ in top] for top in tops],
         below,
     )
+
+
+BUDGET = 3_800_000  # bytes of all texts of documents together, with `_AROUND` for each
+_AROUND = 40  # bytes: the id, the length, quotes
+LONGEST = 2_000  # characters of a text
+_FIRST = 10  # people read the first documents of a run, and skim the rest
+_FAVOUR = 8  # factor by which texts of the first documents may be longer
+
+TextSource = str | Mapping[bytes, Text] | None  # the path of a file of texts, or texts by id
+
+
+def page_texts(
+    details: Sequence[QueryDetail],
+    queries: Collection[bytes],
+    query_texts: TextSource,
+    document_texts: TextSource,
+    run_files: Iterable[str],
+) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
+    """Read the texts of queries and of documents that the page shows, by id.
+
+    The files of runs may carry texts, for ids without another text.
+    """
+    names = {name for detail in details for name in detail.documents}
+    documents: dict[bytes, Text] = {}
+    of_queries: dict[bytes, Text] = {}
+    for path in run_files:
+        in_queries, in_documents = texts_of_run(path)
+        of_queries |= _among(in_queries, queries)
+        documents |= _among(in_documents, names)
+    of_queries |= _texts(query_texts, queries)
+    documents |= _texts(document_texts, names)
+    favoured = {
+        name
+        for detail in details
+        for document, name in enumerate(detail.documents)
+        if (detail.levels[document] or 0) > 0
+        or any(document in ranking[:_FIRST] for ranking in detail.rankings)
+    }
+    cut_queries = {id_: _cut(text, LONGEST) for id_, text in of_queries.items()}
+    return cut_queries, _fitted(documents, favoured)
+
+
+def _texts(source: TextSource, ids: Collection[bytes]) -> Mapping[bytes, Text]:
+    return read_texts(source, ids) if isinstance(source, str) else _among(source or {}, ids)
+
+
+def _among(texts: Mapping[bytes, Text], ids: Collection[bytes]) -> Mapping[bytes, Text]:
+    return {id_: text for id_, text in texts.items() if id_ in ids}
+
+
+def _fitted(texts: Mapping[bytes, Text], favoured: Collection[bytes]) -> dict[bytes, Text]:
+    """Cut texts to the greatest length at which all fit; favoured texts may be longer."""
+    heads = [text[:LONGEST] for text, _ in texts.values()]
+    length = np.array([len(text) for text in heads], dtype=np.int64)
+    octets = np.array([len(text.encode("utf-8", "replace")) for text in heads], dtype=np.int64)
+    bytes_each = octets / np.maximum(length, 1)
+    first = np.array([id_ in favoured for id_ in texts], dtype=np.bool_)
+    low, high = 0, LONGEST
+    while low < high:
+        middle = (low + high + 1) // 2
+        limit = _limits(first, middle)
+        size = np.minimum(length, limit) * bytes_each + _AROUND * (limit > 0)
+        low, high = (middle, high) if size.sum() <= BUDGET else (low, middle - 1)
+    limits = zip(texts.items(), _limits(first, low).tolist(), strict=True)
+    return {id_: _cut(text, limit) for (id_, text), limit in limits if limit}
+
+
+def _limits(first: BoolArray, length: int) -> IntArray:
+    return np.where(first, length, length // _FAVOUR if length < LONGEST else length)
+
+
+def _cut(text: Text, length: int) -> Text:
+    head, whole = text
+    return Text((head[:length], whole))

@@ -32,14 +32,9 @@ from ragkpi.library.call import Evaluations
 from ragkpi.library.comparing import procedure_of
 from ragkpi.library.slices import labels_of
 from ragkpi.library.stored import StoredResult, scored_runs, with_results
-from ragkpi.questions.report.content import parts_of_runs, report_document
-from ragkpi.questions.report.runs import (
-    default_measures,
-    metrics_needed,
-    reported_runs,
-    stored_runs,
-)
-from ragkpi.questions.report.texts import TextSource
+from ragkpi.questions.report.content import default_measures, evaluated_for_page, report_document
+from ragkpi.questions.report.documents import TextSource
+from ragkpi.questions.report.standings import only, reported_runs
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.decisions import Family
 from ragkpi.wording import octets
@@ -201,44 +196,32 @@ def report(
         {**how, "test": "t", "correction": "holm", "family": family, "trials": trials},
         call.clusters,
     )
-    default = default_measures(call.settings, call.pool)
+    depth = whole("detail_depth", detail_depth, 1)
     opened = with_results(named_runs(runs))
     evaluated: Evaluations | None = None
-    missing: list[str] = []
     unread = {name: run for name, run in opened.items() if not isinstance(run, StoredResult)}
     if len(unread) < len(opened):
-        scores, signed, beside = scored_runs(call, qrels, opened, default)
+        by_name, signed, beside = scored_runs(call, qrels, opened, default_measures(call))
         interface().refuse(beside.problems if beside else [])
-        reported = stored_runs(scores, call.names_of(scores))
-        metrics = reported[0].scores.metrics
-        signature = signed or call.signature(metrics, {"qrels": qrels})
+        names: Sequence[str] = call.names_of(by_name)
+        scores = list(by_name.values())
+        metrics = scores[0].metrics
     else:
-        metrics = call.metrics(default)
-        evaluator = call.evaluator(qrels, metrics)
-        lacking = evaluator.lacking_grade
-        if lacking and not call.requests:
-            metrics = [metric for metric in metrics if not metric.is_graded]
-        read = call.read(qrels, evaluator, unread, parts_of_runs(evaluator, metrics, len(unread)))
-        evaluated = read.evaluate(metrics_needed(metrics, evaluator))
-        if lacking:
-            what = "RA-nWG" if call.pool is None else "RA-nWG, PROC and the diagnosis"
-            call.note(f"without {what}: {lacking}")
-        reported, missing = reported_runs(evaluated, metrics), evaluated.missing_notes()
-        signature = call.signature(metrics, {"qrels": qrels})
+        evaluated, metrics = evaluated_for_page(call, qrels, unread, depth)
+        names, scores = evaluated.names, [only(one, metrics) for one in evaluated.scores]
+        signed = None
     document = report_document(
+        call,
         evaluated,
-        reported,
+        reported_runs(names, scores, evaluated),
         metrics,
         procedure,
-        signature,
-        [*missing, *call.notes],
+        signed or call.signature(metrics, {"qrels": qrels}),
         title,
-        call.requests[0] if call.requests else "",
         (_texts(queries), _texts(corpus)),
         labels_of(by) or {},
-        call.settings,
         whole("detail_queries", detail_queries, 0),
-        whole("detail_depth", detail_depth, 1),
+        depth,
     )
     return report_page(document)
 

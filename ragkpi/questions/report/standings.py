@@ -1,21 +1,22 @@
-"""Who leads by each metric, in sentences and rows, and what to do about it."""
+"""The runs of a page, over the queries that all have: who leads by each metric, and what to do."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.bounds.bounds import HoleBounds
 from ragkpi.charts.chart import Axis, Extent
 from ragkpi.charts.text_chart import ticks_of
+from ragkpi.library.call import Evaluations
 from ragkpi.library.unjudged_doubt import Judging
-from ragkpi.measures.measure import Metric
+from ragkpi.measures.measure import Metric, Scores
 from ragkpi.questions.compare.report import AllPairsReport
 from ragkpi.questions.compare.verdict import (
     CLAIM_WORDS,
@@ -23,16 +24,80 @@ from ragkpi.questions.compare.verdict import (
     best_value,
     doubts_of_best,
 )
-from ragkpi.questions.report.runs import ReportedRun, only
+from ragkpi.questions.diagnose.study import best_case
+from ragkpi.ranking.judge import part_of
+from ragkpi.ranking.judged import Judged
+from ragkpi.reports.names import short_names
 from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.bootstrap import Interval, special
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
-from ragkpi.wording import NOT_AVAILABLE, as_json, counted, joined, percent, rounded, short_p
+from ragkpi.wording import (
+    NOT_AVAILABLE,
+    as_json,
+    counted,
+    joined,
+    percent,
+    rounded,
+    short_p,
+    visible,
+)
 
+CUTOFF = 10  # documents that a reader sees, in the parts of the page with a fixed depth
+_LONGEST_LABEL = 24  # characters
 _MOST_NAMED = 3  # runs that may be best, in a headline
 _MOST_QUERIES = 1_000  # nobody judges more to tell two runs apart
 _POWER = 0.8
 _MOST_ADVICE = 3
+
+
+def only(scores: Scores, metrics: Sequence[Metric]) -> Scores:
+    """Keep the columns of some metrics."""
+    return scores.only(scores[metric.name] for metric in metrics)
+
+
+@dataclass(frozen=True, eq=False)
+class ReportedRun:
+    """A run of the page, with the scores of the page's measures.
+
+    `label` is its name, short enough for a row. `judged` is None of a stored result. `best` is the
+    best case of its unjudged documents; None without any, or without a pool.
+    """
+
+    name: str
+    label: str
+    scores: Scores
+    judged: Judged | None = None
+    best: Judged | None = None
+
+    def over(self, queries: IntArray) -> ReportedRun:
+        """Return the run over some of its queries alone, by number."""
+        if len(queries) == len(self.scores.queries):
+            return self
+        best = self.best and part_of(self.best, queries)
+        judged = self.judged and part_of(self.judged, queries)
+        return replace(self, scores=self.scores.over(queries), judged=judged, best=best)
+
+    @property
+    def judged_share(self) -> float:
+        """The judged share of the documents down to `CUTOFF`; NaN if there are none."""
+        return self.judged.share_judged(CUTOFF) if self.judged else math.nan
+
+
+def reported_runs(
+    names: Sequence[str], scores: Sequence[Scores], evaluated: Evaluations | None
+) -> list[ReportedRun]:
+    """Reduce runs to the queries that all have; nothing was `evaluated` of stored results."""
+    labels = short_names([visible(name) for name in names], _LONGEST_LABEL)
+    runs = [ReportedRun(*run) for run in zip(names, labels, scores, strict=True)]
+    if evaluated:
+        runs = [
+            replace(run, judged=one.plain, best=best_case(evaluated.evaluator, hits, CUTOFF))
+            for run, one, hits in zip(runs, evaluated, evaluated.hits, strict=True)
+        ]
+    common = set.intersection(*(set(run.scores.queries) for run in runs))
+    return [
+        run.over(np.flatnonzero([query in common for query in run.scores.queries])) for run in runs
+    ]
 
 
 @dataclass(frozen=True)

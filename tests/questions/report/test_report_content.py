@@ -263,8 +263,8 @@ def test_what_cannot_be_a_page_is_refused_in_a_line(ragkpi, arguments, said):
         {"detail_depth": 3, "detail_queries": 4},
     ],
 )
-def test_runs_that_are_read_twice_show_the_same_documents(how, monkeypatch):
-    """Of many queries, only the runs' documents of the telling ones are kept, by a second look."""
+def test_runs_of_many_queries_show_the_same_documents(how, monkeypatch):
+    """Of many queries, names are kept no deeper than documents are shown."""
     qrels, runs = FIXTURES / "qrels.txt", [FIXTURES / "reranked.run", FIXTURES / "dense.run"]
     once = ragkpi_report(qrels, runs, **how).data["details"]
     monkeypatch.setattr("ragkpi.questions.report.content._MOST_CELLS", 0)

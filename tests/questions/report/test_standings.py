@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragkpi.questions.report.runs import ReportedRun
 from ragkpi.questions.report.standings import (
+    ReportedRun,
     best_first,
     decisions,
     more_queries,
