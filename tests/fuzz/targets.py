@@ -23,10 +23,9 @@ from ragkpi.files.json_text import DECODER
 from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.trec import qrels_of, stream_run, whole_queries
+from ragkpi.library.examiner import Examination, ExaminedRun, mended
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.check.answer import check_answer
-from ragkpi.questions.check.files import CheckedFile, CheckRequest, mended
-from ragkpi.questions.check.study import inspect_file
+from ragkpi.questions.check.answer import check_answer, inspect_run
 from ragkpi.questions.convert.function import Conversion
 from ragkpi.ranking import reading
 from ragkpi.ranking.judge import judge
@@ -224,11 +223,9 @@ VALUES = find_metrics(["P.1,3", "ndcg_cut.3", "recip_rank", "map"])
 def check_target(text, chance):
     """Check any run; the mended one has no errors, and as many documents as were promised."""
     most = chance.choice((None, 1, 3))
-    request = CheckRequest(JUDGEMENTS, VALUES, SETTINGS, most)
-    file = refused(
-        CheckedFile, MemorySource(text), request, None, chance.choice((16, 64, 300, 1 << 20))
-    )
-    report = file and refused(inspect_file, file)
+    request = Examination(JUDGEMENTS, VALUES, SETTINGS, most)
+    file = refused(_examined, text, request, chance.choice((16, 64, 300, 1 << 20)))
+    report = file and refused(inspect_run, file)
     if report is None:
         return
     name = chance.choice(list(REPORT_FORMATS))
@@ -242,16 +239,21 @@ def check_target(text, chance):
     assert _inspected_whole(text, request) == report
     out = io.BytesIO()
     if refused(file.through, lambda blocks: _mended(blocks, most, out)):
-        report = inspect_file(CheckedFile(MemorySource(out.getvalue()), request, "trec"))
+        report = inspect_run(_examined(out.getvalue(), request, reading="trec"))
         assert not report.count("error"), report.findings
         slow.read_run(out.getvalue())
 
 
 def _inspected_whole(text, request):
     """Look at all of a run as one block, as if its queries were scattered."""
-    file = CheckedFile(MemorySource(text), request)
+    file = _examined(text, request)
     file.scattered = True
-    return inspect_file(file)
+    return inspect_run(file)
+
+
+def _examined(text, request, size=1 << 20, reading=None):
+    source = MemorySource(text)
+    return ExaminedRun(source, reader_of("run", source, reading), request, block_size=size)
 
 
 def _mended(blocks, most, out):

@@ -1,12 +1,20 @@
-"""The findings about runs in words, rows and JSON."""
+"""The study and the answer of `check`: findings, and how far ties could move measures, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragkpi.questions.check.findings import Severity
-from ragkpi.questions.check.study import Inspection
+import numpy as np
+
+from ragkpi.arrays import IntArray
+from ragkpi.errors import SeparateRankingsError
+from ragkpi.library.examiner import Examination, ExaminedRun, Example, QueryBlock
+from ragkpi.measures.measure import Metric, score
+from ragkpi.questions.check.findings import FINDINGS, Finding, Found, RunTotals, Severity
+from ragkpi.ranking.judge import judge
+from ragkpi.ranking.reading import Hits, join_hits
 from ragkpi.reports.layout import Answer, Cell, Check, Column
 from ragkpi.wording import counted
 
@@ -15,6 +23,143 @@ _TONES: Mapping[Severity, Literal["plain", "bad", "warning"]] = {
     "warning": "warning",
     "note": "plain",
 }
+_FILES_NAMED = 3  # lines of a verdict
+
+
+@dataclass(frozen=True)
+class TieRange:
+    """A measure over all queries: its printed value, and the extremes over all orders of ties."""
+
+    name: str
+    value: float
+    lowest: float
+    highest: float
+
+
+def has_range(metric: Metric) -> bool:
+    """Return whether the extremes are known, because a higher level is never worth less.
+
+    Such a measure is highest with the best levels first among equal scores, and lowest with the
+    best levels last. The same holds for its means, since queries are ranked independently. With
+    ``gains=`` a higher level may be worth less.
+    """
+    return metric.measure.ties == "monotone" and not metric.arguments.get("gains")
+
+
+def tie_ranges(
+    examination: Examination, metrics: Sequence[Metric], blocks: Sequence[Sequence[Hits]]
+) -> list[TieRange]:
+    """Return the ranges of metrics that have one, from `tie_orders` of blocks."""
+    orders = [join_hits(list(parts)) for parts in zip(*blocks, strict=True)]
+    if not orders or not (orders[0].query >= 0).any():
+        return []
+    judged = [judge(examination.qrels, hits, examination.settings)[0] for hits in orders]
+    columns = [score(of_order, metrics).columns for of_order in judged]
+    return [
+        TieRange(metric.name, *(float(column.summary) for column in of_metric))
+        for metric, *of_metric in zip(metrics, *columns, strict=True)
+    ]
+
+
+def tie_orders(block: QueryBlock) -> list[Hits]:
+    """Return the hits as ranked, with the best levels last among ties, and with them first.
+
+    No query of the block may repeat a document.
+    """
+    judgement = block.judgement[block.tied]
+    # Negative levels gain as little as 0.
+    worth = np.where(judgement < 0, -1, np.maximum(block.examination.qrels.level[judgement], 0))
+    orders = block.order, *map(block.order_among_ties, (worth, -worth))
+    return [_hits_in(order, block) for order in orders]
+
+
+def _hits_in(order: IntArray, block: QueryBlock) -> Hits:
+    """Return the hits of rankings in another order of the rows."""
+    judgement = block.judgement[order]
+    hit = np.flatnonzero(judgement >= 0)
+    return Hits(
+        queries=block.queries,
+        query=block.judged_queries,
+        num_ret=np.diff(block.starts),
+        judgement=judgement[hit],
+        rank=block.ranks[hit],
+        run_id=block.last_run_id,
+    )
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """All findings about a run, and the ranges of measures over the orders of its ties."""
+
+    file: str  # the name of the run, for messages
+    queries: int  # the number of queries
+    documents: int
+    findings: Sequence[tuple[Finding, Found]]  # in the order of the catalogue
+    ranges: Sequence[TieRange]  # of the requested measures; empty without ties
+    without_range: Sequence[str]  # the names of requested measures with unknown extremes
+    last_run_id: bytes  # of the last line
+    changes: Sequence[str] | None  # what ``--fix`` changes; None without ``--fix``
+
+    def count(self, severity: Severity) -> int:
+        """Count the findings of a severity."""
+        return sum(finding.severity == severity for finding, _ in self.findings)
+
+
+def inspect_run(file: ExaminedRun) -> Inspection:
+    """Look for all findings in a run, whose blocks are not kept, reading it twice if necessary.
+
+    Several rankings of a query in the file are its only finding, since none can be chosen.
+    """
+    examination = file.examination
+    judged = examination.judgements is not None
+    ranged = [metric for metric in examination.metrics if judged and has_range(metric)]
+
+    def looked_at(blocks: Iterable[QueryBlock]) -> tuple[RunTotals, list[list[Hits]]]:
+        run, orders = RunTotals(examination), []
+        for block in blocks:
+            run.add(block)
+            if ranged:
+                orders.append(tie_orders(block.distinct))
+        run.tallies.update(file.unreadable)
+        return run, orders
+
+    try:
+        run, orders = file.through(looked_at)
+    except SeparateRankingsError as problem:
+        (finding,) = [finding for finding in FINDINGS if finding.name == "separate-rankings"]
+        examples = [] if problem.line is None else [Example(problem.line, problem.fault)]
+        found = Found(1, f"{problem.fault}; {problem.expected}", examples)
+        return Inspection(file.name, 0, 0, [(finding, found)], [], [], b"", [])
+    findings = run.found()
+    tied = judged and any(finding.name == "ties" for finding, _ in findings)
+    return Inspection(
+        file=file.name,
+        queries=len(run.queries),
+        documents=run.documents,
+        findings=findings,
+        ranges=tie_ranges(examination, ranged, orders) if tied else [],
+        without_range=[m.name for m in examination.metrics if tied and not has_range(m)],
+        last_run_id=run.last_run_id,
+        changes=changes_of(run),
+    )
+
+
+def changes_of(run: RunTotals) -> list[str]:
+    """Say what `mended` changes in a run."""
+    unreadable = sum(run.tallies[name].lines for name in ("columns", "number", "nul-byte"))
+    duplicates = run.tallies["duplicates"].lines
+    repeated = counted(duplicates, "repeated document")
+    most = run.examination.max_hits
+    cut = run.tallies["max-hits"].numbers[most or 0]
+    changes = {
+        f"dropped {counted(unreadable, 'line')} that cannot be read": unreadable,
+        f"dropped {repeated}, keeping the highest score of each": duplicates,
+        "sorted the lines by query, score and document": not run.is_sorted,
+        f"cut {counted(cut, 'document')} below rank {most}": cut,
+        "gave all lines the last run id": len(run.run_ids) > 1,
+        "numbered the ranks from 1 by the scores": not run.is_numbered,
+    }
+    return [change for change, made in changes.items() if made]
 
 
 def check_answer(inspections: Sequence[Inspection]) -> Answer:
@@ -91,9 +236,6 @@ def _notes(inspection: Inspection) -> Iterator[str]:
     if inspection.without_range:
         names = ", ".join(inspection.without_range)
         yield f"{names}: how far ties could move it is not known"
-
-
-_FILES_NAMED = 3  # lines of a verdict
 
 
 def _verdict(inspections: Sequence[Inspection]) -> list[str]:

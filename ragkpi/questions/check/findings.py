@@ -17,9 +17,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ragkpi.files.lines import Tokens
-from ragkpi.questions.check.files import (
+from ragkpi.library.examiner import (
     MOST_EXAMPLES,
-    CheckRequest,
+    Examination,
     Example,
     LineTally,
     QueryBlock,
@@ -38,8 +38,8 @@ DEPTHS = (10, 100)
 class RunTotals:
     """What all blocks of a run have together: tallies of lines, and facts about the whole."""
 
-    def __init__(self, request: CheckRequest) -> None:
-        self.request = request
+    def __init__(self, examination: Examination) -> None:
+        self.examination = examination
         self.tallies: Tallies = defaultdict(LineTally)
         self.documents = 0
         self.queries: set[bytes] = set()
@@ -63,7 +63,7 @@ class RunTotals:
         if block.run_id is not None:
             for row in np.unique(block.run_id.first_rows()).tolist():
                 self.run_ids.setdefault(block.run_id[row], int(block.line[row]))
-        if self.request.judgements is not None:
+        if self.examination.judgements is not None:
             self._add_shares(block)
 
     def _add_shares(self, block: QueryBlock) -> None:
@@ -73,7 +73,7 @@ class RunTotals:
         self.judged_queries += int(np.count_nonzero(judged))
         retrieved = np.diff(block.starts)[judged]
         row = block.judgement[block.order]
-        rank = block.ranks[(row >= 0) & (self.request.qrels.level[row] >= 0)]
+        rank = block.ranks[(row >= 0) & (self.examination.qrels.level[row] >= 0)]
         self.shares += [
             (np.count_nonzero(rank <= depth), np.minimum(retrieved, depth).sum())
             for depth in DEPTHS
@@ -82,28 +82,17 @@ class RunTotals:
     def findings(self) -> Iterator[Finding]:
         """Yield the findings that can be looked for."""
         for finding in FINDINGS:
-            if finding.needs == "run" or self.request.judgements is not None:
+            if finding.needs == "run" or self.examination.judgements is not None:
                 yield finding
 
-    def of_lines(
-        self,
-        name: str,
-        sentence: Sentence,
-        count: Callable[[LineTally], int] = lambda tally: tally.lines,
-    ) -> FindingResult | None:
-        """Report the lines with a finding, unless their count is 0."""
-        tally = self.tallies[name]
-        number = count(tally)
-        return FindingResult(number, sentence(tally), tally.examples) if number else None
-
-    def results(self) -> list[tuple[Finding, FindingResult]]:
+    def found(self) -> list[tuple[Finding, Found]]:
         """Return what was found, in the order of the catalogue."""
-        results = ((finding, finding.result(self)) for finding in self.findings())
-        return [(finding, result) for finding, result in results if result is not None]
+        found = ((finding, finding.found(self)) for finding in self.findings())
+        return [(finding, of_run) for finding, of_run in found if of_run is not None]
 
 
 @dataclass(frozen=True)
-class FindingResult:
+class Found:
     """What a finding reports of a run: a count, a sentence, and the first examples."""
 
     count: int
@@ -111,9 +100,9 @@ class FindingResult:
     examples: Sequence[Example] = ()
 
 
-TallyOfBlock = Callable[[QueryBlock], LineTally]
-ResultOfRun = Callable[[RunTotals], FindingResult | None]
 Sentence = Callable[[LineTally], str]
+TallyOfBlock = Callable[[QueryBlock], LineTally]
+FoundInRun = Callable[[RunTotals], Found | None]
 
 
 class Finding(NamedTuple):
@@ -123,19 +112,19 @@ class Finding(NamedTuple):
     explanation: str
     severity: Severity
     needs: Need
-    tally: TallyOfBlock | None  # None where the totals of a run are enough
-    result: ResultOfRun
+    found: FoundInRun
+    tally: TallyOfBlock | None = None  # None where the totals of a run are enough
 
 
 FINDINGS: list[Finding] = []
 
 
-def run_finding(severity: Severity, needs: Need = "run") -> Callable[[ResultOfRun], ResultOfRun]:
+def run_finding(severity: Severity, needs: Need = "run") -> Callable[[FoundInRun], FoundInRun]:
     """Enter a function of a whole run into the catalogue, under its name."""
 
-    def enter(result: ResultOfRun) -> ResultOfRun:
-        FINDINGS.append(Finding(*described(result), severity, needs, None, result))
-        return result
+    def enter(found: FoundInRun) -> FoundInRun:
+        FINDINGS.append(Finding(*described(found), severity, needs, found))
+        return found
 
     return enter
 
@@ -150,12 +139,14 @@ def line_finding(
     """Enter a function of a block into the catalogue; it is reported unless its count is 0."""
 
     def enter(tally: TallyOfBlock) -> TallyOfBlock:
-        name, text = described(tally)
+        name, explanation = described(tally)
 
-        def result(run: RunTotals) -> FindingResult | None:
-            return run.of_lines(name, sentence, count)
+        def found(run: RunTotals) -> Found | None:
+            of_run = run.tallies[name]
+            number = count(of_run)
+            return Found(number, sentence(of_run), of_run.examples) if number else None
 
-        FINDINGS.append(Finding(name, text, severity, needs, tally, result))
+        FINDINGS.append(Finding(name, explanation, severity, needs, found, tally))
         return tally
 
     return enter
@@ -176,44 +167,42 @@ def if_most(tally: LineTally) -> int:
     return tally.lines if 2 * tally.lines > tally.numbers["queries"] else 0
 
 
-def about_queries(
-    queries: Sequence[bytes], singular: str, plural: str, rest: str
-) -> FindingResult | None:
+def about_queries(queries: Sequence[bytes], singular: str, plural: str, rest: str) -> Found | None:
     """Report queries, and name the first ones."""
     text = f"{counted(len(queries), singular, plural)} {rest}"
     examples = [Example(None, listed(queries))]
-    return FindingResult(len(queries), text, examples) if queries else None
+    return Found(len(queries), text, examples) if queries else None
 
 
-@run_finding("error")
-def columns(run: RunTotals) -> FindingResult | None:
+@line_finding("error", words("line has", "lines have", "fewer than 6 columns"))
+def columns(block: QueryBlock) -> LineTally:
     """Lines with fewer than the six columns `query Q0 document rank score run_id`.
 
     'ragkpi eval' stops at the first of them. Often a run id is missing, or a line was cut off.
     """
-    return run.of_lines("columns", words("line has", "lines have", "fewer than 6 columns"))
+    return LineTally()  # these lines are tallied as they are read
 
 
-@run_finding("error")
-def number(run: RunTotals) -> FindingResult | None:
+@line_finding("error", words("line has", "lines have", "a score that is no number"))
+def number(block: QueryBlock) -> LineTally:
     """Scores that are no decimal numbers, NaN among them.
 
     'ragkpi eval' stops at the first of them; trec_eval takes a word for 0 and ranks NaN anywhere.
     """
-    return run.of_lines("number", words("line has", "lines have", "a score that is no number"))
+    return LineTally()  # these lines are tallied as they are read
 
 
-@run_finding("error")
-def nul_byte(run: RunTotals) -> FindingResult | None:
+@line_finding("error", words("line holds", "lines hold", "a NUL byte"))
+def nul_byte(block: QueryBlock) -> LineTally:
     """Lines with a NUL byte: the file is binary, damaged, or UTF-16.
 
     'ragkpi eval' stops at the first of them.
     """
-    return run.of_lines("nul-byte", words("line holds", "lines hold", "a NUL byte"))
+    return LineTally()  # these lines are tallied as they are read
 
 
 @run_finding("error")
-def separate_rankings(run: RunTotals) -> FindingResult | None:
+def separate_rankings(run: RunTotals) -> Found | None:
     """Several rankings of a query: subsets of MTEB, keys of JSON or ranks that come twice.
 
     Every command refuses such a run, and nothing else is checked; --map-run chooses a subset.
@@ -253,7 +242,7 @@ def duplicates(block: QueryBlock) -> LineTally:
 )
 def max_hits(block: QueryBlock) -> LineTally:
     """Queries with more documents than --max-hits allows. --fix keeps the best ones."""
-    most, sizes = block.request.max_hits, np.diff(block.starts)
+    most, sizes = block.examination.max_hits, np.diff(block.starts)
     if most is None:
         return LineTally()
     cut = int(np.maximum(np.diff(block.distinct.starts) - most, 0).sum())
@@ -264,23 +253,23 @@ def max_hits(block: QueryBlock) -> LineTally:
     )
 
 
-@run_finding("warning")
-def extra_columns(run: RunTotals) -> FindingResult | None:
+@line_finding("warning", words("line has", "lines have", "more than 6 columns"))
+def extra_columns(block: QueryBlock) -> LineTally:
     """Lines with more than six columns; the rest is ignored, as trec_eval does.
 
     A run id with a space in it is harmless; a document id with one is not.
     """
-    return run.of_lines("extra-columns", words("line has", "lines have", "more than 6 columns"))
+    return LineTally()  # these lines are tallied as they are read
 
 
 @run_finding("warning")
-def run_ids(run: RunTotals) -> FindingResult | None:
+def run_ids(run: RunTotals) -> Found | None:
     """Lines with different run ids: perhaps two runs in one file. The last one is reported."""
     lines, count = run.run_ids, len(run.run_ids)
     first = islice(lines.items(), MOST_EXAMPLES)
     examples = [Example(line, f"run id {named(id_)}") for id_, line in first]
     text = f"{count:,} different run ids: {listed(lines)}"
-    return FindingResult(count, text, examples) if count > 1 else None
+    return Found(count, text, examples) if count > 1 else None
 
 
 _ITSELF = "the document of the same id; --ignore-identical-ids leaves it out"
@@ -384,16 +373,16 @@ def ranks(block: QueryBlock) -> LineTally:
 
 
 @run_finding("warning", "qrels")
-def missing_queries(run: RunTotals) -> FindingResult | None:
+def missing_queries(run: RunTotals) -> Found | None:
     """Judged queries that the run lacks: 0 in every command but trec_eval's lines of one run."""
-    missing = [query for query in run.request.qrels.queries if query not in run.queries]
+    missing = [query for query in run.examination.qrels.queries if query not in run.queries]
     return about_queries(missing, "judged query is", "judged queries are", "missing from the run")
 
 
 @run_finding("warning", "qrels")
-def unknown_queries(run: RunTotals) -> FindingResult | None:
+def unknown_queries(run: RunTotals) -> Found | None:
     """Queries of the run that are not judged; 'ragkpi eval' ignores them."""
-    unknown = sorted(run.queries - run.request.qrels.index.keys())
+    unknown = sorted(run.queries - run.examination.qrels.index.keys())
     return about_queries(unknown, "query of the run is", "queries of the run are", "not judged")
 
 
@@ -406,7 +395,7 @@ def query_spelling(block: QueryBlock) -> LineTally:
     """Unjudged query ids that are judged ones but for case, white space or leading zeros."""
     unknown = np.flatnonzero(block.judged_queries < 0).tolist()
     ids = [block.queries[query] for query in unknown]
-    meant = queries_meant(block.request.qrels.queries, ids) if ids else {}
+    meant = queries_meant(block.examination.qrels.queries, ids) if ids else {}
 
     def describe(row: int) -> str:
         query = block.queries[block.query[row]]
@@ -426,7 +415,7 @@ def document_spelling(block: QueryBlock) -> LineTally:
 
     Leading zeros do not count, nor what follows a # (the number of a passage).
     """
-    qrels = block.request.qrels
+    qrels = block.examination.qrels
     meant = qrels.meant(block.judged_queries[block.query], block.document)
     return block.tally(
         np.flatnonzero(meant >= 0),
@@ -438,7 +427,7 @@ def document_spelling(block: QueryBlock) -> LineTally:
 
 
 @run_finding("warning", "qrels")
-def nothing_judged(run: RunTotals) -> FindingResult | None:
+def nothing_judged(run: RunTotals) -> Found | None:
     """No document of any ranking is judged down to rank 100: the ids may be of another kind.
 
     Passages where documents are judged, URLs where keys are, another collection.
@@ -446,18 +435,18 @@ def nothing_judged(run: RunTotals) -> FindingResult | None:
     judged, retrieved = run.shares[-1].tolist()
     if judged or not retrieved:
         return None
-    ids = f"{named(run.first_document)}, the qrels {named(run.request.qrels.document[0])}"
+    ids = f"{named(run.first_document)}, the qrels {named(run.examination.qrels.document[0])}"
     none = f"none of {counted(retrieved, 'document')} is judged"
-    return FindingResult(retrieved, f"{none}; the run has ids such as {ids}")
+    return Found(retrieved, f"{none}; the run has ids such as {ids}")
 
 
 @run_finding("note", "qrels")
-def unanswerable(run: RunTotals) -> FindingResult | None:
+def unanswerable(run: RunTotals) -> Found | None:
     """Judged queries without a relevant document: recall, nDCG and success are 0 there.
 
     Sets for RAG hold questions without an answer on purpose; in an average they cost every run.
     """
-    judgements, least = run.request.qrels, run.request.settings.relevance_level
+    judgements, least = run.examination.qrels, run.examination.settings.relevance_level
     answered = set(judgements.query[judgements.level >= least].tolist())
     lacking = [id_ for query, id_ in enumerate(judgements.queries) if query not in answered]
     lacking = lacking if answered else []  # without any, -l is too high, as `eval` warns
@@ -479,7 +468,7 @@ def ties_at_cutoff(block: QueryBlock) -> LineTally:
 
     With qrels, the range that each measure could take is printed below the findings.
     """
-    cutoffs = block.request.cutoffs
+    cutoffs = block.examination.cutoffs
     rank = np.where(block.tied_with_above, block.ranks, 0)
     return block.tally(
         block.order[np.isin(rank, [cutoff + 1 for cutoff in cutoffs])],
@@ -508,7 +497,7 @@ def ties(block: QueryBlock) -> LineTally:
 
 
 @run_finding("note", "qrels")
-def judged(run: RunTotals) -> FindingResult | None:
+def judged(run: RunTotals) -> Found | None:
     """The judged share of the retrieved documents, over the judged queries of the run.
 
     A pool judges what the systems behind it retrieved: a low share makes a run look worse than
@@ -520,7 +509,7 @@ def judged(run: RunTotals) -> FindingResult | None:
         f"{100 * judged / max(retrieved, 1):.1f} % of the top {depth} ({judged:,} of {retrieved:,})"
         for depth, (judged, retrieved) in zip(DEPTHS, run.shares.tolist(), strict=True)
     ]
-    return FindingResult(int(run.shares[0, 0]), ", ".join(shares))
+    return Found(int(run.shares[0, 0]), ", ".join(shares))
 
 
 def catalogue() -> Iterator[str]:

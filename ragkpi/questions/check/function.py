@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from ragkpi.errors import UsageError
-from ragkpi.files.formats import read_any_qrels
+from ragkpi.files.formats import read_any_qrels, reader_of
 from ragkpi.files.opening import Source
 from ragkpi.files.writing import write_trec
 from ragkpi.interface import spell
 from ragkpi.library.arguments import HowRead, readings_of, whole
+from ragkpi.library.examiner import Examination, ExaminedRun, mended
 from ragkpi.library.result import Result
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.check.answer import check_answer
-from ragkpi.questions.check.files import CheckedFile, CheckRequest, mended
+from ragkpi.questions.check.answer import Inspection, check_answer, inspect_run
 from ragkpi.questions.check.findings import Severity
-from ragkpi.questions.check.study import Inspection, inspect_file
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.reports.output_files import replacing
@@ -96,25 +95,25 @@ def check(
     judgements = None
     if qrels is not None:
         judgements = group_judgements(read_any_qrels(os.fspath(qrels), of_qrels))
-    request = CheckRequest(judgements, metrics, Settings(relevance_level=level), most)
+    examination = Examination(judgements, metrics, Settings(relevance_level=level), most)
     inspections = []
     for file in files:
         with Source(file) as source:
-            checked = CheckedFile(source, request, of_run)
-            inspection = inspect_file(checked)
+            examined = ExaminedRun(source, reader_of("run", source, of_run), examination)
+            inspection = inspect_run(examined)
             if fix is None:
                 inspection = replace(inspection, changes=None)
             else:
-                _mend(checked, inspection, os.fspath(fix))
+                _mend(examined, inspection, os.fspath(fix))
         inspections.append(inspection)
     return CheckResult(check_answer(inspections), inspections=inspections)
 
 
-def _mend(run: CheckedFile, inspection: Inspection, target: str) -> None:
+def _mend(run: ExaminedRun, inspection: Inspection, target: str) -> None:
     if not inspection.documents:
         raise UsageError(
             f"{spell('fix')} {target}: nothing of the run can be read, so nothing is written"
         )
-    depth, run_id = run.request.max_hits, inspection.last_run_id
+    depth, run_id = run.examination.max_hits, inspection.last_run_id
     with replacing(target, spell("fix")) as out:
         run.through(lambda blocks: write_trec(mended(blocks, depth, run_id), out))

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob
 from typing import Unpack
 
-from ragkpi.errors import RagkpiNote, UsageError
+from ragkpi.errors import UsageError
 from ragkpi.files.formats import Reading
 from ragkpi.files.opening import Kind, parts_of
 from ragkpi.library.arguments import HowRead, readings_of
 from ragkpi.library.result import Result
-from ragkpi.questions.inspect.study import FileContents, Shared, contents_of, shared
-from ragkpi.reports.layout import Answer, Cell, Column
-from ragkpi.wording import counted
+from ragkpi.questions.inspect.answer import (
+    FileContents,
+    Shared,
+    contents_of,
+    inspect_answer,
+    shared,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +75,7 @@ def inspect(
     qrels = min(judged, key=lambda file: file.file in of_runs, default=None)
     others = [run for run in runs if qrels and (run.file != qrels.file or len(names) == 1)]
     pairs = [shared(qrels, run) for run in others if qrels]
-    return InspectResult(_answer(contents, pairs), files=contents, shared=pairs)
+    return InspectResult(inspect_answer(contents, pairs), files=contents, shared=pairs)
 
 
 def _files_of(path: str) -> list[str]:
@@ -85,46 +88,3 @@ def _files_of(path: str) -> list[str]:
     folders = (path, os.path.join(path, "qrels"))
     paths = [one for folder in folders for one in sorted(glob(os.path.join(folder, "*")))]
     return [name for name in paths if os.path.isfile(name) or parts_of(name)]
-
-
-def _answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
-    columns = [
-        *map(Column, ("file", "holds")),
-        Column("queries", "integer"),
-        Column("documents"),
-        Column("numbers", role="prose"),
-        Column("format"),
-        Column("first records", role="prose"),
-    ]
-    rows = []
-    for file in files:
-        fewest, most = file.documents
-        per_query = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-        counts = [file.queries, per_query] if file.kind else [None, None]
-        heads = [file.file, file.kind or "not read", *counts, file.numbers, file.format]
-        rows.append([*map(Cell, (*heads, "; ".join(file.records)))])
-    notes: list[str] = []
-    for file in files:
-        for note in file.notes:
-            text = note if note.startswith(f"{file.file}:") else f"{file.file}: {note}"
-            if file.kind is None:  # why it is not read: also where the table goes into a pipe
-                warnings.warn(text, RagkpiNote, stacklevel=3)
-            else:
-                notes.append(text)
-    verdict = [
-        f"{pair.run} and {pair.qrels} share {counted(pair.queries, 'query', 'queries')}; "
-        f"{pair.documents:,} of the first {counted(pair.retrieved, 'document')} are judged."
-        if pair.queries
-        else f"{pair.run} and {pair.qrels} share no query."
-        for pair in pairs
-    ]
-    notes += [f"{pair.run}: {pair.advice}" for pair in pairs if pair.advice]
-    kinds = [file.kind for file in files]
-    of_kinds = [counted(kinds.count("run"), "run"), f"{kinds.count('qrels')} qrels"]
-    many = f"{', '.join(of_kinds)}, {kinds.count(None)} not read."
-    findings = {
-        "files": [{k: v for k, v in vars(file).items() if k != "ids"} for file in files],
-        "shared": list(pairs),
-    }
-    verdict = verdict if 0 < len(verdict) < 4 else [many]
-    return Answer(columns, rows, notes, verdict=verdict, question="inspect", findings=findings)

@@ -1,20 +1,20 @@
-"""Tolerant reading of runs for checks: unreadable lines are tallied and skipped.
+"""The examiner of runs: blocks of whole queries, in bounded memory, and lines that are wrong.
 
-A run is read in blocks of whole queries, so that checks run in bounded memory.
+`check` tallies its findings over the blocks, and `inspect` describes what they hold.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.files.formats import Reading, reader_of
+from ragkpi.files.formats import FileReader
 from ragkpi.files.lines import (
     BLOCK_SIZE,
     Block,
@@ -26,7 +26,7 @@ from ragkpi.files.lines import (
 )
 from ragkpi.files.opening import Source
 from ragkpi.files.trec import RUN_LINE as LINE
-from ragkpi.files.trec import RunColumns, no_results, ranked, whole_queries
+from ragkpi.files.trec import Origin, RunColumns, no_results, ranked, whole_queries
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
@@ -45,8 +45,8 @@ class Example:
 
 
 @dataclass(frozen=True)
-class CheckRequest:
-    """The qrels, measures and limits to check runs against."""
+class Examination:
+    """The qrels, measures and limits to examine runs against."""
 
     judgements: Judgements | None = None  # the qrels; None without any
     metrics: Sequence[Metric] = ()  # the measures whose cutoffs and tie ranges are checked
@@ -85,32 +85,11 @@ Tallies: TypeAlias = "defaultdict[str, LineTally]"
 """Tallies by the names of findings."""
 
 
-def scan_tolerantly(block: Block, unreadable: Tallies) -> LineColumns:
-    """Split lines with all columns; tally the other lines, and text after the run id."""
-    lines, wrong = split_lines(
-        block, len(LINE.columns), extra=LINE.extra, comments=LINE.comments, wrong="all"
-    )
-    for line in wrong:
-        nul = b"\0" in line.text
-        what = "a NUL byte" if nul else f"{len(line.text.split())} columns"
-        example = Example(line.number, f"{what} ({shown(line.text)})")
-        unreadable["nul-byte" if nul else "columns"].add(LineTally(1, examples=[example]))
-    end = lines.end[:, -1]
-    rows = np.flatnonzero(end < lines.stop)
-    rests = Tokens(lines.text, end[rows], lines.stop[rows])
-    for number, rest in zip(lines.line[rows].tolist(), rests, strict=True):
-        if rest.strip():
-            count = len(LINE.columns) + len(rest.split())
-            text = f"{count} columns, the last of them {shown(rest.strip())}"
-            unreadable["extra-columns"].add(LineTally(1, examples=[Example(number, text)]))
-    return lines
-
-
 @dataclass(frozen=True, eq=False)
 class QueryBlock:
     """Whole queries of a run: n readable lines in the order of the file, joined with the qrels."""
 
-    request: CheckRequest
+    examination: Examination
     queries: list[bytes]  # length Q: ids, in order of appearance
     query: IntArray  # (n,): index of each line's query
     document: Tokens  # length n, as in `RunColumns`
@@ -119,7 +98,7 @@ class QueryBlock:
     rank: Tokens | None  # only in TREC runs
     run_id: Tokens | None  # only in TREC runs
     last_run_id: bytes
-    stretches: int  # of neighbouring lines of a query; Q if no query is scattered
+    origin: Origin  # what orders the documents
 
     def __len__(self) -> int:
         return len(self.line)
@@ -225,10 +204,15 @@ class QueryBlock:
     def _of_best_rows(self) -> QueryBlock:
         best = self.ranked.first_rows(self.query[self.order]) == np.arange(len(self))
         rows = np.sort(self.order[best])
-        names = ("query", "document", "score", "line", "rank", "run_id")
-        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
-        kept = {name: column.take(rows) for name, column in columns.items() if column is not None}
-        return replace(self, **kept)
+        return replace(
+            self,
+            query=self.query[rows],
+            document=self.document.take(rows),
+            score=self.score[rows],
+            line=self.line[rows],
+            rank=self.rank and self.rank.take(rows),
+            run_id=self.run_id and self.run_id.take(rows),
+        )
 
     @cached_property
     def rank_numbers(self) -> tuple[IntArray, BoolArray] | None:
@@ -251,14 +235,14 @@ class QueryBlock:
     @cached_property
     def judged_queries(self) -> IntArray:
         """The index of each query in the judgements, -1 for an unjudged query, (Q,)."""
-        index = self.request.qrels.index
+        index = self.examination.qrels.index
         return np.array([index.get(query, -1) for query in self.queries], dtype=np.int64)
 
     @cached_property
     def judgement(self) -> IntArray:
         """The row of each line's judgement, -1 for none, (n,)."""
         rows = np.full(len(self), -1, dtype=np.int64)
-        place, row = self.request.qrels.find(self.judged_queries, self.starts, self.ranked)
+        place, row = self.examination.qrels.find(self.judged_queries, self.starts, self.ranked)
         rows[self.order[place]] = row
         return rows
 
@@ -266,25 +250,26 @@ class QueryBlock:
 T = TypeVar("T")
 
 
-class CheckedFile:
-    """A file to read for its mistakes, block by block, once or several times.
+class ExaminedRun:
+    """A file of a run to read block by block, once or several times.
 
-    Without a `reading`, the format is recognised. If some query's lines are scattered, the whole
-    run is one block.
+    Lines of TREC runs that cannot be read are skipped and `unreadable`, or refused as in other
+    formats, which raise `InputError` for the first one. If some query's lines are scattered, the
+    whole run is one block.
     """
 
     def __init__(
         self,
         source: Source,
-        request: CheckRequest,
-        reading: Reading | str | None = None,
+        reader: FileReader,
+        examination: Examination,
+        lines: Literal["tallied", "refused"] = "tallied",
         block_size: int = BLOCK_SIZE,
     ) -> None:
-        self.name, self.request = source.name, request
-        self._source = source
-        self._reader = reader_of("run", source, reading)
-        if (judgements := request.judgements) is not None:
-            self._reader = self._reader._replace(judged=(judgements.file, judgements.origin))
+        self.name, self.examination = source.name, examination
+        self._source, self._reader, self._lines = source, reader, lines
+        if (judgements := examination.judgements) is not None:
+            self._reader = reader._replace(judged=(judgements.file, judgements.origin))
         self._block_size = block_size
         self.scattered = False
         self.unreadable: Tallies = defaultdict(LineTally)  # lines that were skipped
@@ -294,8 +279,7 @@ class CheckedFile:
         """Call a function with the blocks, and return its result.
 
         If a query turns out to be scattered, call the function again with the whole run as one
-        block. Only TREC runs allow skipping unreadable lines; other formats raise `InputError` for
-        the first one, as do files that are wholly unreadable.
+        block.
         """
         try:
             return use(self._blocks())
@@ -307,9 +291,9 @@ class CheckedFile:
         self._source.restart()
         self.unreadable.clear()
         queries: set[bytes] = set()
-        for block in self._of_lines() if self._reader.has_lines else self._of_columns():
-            again = block.stretches > len(block.queries) or not queries.isdisjoint(block.queries)
-            if again and not self.scattered:
+        by_line = self._lines == "tallied" and self._reader.has_lines
+        for block in self._of_lines() if by_line else self._of_columns():
+            if not (self.scattered or queries.isdisjoint(block.queries)):
                 raise ScatteredQueryError
             queries.update(block.queries)
             yield block
@@ -317,17 +301,15 @@ class CheckedFile:
             raise no_results(self.name)
 
     def _of_columns(self) -> Iterator[QueryBlock]:
-        """Yield a run that is not in TREC format, or whose documents are filtered."""
-        parts, sieve = self._reader.stream_columns(self._source), self._reader.sieve
-        whole = list(parts) if self.scattered else []
-        parts = whole_queries(whole or parts, held=self.scattered)
+        """Yield a run whose lines are not examined, by what its documents are called and score."""
+        if self._lines == "refused":  # as evaluation reads it
+            parts = self._reader.stream_run(self._source, held=self.scattered)
+            return map(self._block, whole_queries(parts, held=self.scattered))
+        parts = whole_queries(self._reader.stream_columns(self._source), held=self.scattered)
         if self._reader.name != "trec":
             parts = ranked(parts)
-        if sieve is not None:
-            parts = sieve.run(parts)
-        elif whole:  # the rows stay where they are scattered
-            deque(parts, maxlen=0)
-            parts = iter([RunColumns.joined(whole)])
+        if self._reader.sieve is not None:
+            parts = self._reader.sieve.run(parts)
         return map(self._block, parts)
 
     def _of_lines(self) -> Iterator[QueryBlock]:
@@ -337,8 +319,7 @@ class CheckedFile:
             score = text.numbers()
             wrong = np.isnan(score)
             for row in np.flatnonzero(wrong).tolist():
-                example = Example(int(lines.line[row]), f"score {shown(text[row])}")
-                self.unreadable["number"].add(LineTally(1, examples=[example]))
+                self._tally("number", int(lines.line[row]), f"score {shown(text[row])}")
             if wrong.all():
                 continue
             if wrong.any():
@@ -354,7 +335,7 @@ class CheckedFile:
         whole = [whole_text(self._source)] if self.scattered else []
         last: LineColumns | None = None  # a block's last query, which may go on in the next block
         for block in whole or blocks(self._source, self._block_size):
-            if block is None or not len(lines := scan_tolerantly(block, self.unreadable)):
+            if block is None or not len(lines := self._split(block)):
                 continue
             lines = lines if last is None else LineColumns.joined([last, lines])
             first = 0 if self.scattered else int(lines.column(0).changes()[-2])
@@ -364,13 +345,38 @@ class CheckedFile:
         if last is not None:
             yield last
 
+    def _split(self, block: Block) -> LineColumns:
+        """Split lines with all columns; tally the other lines, and text after the run id."""
+        width = len(LINE.columns)
+        lines, wrong = split_lines(
+            block, width, extra=LINE.extra, comments=LINE.comments, wrong="all"
+        )
+        for line in wrong:
+            nul = b"\0" in line.text
+            what = "a NUL byte" if nul else f"{len(line.text.split())} columns"
+            name = "nul-byte" if nul else "columns"
+            self._tally(name, line.number, f"{what} ({shown(line.text)})")
+        end = lines.end[:, -1]
+        rows = np.flatnonzero(end < lines.stop)
+        rests = Tokens(lines.text, end[rows], lines.stop[rows])
+        for number, rest in zip(lines.line[rows].tolist(), rests, strict=True):
+            if words := rest.split():
+                text = f"{width + len(words)} columns, the last of them {shown(rest.strip())}"
+                self._tally("extra-columns", number, text)
+        return lines
+
+    def _tally(self, finding: str, line: int, text: str) -> None:
+        self.unreadable[finding].add(LineTally(1, examples=[Example(line, text)]))
+
     def _block(
         self, run: RunColumns, rank: Tokens | None = None, run_id: Tokens | None = None
     ) -> QueryBlock:
-        """Number the queries of the groups of a run."""
+        """Number the queries of the groups of a run; `ScatteredQueryError` if one comes back."""
         first, number = np.unique(run.query.first_rows(), return_inverse=True)
+        if not self.scattered and np.count_nonzero(np.diff(number, prepend=-1)) > len(first):
+            raise ScatteredQueryError
         return QueryBlock(
-            request=self.request,
+            examination=self.examination,
             queries=run.query.take(first).tolist(),
             query=np.repeat(number, np.diff(run.starts)),
             document=run.document,
@@ -379,7 +385,7 @@ class CheckedFile:
             rank=rank,
             run_id=run_id,
             last_run_id=run.run_id,
-            stretches=int(np.count_nonzero(np.diff(number, prepend=-1))),
+            origin=run.origin,
         )
 
 

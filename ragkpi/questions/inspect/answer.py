@@ -1,22 +1,25 @@
-"""The study of files: what each holds as ragkpi reads it, and which ids two of them share."""
+"""The answer of `inspect`: what files hold as ragkpi reads them, and which ids they share."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
-from ragkpi.errors import InputError, RagkpiError, UnreadableError, UnsettledError
+from ragkpi.errors import InputError, RagkpiError, RagkpiNote, UnreadableError, UnsettledError
 from ragkpi.files.column_names import ORDER, meaning
 from ragkpi.files.formats import HEAD_LENGTH, FileReader, Reading, reader_of, recognise_kind
 from ragkpi.files.opening import Kind, Source
 from ragkpi.files.sieve import parse_fold
-from ragkpi.files.trec import no_results, part_of, path_of, whole_queries
+from ragkpi.files.trec import part_of, path_of
 from ragkpi.interface import spell
+from ragkpi.library.examiner import Examination, ExaminedRun, QueryBlock
 from ragkpi.ranking.judgements import plain
+from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.wording import counted, named
 
 _RECORDS = 2  # that are shown of a file
@@ -99,28 +102,30 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[File
 
 
 def _run(file: str, source: Source, reader: FileReader) -> FileContents:
-    sizes: Counter[bytes] = Counter()
+    run = ExaminedRun(source, reader, Examination(), "refused")
+    return run.through(lambda blocks: _described(file, reader.name, blocks))
+
+
+def _described(file: str, name: str, blocks: Iterator[QueryBlock]) -> FileContents:
+    """Describe a run of a format, block by block."""
+    sizes: list[int] = []
     ids: dict[bytes, set[bytes]] = {}
     records: list[str] = []
-    held, map_ = 0, ""
-    blocks = reader.stream_run(source, held=True)
-    for block in whole_queries(blocks, held=True) if reader.name == "trec" else blocks:
+    map_ = ""
+    for block in blocks:
         map_ = block.origin.map
-        for query, documents, _ in block.each():
-            sizes[query] += len(documents)
-            held += len(documents)
-            ids[query] = set(documents if held <= _IDS else ())
-        rows = np.lexsort((-block.score, block.group()))[: max(0, _RECORDS - len(records))]
+        sizes += np.diff(block.starts).tolist()
+        rows = np.lexsort((-block.score, block.query))
+        documents = block.document.take(rows).tolist() if sum(sizes) <= _IDS else []
+        for query, (start, end) in zip(block.queries, pairwise(block.starts.tolist()), strict=True):
+            ids[query] = set(documents[start:end])
         records += [
-            f"{named(block.query[int(block.group()[row])])} {named(block.document[int(row)])} "
+            f"{block.name_of_query(row)} {named(block.document[row])} "
             f"{abs(block.score[row]) if _falls(map_) else block.score[row]:.6g}"
-            for row in rows.tolist()
+            for row in rows[: max(0, _RECORDS - len(records))].tolist()
         ]
-    if not sizes:
-        raise no_results(file)
-    bounds = min(sizes.values()), max(sizes.values())
-    direction = _direction(map_)
-    return FileContents(file, "run", reader.name, len(sizes), bounds, direction, records, ids=ids)
+    bounds = min(sizes), max(sizes)
+    return FileContents(file, "run", name, len(sizes), bounds, _direction(map_), records, ids=ids)
 
 
 def _falls(map_: str) -> bool:
@@ -144,17 +149,17 @@ def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
     ids: dict[bytes, set[bytes]] = {query: set() for query in (*queries, *qrels.empty)}
     for query, document in zip(queries, documents, strict=True):
         ids[query].add(document)
-    numbers = qrels.level.tolist() if qrels.gain is None else qrels.gain.tolist()
+    if not ids:
+        raise InputError(file, None, "holds no judgements", "expected at least one")
+    numbers = (qrels.level if qrels.gain is None else qrels.gain).tolist()
     levels = sorted(Counter(numbers).items())
     text = ", ".join(f"level {level}: {count:,}" for level, count in levels[:6])
+    text = text if qrels.gain is None else f"gains from {levels[0][0]:g} to {levels[-1][0]:g}"
     records = [
         f"{named(query)} {named(document)} {number}"
         for query, document, number in zip(queries, documents, numbers[:_RECORDS], strict=False)
     ]
-    if not ids:
-        raise InputError(file, None, "holds no judgements", "expected at least one")
     sizes = [len(of) for of in ids.values()]
-    text = text if qrels.gain is None else f"gains from {levels[0][0]:g} to {levels[-1][0]:g}"
     bounds = min(sizes), max(sizes)
     return FileContents(file, "qrels", reader.name, len(ids), bounds, text, records, ids=ids)
 
@@ -190,3 +195,47 @@ def shared(qrels: FileContents, run: FileContents) -> Shared:
 def _judged(queries: Iterable[bytes], qrels: Ids, run: Ids, fold: Callable[[bytes], bytes]) -> int:
     """Count the documents of a run that are judged once all ids are folded."""
     return sum(len(set(map(fold, qrels[q])) & set(map(fold, run[q]))) for q in queries)
+
+
+def inspect_answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
+    """Put what files are, and what they share, into rows and words."""
+    columns = [
+        *map(Column, ("file", "holds")),
+        Column("queries", "integer"),
+        Column("documents"),
+        Column("numbers", role="prose"),
+        Column("format"),
+        Column("first records", role="prose"),
+    ]
+    rows = []
+    for file in files:
+        fewest, most = file.documents
+        per_query = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        counts = [file.queries, per_query] if file.kind else [None, None]
+        heads = [file.file, file.kind or "not read", *counts, file.numbers, file.format]
+        rows.append([*map(Cell, (*heads, "; ".join(file.records)))])
+    notes: list[str] = []
+    for file in files:
+        for note in file.notes:
+            text = note if note.startswith(f"{file.file}:") else f"{file.file}: {note}"
+            if file.kind is None:  # why it is not read: also where the table goes into a pipe
+                warnings.warn(text, RagkpiNote, stacklevel=3)
+            else:
+                notes.append(text)
+    verdict = [
+        f"{pair.run} and {pair.qrels} share {counted(pair.queries, 'query', 'queries')}; "
+        f"{pair.documents:,} of the first {counted(pair.retrieved, 'document')} are judged."
+        if pair.queries
+        else f"{pair.run} and {pair.qrels} share no query."
+        for pair in pairs
+    ]
+    notes += [f"{pair.run}: {pair.advice}" for pair in pairs if pair.advice]
+    kinds = [file.kind for file in files]
+    of_kinds = [counted(kinds.count("run"), "run"), f"{kinds.count('qrels')} qrels"]
+    many = f"{', '.join(of_kinds)}, {kinds.count(None)} not read."
+    findings = {
+        "files": [{k: v for k, v in vars(file).items() if k != "ids"} for file in files],
+        "shared": list(pairs),
+    }
+    verdict = verdict if 0 < len(verdict) < 4 else [many]
+    return Answer(columns, rows, notes, verdict=verdict, question="inspect", findings=findings)
