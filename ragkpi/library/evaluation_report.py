@@ -239,14 +239,14 @@ class EvaluationReport(Report):
             rows += with_best_marked(columns, summaries) if same_queries else summaries
             notes += _query_counts(runs, names)
         notes += self.interval_notes()
-        gates = [verdict for run in runs for verdict in run.gates]
+        gates = self.gates
         notes += [verdict.sentence for verdict in gates] if len(gates) == 1 else []
         if by_query and self.worst is not None:
             notes.append(self.worst.note)
         below = gates_table(gates) if len(gates) > 1 else None
         checks = gate_checks(gates)
         table = Table(columns, rows, notes, plain_rows=plain_rows, below=below, checks=checks)
-        return self.signed(table, layout)
+        return signed(table, runs, layout)
 
     def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return all runs as one JSON object."""
@@ -263,31 +263,16 @@ class EvaluationReport(Report):
                 yield {"kind": "query", "run": run.name, "query": query, "values": values, **own}
 
     @property
+    def gates(self) -> list[Verdict]:
+        """The verdicts on all runs."""
+        return [verdict for run in self.runs for verdict in run.gates]
+
+    @property
     def queries(self) -> Sequence[bytes]:
         """The queries of a report with per-query values, in order."""
         if self.worst is not None:
             return self.worst.queries
         return sorted(set().union(*(run.scores.queries for run in self.runs)))
-
-    def signed(self, table: Table, layout: Layout) -> Table:
-        """Add the runs' signatures to a table: a note for each, or a column."""
-        signatures = {
-            run.name: run.signature.long() if layout.signature == "long" else run.signature.short()
-            for run in self.runs
-            if run.signature
-        }
-        if layout.signature == "none" or not signatures:
-            return table
-        if layout.notes == "columns":
-            place = [column.name for column in table.columns].index("run")
-            rows = [[*row, Cell(signatures.get(row[place].value))] for row in table.rows]
-            plain_rows = ([*row, signatures.get(row[place])] for row in table.plain_rows)
-            columns = [*table.columns, Column("signature")]
-            return replace(table, columns=columns, rows=rows, plain_rows=plain_rows)
-        notes = list(dict.fromkeys(signatures.values()))
-        if len(notes) > 1:
-            notes = [f"{name}: {text}" for name, text in signatures.items()]
-        return replace(table, notes=[*notes, *table.notes])
 
     def _object(self, run: EvaluatedRun, layout: Layout) -> dict[str, Any]:
         queries = None if self.worst is None else self.worst.queries
@@ -301,6 +286,27 @@ class EvaluationReport(Report):
                 f"{rows:,} rows of {columns} values are too many for a table; expected --format "
                 "csv or tsv, or fewer values (-m) or queries (--worst)"
             )
+
+
+def signed(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) -> Table:
+    """Add the signatures of runs to a table: a note for each, or a column."""
+    signatures = {
+        run.name: run.signature.long() if layout.signature == "long" else run.signature.short()
+        for run in runs
+        if run.signature
+    }
+    if layout.signature == "none" or not signatures:
+        return table
+    if layout.notes == "columns":
+        place = [column.name for column in table.columns].index("run")
+        rows = [[*row, Cell(signatures.get(row[place].value))] for row in table.rows]
+        plain_rows = ([*row, signatures.get(row[place])] for row in table.plain_rows)
+        columns = [*table.columns, Column("signature")]
+        return replace(table, columns=columns, rows=rows, plain_rows=plain_rows)
+    notes = list(dict.fromkeys(signatures.values()))
+    if len(notes) > 1:
+        notes = [f"{name}: {text}" for name, text in signatures.items()]
+    return replace(table, notes=[*notes, *table.notes])
 
 
 def report_on(

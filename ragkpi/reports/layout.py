@@ -40,7 +40,7 @@ class Cell:
     interval: tuple[float, float] | None = None  # if one was computed
     best: bool = False
     style: Style | None = None  # how to write the value; None for the style of the column
-    marks: str = ""  # superscripts of the value: the marks of the runs that it differs from
+    marks: str | None = None  # superscripts of the value, of runs that it differs from
     tone: Literal["plain", "good", "bad", "warning"] = "plain"
 
 
@@ -101,26 +101,28 @@ class Table:
     use: Literal["read", "data"] = "read"  # "data": the verdict says all, no terminal draws it
 
     @cached_property
-    def bounded(self) -> list[bool]:
-        """Whether each column has an interval in some row, and so two more columns for programs."""
-        return [
-            any(row[number].interval is not None for row in self.rows)
-            for number in range(len(self.columns))
-        ]
+    def ends(self) -> list[tuple[str, ...]]:
+        """The ends of the names that each column has for programs: of intervals, and of marks."""
+        ends: list[tuple[str, ...]] = []
+        for cells in zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns):
+            bounds = ("_low", "_high") if any(cell.interval is not None for cell in cells) else ()
+            marks = ("_marks",) if any(cell.marks is not None for cell in cells) else ()
+            ends.append(("", *bounds, *marks))
+        return ends
 
     @property
     def names(self) -> list[str]:
         """The names of all columns for programs."""
-        ends = [("", "_low", "_high") if wide else ("",) for wide in self.bounded]
-        named = zip(self.columns, ends, strict=True)
-        return [column.name + end for column, ends_of in named for end in ends_of]
+        named = zip(self.columns, self.ends, strict=True)
+        return [column.name + end for column, ends in named for end in ends]
 
     def values(self, row: Sequence[Cell]) -> Iterator[tuple[Any, Style]]:
         """Yield the values of a row for programs, each with its style."""
-        for cell, column, wide in zip(row, self.columns, self.bounded, strict=True):
-            bounds = (cell.interval or (None, None)) if wide else ()
-            for value in (cell.value, *bounds):
-                yield value, cell.style or column.style
+        for cell, column, ends in zip(row, self.columns, self.ends, strict=True):
+            low, high = cell.interval or (None, None)
+            values = {"": cell.value, "_low": low, "_high": high, "_marks": cell.marks}
+            for end in ends:
+                yield values[end], cell.style or column.style
 
     def texts(self, layout: Layout) -> list[str]:
         """Return what stands below the table on a page: notes, and the explanation on request."""

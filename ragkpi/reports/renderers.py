@@ -100,8 +100,8 @@ def _rows(table: Table, digits: int | None) -> Iterator[list[str]]:
     yield table.names
     for values in table.plain_rows:
         texts = []
-        for value, column, wide in zip(values, table.columns, table.bounded, strict=True):
-            texts += [_text(value, column.style, digits), "", ""][: 3 if wide else 1]
+        for value, column, ends in zip(values, table.columns, table.ends, strict=True):
+            texts += [_text(value, column.style, digits), *("" for _ in ends[1:])]
         yield texts
     for row in table.rows:
         yield [_text(value, style, digits) for value, style in table.values(row)]
@@ -224,7 +224,7 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
             text = column.text(cell, layout)
             text = re.sub(_NUMBER, _mathematics, text) if column.numeric else _latex(text)
             text = rf"\textbf{{\boldmath {text}}}" if cell.best else text
-            marks = "".join(_MARKS[mark] for mark in cell.marks)
+            marks = "".join(_MARKS[mark] for mark in cell.marks or "")
             texts.append(f"{text}$^{{{marks}}}$" if marks else text)
         rows.append(texts)
     before: list[str] = []

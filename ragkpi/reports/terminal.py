@@ -196,11 +196,11 @@ def _notes(table: Table, layout: Layout, starred: bool) -> list[str]:
 def _texts(table: Table, number: int, layout: Layout) -> list[str]:
     """Return the texts of a column, with room for marks and stars if any cell has them."""
     cells = [row[number] for row in table.rows]
-    marks = max((len(cell.marks) for cell in cells), default=0)
+    marks = max((len(cell.marks or "") for cell in cells), default=0)
     blank = " " * any(cell.best for cell in cells)
     return [
         table.columns[number].text(cell, layout)
-        + cell.marks.ljust(marks)
+        + (cell.marks or "").ljust(marks)
         + (BEST if cell.best else blank)
         for cell in cells
     ]

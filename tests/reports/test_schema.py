@@ -12,7 +12,7 @@ import pytest
 from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport
 from ragkpi.library.ground import Signature
 from ragkpi.measures.measure import Better
-from ragkpi.questions.compare.report import ComparisonReport
+from ragkpi.questions.compare.answer import comparison_report
 from ragkpi.questions.evaluate.record import History, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
@@ -44,7 +44,7 @@ REPORTS = {
     "one run": EvaluationReport([ONE], BOOTSTRAP),
     "two runs": EvaluationReport([ONE, NOTHING], BOOTSTRAP),
     "without intervals": EvaluationReport([EvaluatedRun("plain", ONE.scores)]),
-    "comparison": ComparisonReport(
+    "comparison": comparison_report(
         compare(["a", "b", "c"], [ONE.scores, NOTHING.scores, ONE.scores], Procedure())
     ),
     "history": History([record(replace(ONE, files=SHA), BOOTSTRAP, {"index": "v3"}, MOMENT)]),

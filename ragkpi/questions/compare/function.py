@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, noted
@@ -12,21 +13,22 @@ from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import AnyQrels, Comparing, Labels, Runs, call_of, named_runs, one_of
 from ragkpi.library.call import OnProblem
 from ragkpi.library.comparing import procedure_of, verdicts_on_run
-from ragkpi.library.ground import Signature
+from ragkpi.library.evaluation_report import EvaluationReport, rows_of
 from ragkpi.library.result import Result
 from ragkpi.library.slices import queries_of, slices_of, with_slices
 from ragkpi.library.stored import scored_runs, with_results
-from ragkpi.library.unjudged_doubt import Judging, judging_of
+from ragkpi.library.unjudged_doubt import judging_of
 from ragkpi.measures.measure import Scores
-from ragkpi.questions.compare.evidence import evidence_notes
-from ragkpi.questions.compare.report import (
+from ragkpi.questions.compare.answer import (
     REPORTED,
-    AllPairsReport,
-    ComparisonReport,
-    PaperTable,
-    outcome_objects,
+    ComparedReport,
+    all_pairs_report,
+    comparison_report,
+    paper_table,
 )
-from ragkpi.questions.compare.verdict import doubts_of_best
+from ragkpi.questions.compare.charts import all_pairs_charts, comparison_charts
+from ragkpi.questions.compare.verdict import doubts_of_best, doubts_of_claims, evidence_notes
+from ragkpi.reports.layout import Layout
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.gates import BaselineGate, Verdict, margin_of
@@ -51,6 +53,7 @@ class ComparisonResult(Result):
         The tests, corrections and intervals of the comparison.
     """
 
+    report: ComparedReport
     problems: Sequence[RagkpiError] = ()
     verdicts: Sequence[Verdict] = ()
     names: Mapping[str, str] = field(default_factory=dict)
@@ -64,13 +67,10 @@ class ComparisonResult(Result):
         Each has ``measure``, ``run``, ``query``, ``outcome`` (``"won"`` or ``"lost"``),
         ``baseline_value``, ``value`` and ``difference``. Empty for all pairs.
         """
-        if not isinstance(self.report, ComparisonReport):
-            return []
-        comparison = self.report.compared
         return [
-            {"measure": difference.metric.name, "run": difference.run, **outcome}
-            for difference in comparison.differences
-            for outcome in outcome_objects(comparison, difference, None)
+            {"measure": of["measure"], "run": of["run"], **outcome}
+            for of in self.report.objects(Layout(per_query="shown"))
+            for outcome in of.get("per_query", ())
         ]
 
     @property
@@ -98,7 +98,7 @@ class ComparisonResult(Result):
         compared = paired.compare_each(
             names, [self.scores[name] for name in self.names], self.procedure, places
         )
-        table = PaperTable(names, compared, self.signature)
+        table = paper_table(names, compared, self.signature)
         return Result(table, None, self.notes, self.signature)
 
 
@@ -183,9 +183,22 @@ def compare(
     parts = slices_of(call.labels, queries)
     groups = [every, *([part.of(run) for run in every] for part in parts)]
     judgings = [judging, *(judging and judging.of(part) for part in parts)]
-    whole_report, *of_slices = _compared(pairs, names, groups, procedure, signature, judgings)
-    metrics = whole_report.compared.metrics
-    cautions = tuple(evidence_notes(every, metrics[0], call.clusters))
+    if pairs == "all":
+        each = [compare_all(names, scored, procedure, len(groups)) for scored in groups]
+        metrics, draw = each[0].metrics, partial(all_pairs_charts, each[0])
+        reports = [
+            all_pairs_report(one, signature, doubts_of_best(one, judging))
+            for one, judging in zip(each, judgings, strict=True)
+        ]
+    else:
+        compared = paired.decided_together(
+            [paired.compare(names, scored, procedure) for scored in groups]
+        )
+        metrics, draw = compared[0].metrics, partial(comparison_charts, compared[0])
+        reports = [
+            comparison_report(one, signature, doubts_of_claims(one, judging))
+            for one, judging in zip(compared, judgings, strict=True)
+        ]
     verdicts: list[Verdict] = []
     if gate is not None:
         first, *others = zip(scores, names, every, strict=True)
@@ -195,13 +208,19 @@ def compare(
     missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
     if missed and problems == "raised":
         raise GateFailedError("; ".join(map(str, missed)))
-    whole_report = replace(whole_report, notes=cautions, gates=verdicts)
+    whole, *of_slices = reports
+    runs_with_gates = rows_of(dict(zip(names, every, strict=True)), signature, verdicts)
+    whole = replace(
+        whole,
+        notes=tuple(evidence_notes(every, metrics[0], call.clusters)),
+        runs=EvaluationReport(runs_with_gates),
+    )
     by_slice = dict(zip(parts, of_slices, strict=True))
-    report = with_slices(whole_report, call.labels, queries, lambda part: by_slice[part])
+    report = with_slices(whole, call.labels, queries, lambda part: by_slice[part])
 
     def charts() -> list[Chart]:
         whole_signature = signature or call.signature(metrics, {"qrels": qrels})
-        return noted(whole_report.charts(), [whole_signature.short()])
+        return noted(draw(), [whole_signature.short()])
 
     return ComparisonResult(
         report,
@@ -214,30 +233,6 @@ def compare(
         scores=scores,
         procedure=procedure,
     )
-
-
-def _compared(
-    pairs: Literal["baseline", "all"],
-    names: Sequence[str],
-    groups: Sequence[Sequence[Scores]],
-    procedure: paired.Procedure,
-    signature: Signature | None,
-    judgings: Sequence[Judging | None],
-) -> list[ComparisonReport | AllPairsReport]:
-    """Compare runs over all queries and over slices; their claims are corrected together."""
-    reports: list[ComparisonReport | AllPairsReport] = []
-    if pairs == "all":
-        for scored, judging in zip(groups, judgings, strict=True):
-            of_pairs = compare_all(names, scored, procedure, len(groups))
-            doubts = doubts_of_best(of_pairs, judging)
-            reports.append(AllPairsReport(of_pairs, signature, doubts))
-        return reports
-    compared = [paired.compare(names, scored, procedure) for scored in groups]
-    for comparison, judging in zip(paired.decided_together(compared), judgings, strict=True):
-        decisions = {d.run: d.decision for d in comparison.by_metric[0]}
-        doubts = judging.doubts(names[0], decisions) if judging else {}
-        reports.append(ComparisonReport(comparison, signature, doubts))
-    return reports
 
 
 def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:

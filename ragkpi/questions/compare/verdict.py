@@ -1,24 +1,26 @@
-"""The verdicts of comparisons: one or two sentences that a referee would sign."""
+"""The verdicts of comparisons, in sentences that a referee would sign, and what they rest on."""
 
 from __future__ import annotations
 
 import math
-import re
-import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from ragkpi.interface import spell
 from ragkpi.library.unjudged_doubt import Doubt, Judging
+from ragkpi.measures.measure import Metric, Scores
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
 from ragkpi.statistics.paired import Claim, Comparison, Difference
-from ragkpi.wording import counted, joined, percent, rounded, short_p
+from ragkpi.statistics.significance import Clustering, correlation_within
+from ragkpi.statistics.units import Clusters, numbered_units, rarest_seen, turns_of, units_of
+from ragkpi.wording import counted, joined, listed, percent, rounded, short_p
 
-LINES, COLUMNS = 3, 80  # of a verdict on a terminal
 _MOST_NAMED = 3  # runs besides the baseline that are named one by one
+_MOST_MEASURES = 2  # that have a sentence of their own
 
 Named = tuple[str, Difference]  # what a difference is called in a sentence: a run, or a measure
 Conclusion = Claim | Literal["identical"]
@@ -32,42 +34,28 @@ CLAIM_WORDS: Mapping[Conclusion, tuple[str, str]] = {
 }
 
 
-def lines_of(sentences: Iterable[str]) -> int:
-    """Return how many lines of a terminal sentences take."""
-    return sum(len(textwrap.wrap(text, COLUMNS, break_on_hyphens=False)) for text in sentences)
-
-
 def comparison_sentences(comparison: Comparison, doubts: Mapping[str, Doubt]) -> list[str]:
     """Say which runs are better than the baseline, which it is, and how far to believe it."""
-    first, *others = _sentences(comparison, doubts)
-    base = comparison.names[0]
-    mention = rf"\b({'|'.join({word for _, word in CLAIM_WORDS.values()})}) (?={re.escape(base)})"
-    return [re.sub(mention, r"\1 the baseline ", first, count=1), *others]
-
-
-def _sentences(comparison: Comparison, doubts: Mapping[str, Doubt]) -> list[str]:
     base, *others = comparison.names
-    against = base + _judged(doubts)
+    against = f"the baseline {base}{_judged(doubts)}"
     claims = [of_metric for of_metric in comparison.by_metric if of_metric[0] in comparison.claims]
     if unreachable := comparison.out_of_reach():
         alone = [_of_one(claims[0][0], against)] if len(comparison.claims) == 1 else []
         return [*alone, unreachable]
-    end = _contrary(comparison) + _shares(doubts, base, len(claims))
     if len(comparison.claims) == 1:
-        return [_of_one(claims[0][0], against) + end]
-    if len(others) == 1:
-        groups = [
-            f"{_with_p(some)}, {others[0]} is {' '.join(CLAIM_WORDS[conclusion])} {against}"
-            for conclusion, some in _grouped((d.metric.name, d) for (d,) in claims)
-        ]
-        return [f"By {'; by '.join(groups)}.{end}"]
-    sentences = [_of_runs(of_metric, base, against, _most(doubts)) for of_metric in claims]
-    sentences[-1] += end
-    if len(claims) > 1 and lines_of(sentences) > LINES:
+        sentences = [_of_one(claims[0][0], against)]
+    elif len(others) == 1:
+        groups = _grouped(((d.metric.name, d) for (d,) in claims), against)
+        phrases = [f"{_with_p(some)}, {others[0]} is {words}" for some, words in groups]
+        sentences = [f"By {'; by '.join(phrases)}."]
+    elif len(claims) <= _MOST_MEASURES:
+        sentences = [_of_runs(of_metric, base, against) for of_metric in claims]
+    else:
         numbers = [(d[0].metric.name, Counter(one.decision for one in d)) for d in claims]
         counts = [f"by {name} {n['better']} and {n['worse']}" for name, n in numbers]
         text = f"Better and worse than {against}, of {len(others)} runs: "
-        return [f"{text}{', '.join(counts)}.{end}"]
+        sentences = [f"{text}{', '.join(counts)}."]
+    sentences[-1] += _contrary(comparison) + _shares(doubts, base, len(claims))
     return sentences
 
 
@@ -104,24 +92,22 @@ def _of_one(d: Difference, against: str) -> str:
     return f"{begin} {words} {against}: {change}{interval}, {d.p_in_words}."
 
 
-def _of_runs(differences: Sequence[Difference], base: str, against: str, most: int) -> str:
+def _of_runs(differences: Sequence[Difference], base: str, against: str) -> str:
     """Say what one measure decides of several runs: by name, or counted, with the best."""
     by = f"By {differences[0].metric.name}, "
-    groups = _grouped((d.run, d) for d in differences)
-    if len(differences) <= most:
-        named = [
-            f"{_with_p(some)} {_are(len(some))} {' '.join(CLAIM_WORDS[conclusion])} {against}"
-            for conclusion, some in groups
-        ]
+    groups = _grouped(((d.run, d) for d in differences), against)
+    if len(differences) <= _MOST_NAMED:
+        named = [f"{_with_p(some)} {_are(len(some))} {words}" for some, words in groups]
         return f"{by}{'; '.join(named)}."
-    (conclusion, some), *others = groups
-    runs = f"{len(differences)} runs"
-    number = f"all {runs}" if len(some) == len(differences) else f"{len(some)} of {runs}"
-    begin = f"{number} {_are(len(some))} {' '.join(CLAIM_WORDS[conclusion])} {against}"
-    if not others and conclusion == "undecided":
-        begin = f"none of {runs} is shown to differ from {against}"
-    rest = [f"{len(runs)} {_are(len(runs))} {CLAIM_WORDS[other][0]}" for other, runs in others]
-    return f"{by}{joined([begin, *rest])}; the best value is {_best(differences, base)}."
+    numbers = [f"{len(some)} {_are(len(some))} {words}" for some, words in groups]
+    every = f"{len(differences)} runs"
+    if len(groups) > 1:
+        numbers[0] = numbers[0].replace(" ", f" of {every} ", 1)
+    elif all(_conclusion(d) == "undecided" for d in differences):
+        numbers = [f"none of {every} is shown to differ from {against}"]
+    else:
+        numbers = [f"all {every} are {groups[0][1]}"]
+    return f"{by}{joined(numbers)}; the best value is {_best(differences, base)}."
 
 
 def _best(differences: Sequence[Difference], baseline: str) -> str:
@@ -144,12 +130,16 @@ def _conclusion(d: Difference) -> Conclusion:
     return "identical" if d.decision == "undecided" and not d.reach.differing else d.decision
 
 
-def _grouped(differences: Iterable[Named]) -> list[tuple[Conclusion, list[Named]]]:
-    """Group differences by what is claimed."""
+def _grouped(differences: Iterable[Named], against: str) -> list[tuple[list[Named], str]]:
+    """Group differences by what is claimed, in words; the first words say against what."""
     groups: dict[Conclusion, list[Named]] = {conclusion: [] for conclusion in CLAIM_WORDS}
     for named in differences:
         groups[_conclusion(named[1])].append(named)
-    return [(conclusion, some) for conclusion, some in groups.items() if some]
+    said = [(some, CLAIM_WORDS[conclusion]) for conclusion, some in groups.items() if some]
+    return [
+        (some, words if number else f"{words} {joint} {against}")
+        for number, (some, (words, joint)) in enumerate(said)
+    ]
 
 
 def goodness(d: Difference) -> float:
@@ -168,10 +158,6 @@ def _are(number: int) -> str:
 
 def _judged(doubts: Mapping[str, Doubt]) -> str:
     return " as far as judged" if doubts else ""
-
-
-def _most(doubts: Mapping[str, Doubt]) -> int:
-    return _MOST_NAMED - bool(doubts)  # doubts take a line
 
 
 def _shares(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
@@ -210,27 +196,36 @@ def doubts_of_best(pairs: AllPairs, judging: Judging | None) -> Mapping[str, Dou
     return judging.doubts(best, beaten_by_best(pairs, decisive)) if judging else {}
 
 
+def doubts_of_claims(comparison: Comparison, judging: Judging | None) -> Mapping[str, Doubt]:
+    """Return the runs whose order against the baseline, by the first metric, rests on judging."""
+    claims = {d.run: d.decision for d in comparison.by_metric[0]}
+    return judging.doubts(comparison.names[0], claims) if judging else {}
+
+
 def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt]) -> list[str]:
     """Name the best run, what it is better than, and what it is not shown to differ from."""
-    judged, best = _judged(doubts), pairs.names[pairs.claims[0].order[0]]
-    shares = _shares(doubts, best, len(pairs.claims))
-    sentences = [
-        f"By {one.metric.name}, {best_value(pairs, one)}{judged}; it is "
-        f"{_best_against(pairs, one, _most(doubts))}."
-        if not np.isnan(one.values).all()
-        else f"By {one.metric.name}, {best_value(pairs, one)}."
-        for one in pairs.claims
-    ]
+    judged, claims = _judged(doubts), pairs.claims
     if unreachable := pairs.out_of_reach:
-        return [*(sentences if len(sentences) == 1 else []), unreachable]
-    sentences[-1] += shares
-    if len(pairs.claims) > 1 and lines_of(sentences) > LINES:
-        differ = [int((one.p < pairs.procedure.limit).sum()) // 2 for one in pairs.claims]
-        counts = [f"{n} by {d.metric.name}" for n, d in zip(differ, pairs.claims, strict=True)]
+        alone = [_of_pairs(pairs, claims[0], judged)] if len(claims) == 1 else []
+        return [*alone, unreachable]
+    if len(claims) <= _MOST_MEASURES:
+        sentences = [_of_pairs(pairs, one, judged) for one in claims]
+    else:
+        differ = [int((one.p < pairs.procedure.limit).sum()) // 2 for one in claims]
+        counts = [f"{n} by {d.metric.name}" for n, d in zip(differ, claims, strict=True)]
         text = f"Pairs shown to differ{judged}, of {math.comb(len(pairs.names), 2)}: "
-        text += f"{joined(counts)}; {best_value(pairs, pairs.claims[0])} by "
-        return [f"{text}{pairs.claims[0].metric.name}.{shares}"]
+        best = f"{best_value(pairs, claims[0])} by {claims[0].metric.name}"
+        sentences = [f"{text}{joined(counts)}; {best}."]
+    sentences[-1] += _shares(doubts, pairs.names[claims[0].order[0]], len(claims))
     return sentences
+
+
+def _of_pairs(pairs: AllPairs, matrix: MetricPairs, judged: str) -> str:
+    """Say which run is the best by one measure, and what is claimed of it."""
+    begin = f"By {matrix.metric.name}, {best_value(pairs, matrix)}"
+    if np.isnan(matrix.values).all():
+        return f"{begin}."
+    return f"{begin}{judged}; it is {_best_against(pairs, matrix)}."
 
 
 def best_value(pairs: AllPairs, matrix: MetricPairs) -> str:
@@ -243,12 +238,12 @@ def best_value(pairs: AllPairs, matrix: MetricPairs) -> str:
     return f"{best} has the best value{also}"
 
 
-def _best_against(pairs: AllPairs, matrix: MetricPairs, most: int) -> str:
+def _best_against(pairs: AllPairs, matrix: MetricPairs) -> str:
     """Say what the best run is better than, with p, and what it is not shown to differ from."""
     claims, best = beaten_by_best(pairs, matrix), matrix.order[0]
     phrases = []
     worse = [run for run, claim in claims.items() if claim == "worse"]
-    if len(worse) > most:
+    if len(worse) > _MOST_NAMED:
         phrases.append(f"better than {len(worse)} runs")
     elif worse:
         p = [short_p(float(matrix.p[best, pairs.names.index(run)])) for run in worse]
@@ -257,6 +252,77 @@ def _best_against(pairs: AllPairs, matrix: MetricPairs, most: int) -> str:
     for other in ("undecided", "untested"):
         some = [run for run, claim in claims.items() if claim == other]
         if some:
-            more = [f"{len(some) - most} more"] if len(some) > most else []
-            phrases.append(f"{' '.join(CLAIM_WORDS[other])} {joined(some[:most] + more)}")
+            named, others = some[:_MOST_NAMED], some[_MOST_NAMED:]
+            named += [f"{len(others)} more"] if others else []
+            phrases.append(f"{' '.join(CLAIM_WORDS[other])} {joined(named)}")
     return joined(phrases)
+
+
+_FEW, _SOME = 30, 100  # queries, below which a note or the explanation says what could not show
+_SIGNIFICANT = 0.05
+
+
+def evidence_notes(
+    runs: Sequence[Scores], metric: Metric, clusters: Clusters | None
+) -> Iterator[str]:
+    """Yield what changes how far to believe claims: few queries, and turns taken for queries."""
+    queries = runs[0].queries
+    if 1 < _units(queries, clusters) < _FEW:
+        yield _unseen(queries, clusters)
+    turns = turns_of(queries) if clusters is None else {}
+    alike = correlation_of_differences(runs, metric, turns)
+    if alike.p < _SIGNIFICANT:
+        yield (
+            f"Queries ({listed(queries, 2)}) look like turns, and turns of one conversation differ "
+            f"alike ({metric.name}: correlation {alike.within:.2f}); {spell('cluster')} tells them"
+        )
+
+
+def evidence_in_words(
+    runs: Sequence[Scores], metric: Metric, clusters: Clusters | None
+) -> Iterator[str]:
+    """Yield lines of an explanation: clusters, and what so few queries could not show."""
+    queries = runs[0].queries
+    units = _units(queries, clusters)
+    if units < len(queries):
+        alike = correlation_of_differences(runs, metric, clusters or {})
+        correlation = (
+            f". Differences by {metric.name} have a correlation of {alike.within:.2f} within "
+            f"clusters (p = {short_p(alike.p)}): a design effect of {alike.design_effect:.2f}"
+        )
+        yield (
+            f"clusters: {units:,} of {counted(len(queries), 'query', 'queries')}, "
+            "which are evidence as a whole; the value is that over queries"
+            f"{'' if math.isnan(alike.within) else correlation}"
+        )
+    if _FEW <= units < _SOME:
+        yield _unseen(queries, clusters)
+
+
+def _unseen(queries: Sequence[bytes], clusters: Clusters | None) -> str:
+    units, nouns = _units(queries, clusters), "clusters" if clusters else "queries"
+    rare = f"fewer than 1 in {rarest_seen(units)} {nouns}"
+    return f"A complete failure on {rare} might not show in these {units}."
+
+
+def _units(queries: Sequence[bytes], clusters: Clusters | None) -> int:
+    return int(numbered_units(queries, clusters).max()) + 1
+
+
+def correlation_of_differences(
+    runs: Sequence[Scores], metric: Metric, clusters: Clusters
+) -> Clustering:
+    """Return the correlation within clusters of the run whose differences show it most.
+
+    p is corrected for the number of runs; NaN without a cluster of two queries.
+    """
+    columns = [run[metric.name] for run in runs]
+    with np.errstate(invalid="ignore"):
+        changes = [column.per_query - columns[0].per_query for column in columns[1:]]
+    finite = np.flatnonzero(np.isfinite(changes).all(axis=0))
+    unit = units_of([runs[0].queries[row] for row in finite], clusters)
+    if unit is None:
+        return Clustering(math.nan, math.nan, math.nan)
+    each = [correlation_within(values[finite], unit) for values in changes]
+    most = min(each, key=lambda one: (math.isnan(one.p), one.p))
+    return most._replace(p=min(1.0, most.p * len(each)))

@@ -17,9 +17,10 @@ from ragkpi.charts.text_chart import ticks_of
 from ragkpi.library.call import Evaluations
 from ragkpi.library.unjudged_doubt import Judging
 from ragkpi.measures.measure import Metric, Scores
-from ragkpi.questions.compare.report import AllPairsReport
+from ragkpi.questions.compare.answer import all_pairs_explained
 from ragkpi.questions.compare.verdict import (
     CLAIM_WORDS,
+    all_pairs_sentences,
     beaten_by_best,
     best_value,
     doubts_of_best,
@@ -126,17 +127,17 @@ def decisions(
         return {}
     labels = {run.name: run.label for run in runs}
     pairs = compare_all(list(labels), [only(run.scores, metrics) for run in runs], procedure)
-    doubts = doubts_of_best(pairs, judging)
-    report = AllPairsReport(pairs, doubts=doubts).renamed(labels)
+    doubts = {labels[name]: doubt for name, doubt in doubts_of_best(pairs, judging).items()}
+    labelled = pairs.renamed(labels)
+    verdict, explanation = all_pairs_sentences(labelled, doubts), all_pairs_explained(labelled)
     decided = {}
     for one in pairs.claims:
         claims = beaten_by_best(pairs, one)
         rivals = [labels[name] for name, claim in claims.items() if claim != "worse"]
         best = runs[one.order[0]].label
-        undecided = best_value(report.compared, one) if len(rivals) == len(claims) else ""
+        undecided = best_value(labelled, one) if len(rivals) == len(claims) else ""
         headline = _headline(best, undecided, rivals, ", as far as judged" * bool(doubts))
-        sentences = [headline, *report.verdict]
-        decided[one.metric.name] = Decision(claims, one.p, sentences, report.explanation)
+        decided[one.metric.name] = Decision(claims, one.p, [headline, *verdict], explanation)
     return decided
 
 

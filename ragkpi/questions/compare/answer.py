@@ -1,0 +1,533 @@
+"""The answers of `ragkpi compare`: against a baseline, of all pairs of runs, and for papers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ragkpi.arrays import BoolArray, FloatArray
+from ragkpi.errors import UsageError
+from ragkpi.interface import spell
+from ragkpi.library.evaluation_report import (
+    EvaluationReport,
+    gate_checks,
+    gates_table,
+    rows_of,
+    signed,
+)
+from ragkpi.library.ground import Signature
+from ragkpi.library.unjudged_doubt import Doubt
+from ragkpi.questions.compare.verdict import (
+    all_pairs_sentences,
+    comparison_sentences,
+    evidence_in_words,
+    goodness,
+)
+from ragkpi.reports.layout import (
+    ALL,
+    Answer,
+    Cell,
+    Column,
+    Layout,
+    Report,
+    Table,
+    with_best_marked,
+)
+from ragkpi.statistics.all_pairs import AllPairs
+from ragkpi.statistics.decisions import CHANCE, TESTS, CorrectionName
+from ragkpi.statistics.paired import Claim, Comparison, Difference, Procedure
+from ragkpi.statistics.significance import TIED, corrected
+from ragkpi.version import __version__
+from ragkpi.wording import as_json, counted, decoded, short_p
+
+REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default measures
+
+
+@dataclass(frozen=True)
+class ComparedReport(Report):
+    """Runs, and how they differ: from a baseline, or each from each.
+
+    `tabled` makes the rows and their notes, and `objects` the JSON of each difference or pair.
+    """
+
+    runs: EvaluationReport
+    verdict: Sequence[str]
+    explanation: Sequence[str]
+    findings: Mapping[str, Any]
+    tabled: Callable[[Layout], Table]
+    objects: Callable[[Layout], Iterator[dict[str, Any]]]
+    kind: Literal["difference", "pair"] = "difference"  # of JSON lines
+    notes: Sequence[str] = ()  # what changes how far to believe the verdict
+
+    def own_table(self, layout: Layout) -> Table:
+        table, gates = self.tabled(layout), self.runs.gates
+        table = replace(
+            table,
+            verdict=self.verdict,
+            explanation=self.explanation,
+            notes=[*self.notes, *table.notes],
+            below=gates_table(gates) if gates else None,
+            checks=gate_checks(gates),
+        )
+        return signed(table, self.runs.runs, layout)
+
+    def own_document(self, layout: Layout) -> dict[str, Any]:
+        """Return the runs and their differences or pairs as one JSON object."""
+        name = "comparison" if self.kind == "difference" else "all_pairs"
+        said = {"explanation": self.explanation, "answer": self.verdict}
+        compared = {**self.findings, **said, f"{self.kind}s": list(self.objects(layout))}
+        return {**self.runs.own_document(layout), name: compared}
+
+    def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object per run, then one per difference or pair."""
+        yield from self.runs.own_lines(layout)
+        for one in self.objects(layout):
+            yield {"ragkpi": __version__, "kind": self.kind, **one}
+
+
+def _runs_of(compared: Comparison | AllPairs, signature: Signature | None) -> EvaluationReport:
+    scored = dict(zip(compared.names, compared.runs, strict=True))
+    return EvaluationReport(rows_of(scored, signature))
+
+
+def _procedure_object(procedure: Procedure) -> dict[str, Any]:
+    return {
+        "test": procedure.test,
+        "correction": procedure.correction,
+        "family": procedure.family,
+        "trials": procedure.trials,
+        "level": procedure.bootstrap.level,
+        "seed": procedure.bootstrap.seed,
+    }
+
+
+def _filled(words: str, procedure: Procedure) -> str:
+    """Say how a test draws, and on what."""
+    how = procedure.bootstrap
+    unit = "query" if how.clusters is None else "cluster"
+    return words.format(trials=procedure.trials, seed=how.seed, unit=unit)
+
+
+def _evidence(compared: Comparison | AllPairs) -> Iterator[str]:
+    clusters = compared.procedure.bootstrap.clusters
+    return evidence_in_words(compared.runs, compared.metrics[0], clusters)
+
+
+def probability(p: float) -> Cell:
+    """Return a cell for a p-value, in significant digits if it would otherwise look like 0."""
+    return Cell(p, style="significant" if 0 < p < 0.00005 else "decimal")
+
+
+# --- against a baseline
+
+# The column of corrected p-values, and how they are corrected.
+_CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
+    "holm": ("p_holm", "corrected by Holm for"),
+    "benjamini-hochberg": ("p_bh", "corrected by Benjamini and Hochberg for"),
+    "none": ("", "not corrected for"),
+}
+_TONES: Mapping[Claim, Literal["plain", "good", "bad"]] = {"better": "good", "worse": "bad"}
+_DIFFERENCE = Column("difference", "decimal", signed=True)
+_COLUMNS = [
+    *map(Column, ("measure", "run")),
+    Column("queries", "integer", role="detail"),
+    Column("value", "decimal"),
+    _DIFFERENCE,
+    Column(
+        "wins",
+        "integer",
+        role="detail",
+        legend="queries on which the run is better (ties: equal, losses: worse)",
+    ),
+    Column("ties", "integer", role="detail"),
+    Column("losses", "integer", role="detail"),
+    Column(
+        "d_z",
+        "decimal",
+        signed=True,
+        digits=3,
+        role="detail",
+        legend="difference / standard deviation of the queries' differences",
+    ),
+]
+_QUERY_COLUMNS = [
+    *map(Column, ("measure", "run", "query")),
+    Column("outcome", legend="queries that are equal are not listed"),
+    Column("baseline", "decimal"),
+    Column("value", "decimal"),
+    _DIFFERENCE,
+]
+_BRACKETS = "in brackets: described, p without a correction, which decides nothing"
+
+
+def comparison_report(
+    comparison: Comparison,
+    signature: Signature | None = None,
+    doubts: Mapping[str, Doubt] | None = None,
+) -> ComparedReport:
+    """Put a comparison with a baseline into words, rows and JSON; `doubts` of claims are by run."""
+    return ComparedReport(
+        _runs_of(comparison, signature),
+        comparison_sentences(comparison, doubts or {}),
+        _comparison_explained(comparison),
+        {"baseline": comparison.names[0], **_procedure_object(comparison.procedure)},
+        partial(_comparison_table, comparison),
+        partial(_difference_objects, comparison),
+    )
+
+
+def _comparison_explained(comparison: Comparison) -> list[str]:
+    """Say how the p-values and intervals were computed."""
+    procedure = comparison.procedure
+    test, (column, how) = TESTS[procedure.test], _CORRECTIONS_IN_WORDS[procedure.correction]
+    words = f"p: {test.name}, two-sided: {test.question}. It assumes {test.assumes}"
+    decides = ""
+    if procedure.family == "first" and len(comparison.metrics) > 1:
+        first = comparison.metrics[0].name
+        decides = f" by {first}, which decides; the other measures are described, without claims"
+    outside = f"0 is outside where p < {procedure.limit:.3g}"
+    if test.interval == "differs":
+        outside = "the test has no interval of its own, so p may disagree with it"
+    return [
+        _filled(words, procedure),
+        f"{column or 'p'}: {how} {counted(comparison.tests, 'test')}{decides}",
+        f"[low, high]: Student's {procedure.bootstrap.percent} interval of the "
+        "difference, from the queries' differences (of ratios of means: their jackknife "
+        f"pseudo-values); of rates of 0 and 1 Tango's; {outside}",
+        *_evidence(comparison),
+    ]
+
+
+def _comparison_table(comparison: Comparison, layout: Layout) -> Table:
+    """Lay out a row per measure and run, the baseline first; or the queries won and lost.
+
+    For people the best run comes first among the others.
+    """
+    corrected_p, _ = _CORRECTIONS_IN_WORDS[comparison.procedure.correction]
+    of_tests = [Column("p", "decimal", role="detail" if corrected_p else "core")]
+    if corrected_p:
+        described = len(comparison.claims) < len(comparison.differences)
+        of_tests.append(Column(corrected_p, "decimal", legend=_BRACKETS if described else ""))
+    notes = _interval_notes(comparison, corrected_p)
+    if layout.per_query == "shown":
+        columns, rows = [*_QUERY_COLUMNS, *of_tests], _query_rows(comparison, layout)
+        alone = [m.name for m in comparison.metrics if not m.is_printed("query")]
+        notes += [f"no value per query: {', '.join(alone)}"] if alone else []
+    else:
+        columns, rows = [*_COLUMNS, *of_tests], _rows(comparison, layout)
+    width = len(columns)
+    return Table(columns, [[*row, *[Cell()] * width][:width] for row in rows], notes)
+
+
+def _interval_notes(comparison: Comparison, corrected_p: str) -> list[str]:
+    """Say once where intervals and p are not of one procedure."""
+    test = TESTS[comparison.procedure.test]
+    if test.interval == "differs":
+        return [
+            f"Intervals are Student's or Tango's, and p is of the {test.name}: they may disagree"
+        ]
+    if not corrected_p or comparison.tests < 2:
+        return []
+    return [f"Each interval is for its run alone; {corrected_p} is for {comparison.tests} tests"]
+
+
+def _rows(comparison: Comparison, layout: Layout) -> Iterator[list[Cell]]:
+    """Yield the rows of each measure; the baseline's rows have fewer cells."""
+    for differences in comparison.by_metric:
+        metric, first = differences[0].metric, differences[0]
+        if layout.notes == "below":
+            differences = sorted(differences, key=goodness, reverse=True)
+        value = Cell(first.baseline, style=metric.measure.style)
+        yield [*map(Cell, (metric.name, comparison.names[0], first.queries)), value]
+        for d in differences:
+            difference, *tests = _tested(d, layout)
+            counts = map(Cell, (d.wins, d.ties, d.losses, d.effect_size))
+            value = Cell(d.summary, style=metric.measure.style)
+            names = map(Cell, (metric.name, d.run, d.queries))
+            yield [*names, value, difference, *counts, *tests]
+
+
+def _query_rows(comparison: Comparison, layout: Layout) -> Iterator[list[Cell]]:
+    """Yield the queries that each run won and lost, then the difference over all queries."""
+    for d in comparison.differences:
+        style = d.metric.measure.style
+        heads = [Cell(d.metric.name), Cell(d.run)]
+        for query, outcome, *numbers in query_outcomes(comparison, d):
+            values = (Cell(number, style=style) for number in numbers)
+            yield [*heads, Cell(query), Cell(outcome), *values]
+        heads += [Cell(ALL), Cell(f"won {d.wins}, lost {d.losses}")]
+        values = (Cell(number, style=style) for number in (d.baseline, d.summary))
+        yield [*heads, *values, *_tested(d, layout)]
+
+
+def _tested(d: Difference, layout: Layout) -> list[Cell]:
+    """Return the cells of a difference and its p-values; in brackets where it is described."""
+    tone = _TONES.get(d.decision, "plain")
+    difference = Cell(d.difference, d.interval, style=d.metric.measure.style, tone=tone)
+    corrected_p = probability(d.corrected)
+    if d.decision == "described":
+        in_brackets = f"({short_p(d.p)})" if layout.notes == "below" and d.p == d.p else None
+        corrected_p = Cell(in_brackets, style="text")
+    return [difference, probability(d.p), corrected_p]
+
+
+class Outcome(NamedTuple):
+    """A query that a run won or lost, with the values of baseline and run."""
+
+    query: bytes
+    outcome: Literal["won", "lost"]
+    baseline: float
+    value: float
+    difference: float
+
+
+def query_outcomes(comparison: Comparison, difference: Difference) -> list[Outcome]:
+    """List the queries won, then those lost, the largest differences first.
+
+    Values that agree to nine digits are ties, as in `Difference`, and left out. A metric without
+    values per query has no outcomes.
+    """
+    metric = difference.metric
+    if not metric.is_printed("query"):
+        return []
+    has_value, baseline, value = per_query(comparison, difference)
+    with np.errstate(invalid="ignore"):
+        gain = metric.measure.sign * (value - baseline)
+    apart = has_value & ~np.isclose(baseline, value, rtol=TIED, atol=0)
+    order = np.argsort(-np.abs(gain), kind="stable")
+    queries, low, high = comparison.runs[0].queries, baseline.tolist(), value.tolist()
+    won, lost = (order[(apart & (sign * gain > 0))[order]].tolist() for sign in (1, -1))
+    return [
+        *(Outcome(queries[row], "won", low[row], high[row], high[row] - low[row]) for row in won),
+        *(Outcome(queries[row], "lost", low[row], high[row], high[row] - low[row]) for row in lost),
+    ]
+
+
+def per_query(
+    comparison: Comparison, difference: Difference
+) -> tuple[BoolArray, FloatArray, FloatArray]:
+    """Return which queries have a value in all runs, and the values of baseline and run, (Q,)."""
+    columns = [scores[difference.metric.name] for scores in comparison.runs]
+    has_value = np.all([column.has_value for column in columns], axis=0)
+    run = comparison.names.index(difference.run, 1)
+    return has_value, columns[0].per_query, columns[run].per_query
+
+
+def _difference_objects(comparison: Comparison, layout: Layout) -> Iterator[dict[str, Any]]:
+    for d in comparison.differences:
+        number = partial(as_json, style=d.metric.measure.style, digits=layout.digits)
+        significant = partial(as_json, style="significant", digits=layout.digits)
+        object_: dict[str, Any] = {
+            "measure": d.metric.name,
+            "baseline": comparison.names[0],
+            "run": d.run,
+            "queries": d.queries,
+            "baseline_value": number(d.baseline),
+            "value": number(d.summary),
+            "difference": number(d.difference),
+            "interval": [*map(number, d.interval)],
+            "wins": d.wins,
+            "ties": d.ties,
+            "losses": d.losses,
+            "effect_size": significant(d.effect_size),
+            "p": significant(d.p),
+            "p_corrected": significant(d.corrected),
+            "decision": d.decision,
+        }
+        if layout.per_query == "shown":
+            object_["per_query"] = [
+                {
+                    "query": decoded(one.query),
+                    "outcome": one.outcome,
+                    "baseline_value": number(one.baseline),
+                    "value": number(one.value),
+                    "difference": number(one.difference),
+                }
+                for one in query_outcomes(comparison, d)
+            ]
+        yield object_
+
+
+# --- each with each
+
+_STEP_DOWN = (
+    "p: step-down test of the greatest difference, two-sided: how often is the greatest difference "
+    "of all pairs, in its own standard errors, at least as large when differences change sign at "
+    f"random, on a {{unit}} for all pairs? {CHANCE}; all signs, p = share, where there are no "
+    "more. Pairs already shown to differ are left out. It assumes that without a difference the "
+    "two runs could be swapped on any {unit}"
+)
+
+
+def all_pairs_report(
+    pairs: AllPairs,
+    signature: Signature | None = None,
+    doubts: Mapping[str, Doubt] | None = None,
+) -> ComparedReport:
+    """Put a comparison of all pairs into words, rows with letters, and JSON.
+
+    `doubts` are about what the best run is better than, by run.
+    """
+    letters = {
+        by_metric.metric.name: dict(zip(pairs.names, by_metric.letters or (), strict=True))
+        for by_metric in pairs.claims
+    }
+    test = {"test": "step-down", "correction": "none"}
+    return ComparedReport(
+        _runs_of(pairs, signature),
+        all_pairs_sentences(pairs, doubts or {}),
+        all_pairs_explained(pairs),
+        {**_procedure_object(pairs.procedure), **test, "letters": letters},
+        partial(_all_pairs_table, pairs),
+        partial(_pair_objects, pairs),
+        "pair",
+    )
+
+
+def all_pairs_explained(pairs: AllPairs) -> list[str]:
+    """Say how the p-values and letters were computed."""
+    number, limit = len(pairs.claims), pairs.procedure.limit
+    letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown)"
+    if number < len(pairs.metrics):
+        letters += f"; {pairs.metrics[0].name} decides, and the other measures are described: "
+        letters += "p without a correction over measures, and no letters"
+    runs = len(pairs.names)
+    words = "p needs no correction: there is one pair"
+    if runs > 2:
+        words = f"p holds for all {math.comb(runs, 2)} pairs together and needs no correction; "
+        words += f"against a baseline there are {runs - 1}"
+    if pairs.factor > 1:
+        words += f"; times {pairs.factor}, for as many measures and slices"
+    return [_filled(_STEP_DOWN, pairs.procedure), words, letters, *_evidence(pairs)]
+
+
+def _all_pairs_table(pairs: AllPairs, layout: Layout) -> Table:
+    """Lay out a row per measure and run, the best first, and a column per run with p."""
+    columns = [
+        *map(Column, ("measure", "run")),
+        Column("queries", "integer", role="detail"),
+        Column("value", "decimal"),
+        Column("letters"),
+        *(Column(f"p({name})", "decimal", role="detail") for name in pairs.names),
+    ]
+    rows = [
+        [
+            *map(Cell, (by_metric.metric.name, pairs.names[run], by_metric.queries)),
+            Cell(float(by_metric.values[run]), style=by_metric.metric.measure.style),
+            Cell(by_metric.letters and by_metric.letters[run]),
+            *(
+                Cell() if other == run else probability(float(by_metric.p[run, other]))
+                for other in range(len(pairs.names))
+            ),
+        ]
+        for by_metric in pairs.by_metric
+        for run in by_metric.order
+    ]
+    return Table(columns, rows)
+
+
+def _pair_objects(pairs: AllPairs, layout: Layout) -> Iterator[dict[str, Any]]:
+    for by_metric in pairs.by_metric:
+        style = by_metric.metric.measure.style
+        for first, second in itertools.combinations(by_metric.order, 2):
+            difference = float(by_metric.values[first] - by_metric.values[second])
+            yield {
+                "measure": by_metric.metric.name,
+                "run": pairs.names[first],
+                "other": pairs.names[second],
+                "queries": by_metric.queries,
+                "difference": as_json(difference, style, layout.digits),
+                "p": as_json(float(by_metric.p[first, second]), "significant", layout.digits),
+            }
+
+
+# --- for papers
+
+MARKS = "†‡§¶‖#"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTable(Answer):
+    """Runs and measures, with marks where a run differs from another; the marks are the answer."""
+
+    runs: EvaluationReport
+
+    def own_table(self, layout: Layout) -> Table:
+        return signed(self, self.runs.runs, layout)
+
+    def own_document(self, layout: Layout) -> dict[str, Any]:
+        """Raise an error: tables for papers have no JSON."""
+        raise UsageError(
+            "--paper has no JSON: it is for readers; expected another --format, or JSON without "
+            "--paper, which has all that it shows"
+        )
+
+
+def paper_table(
+    names: Sequence[str], comparisons: Sequence[Comparison], signature: Signature | None = None
+) -> PaperTable:
+    """Lay out a row per run, in this order, and a column per measure, with a mark per baseline.
+
+    The p-values of all pairs and measures, each once, are corrected together: all are claims.
+    """
+    if len(comparisons) > len(MARKS):
+        raise UsageError(
+            f"{spell('against')}: {len(comparisons)} runs; there are marks for {len(MARKS)}"
+        )
+    first, procedure = comparisons[0], comparisons[0].procedure
+    p = {
+        (d.metric.name, frozenset((d.run, comparison.names[0]))): d.p
+        for comparison in comparisons
+        for d in comparison.differences
+    }
+    each = corrected(np.array([*p.values()]), procedure.correction).tolist()
+    differing = {key for key, one in zip(p, each, strict=True) if one < procedure.limit}
+    values = {(d.run, d.metric.name): d.summary for d in first.differences}
+    values |= {(first.names[0], d.metric.name): d.baseline for d in first.differences}
+    marked = {mark: one.names[0] for mark, one in zip(MARKS, comparisons, strict=False)}
+    columns = [
+        Column("run"),
+        *(Column(m.name, m.measure.style, m.measure.better) for m in first.metrics),
+    ]
+    rows = [
+        [
+            Cell(name),
+            *(
+                Cell(
+                    values[name, m.name],
+                    marks="".join(
+                        mark
+                        for mark, baseline in marked.items()
+                        if (m.name, frozenset((name, baseline))) in differing
+                    ),
+                )
+                for m in first.metrics
+            ),
+        ]
+        for name in names
+    ]
+    test = TESTS[procedure.test].name
+    if TESTS[procedure.test].is_drawn:
+        test += f", {procedure.trials:,} trials"
+    _, how = _CORRECTIONS_IN_WORDS[procedure.correction]
+    meanings = ", ".join(f"{mark} differs from {name}" for mark, name in marked.items())
+    queries = sorted({difference.queries for difference in first.differences})
+    over = " to ".join(f"{number:,}" for number in dict.fromkeys((queries[0], queries[-1])))
+    tests = counted(sum(one == one for one in each), "test")
+    caption = (
+        f"{counted(len(names), 'run')} over {over} queries; the best value of each measure stands "
+        f"out. {meanings} at p < {procedure.limit:.3g} ({test}, {how} {tests})."
+    )
+    return PaperTable(
+        columns,
+        with_best_marked(columns, rows),
+        caption=caption,
+        question="compare",
+        runs=_runs_of(first, signature),
+    )
