@@ -1,22 +1,17 @@
-"""Tables of parquet and Arrow, read by a child process.
+"""Tables of parquet and Arrow, read by pyarrow a few rows at a time.
 
-A flipped bit in a file can crash pyarrow and its process. So pyarrow runs in a child
-(`arrow_child`), which sends plain ids and numbers to this process a few rows at a time. Runs are
-read in pieces, because a table of a few bytes may expand to very many rows.
+A table of a few bytes may expand to very many rows, so memory holds some of them only. pyarrow
+verifies checksums where there are any, and `InputError` says what it finds damaged.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from itertools import chain
-from typing import Any, BinaryIO, Literal
+from importlib import import_module
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
@@ -38,238 +33,256 @@ from ragkpi.files.trec import (
     run_id_of,
 )
 
-# A level may be true or false, a number not; others are NaN where there is none.
-ColumnUse = Literal["ids", "number", "level", "other"]
-
-_PIECE = 1 << 20
+# Rows decoded at a time: an id that takes few bytes in the file may be long.
+_DECODED_AT_ONCE = 1 << 11
 _ROWS_AT_ONCE = 1 << 16
+_BYTES_AT_ONCE = 1 << 24
 _RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
-_PATIENCE = 5  # seconds until a child that has closed its pipe must have ended
-_KILLING = (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM))  # sent from outside
 _COST = 200  # bytes of memory that the smallest row or element takes
-# The child imports from this process's path, not from the current folder.
-# pyarrow works without numpy, and importing numpy takes longer than importing all of pyarrow.
-_PROGRAM = (
-    "import sys; sys.path[:] = sys.argv[1:]; sys.modules['numpy'] = None; "
-    "from ragkpi.files.arrow_child import serve; serve()"
-)
+# A message of zero length ends a stream; before Arrow 0.15 it had no continuation mark.
+_ENDS_OF_STREAM = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")
+_LONGEST_REASON = 100
 
 
 class ArrowTable:
-    """A table, or a folder of parquet parts, that a child process reads until it is closed.
+    """A table, or a folder of parquet parts.
 
-    Every method raises `InputError` if the table is damaged or pyarrow crashes, and
-    `UsageError` if pyarrow is not installed.
+    Every method raises `InputError` if the table is damaged, and `UsageError` if pyarrow is not
+    installed.
     """
 
     line: int | None = None
 
     def __init__(self, source: Source) -> None:
         self._source, self.file = source, source.name
-        self._read = 0  # rows
-        self._child = _start(source)
-        try:
-            # The columns of the first part, and whether any holds lists or objects.
-            self.names, self.nested = self._open_part(source)
-        except BaseException:
-            self.close()
-            raise
-
-    def columns(
-        self, columns: Sequence[tuple[str, ColumnUse]], at_once: int
-    ) -> Iterator[tuple[IntArray, dict[tuple[str, ColumnUse], Any]]]:
-        """Yield the next rows, from 1, and their columns; `at_once` rows if they are short.
-
-        A column is `Tokens` if its use is ``"ids"``, else an array of numbers.
-
-        Raises `InputError`, with the row, for a null or a NaN.
-        """
-        for sizes in self._batches({"columns": columns, "at_once": at_once}):
-            buffers = iter(sizes)
-            batch: dict[tuple[str, ColumnUse], Any] = {}
-            for name, use in columns:
-                if use == "ids":
-                    batch[name, use] = self._ids(next(buffers), next(buffers))
-                else:
-                    batch[name, use] = self._numbers(next(buffers), name, use)
-            before, self._read = self._read, self._read + len(batch[columns[0]])
-            yield np.arange(before, self._read) + 1, batch
+        self._first = _opened(source)
+        types = _pyarrow().types
+        kinds = types.is_list, types.is_large_list, types.is_struct
+        schema = self._first.schema
+        self.names: list[str] = schema.names
+        self.nested = [one.name for one in schema if any(of(one.type) for of in kinds)]
 
     def rows(self, names: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield rows as JSON objects of all or some columns; a part may lack some."""
-        order = {"rows": self.names if names is None else names, "at_once": _RECORDS_AT_ONCE}
-        batches = (json.loads(self._buffer(size).tobytes()) for (size,) in self._batches(order))
-        return enumerate(chain.from_iterable(batches), start=1)
+        names = self.names if names is None else names
+        for piece in self._pieces(names, _RECORDS_AT_ONCE):
+            yield from zip(piece.line.tolist(), piece.records(names), strict=True)
 
     def run(self, layout: RunLayout) -> Iterator[RunColumns]:
-        uses: dict[ColumnUse, Sequence[str | None]] = {
-            "ids": (layout.query, layout.document, layout.run_id),
-            "number": (layout.number,),
-            "other": tuple(layout.others.values()),
-        }
-        columns = [(name, use) for use, names in uses.items() for name in names if name is not None]
-        for line, batch in self.columns(columns, _ROWS_AT_ONCE):
-            run_id = run_id_of(self.file)
+        optional = (layout.number, layout.run_id)
+        names = [layout.query, layout.document, *layout.others.values()]
+        names += [name for name in optional if name is not None]
+        for piece in self._pieces(names, _ROWS_AT_ONCE):
+            line, run_id = piece.line, run_id_of(self.file)
             if layout.run_id is not None:
-                run_id = batch[layout.run_id, "ids"][len(line) - 1]
-            ids = batch[layout.query, "ids"], batch[layout.document, "ids"]
-            number = batch[layout.number, "number"] if layout.number is not None else None
-            others = {map_: batch[name, "other"] for map_, name in layout.others.items()}
+                run_id = piece.ids(layout.run_id)[len(line) - 1]
+            ids = piece.ids(layout.query), piece.ids(layout.document)
+            number = None if layout.number is None else piece.numbers(layout.number)
+            others = {map_: piece.numbers_or_nan(name) for map_, name in layout.others.items()}
             yield run_columns(self.file, *ids, number, line, run_id, layout.origin, others)
 
     def qrels(self, ids: Sequence[str], level: str | None) -> QrelsColumns:
-        uses: list[tuple[str, ColumnUse]] = [*((name, "ids") for name in ids)]
-        uses += [] if level is None else [(level, "level")]
+        names = [*ids] if level is None else [*ids, level]
         none = Tokens.from_strings([])
-        batches: list[Sequence[Any]] = [(none, none, np.zeros(0))]
-        for line, batch in self.columns(uses, _ROWS_AT_ONCE):
-            batches.append([*(batch[use] for use in uses), np.ones(len(line))][:3])
-            if int(line[-1]) * _COST > MOST_HELD:
+        queries, documents, numbers = [none], [none], [np.zeros(0)]
+        for piece in self._pieces(names, _ROWS_AT_ONCE):
+            queries.append(piece.ids(ids[0]))
+            documents.append(piece.ids(ids[1]))
+            numbers.append(
+                np.ones(len(piece.line)) if level is None else piece.numbers(level, truth="is 1")
+            )
+            if int(piece.line[-1]) * _COST > MOST_HELD:
                 raise _bomb(self._source)
-        queries, documents, numbers = zip(*batches, strict=True)
         number = np.concatenate(numbers)
         if not (np.abs(number) <= 2.0**53).all():
             raise broken(self._source, f"column {level} (numbers beyond 2^53)")
-        line = np.arange(1, len(number) + 1)
         levels, gain = levels_of(number)
-        columns = Tokens.joined(queries), Tokens.joined(documents), levels, line
-        return plain_qrels(self.file, *columns, gain)
+        columns = Tokens.joined(queries), Tokens.joined(documents), levels
+        return plain_qrels(self.file, *columns, np.arange(1, len(number) + 1), gain)
 
-    def close(self) -> None:
-        self._child.kill()
-        for pipe in (self._child.stdin, self._child.stdout):
-            with suppress(OSError):  # the child did not read all of it
-                pipe.close()
-        self._child.wait()
-
-    def __enter__(self) -> ArrowTable:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _batches(self, order: dict[str, Any]) -> Iterator[list[int]]:
-        """Yield the buffer sizes of every batch in all parts."""
-        self._send(order)
+    def _pieces(self, names: Sequence[str], most: int) -> Iterator[_Piece]:
+        """Yield the rows of all parts: `most` at a time, or fewer if they are large."""
+        above = 0
         for path in [None, *self._source.parts[1:]]:
-            if path is not None:
-                with Source(path) as part:
-                    self._open_part(part)
-            while "end" not in (message := self._answer()):
-                yield message["sizes"]
+            with nullcontext(self._source) if path is None else Source(path) as source:
+                part = self._first if path is None else _opened(source)
+                for table in _gathered(source, part.batches(names), most):
+                    yield _Piece(self._source, table, above)
+                    above += len(table)
 
-    def _open_part(self, part: Source) -> tuple[list[str], list[str]]:
-        """Send the bytes of a part; return the names of its columns, and of nested ones."""
-        self._part, self._format = part, "parquet" if part.peek(4) == b"PAR1" else "Arrow"
-        piece, total = memoryview(bytearray(_PIECE)), 0
-        while count := part.fill(piece):
-            total += count
-            if part.size is None and total > MOST_HELD:
-                raise too_large(part.name, "expected a format of lines")
-            self._send({}, piece[:count])
-        self._send({"most": MOST_HELD // _COST})
-        answer = self._answer()
-        return answer["names"], answer["nested"]
 
-    def _send(self, message: dict[str, Any], *buffers: memoryview) -> None:
-        header = json.dumps({**message, "sizes": [buffer.nbytes for buffer in buffers]})
-        with suppress(OSError):  # the child has ended, and its answer says why
-            for octets in (header.encode("ascii") + b"\n", *buffers):
-                self._child.stdin.write(octets)
-            if not buffers:
-                self._child.stdin.flush()
+class _Piece(NamedTuple):
+    """Some rows of a table, and how many are above them."""
 
-    def _answer(self) -> dict[str, Any]:
-        try:
-            message: dict[str, Any] = json.loads(self._child.stdout.readline())
-        except ValueError:
-            raise self._ended() from None
-        error = message.get("error")
-        if error is None:
-            return message
-        if error == "memory":
-            raise MemoryError
-        if error == "package":
-            raise no_pyarrow(message["reason"])
-        if error == "bomb":
-            raise _bomb(self._part)
-        if error == "null":
-            fault, expected = f"{message['name']} is null", "expected a value in every row"
-            raise InputError(self._source.name, message["row"], fault, expected)
-        if error == "column":
-            raise broken(self._source, f"column {message['reason']}")
-        raise broken(self._part, f"no table ({message['reason']})")
+    source: Source
+    table: Any
+    above: int
 
-    def _buffer(self, size: int) -> Any:
-        """Read a buffer of the child, (size,) uint8."""
-        buffer = np.zeros(size, dtype=np.uint8)
-        rest = buffer.data
-        while len(rest):
-            count = self._child.stdout.readinto(rest)
-            if not count:
-                raise self._ended()
-            rest = rest[count:]
-        return buffer
+    @property
+    def line(self) -> IntArray:
+        return np.arange(self.above, self.above + len(self.table)) + 1
 
-    def _ids(self, bounds_size: int, text_size: int) -> Tokens:
-        bounds: IntArray = self._buffer(bounds_size).view(np.int64)
-        text = self._buffer(text_size)
-        bounds -= bounds[0]
-        return Tokens(text, bounds[:-1], bounds[1:])
+    def ids(self, name: str) -> Tokens:
+        types, column = _pyarrow().types, self._column(name)
+        with _refused(self.source, f"column {name}"):
+            if types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
+            if types.is_floating(column.type):
+                raise ValueError("ids that are decimal numbers")
+            if not (types.is_binary(column.type) or types.is_large_binary(column.type)):
+                column = column.cast("large_string")
+            return tokens_of(column)
 
-    def _numbers(self, size: int, name: str, use: ColumnUse) -> FloatArray:
-        numbers: FloatArray = self._buffer(size).view(np.float64)
+    def numbers(self, name: str, truth: Literal["refused", "is 1"] = "refused") -> FloatArray:
+        """Return a column of numbers, none of them NaN."""
+        column = self._column(name)
+        if truth == "refused" and _pyarrow().types.is_boolean(column.type):
+            raise broken(self.source, f"column {name} is true or false")
+        with _refused(self.source, f"column {name}"):
+            numbers = _doubles(column)
         wrong = np.flatnonzero(np.isnan(numbers))
-        if len(wrong) and use != "other":
-            row = self._read + int(wrong[0]) + 1
-            raise InputError(self._source.name, row, f"{name} 'nan'", decimal_advice(b"nan"))
+        if len(wrong):
+            row = self.above + int(wrong[0]) + 1
+            raise InputError(self.source.name, row, f"{name} 'nan'", decimal_advice(b"nan"))
         return numbers
 
-    def _ended(self) -> InputError:
-        """Return the error for a child that ended before it answered."""
-        try:
-            status = self._child.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            status = 0  # the child runs, but its answer is malformed
-        reader = f"the {self._format} reader"
-        if -status in _KILLING:
-            fault = f"{reader} was killed (signal {-status}), perhaps short of memory"
-            return InputError(self._part.name, None, fault, "expected a smaller table")
-        if 0 <= status <= 2:  # Python itself ends so
-            fault = f"{reader}, a process of {sys.executable}, ended with status {status}"
-            return InputError(self._part.name, None, fault, "expected a Python that has ragkpi")
-        how = f"signal {-status}" if status < 0 else f"status {status}"
-        return broken(self._part, f"{reader} crashed ({how}), so that the file is damaged")
+    def numbers_or_nan(self, name: str) -> FloatArray:
+        """Return a column of numbers with NaN for null; of anything else, NaN alone."""
+        arrow = _pyarrow()
+        with suppress(arrow.ArrowException, NotImplementedError, KeyError):
+            if not arrow.types.is_boolean(self.table.schema.field(name).type):
+                return _doubles(self.table[name])
+        return np.full(len(self.table), np.nan)
+
+    def records(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return rows as parsed JSON; values that JSON lacks become text."""
+        types = _pyarrow().types
+        with _refused(self.source):
+            table = self.table.select([name for name in names if name in self.table.column_names])
+            for place, field in enumerate(table.schema):
+                if types.is_temporal(field.type):
+                    table = table.set_column(place, field.name, table[place].cast("string"))
+            records: list[dict[str, Any]]
+            records = json.loads(json.dumps(table.to_pylist(), default=_text))
+            return records
+
+    def _column(self, name: str) -> Any:
+        """Return a column without nulls."""
+        if self.table.column_names.count(name) > 1:
+            raise broken(self.source, f"column {name} twice")
+        row = 0  # in a part that lacks the column
+        if name in self.table.column_names:
+            column = self.table[name]
+            if not column.null_count:
+                return column
+            row = next(row for row, value in enumerate(column) if not value.is_valid)
+        fault, expected = f"{name} is null", "expected a value in every row"
+        raise InputError(self.source.name, self.above + row + 1, fault, expected)
 
 
-def _start(source: Source) -> Any:
-    """Start a child in its own session, so that signals from a terminal reach this process only."""
-    if not sys.executable or getattr(sys, "frozen", False):
-        fault = (
-            "parquet and Arrow are read by another Python, and this program does not say where one "
-            f"is (sys.executable is {sys.executable!r})"
-        )
-        expected = "expected ragkpi called by a Python, or a format of text"
-        raise InputError(source.name, None, fault, expected)
+def _doubles(column: Any) -> FloatArray:
+    """Return numbers, NaN for null; not by pyarrow's `to_numpy`, which imports pandas."""
+    array = column.cast("float64").combine_chunks()
+    if array.null_count:
+        return np.array(array.to_pylist(), np.float64)
+    return np.frombuffer(array.buffers()[1], np.float64)[array.offset :][: len(array)]
+
+
+def tokens_of(texts: Any) -> Tokens:
+    """Return an array or a chunked array of texts or bytes, without nulls, as a column."""
+    array = texts.cast("large_binary")
+    if hasattr(array, "combine_chunks"):
+        array = array.combine_chunks()
+    if not len(array):
+        return Tokens.from_strings([])
+    _, offsets, data = array.buffers()
+    bounds: IntArray = np.frombuffer(offsets, dtype=np.int64)[array.offset :][: len(array) + 1]
+    text = np.frombuffer(data or b"", dtype=np.uint8)[bounds[0] : bounds[-1]]
+    places = bounds - bounds[0]
+    return Tokens(text, places[:-1], places[1:])
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+
+
+class _Opened(NamedTuple):
+    """A table: its schema, and the batches of some columns or more."""
+
+    schema: Any
+    batches: Callable[[Sequence[str]], Iterator[Any]]
+
+
+def _opened(source: Source) -> _Opened:
+    arrow = _pyarrow()
+    magic = source.peek(len(b"ARROW1"))
+    file = arrow.PythonFile(source.seekable("expected a format of lines"), "r")
+    with _refused(source):
+        if magic.startswith(b"PAR1"):
+            table = arrow.parquet.ParquetFile(
+                file, pre_buffer=False, page_checksum_verification=True
+            )
+            _refuse_bomb(source, table.metadata)
+            batches = partial(table.iter_batches, _DECODED_AT_ONCE, None)
+            return _Opened(table.schema_arrow, batches)
+        if magic == b"ARROW1":
+            table = arrow.ipc.open_file(file)
+            numbers = range(table.num_record_batches)
+            return _Opened(table.schema, lambda _: map(table.get_batch, numbers))
+        stream = arrow.ipc.open_stream(file)
+        return _Opened(stream.schema, lambda _: _of_stream(source, file, stream))
+
+
+def _refuse_bomb(source: Source, metadata: Any) -> None:
+    """Refuse a table of lists that memory cannot hold; a single row may have all elements."""
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        counts = [group.column(column).num_values for column in range(group.num_columns)]
+        if max(counts, default=0) > max(group.num_rows, MOST_HELD // _COST):
+            raise _bomb(source)
+
+
+def _of_stream(source: Source, file: Any, stream: Any) -> Iterator[Any]:
+    """Yield the batches of a stream; pyarrow stops silently where the writer was killed."""
+    place = file.tell()
+    for batch in stream:
+        place = file.tell()
+        yield batch
+    file.seek(place)
+    if file.read(len(_ENDS_OF_STREAM[0]) + 1) not in _ENDS_OF_STREAM:
+        raise broken(source, "no table (a stream without its end marker, or with more behind it)")
+
+
+def _gathered(source: Source, batches: Iterator[Any], most: int) -> Iterator[Any]:
+    """Join batches to tables of at least `most` rows, or of fewer if these are large."""
+    arrow = _pyarrow()
+    held: list[Any] = []
+    count = size = 0
+    with _refused(source):
+        for batch in batches:
+            table = arrow.Table.from_batches([batch])
+            table.validate(full=True)
+            held.append(table)
+            count, size = count + len(table), size + table.nbytes
+            if count >= most or size >= _BYTES_AT_ONCE:
+                yield arrow.concat_tables(held).combine_chunks()
+                held, count, size = [], 0, 0
+        if count:
+            yield arrow.concat_tables(held).combine_chunks()
+
+
+@contextmanager
+def _refused(source: Source, what: str = "no table") -> Iterator[None]:
+    """Turn what pyarrow raises for a table, or for what is named, into `InputError`."""
+    arrow = _pyarrow()
     try:
-        return subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, *(path for path in sys.path if isinstance(path, str))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as problem:
-        fault = f"its reader, {sys.executable}, cannot be started ({problem.strerror or problem})"
-        raise InputError(source.name, None, fault, "expected a Python, and room for it") from None
-
-
-def no_pyarrow(reason: object) -> UsageError:
-    """Return the error for a missing pyarrow."""
-    return UsageError(
-        f"parquet and Arrow files need a package ({reason}); "
-        "expected it installed, e.g. pip install 'ragkpi[arrow]'"
-    )
+        yield
+    except MemoryError:
+        raise
+    except (arrow.ArrowException, LookupError, NotImplementedError, OSError, ValueError) as problem:
+        source.refuse_changed()
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0][:_LONGEST_REASON]
+        raise broken(source, f"{what} ({reason})") from None
 
 
 def _bomb(source: Source) -> InputError:
@@ -283,22 +296,24 @@ def broken(source: Source, fault: str) -> InputError:
 
 def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
     """Read a run in blocks; its `line` numbers are rows from 1."""
-    with ArrowTable(source) as table:
-        yield from tables.stream_run(table, shape)
+    return tables.stream_run(ArrowTable(source), shape)
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; their `line` numbers are rows from 1."""
-    with ArrowTable(source) as table:
-        return tables.read_qrels(table, shape)
+    return tables.read_qrels(ArrowTable(source), shape)
 
 
-def _pyarrow(name: str) -> Any:
-    """Import a module of pyarrow; without pyarrow, `UsageError` with how to install it."""
+def _pyarrow() -> Any:
+    """Import pyarrow; `UsageError`, with how to install it, where it is missing."""
     try:
-        return importlib.import_module(name)
+        arrow, *_ = map(import_module, ("pyarrow", "pyarrow.ipc", "pyarrow.parquet"))
     except ImportError as problem:
-        raise no_pyarrow(problem) from None
+        raise UsageError(
+            f"parquet and Arrow files need a package ({problem}); "
+            "expected it installed, e.g. pip install 'ragkpi[arrow]'"
+        ) from None
+    return arrow
 
 
 def _write(
@@ -308,15 +323,15 @@ def _write(
     kind: str,
 ) -> None:
     """Write batches of columns, in which ids are texts, or bytes if one of them is not UTF-8."""
-    arrow = _pyarrow("pyarrow")
+    arrow = _pyarrow()
     begin = file.tell()
     for ids in ("large_string", "large_binary"):
         types = {name: getattr(arrow, of or ids)() for name, of in columns.items()}
         schema = arrow.schema(types.items())
         if kind == "parquet":
-            writer = _pyarrow("pyarrow.parquet").ParquetWriter(file, schema, compression="zstd")
+            writer = arrow.parquet.ParquetWriter(file, schema, compression="zstd")
         else:
-            writer = _pyarrow("pyarrow.ipc").new_file(file, schema)
+            writer = arrow.ipc.new_file(file, schema)
         try:
             with writer:
                 for batch in batches():

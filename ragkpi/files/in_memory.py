@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
+from ragkpi.files import arrow
 from ragkpi.files import column_names as fields
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
@@ -114,16 +115,7 @@ def tokens(column: Any) -> Tokens:
     array = _arrow(column)
     if array is None or array.null_count or str(array.type) not in _TEXTS:
         return tokens_of(_list(column))
-    array = array.cast("large_binary")
-    if hasattr(array, "combine_chunks"):
-        array = array.combine_chunks()
-    if not len(array):
-        return Tokens.from_strings([])
-    _, offsets, data = array.buffers()
-    bounds: IntArray = np.frombuffer(offsets, dtype=np.int64)[array.offset :][: len(array) + 1]
-    text = np.frombuffer(data or b"", dtype=np.uint8)[bounds[0] : bounds[-1]]
-    places = bounds - bounds[0]
-    return Tokens(text, places[:-1], places[1:])
+    return arrow.tokens_of(array)
 
 
 def _arrow(column: Any) -> Any | None:

@@ -387,6 +387,17 @@ class Source:
                 raise too_large(self.name, expected)
         return octets.removeprefix(BYTE_ORDER_MARK)
 
+    def seekable(self, expected: str) -> BinaryIO:
+        """Return all bytes as a file with places: an uncompressed file itself, others in memory.
+
+        Errors as in `whole`.
+        """
+        if self.size is None:
+            return io.BytesIO(self.whole(expected))
+        self.place = self.size
+        self._file.seek(0)
+        return self._file
+
     def _keep(self, text: memoryview) -> None:
         """Copy bytes for a second pass, up to the largest copy allowed."""
         spool = cast(BinaryIO, self._spool)

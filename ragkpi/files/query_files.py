@@ -375,9 +375,9 @@ def read_records(
     """
     layout = recognise_layout(source.peek(HEAD_LENGTH))
     if layout in ("parquet", "arrow"):
-        with ArrowTable(source) as table:
-            names = [name for name in table.names if not columns or plain_name(name) in columns]
-            yield from table.rows(names)
+        table = ArrowTable(source)
+        names = [name for name in table.names if not columns or plain_name(name) in columns]
+        yield from table.rows(names)
     elif layout in ("json", "jsonl"):
         for number, value in read_objects(source):
             if not isinstance(value, dict):
