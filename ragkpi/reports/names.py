@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product, takewhile
 
 # These suffixes tell how a file is stored, and nothing about the run.
 _ENDINGS = {
@@ -48,64 +49,38 @@ def _stem(path: str) -> str:
 
 _WORDS = re.compile(r"([/\\\-_.:#+,;\s]+)")  # what separates the words of a name
 _CUT = "…"
-_LONG = 3  # a word with more characters says something alone
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
     """Shorten distinct names to at most a width, so that they stay distinct.
 
-    Names that fit are kept whole. Of the others, the first word that some of them lack is kept; as
-    long as some look alike, each keeps the rarest further word among these; then come long words,
-    and words that follow kept ones, if they fit. If that is not enough, the middle is cut, and
-    names that have become equal get numbers.
+    Names that fit are kept whole. Of the others, words are left out with which all of them begin or
+    end; if that is not enough, the middle is cut, and names that have become equal get numbers.
 
-    >>> short_names(["bge-large.k9.cohere-3", "bge-large.k9.monot5", "e5-base.k9.cohere-3"], 18)
-    ['bge-large…cohere-3', 'bge-large…monot5', 'e5-base…cohere-3']
+    >>> short_names(["trec-bge-large.k9", "trec-bm25-rerank.k9", "trec-e5-v2-base.k9"], 14)
+    ['…bge-large…', '…bm25-rerank…', '…e5-v2-base…']
     >>> short_names(["an-extraordinary-name"], 12)
     ['an-ext…-name']
     """
-    long = [number for number, name in enumerate(names) if len(name) > width]
-    parts = {number: _WORDS.split(names[number]) for number in long}
-    count = Counter(word for of_name in parts.values() for word in set(of_name[::2]))
-    telling = {  # places of words that some of the long names lack
-        number: [
-            place for place in range(0, len(of), 2) if of[place] and count[of[place]] < len(long)
-        ]
-        for number, of in parts.items()
-    }
-    kept = {number: {places[0]} for number, places in telling.items() if places}
-    short = list(names)
-    for number, places in kept.items():
-        short[number] = _spelled(parts[number], places)
-    while True:
-        equal = Counter(short)
-        alike = [n for n in kept if equal[short[n]] > 1 and len(kept[n]) < len(telling[n])]
-        if not alike:
-            break
-        shared = Counter((short[n], word) for n in alike for word in set(parts[n][::2]))
-        for number in alike:
-            group, of = short[number], parts[number]
-            left = (place for place in telling[number] if place not in kept[number])
-            kept[number].add(min(left, key=lambda place: shared[group, of[place]]))
-            short[number] = _spelled(of, kept[number])
-    for number, places in kept.items():
-        for place in telling[number]:
-            longer = _spelled(parts[number], {*places, place})
-            is_next = place - 2 in places or len(parts[number][place]) > _LONG
-            if is_next and len(longer) <= width:
-                places.add(place)
-                short[number] = longer
-    return _told_apart([_cut(text, width) for text in short], width)
+    parts = {name: _WORDS.split(name) for name in names if len(name) > width}
+    short: list[str] = []
+    if len(parts) > 1:
+        fewest = min(map(len, parts.values())) - 1  # one word is left of each
+        begin = min(_alike(parts.values()), fewest)
+        end = min(_alike(of[::-1] for of in parts.values()), fewest - begin)
+        ends = product(range(0, begin + 1, 2), range(0, end + 1, 2))
+        for first, last in sorted(ends, key=sum):
+            cuts = _CUT if first else "", _CUT if last else ""
+            short = ["".join(of[first : len(of) - last]).join(cuts) for of in parts.values()]
+            if max(map(len, short)) <= width:
+                break
+    new = dict(zip(parts, short or parts, strict=True))
+    return _told_apart([_cut(new.get(name, name), width) for name in names], width)
 
 
-def _spelled(parts: Sequence[str], kept: Collection[int]) -> str:
-    """Join the kept words of a name, an ellipsis for each gap; words and separators alternate."""
-    text, last = "", -2
-    for place in sorted(kept):
-        if place:
-            text += parts[place - 1] if place == last + 2 else _CUT
-        text, last = text + parts[place], place
-    return text if last == len(parts) - 1 else text + _CUT
+def _alike(names: Iterable[Sequence[str]]) -> int:
+    """Return with how many equal words names begin."""
+    return sum(1 for _ in takewhile(lambda words: len({*words}) == 1, zip(*names, strict=False)))
 
 
 def _cut(text: str, width: int) -> str:

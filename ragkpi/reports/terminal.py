@@ -20,7 +20,6 @@ _SHORTEST_ID = 12  # shorter ids would look alike
 _NARROWEST_PROSE = 24
 # A label and a colon, with the text at column 12 or 14; or a term, two spaces, and the text.
 _TERM = r"[A-Z][\w ]*: +(?:(?<=^.{12})|(?<=^.{14}))(?=\S)| *\S+(?: \S+)*? {2,}"
-_WRAPPED_AT = 90  # texts are written in lines of a hundred characters
 
 
 def terminal_size() -> os.terminal_size:
@@ -77,32 +76,14 @@ def on_terminal(text: str) -> str:
     """
     if not sys.stdout.isatty():
         return text
-    width = terminal_size().columns
-    items: list[tuple[int, str]] = []  # the margin of each text, and the text
-    before = ""
+    width, lines = terminal_size().columns, []
     for line in text.splitlines():
         term = re.match(_TERM, line)
         margin = term.end() if term else len(line) - len(line.lstrip())
-        if items and not term and items[-1][0] == margin and _goes_on(before, line, margin):
-            items[-1] = (margin, f"{items[-1][1]} {line.strip()}")
-        else:
-            items.append((margin, line))
-        before = line
-    return "".join(f"{line}\n" for item in items for line in _hung(*item, width))
-
-
-def _goes_on(before: str, line: str, margin: int) -> bool:
-    """Whether a line continues the one before, which had no room for its first word."""
-    if not before.strip() or not line.strip():
-        return False
-    return margin > 2 or len(before) + len(line.split()[0]) >= _WRAPPED_AT
-
-
-def _hung(margin: int, text: str, width: int) -> list[str]:
-    if len(text) <= width or margin + _NARROWEST_PROSE > width:
-        return [text]
-    first, *others = text_lines(text[margin:], width - margin)
-    return [text[:margin] + first, *(" " * margin + line for line in others)]
+        short = len(line) <= width or margin + _NARROWEST_PROSE > width
+        first, *others = [line[margin:]] if short else text_lines(line[margin:], width - margin)
+        lines += [line[:margin] + first, *(" " * margin + more for more in others)]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _smallest(column: Column, width: int) -> int:
