@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import ttest_ind
 
 from ragkpi.errors import NothingInCommonError, UsageError
-from ragkpi.questions.correct import study as correction_study
+from ragkpi.questions.correct.answer import correct as correct_scores
 from ragkpi.questions.correct.answer import correction_answer, correction_doubt
 from ragkpi.statistics.prediction_powered import prediction_powered
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, scores
@@ -33,7 +33,7 @@ def judged_by_both(seed=1, queries=60, judged=range(0, 60, 3), bias=0.1, runs=1)
 
 def correct(human, model, of):
     runs = ["first", "second", "third"][: len(human)]
-    return correction_study.correct(runs, ("people", "model"), human, model, of)
+    return correct_scores(runs, ("people", "model"), human, model, of)
 
 
 def test_values_are_those_of_prediction_powered_inference():

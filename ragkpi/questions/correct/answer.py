@@ -1,16 +1,203 @@
-"""The answer of `ragkpi correct`: what people would say over all queries."""
+"""What people would say of runs if they had judged all queries: the estimates, and their answer."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragkpi.questions.correct.study import UNLIKELY, CorrectedMetric, Correction
+import numpy as np
+
+from ragkpi.arrays import BoolArray, FloatArray
+from ragkpi.errors import NothingInCommonError, UsageError
+from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
+from ragkpi.statistics.decisions import CorrectionName
+from ragkpi.statistics.prediction_powered import Corrected, Value, prediction_powered
+from ragkpi.statistics.significance import corrected, correlation_within
 from ragkpi.wording import beside, counted, exact_percent, listed, rounded, with_interval
 
+FEWEST = 10  # queries with both judgements; fewer make intervals too narrow
 _FEW = 30  # with fewer queries, intervals assume values that are not very skewed
+_RARE = 10  # with fewer queries of the rarer of two values, an interval covers too little
+_NAMED = 3  # runs in a verdict
+UNLIKELY = 0.05
+
+Of = Literal["values", "differences"]
+
+
+@dataclass(frozen=True)
+class CorrectedMetric:
+    """A metric of one run, or its difference from the first run."""
+
+    metric: Metric
+    run: str
+    result: Corrected
+    rare: bool  # whether the metric has two values, one of them rare among people's queries
+    p_corrected: float  # of a difference, corrected for all differences; NaN of a value
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Difference, by the other judge's values, between queries that people judged and the rest."""
+
+    metric: Metric  # a query's value is the mean over the runs
+    judged: float  # the mean over the queries that people judged
+    rest: float  # the mean over the other queries
+    p: float  # from Student's t test for equal means, corrected for all metrics
+
+    @property
+    def doubtful(self) -> bool:
+        return self.p < UNLIKELY
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Metrics of runs, corrected by people's judgements."""
+
+    of: Of  # whether to estimate values, or differences from the first run
+    runs: Sequence[str]
+    judges: tuple[str, str]  # the names of people's judgements and of the other judge's
+    corrected: list[CorrectedMetric]  # by metric, then by run
+    refused: list[tuple[Metric, str]]  # metrics without an estimate, and the reason
+    judged: int  # number of queries that people judged
+    queries: int  # number of all queries of the other judge
+    left_out: int  # number of queries that people alone judged
+    sampling: list[Sampling]  # by metric, evidence against a random sample of queries
+    level: float  # the confidence level of the intervals
+
+
+def correct(
+    runs: Sequence[str],
+    judges: tuple[str, str],
+    human: Sequence[Scores],
+    other: Sequence[Scores],
+    of: Of,
+    level: float = 0.95,
+    correction: CorrectionName = "holm",
+) -> Correction:
+    """Estimate the scores of runs if people had judged all queries.
+
+    `human` and `other` are scores of the same runs and metrics, under people's judgements and the
+    other judge's (`judges` has both names), each over all of its queries.
+    """
+    queries = other[0].queries
+    both = {*human[0].queries} & {*queries}
+    # Both are in byte order, so the rows of one match the kept rows of the other.
+    kept = np.flatnonzero([query in both for query in human[0].queries])
+    judged = np.array([query in both for query in queries])
+    if not len(kept):
+        raise NothingInCommonError("people and the other judge share no query")
+    if len(kept) < FEWEST:
+        raise UsageError(
+            f"people and the other judge share {counted(len(kept), 'query', 'queries')}; "
+            f"expected at least {FEWEST}, below which no interval can be trusted"
+        )
+    if len(kept) == len(queries):
+        raise UsageError(
+            f"people judged all {len(queries)} queries, so there is nothing to estimate; expected "
+            "judgements of more queries, or the people's file as QRELS"
+        )
+    people = [run.over(kept) for run in human]
+    refusals = [(metric, _refusal(metric)) for metric in human[0].metrics]
+    means = [metric for metric, reason in refusals if not reason]
+    if not means:
+        raise UsageError("no mean over queries in what was asked for; ask for others with -m")
+    estimated = [
+        (metric, *estimate)
+        for metric in means
+        for estimate in _estimates(metric, runs, people, other, judged, of, level)
+    ]
+    p_corrected = np.full(len(estimated), math.nan)
+    if of == "differences":
+        p_corrected = corrected(np.array([result.p for _, _, result, _ in estimated]), correction)
+    return Correction(
+        of,
+        runs,
+        judges,
+        [CorrectedMetric(*one, float(p)) for one, p in zip(estimated, p_corrected, strict=True)],
+        refused=[(metric, reason) for metric, reason in refusals if reason],
+        judged=len(kept),
+        queries=len(queries),
+        left_out=len(human[0].queries) - len(kept),
+        sampling=_sampling(means, other, judged, correction),
+        level=level,
+    )
+
+
+def _refusal(metric: Metric) -> str:
+    """Return the reason to refuse a metric; empty for a mean."""
+    if not metric.is_estimate:
+        return "it is not estimated from queries"
+    return "it is a sum over queries, not a mean" if metric.measure.aggregate is SUM else ""
+
+
+def _estimates(
+    metric: Metric,
+    runs: Sequence[str],
+    people: Sequence[Scores],
+    other: Sequence[Scores],
+    judged: BoolArray,
+    of: Of,
+    level: float,
+) -> Iterator[tuple[str, Corrected, bool]]:
+    """Estimate a metric of every run, or its difference from the first; say where it is rare."""
+
+    def value(means: FloatArray) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(metric.measure.aggregate.summary(means[:-1], means[-1]))
+
+    def difference(means: FloatArray) -> float:
+        of_run, of_first = np.split(means, 2)
+        return value(of_run) - value(of_first)
+
+    columns = [
+        (_counted(by_people[metric.name]), _counted(by_other[metric.name]))
+        for by_people, by_other in zip(people, other, strict=True)
+    ]
+    estimated: Value = value
+    if of == "differences":
+        estimated, runs = difference, runs[1:]
+        (human_first, model_first), *columns = columns
+        columns = [
+            (np.hstack([human, human_first]), np.hstack([model, model_first]))
+            for human, model in columns
+        ]
+    for run, (human, model) in zip(runs, columns, strict=True):
+        result = prediction_powered(human, model[judged], model[~judged], estimated, level)
+        _, counts = np.unique(human[:, 0], return_counts=True)
+        yield run, result, len(counts) == 2 and int(counts.min()) < _RARE
+
+
+def _counted(column: MetricScores) -> FloatArray:
+    """Return each query's statistics and a 1 for having them, (Q, S + 1); NA is all 0."""
+    has_value = column.has_value
+    return np.column_stack([np.where(has_value[:, np.newaxis], column.statistics, 0.0), has_value])
+
+
+def _sampling(
+    metrics: Sequence[Metric],
+    other: Sequence[Scores],
+    judged: BoolArray,
+    correction: CorrectionName,
+) -> list[Sampling]:
+    """Compare the judged queries with the others, by the other judge's values."""
+    compared: list[tuple[Metric, float, float, float]] = []
+    for metric in metrics:
+        with np.errstate(invalid="ignore"):
+            values = np.mean([run[metric.name].per_query for run in other], axis=0)
+        has_value = np.isfinite(values)
+        values, inside = values[has_value], judged[has_value]
+        if 1 < inside.sum() < len(inside) - 1 and np.ptp(values) > 0:
+            # Parts of one sample vary alike: of two of them, the F test is Student's.
+            p = correlation_within(values, inside.astype(np.int64)).p
+            compared.append((metric, values[inside].mean(), values[~inside].mean(), p))
+    p_values = corrected(np.array([p for *_, p in compared]), correction)
+    return [
+        Sampling(metric, float(inside), float(rest), float(p))
+        for (metric, inside, rest, _), p in zip(compared, p_values, strict=True)
+    ]
 
 
 def correction_answer(correction: Correction) -> Answer:
@@ -112,9 +299,6 @@ def correction_doubt(correction: Correction) -> str:
         f"{listed([name.encode() for name in doubtful])} differs on them; what is corrected by "
         "them may be wrong"
     )
-
-
-_NAMED = 3  # runs in a verdict
 
 
 def _verdict(correction: Correction) -> str:

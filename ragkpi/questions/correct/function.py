@@ -18,9 +18,8 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.call import named_judges
 from ragkpi.library.result import Result
-from ragkpi.questions.correct.answer import correction_answer, correction_doubt
-from ragkpi.questions.correct.study import Of
-from ragkpi.questions.correct.study import correct as correct_scores
+from ragkpi.questions.correct.answer import Of, correction_answer, correction_doubt
+from ragkpi.questions.correct.answer import correct as correct_scores
 from ragkpi.statistics.decisions import CorrectionName
 
 MEASURES = ("ndcg_cut.10",)
