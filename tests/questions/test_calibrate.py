@@ -408,10 +408,11 @@ def test_copies_of_queries_in_clusters_track_as_the_queries_do():
     copies, clusters = copied(judged, 3)
     metrics = find_metrics(["ndcg_cut.10", "P.10"])
     once = calibrate(observe([(judged, quality(judged, good))]), metrics, [], BOOTSTRAP, 5)
-    observed = observe([(copies, quality(copies, np.repeat(good, 3)))], clusters)
+    runs = [(copies, quality(copies, np.repeat(good, 3)))]
+    observed = observe(runs, clusters)
     bootstrap = replace(BOOTSTRAP, clusters=clusters)
     thrice = calibrate(observed, metrics, [], bootstrap, 5)
-    alone = calibrate(replace(observed, clusters=None), metrics, [], BOOTSTRAP, 5)
+    alone = calibrate(observe(runs), metrics, [], BOOTSTRAP, 5)
     for one, other, surer in zip(once.overall, thrice.overall, alone.overall, strict=True):
         assert other.p == one.p
         assert surer.p < one.p

@@ -376,8 +376,8 @@ class PairAgreement:
     p_chance: float  # of quadratic kappa being 0, see `p_of_chance`
     thresholds: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
     bias: Mapping[int, Estimate]  # by level of the first judge, the second's mean level minus it
-    by_query: Sequence[QueryAgreement] = ()  # largest distance first; empty unless requested
-    orders: Sequence[OrderAgreement] = ()  # agreement on orders, by metric; empty without runs
+    by_query: Sequence[QueryAgreement]  # largest distance first; empty unless requested
+    orders: Sequence[OrderAgreement]  # agreement on orders, by metric; empty without runs
 
     @property
     def kappa(self) -> Estimate:
@@ -413,7 +413,14 @@ class PairAgreement:
         return "no runs" if self.hardest is None else self.hardest.ranking
 
 
-def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:
+def pair_agreement(
+    panel: Panel,
+    first: int,
+    second: int,
+    bootstrap: Bootstrap,
+    by_query: Sequence[QueryAgreement] = (),
+    orders: Sequence[OrderAgreement] = (),
+) -> PairAgreement:
     """Compare the levels of two judges, given by their indices in the panel."""
     both = panel.both(first, second)
     reference, other = panel.by_judge[both, first], panel.by_judge[both, second]
@@ -440,6 +447,8 @@ def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) 
             level: estimate_of(partial(bias_at, level=level))
             for level in np.unique(reference).tolist()
         },
+        by_query=by_query,
+        orders=orders,
     )
 
 
@@ -474,29 +483,27 @@ def _estimator(
 
 def agreement_by_query(panel: Panel, first: int, second: int) -> list[QueryAgreement]:
     """Return every query that two judges share, most disagreement first."""
-    rows = np.flatnonzero(panel.both(first, second))
-    starts = np.flatnonzero(np.diff(panel.query[rows], prepend=-1))
-    queries = [_of_query(panel, first, second, part) for part in np.split(rows, starts[1:])]
+    both = np.flatnonzero(panel.both(first, second))
+    starts = np.flatnonzero(np.diff(panel.query[both], prepend=-1))
+    queries = []
+    for rows in np.split(both, starts[1:]):
+        reference, other = panel.by_judge[rows, first], panel.by_judge[rows, second]
+        distance = np.abs(reference - other)
+        apart = np.argsort(-distance, kind="stable")[: np.count_nonzero(distance)]
+        documents = panel.document.take(rows[apart])
+        levels = reference[apart].tolist(), other[apart].tolist()
+        queries.append(
+            QueryAgreement(
+                query=panel.queries[panel.query[rows[0]]],
+                documents=len(rows),
+                agreement=float((distance == 0).mean()),
+                first=float(reference.mean()),
+                second=float(other.mean()),
+                distance=float(distance.mean()),
+                differing=list(zip(documents, *levels, strict=True)),
+            )
+        )
     return sorted(queries, key=lambda query: (-query.distance, query.query))
-
-
-def _of_query(panel: Panel, first: int, second: int, rows: IntArray) -> QueryAgreement:
-    reference, other = panel.by_judge[rows, first], panel.by_judge[rows, second]
-    distance = np.abs(reference - other)
-    order = np.argsort(-distance, kind="stable")
-    return QueryAgreement(
-        query=panel.queries[panel.query[rows[0]]],
-        documents=len(rows),
-        agreement=float((distance == 0).mean()),
-        first=float(reference.mean()),
-        second=float(other.mean()),
-        distance=float(distance.mean()),
-        differing=[
-            (panel.document[int(rows[row])], int(reference[row]), int(other[row]))
-            for row in order.tolist()
-            if distance[row]
-        ],
-    )
 
 
 MOST_LEVELS = 40  # more levels are probably measurements, and their matrices are huge
@@ -536,12 +543,9 @@ def agree(
     pairs = []
     for first, second in combinations(range(len(panel.names)), 2):
         if panel.both(first, second).any():
-            pair = pair_agreement(panel, first, second, bootstrap)
-            if per_query:
-                pair = replace(pair, by_query=agreement_by_query(panel, first, second))
-            if scores and first == 0:
-                orders = order_agreement(runs, scores[0], scores[second], bootstrap)
-                pair = replace(pair, orders=orders)
-            pairs.append(pair)
+            by_query = agreement_by_query(panel, first, second) if per_query else []
+            ordered = scores and first == 0
+            orders = order_agreement(runs, scores[0], scores[second], bootstrap) if ordered else []
+            pairs.append(pair_agreement(panel, first, second, bootstrap, by_query, orders))
     alpha = alpha_of_panel(panel, bootstrap) if len(panel.names) > 2 else {}
     return Agreement(panel, pairs, alpha, runs, bootstrap)

@@ -34,53 +34,40 @@ from ragkpi.wording import counted
 
 @dataclass(frozen=True)
 class Observed:
-    """N observations of quality, with their runs."""
+    """N observations of quality of Q queries, with their R runs."""
 
     queries: list[bytes]  # the queries with a score, in byte order
     query: IntArray  # (N,): index of each observation's query in `queries`
     quality: FloatArray  # (N,): quality of the response
+    run: IntArray  # (N,): number of each observation's run
     runs: Sequence[tuple[Judged, IntArray]]  # each run with its rows that have a score
-    clusters: Clusters | None = None
+    num_rel: IntArray  # (Q,): the relevant documents of every query
+    unit: IntArray  # (Q,): the number of every query's unit, its cluster or itself
 
     def values(self, metric: Metric) -> FloatArray:
         """Compute a metric of every observation, (N,); NaN is NA."""
         parts = [score(judged, [metric]).columns[0].per_query[rows] for judged, rows in self.runs]
         return np.concatenate(parts).astype(np.float64)
 
-    @property
-    def num_rel(self) -> IntArray:
-        """The relevant documents of every query, (Q,)."""
-        num_rel = np.zeros(len(self.queries), dtype=np.int64)
-        num_rel[self.query] = np.concatenate([judged.num_rel[rows] for judged, rows in self.runs])
-        return num_rel
-
-    @property
-    def unit(self) -> IntArray:
-        """The number of every query's unit, (Q,): its cluster, or itself."""
-        return numbered_units(self.queries, self.clusters)
-
-    @property
-    def run(self) -> IntArray:
-        """The number of every observation's run, (N,)."""
-        return np.repeat(np.arange(len(self.runs)), [len(rows) for _, rows in self.runs])
-
 
 def observe(
     runs: Sequence[tuple[Judged, Mapping[bytes, float]]], clusters: Clusters | None = None
 ) -> Observed:
     """Join judged runs with the quality of the responses generated from them."""
-    scored = []
-    names: list[bytes] = []
-    scores: list[float] = []
-    for judged, quality in runs:
-        rows = [row for row, query in enumerate(judged.queries) if query in quality]
-        scored.append((judged, np.array(rows, dtype=np.int64)))
-        names += [judged.queries[row] for row in rows]
-        scores += [quality[judged.queries[row]] for row in rows]
+    scored = [
+        (judged, np.flatnonzero([query in quality for query in judged.queries]))
+        for judged, quality in runs
+    ]
+    names = [judged.queries[row] for judged, rows in scored for row in rows.tolist()]
     queries = sorted(set(names))
     number_of = {query: number for number, query in enumerate(queries)}
     query = np.array([number_of[name] for name in names], dtype=np.int64)
-    return Observed(queries, query, np.array(scores), scored, clusters)
+    run = np.repeat(np.arange(len(runs)), [len(rows) for _, rows in scored])
+    quality = [runs[number][1][name] for number, name in zip(run.tolist(), names, strict=True)]
+    num_rel = np.zeros(len(queries), dtype=np.int64)
+    num_rel[query] = np.concatenate([judged.num_rel[rows] for judged, rows in scored])
+    unit = numbered_units(queries, clusters)
+    return Observed(queries, query, np.array(quality), run, scored, num_rel, unit)
 
 
 def means(values: FloatArray, groups: IntArray) -> FloatArray:
@@ -159,10 +146,10 @@ class Tuning:
     range: Interval  # interval of the best alpha over resamples of the queries
     chosen: float  # share of resamples in which no alpha beats `alpha`
     matters: Literal["yes", "no"]  # "no": t only shifts, where K documents were always retrieved
-    held_out: float = math.nan  # mean coefficient over folds that alpha was not chosen on
-    held_out_before: float = math.nan  # the same with the requested alpha
-    gain: Interval = UNKNOWN  # increase of that by the chosen alpha; unknown without folds
-    folds: int = 0  # number of folds behind the means
+    held_out: float  # mean coefficient over folds that alpha was not chosen on; NaN without folds
+    held_out_before: float  # the same with the requested alpha
+    gain: Interval  # increase of that by the chosen alpha
+    folds: int  # number of folds behind the means
 
     @property
     def better(self) -> bool:
@@ -187,24 +174,23 @@ def tune(
     sample: Sample, replicates: FloatArray, bootstrap: Bootstrap, folds: int, by: str
 ) -> Tuning:
     """Choose the alpha of a metric; `replicates` are the coefficient by resample, (B, A)."""
-    rho = _by_alpha(by, sample.grid, sample.quality)
-    coefficients = rho[~np.isnan(rho)]
+    (curve,) = rho = _by_alpha(by, sample.grid, sample.quality)
     (best,) = _middle(_peaks(rho)).tolist()
-    optima = _middle(_peaks(replicates))
+    peaks, grid = _peaks(replicates), np.asarray(sample.alphas)
+    optima = _middle(peaks)
     optima = optima[optima >= 0]
-    grid = np.asarray(sample.alphas)
-    tuning = Tuning(
-        metric=sample.metric,
-        segment=sample.segment,
-        alphas=sample.alphas,
-        curve=rho[0],
-        band=[interval(column, bootstrap) for column in replicates.T],
-        alpha=float(grid[best]) if best >= 0 else math.nan,
-        range=order_statistics(grid[optima], bootstrap.tails) if len(optima) else UNKNOWN,
-        chosen=float(_peaks(replicates)[:, best].mean()) if best >= 0 else math.nan,
-        matters="yes" if coefficients.size and np.ptp(coefficients) > _SAME else "no",
+    return Tuning(
+        sample.metric,
+        sample.segment,
+        sample.alphas,
+        curve,
+        [interval(column, bootstrap) for column in replicates.T],
+        float(grid[best]) if best >= 0 else math.nan,
+        order_statistics(grid[optima], bootstrap.tails) if len(optima) else UNKNOWN,
+        float(peaks[:, best].mean()) if best >= 0 else math.nan,
+        "yes" if np.isfinite(curve).any() and np.nanmax(curve) - np.nanmin(curve) > _SAME else "no",
+        *_held_out(sample, folds, bootstrap, by),
     )
-    return _held_out(tuning, sample, folds, bootstrap, by)
 
 
 def interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
@@ -231,8 +217,12 @@ def _middle(peaks: BoolArray) -> IntArray:
     return np.where(count[:, 0] > 0, middle, -1)
 
 
-def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, by: str) -> Tuning:
+def _held_out(
+    sample: Sample, folds: int, bootstrap: Bootstrap, by: str
+) -> tuple[float, float, Interval, int]:
     """Choose alpha on all folds but one, correlate on the held-out fold, and average over folds.
+
+    Return what `Tuning` has of it.
 
     Folds are parts of at least `FEWEST_HELD_OUT` queries; folds with an undefined rho are left
     out. The gain's interval comes from resamples of the queries within their folds, each fold with
@@ -241,7 +231,7 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, 
     distinct = np.unique(sample.unit)
     folds = min(folds, len(distinct) // FEWEST_HELD_OUT)
     if folds < 2:
-        return tuning
+        return math.nan, math.nan, UNKNOWN, 0
     shuffled = np.random.default_rng(bootstrap.seed).permutation(distinct)
     tests = []
     for part in with_progress(range(folds), "held-out queries", folds):
@@ -258,16 +248,11 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap, 
         if not np.isnan(rhos[:, 0]).any():
             tests.append(rhos)
     if not tests:
-        return tuning
+        return math.nan, math.nan, UNKNOWN, 0
     chosen, before = np.mean([rhos[:, 0] for rhos in tests], axis=0)
     gains = np.mean([rhos[0, 1:] - rhos[1, 1:] for rhos in tests], axis=0)
-    return replace(
-        tuning,
-        held_out=float(chosen),
-        held_out_before=float(before),
-        gain=order_statistics(gains, bootstrap.tails),
-        folds=len(tests),
-    )
+    gain = order_statistics(gains, bootstrap.tails)
+    return float(chosen), float(before), gain, len(tests)
 
 
 def _resampled_with_all(unit: IntArray, bootstrap: Bootstrap) -> Iterator[FloatArray]:

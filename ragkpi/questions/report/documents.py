@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -205,13 +207,14 @@ def _fitted(texts: Mapping[bytes, Text], favoured: Collection[bytes]) -> dict[by
     octets = np.array([len(text.encode("utf-8", "replace")) for text in heads], dtype=np.int64)
     bytes_each = octets / np.maximum(length, 1)
     first = np.array([id_ in favoured for id_ in texts], dtype=np.bool_)
-    low, high = 0, LONGEST
-    while low < high:
-        middle = (low + high + 1) // 2
-        limit = _limits(first, middle)
-        size = np.minimum(length, limit) * bytes_each + _AROUND * (limit > 0)
-        low, high = (middle, high) if size.sum() <= BUDGET else (low, middle - 1)
-    limits = zip(texts.items(), _limits(first, low).tolist(), strict=True)
+
+    def size(limit: int) -> int:
+        limits = _limits(first, limit)
+        octets = np.minimum(length, limits) * bytes_each + _AROUND * (limits > 0)
+        return math.ceil(float(octets.sum()))
+
+    most = bisect_right(range(1, LONGEST + 1), BUDGET, key=size)
+    limits = zip(texts.items(), _limits(first, most).tolist(), strict=True)
     return {id_: _cut(text, limit) for (id_, text), limit in limits if limit}
 
 

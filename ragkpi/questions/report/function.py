@@ -39,11 +39,6 @@ from ragkpi.reports.output_files import write
 from ragkpi.statistics.decisions import Family
 from ragkpi.wording import octets
 
-try:
-    import jinja2
-except ImportError:  # `refuse_without_packages` reports it
-    jinja2 = None
-
 _CHART_SCRIPTS = ("bokeh.min.js", "bokeh-api.min.js")
 _HEIGHT = 900  # pixels of the frame in a notebook
 
@@ -96,6 +91,8 @@ def report_page(data: Mapping[str, Any]) -> HtmlReport:
     nothing and runs no other script, whatever ids and texts contain.
     """
     refuse_without_packages()
+    import jinja2  # of the extra
+
     folder = files("ragkpi.questions.report")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
@@ -117,18 +114,11 @@ def embedded_json(data: Mapping[str, Any]) -> str:
 
     ``<``, ``>`` and ``&`` become ``\u003c`` and the like, which readers of JSON undo.
     """
-    text = _compact(data, 2).encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
-
-
-def _compact(value: Any, levels: int) -> str:
-    """Write JSON without spaces; the encoder holds a text per number until a value is complete."""
-    if not levels or not isinstance(value, Mapping):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    items = (f"{_compact(name, 0)}:{_compact(of, levels - 1)}" for name, of in value.items())
-    return f"{{{','.join(items)}}}"
 
 
 def _chart_scripts() -> list[str]:
