@@ -41,50 +41,48 @@ _COEFFICIENTS = {
 }
 _SYMBOLS = {"spearman": "rho", "kendall": "tau-b", "pearson": "r"}
 _OF_TUNING = ("chosen", "folds", "held_out", "held_out_before", "gain", "alphas")
-_WITHIN = (
-    Column("within", "decimal", digits=3, legend="rho of the distances from each query's mean"),
-    Column("p_within", "decimal", digits=3, legend="of rho within queries; corrected"),
-)
-_OVER_RUNS = Column("over_runs", "decimal", digits=3, legend="rho of the means of runs; not tested")
 
 
 def calibration_answer(calibration: Calibration) -> Answer:
     """Put a calibration into words."""
-    tuned = {
-        (t.metric.name, t.segment): [
-            Cell(t.alpha, t.range),
-            *map(Cell, (t.chosen, t.best, t.held_out, t.held_out_before)),
-        ]
-        for t in calibration.tunings
-        if t.matters == "yes"
+    symbol = _SYMBOLS[calibration.alpha_by]
+    of_quality = {
+        name: f"{text} with quality, over queries" for name, text in _COEFFICIENTS.items()
     }
-    within = {correlation.metric.name: correlation for correlation in calibration.within}
+    best = f"the one with the greatest {symbol}, [low, high] of the best over resamples"
+    folds = f"mean {symbol} over folds of queries that alpha was not chosen on"
     columns = [
         Column("queries", legend="all, or those with so many places K per relevant document"),
         Column("measure"),
         Column("n", "integer", role="detail", legend="queries"),
-        _correlation_column("spearman"),
-        Column("p", "decimal", digits=3, legend="of rho over all queries; corrected"),
-        *_WITHIN,
-        _OVER_RUNS,
-        *(_correlation_column(name, "detail") for name in ("kendall", "pearson")),
-        *_of_alpha(calibration.alpha_by),
+        _column("spearman", of_quality["spearman"]),
+        _column("p", "of rho over all queries; corrected"),
+        _column("within", "rho of the distances from each query's mean"),
+        _column("p_within", "of rho within queries; corrected"),
+        _column("over_runs", "rho of the means of runs; not tested"),
+        _column("kendall", of_quality["kendall"], role="detail"),
+        _column("pearson", of_quality["pearson"], role="detail"),
+        _column("alpha", best, 2, "detail"),
+        _column("chosen", "share of resamples in which that alpha is best", 2, "detail"),
+        _column("rho_alpha", f"{symbol} with that alpha", role="detail"),
+        _column("held_out", folds, role="detail"),
+        _column("held_out_before", "the same with the alpha that was asked for", role="detail"),
     ]
+    tuned = {(t.metric.name, t.segment): t for t in calibration.tunings if t.matters == "yes"}
+    within = {correlation.metric.name: correlation for correlation in calibration.within}
     rows = []
-    for correlation in calibration.correlations:
-        name, segment = correlation.metric.name, correlation.segment
-        of_all = [Cell()] * 4
-        if segment == ALL:
+    for of in calibration.correlations:
+        name, of_all = of.metric.name, [Cell()] * 4
+        if of.segment == ALL:
             inside = within.get(name)
             tested = [_rho(inside), Cell(inside.p)] if inside else [Cell()] * 2
-            of_all = [Cell(correlation.p), *tested, Cell(calibration.over_runs.get(name))]
-        cells = [
-            *map(Cell, (segment, name, correlation.observations)),
-            _rho(correlation),
-            *of_all,
-            *(_rho(correlation, of) for of in ("kendall", "pearson")),
-            *tuned.get((name, segment), [Cell()] * 5),
-        ]
+            of_all = [Cell(of.p), *tested, Cell(calibration.over_runs.get(name))]
+        cells = [*map(Cell, (of.segment, name, of.observations)), _rho(of), *of_all]
+        cells += [_rho(of, "kendall"), _rho(of, "pearson"), *[Cell()] * 5]
+        if tuning := tuned.get((name, of.segment)):
+            held_out = tuning.held_out, tuning.held_out_before
+            chosen = map(Cell, (tuning.chosen, tuning.best, *held_out))
+            cells[-5:] = [Cell(tuning.alpha, tuning.range), *chosen]
         rows.append(cells)
     return Answer(
         *filled(columns, rows),
@@ -97,26 +95,10 @@ def calibration_answer(calibration: Calibration) -> Answer:
     )
 
 
-def _correlation_column(name: str, role: Literal["core", "detail"] = "core") -> Column:
-    legend = f"{_COEFFICIENTS[name]} with quality, over queries"
-    return Column(name, "decimal", digits=3, role=role, legend=legend)
-
-
-def _of_alpha(by: str) -> list[Column]:
-    symbol = _SYMBOLS[by]
-    best = f"the one with the greatest {symbol}, [low, high] of the best over resamples"
-    folds = f"mean {symbol} over folds of queries that alpha was not chosen on"
-    columns = (
-        ("alpha", 2, best),
-        ("chosen", 2, "share of resamples in which that alpha is best"),
-        ("rho_alpha", 3, f"{symbol} with that alpha"),
-        ("held_out", 3, folds),
-        ("held_out_before", 3, "the same with the alpha that was asked for"),
-    )
-    return [
-        Column(name, "decimal", digits=digits, role="detail", legend=legend)
-        for name, digits, legend in columns
-    ]
+def _column(
+    name: str, legend: str, digits: int = 3, role: Literal["core", "detail"] = "core"
+) -> Column:
+    return Column(name, "decimal", digits=digits, role=role, legend=legend)
 
 
 def _rho(correlation: Correlation, name: str = "spearman") -> Cell:

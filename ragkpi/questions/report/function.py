@@ -39,6 +39,11 @@ from ragkpi.reports.output_files import write
 from ragkpi.statistics.decisions import Family
 from ragkpi.wording import octets
 
+try:
+    import jinja2
+except ImportError:  # `refuse_without_packages` reports it
+    jinja2 = None
+
 _CHART_SCRIPTS = ("bokeh.min.js", "bokeh-api.min.js")
 _HEIGHT = 900  # pixels of the frame in a notebook
 
@@ -91,8 +96,6 @@ def report_page(data: Mapping[str, Any]) -> HtmlReport:
     nothing and runs no other script, whatever ids and texts contain.
     """
     refuse_without_packages()
-    import jinja2  # of the extra
-
     folder = files("ragkpi.questions.report")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
