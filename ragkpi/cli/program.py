@@ -32,7 +32,8 @@ from ragkpi.errors import (
     UsageError,
 )
 from ragkpi.files.column_names import ORDERS
-from ragkpi.files.opening import Kind, noted_inputs
+from ragkpi.files.inputs import noted_inputs
+from ragkpi.files.opening import Kind
 from ragkpi.interface import interface, spell, using
 from ragkpi.wording import did_you_mean, visible
 

@@ -265,6 +265,7 @@ def _gathered(source: Source, batches: Iterator[Any], most: int) -> Iterator[Any
             held.append(table)
             count, size = count + len(table), size + table.nbytes
             if count >= most or size >= _BYTES_AT_ONCE:
+                source.show_place()
                 yield arrow.concat_tables(held).combine_chunks()
                 held, count, size = [], 0, 0
         if count:

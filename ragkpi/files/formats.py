@@ -19,8 +19,9 @@ from ragkpi.errors import InputError, MissingPartError, RagkpiError, UnsettledEr
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import ScoreKind
+from ragkpi.files.inputs import inputs
 from ragkpi.files.lines import PRINTED
-from ragkpi.files.opening import Kind, Source, inputs
+from ragkpi.files.opening import Kind, Source
 from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice, unsettled
 from ragkpi.files.shapes import TEXTS, Shape, mapped, parse_map
 from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries

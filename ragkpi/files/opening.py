@@ -1,4 +1,4 @@
-"""Inputs: each is opened once, hashed and decompressed; a file that changes is refused.
+"""Inputs: each is opened once and decompressed; a file that changes is refused.
 
 Python's own readers of bz2, lzma and zstandard take a truncated file for a complete file, or drop
 everything after a damaged first member. `MemberStream` refuses both.
@@ -10,126 +10,19 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, BinaryIO, Literal, cast
 
 from ragkpi import interface as progress
-from ragkpi.errors import InputError, UnreadableError, UsageError
+from ragkpi.errors import InputError, UnreadableError
+from ragkpi.files.inputs import UNTOUCHED, HashedPipe, inputs, new_sha256, same_state
 
 Kind = Literal["run", "qrels"]
 """What a file holds."""
 
-UNTOUCHED = "expected a file that nobody writes to"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PIECE = 1 << 20
-
-
-class Inputs:
-    """The inputs of one command; if `hashed`, pipes are hashed while they are read."""
-
-    def __init__(self, hashed: bool) -> None:
-        self.hashed = hashed
-        self.roles: dict[str, Kind] = {}  # what the files were given as
-        self._states: dict[str, os.stat_result] = {}
-        self._hashes: dict[str, str] = {}
-
-    def note(self, path: str, status: os.stat_result) -> None:
-        """Remember an input that is open here, or that another process will open.
-
-        Raises `UsageError` if a pipe, a terminal or standard input is opened twice, and
-        `InputError` if a file has changed since it was first opened.
-        """
-        before = self._states.setdefault(path, status)
-        if before is status:
-            return
-        if path == "-" or not stat.S_ISREG(status.st_mode):
-            name = "standard input" if path == "-" else f"{path} is a pipe, which"
-            raise UsageError(f"{name} can be read once; expected a file where it is read again")
-        if not same_state(before, status):
-            raise InputError(path, None, "changed while it was read", UNTOUCHED)
-
-    def note_file(self, path: str) -> None:
-        """Remember a file that another process will open, unless it is a pipe or missing."""
-        try:
-            status = os.stat(path)
-        except (OSError, ValueError):  # an invalid name
-            return
-        if stat.S_ISREG(status.st_mode):
-            self.note(path, status)
-
-    def keep_hash(self, path: str, digest: str) -> None:
-        self._hashes[path] = digest
-
-    def sha256(self, path: str) -> str | None:
-        """Return the SHA-256 of an unchanged input; None for a pipe that was not hashed."""
-        if path in self._hashes:
-            return self._hashes[path]
-        before = self._states.get(path)
-        if path == "-" or (before is not None and not stat.S_ISREG(before.st_mode)):
-            return None
-        if before is None and not os.path.exists(path):  # qrels by name
-            return None
-        digest = new_sha256()
-        if os.path.isdir(path):  # a folder of parquet files
-            parts = sorted(part for part in self._states if os.path.dirname(part) == path)
-            digest.update("\n".join(self.sha256(part) or "" for part in parts).encode())
-            return str(digest.hexdigest())
-        with open(path, "rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-            now = os.fstat(file.fileno())
-        if before is not None and not same_state(before, now):
-            raise InputError(path, None, "changed after it was read", UNTOUCHED)
-        self._hashes[path] = digest.hexdigest()
-        return self._hashes[path]
-
-    def refuse_replacing(self, path: str, option: str) -> None:
-        """Raise `UsageError` if an output would replace an input."""
-        try:
-            target = os.stat(path)
-        except OSError:  # nothing to replace
-            return
-        for name, status in self._states.items():
-            if stat.S_ISREG(target.st_mode) and os.path.samestat(target, status):
-                raise UsageError(
-                    f"{option} {path}: would replace {name}, which is read; give another file"
-                )
-
-
-def new_sha256() -> Any:
-    """Return a new hash; importing `hashlib` takes as long as reading a small run."""
-    import hashlib
-
-    return hashlib.sha256()
-
-
-def same_state(before: os.stat_result, now: os.stat_result) -> bool:
-    """Whether this is the same, unchanged file."""
-    return os.path.samestat(before, now) and (before.st_size, before.st_mtime_ns) == (
-        now.st_size,
-        now.st_mtime_ns,
-    )
-
-
-_of_command: Inputs | None = None
-
-
-def inputs() -> Inputs:
-    """Return the inputs of the running command; outside a command, a new record."""
-    return _of_command or Inputs(hashed=True)
-
-
-@contextmanager
-def noted_inputs() -> Iterator[Inputs]:
-    """Remember the inputs of a command while it runs."""
-    global _of_command
-    before, _of_command = _of_command, Inputs(hashed=False)
-    try:
-        yield _of_command
-    finally:
-        _of_command = before
 
 
 def parts_of(path: str) -> list[str]:
@@ -139,29 +32,6 @@ def parts_of(path: str) -> list[str]:
     names = (name for name in sorted(os.listdir(path)) if name.endswith((".parquet", ".pq")))
     parts = (os.path.join(path, name) for name in names if not name.startswith((".", "_")))
     return [part for part in parts if not os.path.isdir(part)]
-
-
-class HashedPipe(io.RawIOBase):
-    """A pipe that is hashed while it is read."""
-
-    def __init__(self, file: io.FileIO) -> None:
-        self._file = file
-        self.digest = new_sha256()
-
-    def readable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._file.fileno()
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        count = self._file.readinto(buffer)
-        self.digest.update(memoryview(buffer)[: count or 0])
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
 
 def _open_gzip(stream: BinaryIO) -> Any:
@@ -397,6 +267,11 @@ class Source:
         self.place = self.size
         self._file.seek(0)
         return self._file
+
+    def show_place(self) -> None:
+        """Report how far whoever took `seekable` has read."""
+        if self.size is not None:
+            progress.reading(self.name, self._file.tell(), self.size)
 
     def _keep(self, text: memoryview) -> None:
         """Copy bytes for a second pass, up to the largest copy allowed."""

@@ -15,8 +15,9 @@ import numpy as np
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files import arrow, delimited, json_files, trec, writing
+from ragkpi.files.inputs import inputs
 from ragkpi.files.lines import Tokens
-from ragkpi.files.opening import Kind, inputs
+from ragkpi.files.opening import Kind
 from ragkpi.files.sieve import Fold, Sieve, parse_fold, read_excluded, words_of
 from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
 from ragkpi.interface import spell

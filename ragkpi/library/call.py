@@ -13,7 +13,7 @@ import numpy as np
 from ragkpi.errors import NothingInCommonError, RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath, refuse_unjudged_runs
 from ragkpi.files.formats import RECOGNISED, Reading
-from ragkpi.files.opening import inputs
+from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.ground import Hashes, Signature, signature_of
 from ragkpi.measures.measure import Metric, Scores

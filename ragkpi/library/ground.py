@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ragkpi.files.opening import new_sha256
+from ragkpi.files.inputs import new_sha256
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Settings

@@ -16,8 +16,9 @@ import numpy as np
 
 from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
 from ragkpi.evaluation import RunOrPath
+from ragkpi.files.inputs import inputs
 from ragkpi.files.json_text import text_of
-from ragkpi.files.opening import Source, begins_like_result, inputs
+from ragkpi.files.opening import Source, begins_like_result
 from ragkpi.library.call import Call, Evaluations
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
 from ragkpi.library.unjudged_doubt import names_needed

@@ -17,7 +17,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError, UsageError
-from ragkpi.files.opening import new_sha256
+from ragkpi.files.inputs import new_sha256
 from ragkpi.files.trec import QrelsColumns
 from ragkpi.interface import spell
 from ragkpi.ranking.judgements import Judgements, TiedRanks, group_judgements

@@ -12,8 +12,8 @@ import numpy as np
 from ragkpi import kernel
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError
+from ragkpi.files.inputs import new_sha256
 from ragkpi.files.lines import Tokens, rows_of
-from ragkpi.files.opening import new_sha256
 from ragkpi.files.trec import LEVELS, Origin, QrelsColumns, fractional
 from ragkpi.wording import named
 

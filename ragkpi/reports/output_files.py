@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, BinaryIO, Literal, cast
 
 from ragkpi.errors import UsageError
-from ragkpi.files.opening import inputs
+from ragkpi.files.inputs import inputs
 from ragkpi.wording import on_screen
 
 # Whether a terminal sees the colours of a text; see `on_screen`.

@@ -9,7 +9,8 @@ from contextlib import nullcontext
 import pytest
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.files.opening import Source, inputs, noted_inputs
+from ragkpi.files.inputs import inputs, noted_inputs
+from ragkpi.files.opening import Source
 from ragkpi.reports.output_files import replacing
 
 TEXT = b"1 Q0 d 1 1 me\n" * 300_000

@@ -22,7 +22,7 @@ from ragkpi.cli.output_options import (
 from ragkpi.cli.runs import by_path, run_path, with_baseline
 from ragkpi.cli.terminal import exit_with, expect_files
 from ragkpi.errors import UsageError
-from ragkpi.files.opening import inputs
+from ragkpi.files.inputs import inputs
 
 testing = comparing.without("resamples")  # intervals are Student's
 

@@ -22,7 +22,7 @@ from ragkpi.cli.output_options import (
 from ragkpi.cli.runs import by_path, run_path
 from ragkpi.cli.terminal import exit_with, expect_files, tell
 from ragkpi.errors import UsageError
-from ragkpi.files.opening import inputs
+from ragkpi.files.inputs import inputs
 from ragkpi.reports.output_files import output_file
 from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.version import __version__

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args, overload
 
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import RunOrPath
-from ragkpi.files.opening import Inputs, inputs
+from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import (
     AnyQrels,

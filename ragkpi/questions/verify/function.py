@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 from ragkpi.errors import DataError, RagkpiError, UsageError
-from ragkpi.files.opening import inputs
+from ragkpi.files.inputs import inputs
 from ragkpi.library.arguments import Evaluating, call_of
 from ragkpi.library.evaluation_report import EvaluatedRun, run_object
 from ragkpi.library.ground import Signature, cut
