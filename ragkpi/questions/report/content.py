@@ -154,14 +154,21 @@ def report_document(
     decided = decisions(runs, ordered, procedure, judging)
     more = more_queries(runs, ordered[0], decided.get(ordered[0].name), procedure)
     leaders = best_first(runs, ordered[0], decided.get(ordered[0].name))[:_LEADERS]
-    bounds = bounds_of(evaluated, metrics, leaders) if evaluated and small else None
-    parts, left_out = largest_slices(queries, labels)
+    bounds = None
+    if evaluated and small:
+        evaluations = [list(evaluated)[leader] for leader in leaders]
+        some = [replace(one, scores=only(one.scores, metrics)) for one in evaluations]
+        hits = [evaluated.hits[leader] for leader in leaders]
+        bounds = find_bounds(evaluated.judgements, hits, some, call.settings)
+    by_label = query_slices(labels, queries) if labels else []
+    parts = [(f"{part.by}: {part.label}", part.rows(queries)) for part in by_label]
+    parts.sort(key=lambda part: (-len(part[1]), part[0]))
     section = partial(section_object, runs, ordered, evaluated, procedure)
-    slices = [section(*parts[0], leaders, decided)]
-    slices += [section(*part, leaders[:2], {}) for part in parts[1:]]
+    slices = [section("all queries", np.arange(len(queries)), leaders, decided)]
+    slices += [section(*part, leaders[:2], {}) for part in parts[:MOST_SLICES]]
 
     notes = list(dict.fromkeys([*notes, *call.notes]))
-    if left_out:
+    if (left_out := len(parts) - MOST_SLICES) > 0:
         notes.append(f"the page has the {MOST_SLICES} largest slices; {left_out} are left out")
     if evaluated and len(details) < len(queries):
         notes.append(
@@ -182,7 +189,7 @@ def report_document(
             "runs, and pairs have one of them"
         )
     titled = [run.label for run in runs[:_TITLED]] + ["…"] * (len(runs) > _TITLED)
-    return {
+    document = {
         "ragkpi": __version__,
         "kind": "report",
         "title": visible(title) if title else ", ".join(titled),
@@ -211,12 +218,10 @@ def report_document(
         "slices": slices,
         "details": [detail.document(pooled=pooled) for detail in details],
         "texts": {decoded(name): _text(text) for name, text in sorted(of_documents.items())},
-        **(
-            {"holes": holes_object(bounds, [runs[leader].label for leader in leaders])}
-            if bounds
-            else {}
-        ),
     }
+    if bounds:
+        document["holes"] = holes_object(bounds, [runs[leader].label for leader in leaders])
+    return document
 
 
 def _per_query(runs: Sequence[ReportedRun], metric: Metric) -> dict[str, list[Any]]:
@@ -243,19 +248,6 @@ def _text(text: Text) -> list[Any]:
     return [decoded(text[0]), text[1]]
 
 
-def largest_slices(
-    queries: Sequence[bytes], labels: QueryLabels
-) -> tuple[list[tuple[str, IntArray]], int]:
-    """Return all queries and the largest slices, and the number of slices left out."""
-    slices = [
-        (f"{part.by}: {part.label}", part.rows(queries))
-        for part in (query_slices(labels, queries) if labels else ())
-    ]
-    slices.sort(key=lambda part: (-len(part[1]), part[0]))
-    everything = "all queries", np.arange(len(queries))
-    return [everything, *slices[:MOST_SLICES]], max(0, len(slices) - MOST_SLICES)
-
-
 def section_object(
     runs: Sequence[ReportedRun],
     metrics: Sequence[Metric],
@@ -273,7 +265,7 @@ def section_object(
     """
     runs, bootstrap = [run.over(queries) for run in runs], procedure.bootstrap
     bounds = [intervals(run.scores, bootstrap) for run in runs]
-    differences = _differences(runs, metrics, procedure, leaders)
+    differences = _compared(runs, metrics, procedure, leaders)
     parts: dict[str, Any] = {
         "name": name,
         "queries": queries.tolist(),
@@ -283,7 +275,7 @@ def section_object(
                 runs,
                 metric,
                 [of_run.get(metric.name, UNKNOWN) for of_run in bounds],
-                differences.get(metric.name, {}),
+                {b: differences[name, b] for name, b in differences if name == metric.name},
                 decided.get(metric.name),
                 procedure.limit,
             )
@@ -304,23 +296,23 @@ def section_object(
     return parts
 
 
-def _differences(
+def _compared(
     runs: Sequence[ReportedRun],
     metrics: Sequence[Metric],
     procedure: Procedure,
     baselines: Sequence[int],
-) -> dict[str, dict[int, list[Difference]]]:
+) -> dict[tuple[str, int], list[Difference]]:
     """Compare every run with some of the runs, by metric and baseline."""
     compared = [metric for metric in metrics if metric.is_comparable]
     if len(runs) < 2 or not compared:
         return {}
     names, scores = [run.name for run in runs], [only(run.scores, compared) for run in runs]
-    differences: dict[str, dict[int, list[Difference]]] = {}
     comparisons = compare_each(names, scores, procedure, baselines)
-    for baseline, comparison in zip(baselines, comparisons, strict=True):
-        for of_metric in comparison.by_metric:
-            differences.setdefault(of_metric[0].metric.name, {})[baseline] = of_metric
-    return differences
+    return {
+        (of_metric[0].metric.name, baseline): of_metric
+        for baseline, comparison in zip(baselines, comparisons, strict=True)
+        for of_metric in comparison.by_metric
+    }
 
 
 def _depth(run: ReportedRun, judged: Judged, graded: bool) -> dict[str, Any]:
@@ -331,43 +323,26 @@ def _depth(run: ReportedRun, judged: Judged, graded: bool) -> dict[str, Any]:
     depths = sorted({*depths, *study.named_depths})
     metrics = [m for m in run_values(depths, limits.needed) if graded or not m.is_graded]
     values = values_of(score(judged, [metric]).columns[0] for metric in metrics)
-    studied = Curves([Curve(run.label, values, study)], depths, limits)
-    by_depth = [_by_depth(studied, "recall", "recall")]
-    if graded:
-        by_depth.append(_by_depth(studied, "ra_nwg", "RA-nWG"))
+    curve = Curve(run.label, values, study)
+    studied = Curves([curve], depths, limits)
+    by_depth = [
+        PlaneChart(
+            f"{label} by depth",
+            Axis("K, documents retrieved", "log", ticks=depths),
+            Axis(label, low=0, high=1),
+            [Line(curve.name, depths, curve.values(measure, depths))],
+        )
+        for measure, label in {"recall": "recall", "ra_nwg": "RA-nWG"}.items()
+        if graded or measure == "recall"
+    ]
     charts = [*depth_charts(studied), *by_depth]
     return {"run": run.name, **_section(depth_answer(studied), charts)}
-
-
-def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
-    """Draw a measure between 0 and 1 by depth, a line per run."""
-    depths = curves.depths
-    lines = [Line(curve.name, depths, curve.values(measure, depths)) for curve in curves.curves]
-    return PlaneChart(
-        f"{label} by depth",
-        Axis("K, documents retrieved", "log", ticks=depths),
-        Axis(label, low=0, high=1),
-        lines,
-    )
 
 
 def _diagnosis(run: ReportedRun, judged: Judged, judgements: Judgements) -> dict[str, Any]:
     diagnosis = diagnose(judged, judgements, CUTOFF, Thresholds(), run.best)
     answer = diagnosis_answer(diagnosis, judgements.document, _MOST_QUERIES, _MOST_MISSED)
     return {"run": run.name, **_section(answer, [diagnosis_chart(diagnosis, points="labelled")])}
-
-
-def bounds_of(
-    evaluated: Evaluations, metrics: Sequence[Metric], leaders: Sequence[int]
-) -> HoleBounds:
-    """Return what unjudged documents could change of some runs."""
-    evaluations = list(evaluated)
-    some = [
-        replace(evaluations[leader], scores=only(evaluations[leader].scores, metrics))
-        for leader in leaders
-    ]
-    hits = [evaluated.hits[leader] for leader in leaders]
-    return find_bounds(evaluated.judgements, hits, some, evaluated.call.settings)
 
 
 def holes_object(bounds: HoleBounds, labels: Sequence[str]) -> dict[str, Any]:
