@@ -310,6 +310,8 @@ class ExaminedRun:
             parts = ranked(parts)
         if self._reader.sieve is not None:
             parts = self._reader.sieve.run(parts)
+        if self.scattered:
+            parts = iter([RunColumns.joined(list(parts))])
         return map(self._block, parts)
 
     def _of_lines(self) -> Iterator[QueryBlock]:

@@ -40,6 +40,8 @@ class RunTotals:
 
     def __init__(self, examination: Examination) -> None:
         self.examination = examination
+        judged = examination.judgements is not None
+        self.findings = [finding for finding in FINDINGS if judged or finding.needs == "run"]
         self.tallies: Tallies = defaultdict(LineTally)
         self.documents = 0
         self.queries: set[bytes] = set()
@@ -52,12 +54,13 @@ class RunTotals:
         self.shares = np.zeros((len(DEPTHS), 2), dtype=np.int64)
 
     def add(self, block: QueryBlock) -> None:
-        for finding in self.findings():
+        for finding in self.findings:
             if finding.tally is not None:
                 self.tallies[finding.name].add(finding.tally(block))
         self.last_run_id = block.last_run_id
         self.documents += len(block)
-        self.is_sorted &= bool((np.diff(block.order) > 0).all())
+        lines = block.line[block.order]  # of a scattered query, which is read as a whole
+        self.is_sorted &= bool((np.diff(block.order) > 0).all() and (np.diff(lines) >= 0).all())
         self.is_numbered &= block.distinct.is_numbered
         self.queries.update(block.queries)
         if block.run_id is not None:
@@ -79,15 +82,9 @@ class RunTotals:
             for depth in DEPTHS
         ]
 
-    def findings(self) -> Iterator[Finding]:
-        """Yield the findings that can be looked for."""
-        for finding in FINDINGS:
-            if finding.needs == "run" or self.examination.judgements is not None:
-                yield finding
-
     def found(self) -> list[tuple[Finding, Found]]:
         """Return what was found, in the order of the catalogue."""
-        found = ((finding, finding.found(self)) for finding in self.findings())
+        found = ((finding, finding.found(self)) for finding in self.findings)
         return [(finding, of_run) for finding, of_run in found if of_run is not None]
 
 
