@@ -45,37 +45,6 @@ QUERIES_AT_ONCE = 1000  # a run may have millions of queries
 MOST_CELLS = 100_000  # people cannot read larger tables
 
 
-class QueryObjects(Mapping[str, dict[str, Any]]):
-    """The JSON values of a run by query and metric, made during writing.
-
-    Queries that the run lacks are left out.
-    """
-
-    def __init__(self, scores: Scores, queries: Sequence[bytes], digits: int | None) -> None:
-        evaluated = set(scores.queries)
-        self._queries = [query for query in queries if query in evaluated]
-        self._scores, self._digits = scores, digits
-
-    def __len__(self) -> int:
-        return len(self._queries)
-
-    def __iter__(self) -> Iterator[str]:
-        return map(decoded, self._queries)
-
-    def __getitem__(self, query: str) -> dict[str, Any]:
-        made: dict[str, dict[str, Any]] = dict(self.items())
-        return made[query]
-
-    def items(self) -> Any:
-        """Yield pairs of query and values."""
-        columns = self._scores.printed("query")
-        styles = {column.name: column.metric.measure.style for column in columns}
-        for query, values in _query_values(self._scores, list(styles), self._queries):
-            named = zip(styles.items(), values or (), strict=True)
-            of_query = {name: as_json(value, style, self._digits) for (name, style), value in named}
-            yield decoded(query), of_query
-
-
 def query_rows(
     runs: Sequence[EvaluatedRun], names: Sequence[str], queries: Sequence[bytes]
 ) -> Iterator[list[list[Any]]]:
@@ -381,7 +350,15 @@ def run_object(
         document["gates"] = [verdict.document() for verdict in run.gates]
     if layout.per_query == "shown":
         chosen = scores.queries if queries is None else queries
-        document["per_query"] = QueryObjects(scores, chosen, digits)
+        names = [column.name for column in scores.printed("query")]
+        document["per_query"] = {
+            decoded(query): {
+                name: as_json(value, styles[name], digits)
+                for name, value in zip(names, values, strict=True)
+            }
+            for query, values in _query_values(scores, names, chosen)
+            if values is not None
+        }
         beside = [column for column in scores.estimates() if not column.metric.is_value]
         if beside:  # what their values over all queries follow from
             rows = {query: row for row, query in enumerate(scores.queries)}

@@ -38,9 +38,7 @@ def dump(value: Any) -> str:
     A byte that is not UTF-8 becomes four characters such as ``\xff``. A text that already looks
     like that begins with ``\x5c`` instead of its backslash, so that a reader can undo both.
     """
-    text = json.dumps(
-        value, ensure_ascii=False, allow_nan=False, default=lambda mapping: dict(mapping.items())
-    )
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if "\\\\x" in text:
         text = re.sub(_LOOKS_ESCAPED, r"\\\\x5cx", text)
     text = re.sub(_NO_UTF8, lambda match: f"\\\\x{ord(match[0]) & 0xFF:02x}", text)
@@ -57,12 +55,12 @@ def write_json(report: Report, layout: Layout) -> Iterator[str]:
 
 def _indented(value: Any, levels: int, margin: str = "\n") -> Iterator[str]:
     """Indent the outer levels; the fast encoder writes each inner value on one line."""
-    if not levels or not value or not isinstance(value, Mapping | list):
+    if not levels or not value or not isinstance(value, dict | list):
         yield dump(value)
         return
     inner = margin + "  "
-    opening, closing = "{}" if isinstance(value, Mapping) else "[]"
-    items = value.items() if isinstance(value, Mapping) else ((None, item) for item in value)
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    items = value.items() if isinstance(value, dict) else ((None, item) for item in value)
     yield opening
     for number, (key, item) in enumerate(items):
         yield f"{',' if number else ''}{inner}"
