@@ -32,28 +32,22 @@ def terminal_size() -> os.terminal_size:
 def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> dict[int, int]:
     """Return the columns that fit into a terminal, by number, with the width of each.
 
-    Drop columns of detail from the right; then shorten ids and wrap prose; then drop further
-    columns from the right, but never the first two. Without a limit, all columns keep the widths
-    of their longest texts.
+    Drop columns of detail from the right where even shortened ids and wrapped prose have no room;
+    then further columns from the right, but never the first two. Texts get what room is left, the
+    first ones first. Without a limit, all columns keep the widths of their longest texts.
     """
-    fitted = dict(enumerate(widths))
     if limit is None:
-        return fitted
+        return dict(enumerate(widths))
     smallest = [_smallest(column, width) for column, width in zip(columns, widths, strict=True)]
-
-    def excess(of: Mapping[int, int] | Sequence[int]) -> int:
-        return sum(of[number] for number in fitted) + _GAP * (len(fitted) - 1) - limit
-
+    fitted = dict(enumerate(smallest))
     details = [number for number in fitted if columns[number].role == "detail"]
-    others = [number for number in list(fitted)[2:] if number not in details]
-    droppable = [*others, *details]
-    while excess(smallest) > 0 and droppable:
+    droppable = [*(number for number in list(fitted)[2:] if number not in details), *details]
+    while sum(fitted.values()) + _GAP * (len(fitted) - 1) > limit and droppable:
         del fitted[droppable.pop()]
-    while excess(fitted) > 0:
-        number = max(fitted, key=lambda number: fitted[number] - smallest[number])
-        if fitted[number] == smallest[number]:
-            break
-        fitted[number] = max(smallest[number], fitted[number] - excess(fitted))
+    room = limit - sum(fitted.values()) - _GAP * (len(fitted) - 1)
+    for number, width in fitted.items():
+        fitted[number] += max(0, min(widths[number] - width, room))
+        room -= fitted[number] - width
     return fitted
 
 
