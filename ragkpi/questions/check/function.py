@@ -91,21 +91,18 @@ def check(
     of_qrels, of_run = readings_of(how)
     requests = [measures] if isinstance(measures, str) else list(measures)
     metrics = find_metrics(requests or list(USUAL_MEASURES))
-    files = [os.fspath(path) for path in paths]
     judgements = None
     if qrels is not None:
         judgements = group_judgements(read_any_qrels(os.fspath(qrels), of_qrels))
     examination = Examination(judgements, metrics, Settings(relevance_level=level), most)
     inspections = []
-    for file in files:
-        with Source(file) as source:
+    for path in paths:
+        with Source(os.fspath(path)) as source:
             examined = ExaminedRun(source, reader_of("run", source, of_run), examination)
             inspection = inspect_run(examined)
-            if fix is None:
-                inspection = replace(inspection, changes=None)
-            else:
+            if fix is not None:
                 _mend(examined, inspection, os.fspath(fix))
-        inspections.append(inspection)
+        inspections.append(inspection if fix else replace(inspection, changes=None))
     return CheckResult(check_answer(inspections), inspections=inspections)
 
 

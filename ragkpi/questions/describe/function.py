@@ -34,12 +34,6 @@ def explanation(measure: Measure) -> str:
     return "\n".join([measure.name, measure.help, *lines])
 
 
-def formats_listed() -> str:
-    """Return the list of formats, one per line."""
-    lines = ["Formats (of what; suffixes)", *map(_format_text, _FORMATS.values()), "", _CONTENTS]
-    return "\n".join(lines)
-
-
 def kinds_of(form: FileFormat) -> str:
     """Return the kinds of a format: run, qrels or both, and which of them is read-only."""
     return " or ".join(
@@ -174,7 +168,8 @@ def describe_formats(*names: str) -> Description:
     >>> ragkpi.describe_formats("trec").rows[0]["of"]
     'run or qrels'
     """
-    text = "\n\n".join(map(_explained, names)) if names else formats_listed()
+    lines = ["Formats (of what; suffixes)", *map(_format_text, _FORMATS.values()), "", _CONTENTS]
+    text = "\n\n".join(map(_explained, names)) if names else "\n".join(lines)
     rows = [[form.name, kinds_of(form), form.description] for form in _FORMATS.values()]
     cells = [list(map(Cell, row)) for row in rows if not names or row[0] in names]
     columns = [*map(Column, ("name", "of", "what"))]
