@@ -282,7 +282,7 @@ class Outcome(NamedTuple):
 
     query: bytes
     outcome: Literal["won", "lost"]
-    baseline: float
+    baseline_value: float
     value: float
     difference: float
 
@@ -300,12 +300,14 @@ def query_outcomes(comparison: Comparison, difference: Difference) -> list[Outco
     with np.errstate(invalid="ignore"):
         gain = metric.measure.sign * (value - baseline)
     apart = has_value & ~np.isclose(baseline, value, rtol=TIED, atol=0)
-    order = np.argsort(-np.abs(gain), kind="stable")
+    order = np.argsort(-np.abs(gain), kind="stable").tolist()
     queries, low, high = comparison.runs[0].queries, baseline.tolist(), value.tolist()
-    won, lost = (order[(apart & (sign * gain > 0))[order]].tolist() for sign in (1, -1))
+    outcomes: Mapping[Literal["won", "lost"], BoolArray] = {"won": gain > 0, "lost": gain < 0}
     return [
-        *(Outcome(queries[row], "won", low[row], high[row], high[row] - low[row]) for row in won),
-        *(Outcome(queries[row], "lost", low[row], high[row], high[row] - low[row]) for row in lost),
+        Outcome(queries[row], outcome, low[row], high[row], high[row] - low[row])
+        for outcome, such in outcomes.items()
+        for row in order
+        if apart[row] and such[row]
     ]
 
 
@@ -343,11 +345,8 @@ def _difference_objects(comparison: Comparison, layout: Layout) -> Iterator[dict
         if layout.per_query == "shown":
             object_["per_query"] = [
                 {
-                    "query": decoded(one.query),
-                    "outcome": one.outcome,
-                    "baseline_value": number(one.baseline),
-                    "value": number(one.value),
-                    "difference": number(one.difference),
+                    name: number(value) if isinstance(value, float) else decoded(value)
+                    for name, value in one._asdict().items()
                 }
                 for one in query_outcomes(comparison, d)
             ]
