@@ -37,7 +37,7 @@ from ragkpi.wording import shown
 _RECORDS_AT_ONCE = 1 << 16
 _HEAD = 1 << 13  # bytes
 _NAMES = ("id", *fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.SOURCES)
-_LISTS = (*fields.JUDGED, *fields.RETRIEVED)
+_KEPT = (*_NAMES, *fields.JUDGED, *fields.RETRIEVED)
 _GAP = rb"(?: |\xc2\xa0|\xe2\x80\xaf)?"  # no-break spaces, too
 _FORMS = [
     (re.compile(rb"[+-]?[0-9]+(\.[0-9]+)?" + _GAP + rb"%"), b"e-2"),
@@ -73,19 +73,15 @@ class _DelimitedFile:
         ]
 
     def rows(self) -> Iterator[Row]:
-        records = self._records(line for of in self._blocks for line in of.lines())
-        while some := list(itertools.islice(records, _RECORDS_AT_ONCE)):
-            lines, values = zip(*some, strict=True)
-            columns = [
-                column if self._keeps(name) else self._decimals(column)
-                for name, column in zip(self.names, zip(*values, strict=True), strict=True)
-            ]
-            for line, cells in zip(lines, zip(*columns, strict=True), strict=True):
-                yield line, dict(zip(self.names, map(text_of, cells), strict=True))
-
-    def _keeps(self, name: str) -> bool:
-        """Whether the cells of a column are ids or lists, or may be ids of a place, as doc_1."""
-        return self._mapped or fields.plain_name(name) in (*_NAMES, *_LISTS) or name[-1:].isdigit()
+        for lines in self._lines():
+            columns = []
+            for place, name in enumerate(self.names):
+                cells: Sequence[bytes] = lines.column(place).tolist()
+                # Ids, lists, and what may be ids of a place, as doc_1, are kept as they are.
+                kept = self._mapped or fields.plain_name(name) in _KEPT or name[-1:].isdigit()
+                columns.append(map(text_of, cells if kept else self._decimals(cells)))
+            for line, row in zip(lines.line.tolist(), zip(*columns, strict=True), strict=True):
+                yield line, dict(zip(self.names, row, strict=True))
 
     def _decimals(self, cells: Sequence[bytes]) -> Sequence[bytes]:
         """Write numbers of spreadsheets as decimals, if all of a column have one form.
@@ -103,13 +99,6 @@ class _DelimitedFile:
         first = text[0]
         plain = b"," not in first and b"%" not in first
         return text if plain else Tokens.from_strings(self._decimals(text.tolist()))
-
-    def _records(self, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
-        """Yield the values of lines; `InputError` for a record of another width."""
-        for number, record in split_values(self.file, lines, self._separator, self._has_quotes):
-            if len(record) != len(self.names):
-                raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
-            yield number, record
 
     def run(self, layout: RunLayout) -> Iterator[RunColumns]:
         for lines in self._lines():
@@ -200,8 +189,11 @@ class _DelimitedFile:
         return InputError(self.file, number, f"{count} columns ({text})", expected)
 
     def _quoted(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[LineColumns]:
-        records = self._records(lines)
+        records = split_values(self.file, lines, self._separator, self._has_quotes)
         while some := list(itertools.islice(records, _RECORDS_AT_ONCE)):
+            for number, record in some:
+                if len(record) != len(self.names):
+                    raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
             line = np.array([number for number, _ in some], np.int64)
             values = Tokens.from_strings(value for _, record in some for value in record)
             start, end = (of.reshape(len(some), -1) for of in (values.start, values.end))

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import FloatArray
 from ragkpi.errors import DataError, InputError
 from ragkpi.files.arrow import ArrowTable
 from ragkpi.files.column_names import (
@@ -42,7 +41,7 @@ from ragkpi.files.lines import (
 )
 from ragkpi.files.opening import Source
 from ragkpi.files.sieve import words_of
-from ragkpi.files.trec import QrelsColumns, parse_numbers, plain_qrels, qrels_of, read_qrels
+from ragkpi.files.trec import QrelsColumns, judged_or_not, parse_numbers, plain_qrels, qrels_of
 from ragkpi.wording import counted, decoded, shown, visible
 
 K = TypeVar("K")
@@ -154,49 +153,23 @@ def read_zscores(path: str) -> Norms:
     return _by_query(path, rows, "each measure once per query")
 
 
-LINE = LineShape(("query", "group", "subgroup", "document", "level"))
+_PREFERENCE = LineShape(("query", "group", "subgroup", "document", "level"))
 
 
-@dataclass(frozen=True)
-class PreferenceColumns:
-    """Preference judgements as columns of n rows, in file order.
+def read_preferences(path: str) -> tuple[QrelsColumns, Tokens]:
+    """Read `prefs`: query, judgment group, sub-group, document, level (a decimal number).
 
-    Within a query, judgment group (an assessor) and sub-group, a document with a higher level is
-    preferred over a document with a lower level. `line` is the physical line.
+    Return them as qrels whose iteration is the judgment group (an assessor), and the sub-groups:
+    within a sub-group, a document with a higher level is preferred over one with a lower level.
     """
-
-    file: str
-    query: Tokens
-    group: Tokens
-    subgroup: Tokens
-    document: Tokens
-    level: FloatArray
-    line: IntArray
-
-
-def read_preferences(path: str) -> PreferenceColumns:
-    """Read `prefs`: query, judgment group, sub-group, document, level (a decimal number)."""
-    table = read_table(path, LINE)
+    table = read_table(path, _PREFERENCE)
     level = _decimals(path, table, "level", 4, "expected a decimal number such as 0, 1 or 2.5")
     query, group, subgroup, document = map(table.column, range(4))
-    return PreferenceColumns(path, query, group, subgroup, document, level, table.line)
+    columns = query, group, document, judged_or_not(level), table.line, level
+    return QrelsColumns(path, *columns), subgroup
 
 
-def read_qrels_preferences(path: str) -> PreferenceColumns:
-    """Read `qrels_prefs`, in qrels format; each judgment group is one sub-group."""
-    qrels = read_qrels(path)
-    return PreferenceColumns(
-        file=qrels.file,
-        query=qrels.query,
-        group=qrels.iteration,
-        subgroup=Tokens.repeated(b"0", len(qrels.line)),
-        document=qrels.document,
-        level=qrels.level.astype(np.float64),
-        line=qrels.line,
-    )
-
-
-_LINE = LineShape(("query", "document", "gain"))
+_GAIN = LineShape(("query", "document", "gain"))
 
 
 def read_gains(path: str) -> QrelsColumns:
@@ -206,7 +179,7 @@ def read_gains(path: str) -> QrelsColumns:
         words = source.peek(HEAD_LENGTH).lstrip().split(b"\n", 1)[0].split()
         if reader.name != "trec" or len(words) != 3 or not is_number(words[2]):
             return qrels_of(source, "gains") if reader.name == "trec" else reader.read(source)
-        table = table_of(source, _LINE)
+        table = table_of(source, _GAIN)
         query, document, text = map(table.column, range(3))
         level, gain = parse_numbers(source.name, text, table.line)
         return plain_qrels(source.name, query, document, level, table.line, gain)

@@ -24,9 +24,9 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError
-from ragkpi.files.lines import ByteArray, rows_of
-from ragkpi.files.query_files import PreferenceColumns, read_preferences, read_qrels_preferences
-from ragkpi.files.trec import read_qrels
+from ragkpi.files.lines import ByteArray, Tokens, rows_of
+from ragkpi.files.query_files import read_preferences
+from ragkpi.files.trec import QrelsColumns, read_qrels
 from ragkpi.ranking.groups import GroupedQrels, GroupedRun, JudgementGroups
 from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged, Settings, quotient
@@ -356,11 +356,13 @@ class Preferences:
         return self.groups.judgements
 
     @classmethod
-    def of(cls, columns: PreferenceColumns) -> Preferences:
-        ids = columns.query, columns.group, columns.document
+    def of(cls, columns: QrelsColumns, subgroup: Tokens | None = None) -> Preferences:
+        """Group judgements by assessor; without sub-groups each assessor has one."""
+        ids = columns.query, columns.iteration, columns.document
         groups = JudgementGroups.of(columns.file, *ids, ties="ascending")
-        subgroup = columns.subgroup.first_rows()
-        return cls(groups, subgroup[groups.line], columns.level[groups.line])
+        level = columns.level.astype(np.float64) if columns.gain is None else columns.gain
+        subgroups = np.zeros(len(level), np.int64) if subgroup is None else subgroup.first_rows()
+        return cls(groups, subgroups[groups.line], level[groups.line])
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[JudgedPreferences, Coverage]:
         """Count the preferences that a run fulfils, for the queries that `settings` chooses.
@@ -434,6 +436,6 @@ def _tallies(counts: Sequence[Any]) -> Mapping[Scope, Tally]:
 # By -R.
 READERS: Mapping[str, Callable[[str], GroupedQrels | Preferences]] = {
     "qrels_jg": lambda path: GroupedQrels.of(read_qrels(path)),
-    "prefs": lambda path: Preferences.of(read_preferences(path)),
-    "qrels_prefs": lambda path: Preferences.of(read_qrels_preferences(path)),
+    "prefs": lambda path: Preferences.of(*read_preferences(path)),
+    "qrels_prefs": lambda path: Preferences.of(read_qrels(path)),
 }
