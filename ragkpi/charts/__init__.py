@@ -1,1 +1,1 @@
-"""Charts as data, and their two renderers: pictures through matplotlib, and plain text."""
+"""Charts as data, and pictures of them through matplotlib."""

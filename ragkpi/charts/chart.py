@@ -1,7 +1,7 @@
 """Charts as data: curves, points and intervals in the field's terms, with no drawing code.
 
-``picture.draw(charts, "depth.png")`` and ``text_chart.texts(charts, width)`` render them;
-``chart_object`` turns one into JSON for a page that draws with its own library.
+``picture.draw(charts, "depth.png")`` renders them; ``chart_object`` turns one into JSON for a page
+that draws with its own library.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from typing import Any, Literal, NamedTuple
 
 from ragkpi.reports.layout import json_value
 from ragkpi.wording import visible
-
-_MARKERS_OF_A_CURVE = 7
 
 Direction = Literal["x", "y"]
 
@@ -34,18 +32,6 @@ class Axis:
         if self.scale == "linear":
             return number if math.isfinite(number) else math.nan
         return math.log10(number) if 0 < number < math.inf else math.nan
-
-
-class Extent(NamedTuple):
-    """An axis with its limits, which are positions (logarithms on a logarithmic axis)."""
-
-    axis: Axis
-    low: float
-    high: float
-
-    def share(self, number: float) -> float:
-        """Return the position of a number between the limits, as a share from 0 to 1."""
-        return (self.axis.position(number) - self.low) / (self.high - self.low)
 
 
 class Mark(NamedTuple):
@@ -122,11 +108,6 @@ class PlaneChart:
     @property
     def drawn(self) -> list[Line | Points]:
         return [*self.lines, *self.points]
-
-    @property
-    def curves(self) -> list[Line]:
-        """The lines that are not ceilings."""
-        return [line for line in self.lines if line.role == "curve"]
 
     @property
     def needs_legend(self) -> bool:
@@ -214,17 +195,16 @@ def _undrawn(chart: Chart) -> Iterator[str]:
         yield f"{chart.title}: {', '.join(names)} {have} no finite value at {where}"
 
 
-def extent_of(chart: Chart, direction: Direction) -> Extent:
+def extent_of(chart: Chart, axis: Axis, direction: Direction) -> tuple[float, float]:
     """Extend the bounds of an axis to hold all finite data of a chart.
 
-    The limits always differ. They are 0 and 1 if nothing can be drawn.
+    The limits are positions on the axis, and always differ; 0 and 1 if nothing can be drawn.
     """
-    axis = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
     limits = [bound for bound in (axis.low, axis.high) if bound is not None]
     positions = [axis.position(number) for number in (*_numbers(chart, direction), *limits)]
     finite = [at for at in positions if not math.isnan(at)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
-    return Extent(axis, low, high) if low < high else Extent(axis, low - 0.5, high + 0.5)
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
 def _numbers(chart: Chart, direction: Direction) -> Iterator[float]:
@@ -241,24 +221,6 @@ def _numbers(chart: Chart, direction: Direction) -> Iterator[float]:
     for rule in chart.rules:
         if rule.axis == direction:
             yield rule.at
-
-
-def with_markers(chart: PlaneChart, line: Line, number: int) -> list[int]:
-    """Choose the points of a curve that get markers; `number` is its place among the curves.
-
-    A curve with many points gets a few markers. Their places differ from curve to curve, so that
-    curves which coincide show alternating markers.
-    """
-    if len(line.x) <= 2 * _MARKERS_OF_A_CURVE:
-        return list(range(len(line.x)))
-    positions = [chart.x.position(x) for x in line.x]
-    low, high = positions[0], positions[-1]
-    shift = (number + 0.5) / max(len(chart.curves), 1)
-    places = set()
-    for step in range(_MARKERS_OF_A_CURVE):
-        target = low + (high - low) * (step + shift) / _MARKERS_OF_A_CURVE
-        places.add(min(range(len(positions)), key=lambda point: abs(positions[point] - target)))
-    return sorted(places)
 
 
 def chart_object(chart: Chart) -> dict[str, Any]:

@@ -27,7 +27,6 @@ from ragkpi.charts.chart import (
     extent_of,
     noted,
     small_print,
-    with_markers,
 )
 from ragkpi.errors import UsageError
 from ragkpi.reports.names import short_names
@@ -182,6 +181,7 @@ def _inches(legend: Any) -> tuple[float, float]:
 _FORMATS = ("png", "svg", "pdf")
 _UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # equal pictures, equal files
 _MARKERS = "osD^vPX*"
+_MARKERS_OF_A_CURVE = 7
 _STROKES = ("-", (0, (1, 1)), "-.", (0, (5, 1)))
 # Okabe and Ito's colours, ordered by lightness so that neighbours also differ in greyscale.
 _COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7", "#777700")
@@ -212,10 +212,7 @@ def refuse_undrawable(path: str) -> None:
             f"--plot {path}: no such kind of picture; expected a file .png, .svg or .pdf"
         )
     if importlib.util.find_spec("matplotlib") is None:
-        raise UsageError(
-            f"--plot {path}: matplotlib is not installed; pip install 'ragkpi[plot]', "
-            "or give --plot - for a chart in plain text"
-        )
+        raise UsageError(f"--plot {path}: matplotlib is not installed; pip install 'ragkpi[plot]'")
 
 
 def draw(charts: Sequence[Chart], path: str, size: PlotSize = "screen") -> None:
@@ -273,7 +270,8 @@ def _wrapped(text: str, longest: int, lines: int | None = None) -> str:
 
 
 def _set_axis(chart: Chart, axes: Any, direction: Direction, longest: int) -> None:
-    axis, low, high = extent_of(chart, direction)
+    axis = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
+    low, high = extent_of(chart, axis, direction)
     # Texts in corners need room beside points.
     corners = not isinstance(chart, IntervalChart) and chart.corners
     margin = (0.12 if corners else 0.04) * (high - low)
@@ -283,12 +281,13 @@ def _set_axis(chart: Chart, axes: Any, direction: Direction, longest: int) -> No
         limits = (10 ** limits[0], 10 ** limits[1])
     label = _wrapped(axis.label, longest, _LABEL_LINES[direction])
     axes.set(**{f"{direction}lim": limits, f"{direction}label": label})
+    side, ticker = axes.xaxis if direction == "x" else axes.yaxis, _matplotlib().ticker
+    if axis.ticks or axis.scale == "log":  # powers of ten would be written in TeX
+        side.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}"))
+        side.set_minor_formatter(ticker.LogFormatter())
     if axis.ticks:
-        side = axes.xaxis if direction == "x" else axes.yaxis
-        ticker = _matplotlib().ticker
         side.set_major_locator(ticker.FixedLocator(_apart(axis, _NEAREST * (high - low))))
         side.set_minor_locator(ticker.NullLocator())
-        side.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}"))
 
 
 def _apart(axis: Axis, distance: float) -> list[float]:
@@ -303,6 +302,7 @@ def _apart(axis: Axis, distance: float) -> list[float]:
 def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
     """Draw lines, points and corners; return the entries of the legend, if one is needed."""
     entries: Entries = {}
+    of_curves = sum(line.role == "curve" for line in chart.lines)
     curves = count()
     for line in chart.lines:
         if line.role == "ceiling":
@@ -311,7 +311,7 @@ def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
             x, low, high = zip(*line.band, strict=True)
             drawn = axes.fill_between(x, low, high, color=_GREY, alpha=0.25, linewidth=0)
         else:
-            drawn = _curve(chart, line, next(curves), axes)
+            drawn = _curve(line, next(curves), of_curves, axes)
         entries[line.label] = drawn
     for number, group in enumerate(chart.points):
         if len(group.x):
@@ -331,7 +331,10 @@ def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
     return entries if chart.needs_legend else {}
 
 
-def _curve(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
+def _curve(line: Line, number: int, of_curves: int, axes: Any) -> Any:
+    # A few markers, equally far apart on the page, at places that differ from curve to curve: so
+    # curves that coincide show alternating ones.
+    few = ((number + 0.5) / of_curves / _MARKERS_OF_A_CURVE, 1 / _MARKERS_OF_A_CURVE)
     colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
     (drawn,) = axes.plot(
         line.x,
@@ -339,7 +342,7 @@ def _curve(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
         # From the ninth curve on, markers recur with other strokes.
         linestyle=_STROKES[(number + number // len(_MARKERS)) % len(_STROKES)],
         marker=marker,
-        markevery=with_markers(chart, line, number),
+        markevery=few if len(line.x) > 2 * _MARKERS_OF_A_CURVE else None,
         markersize=4.5,
         markerfacecolor=colour if number % 2 == 0 else "white",
         linewidth=1.3,

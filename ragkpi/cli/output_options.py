@@ -12,7 +12,7 @@ from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
 from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
 from ragkpi.reports.terminal import drawn_table, terminal_size, wants_colour
-from ragkpi.wording import counted, on_screen
+from ragkpi.wording import on_screen
 
 if TYPE_CHECKING:  # importing it takes longer than printing a help text
     from collections.abc import Sequence
@@ -61,13 +61,11 @@ class Output(NamedTuple):
         report: Report,
         charts: "Charts | None" = None,
         /,
-        first_chart: Literal["on request", "on terminals"] = "on request",
         **more: Any,
     ) -> None:
         """Write a report in the chosen format and draw its charts; `more` goes to its `Layout`.
 
-        A terminal shows the notes of the call below the table, and the first chart on request only,
-        unless it is the answer.
+        A terminal shows the notes of the call below the table.
         """
         on_screen = self.path is None and sys.stdout.isatty()
         format_ = self.written
@@ -90,31 +88,13 @@ class Output(NamedTuple):
             # Rows have no room for the sentences that answer the question.
             for sentence in report.table(layout).verdict:
                 tell(f"answer: {sentence}")
-        if charts is None:
+        if charts is None or self.plot is None:
             return
-        if self.plot not in (None, "-"):
-            draw = _drawing(self.plot)
-            if every := charts():
-                draw(every, self.plot, self.plot_size or "screen")
-            else:
-                tell("note: there is nothing to draw, so --plot writes nothing")
-        elif self.plot == "-" or (
-            first_chart == "on terminals" and on_screen and self.format in (None, "table")
-        ):
-            self._draw_text(charts)
-
-    def _draw_text(self, charts: "Charts") -> None:
-        from ragkpi.charts.text_chart import texts
-
-        every = charts()
-        if not every:
-            tell("note: there is nothing to draw")
-            return
-        first = every if self.plot == "-" else every[:1]
-        write(["\n" + texts(first, terminal_size().columns)])
-        if len(first) < len(every):
-            more = counted(len(every) - len(first), "more chart")
-            write([f"{more}: --plot - or --plot FILE.png\n"])
+        draw = _drawing(self.plot)
+        if every := charts():
+            draw(every, self.plot, self.plot_size or "screen")
+        else:
+            tell("note: there is nothing to draw, so --plot writes nothing")
 
 
 def _drawing(path: str) -> Callable[["Sequence[Chart]", str, "PlotSize"], None]:
@@ -168,7 +148,7 @@ def output_and_plot(
     ),
     plot: str | None = option(
         "--plot FILE",
-        "Draw a picture, FILE.png, .svg or .pdf; - draws one in plain text.",
+        "Draw a picture, FILE.png, .svg or .pdf.",
         use="common",
     ),
     plot_size: Literal["column", "page"] | None = option(
@@ -188,12 +168,7 @@ def output_and_plot(
     ),
 ) -> Output:
     """Return the output settings; refuse a picture that cannot be drawn."""
-    if plot == "-" and path is None and format_ not in (None, "table"):
-        raise UsageError(
-            f"--plot -: a chart in plain text would stand behind the {format_}; "
-            "expected -o FILE with it, or --plot FILE"
-        )
-    if plot is not None and plot != "-":
+    if plot is not None:
         _drawing(plot)
     elif plot_size is not None:
         raise UsageError(f"--plot-size {plot_size}: it is of a picture; give --plot FILE with it")

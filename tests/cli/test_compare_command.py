@@ -289,14 +289,15 @@ def test_a_table_for_a_paper(compare):
 
 def test_a_picture_of_differences_and_queries(compare, tmp_path):
     files = ("qrels.txt", BM25, FUSION)
-    drawn = compare("-m", "map", "--plot", "-", *files).out.decode()
-    assert "\nmap, query by query; fusion: 9 won, 1 equal, 2 lost\n" in drawn
-    assert "12 queries" in drawn.splitlines()[-2]
-    assert "ragkpi:" in drawn.splitlines()[-1]
     pytest.importorskip("matplotlib")
     for more in ([], ["--all-pairs"]):
         assert compare("-m", "map", *more, "--plot", tmp_path / "c.svg", *files).status == 0
-        assert "fusion" in (tmp_path / "c.svg").read_text(encoding="utf-8")
+        drawn = (tmp_path / "c.svg").read_text(encoding="utf-8")
+        assert "fusion" in drawn
+        assert "ragkpi:" in drawn
+        if not more:
+            assert ">12 queries<" in drawn
+            assert ">map, query by query; fusion: 9 won, 1 equal, 2 lost<" in drawn
 
 
 @pytest.mark.parametrize(
@@ -310,7 +311,7 @@ def test_a_picture_of_differences_and_queries(compare, tmp_path):
         (["--paper", "--against", "x"], "expected one of"),
         (["--plot", "x.gif"], "--plot x.gif"),
         (["--plot-size", "column"], "give --plot FILE with it"),
-        (["--plot-size", "page", "--plot", "-"], "--plot-size page: "),
+        (["--plot", "-"], "--plot -: no such kind of picture; expected a file .png"),
     ],
 )
 def test_options_that_do_nothing_are_refused(compare, arguments, words):

@@ -249,7 +249,6 @@ def test_pictures(ragkpi, tmp_path):
         )
         assert outcome.status == 0
         assert b"value now, and what it could be" in picture.read_bytes()
-    assert "value now" in ragkpi("holes", *RERANKED, "--plot", "-").out.decode()
 
 
 def test_no_measure_is_without_a_panel(ragkpi, tmp_path):
@@ -258,12 +257,9 @@ def test_no_measure_is_without_a_panel(ragkpi, tmp_path):
     asked = [part for name in names for part in ("-m", name.replace("_10", ".10"))]
     runs = [QRELS, *(FIXTURES / "runs" / f"{name}.run" for name in ("bm25", "dense"))]
     assert ragkpi("holes", *runs, *asked, "--plot", tmp_path / "h.svg").status == 0
-    for drawn in (
-        (tmp_path / "h.svg").read_text(),
-        ragkpi("holes", *runs, *asked, "--plot", "-").out.decode(),
-    ):
-        assert [name for name in names if name in drawn] == names
-        assert "12 queries; ragkpi:" in drawn
+    drawn = (tmp_path / "h.svg").read_text()
+    assert [name for name in names if name in drawn] == names
+    assert "12 queries; ragkpi:" in drawn
 
 
 @pytest.mark.parametrize(

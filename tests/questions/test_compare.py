@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragkpi.charts.text_chart import texts
 from ragkpi.errors import UsageError
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
@@ -194,8 +193,6 @@ def test_a_picture_of_a_comparison_has_differences_and_queries():
     assert harm.title == "harm_10 (less is better)"
     assert harmed.lines[0].name == "after: 1 won, 2 equal, 1 lost"
     assert "4 queries" in means.notes
-    drawn = texts([means, queries, harm, harmed])
-    assert max(map(len, drawn.splitlines())) <= 80
     only_whole = metric(
         "bor_10",
         BOR.measure.aggregate.__class__(

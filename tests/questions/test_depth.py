@@ -6,7 +6,6 @@ import pytest
 from scipy import stats
 
 import ragkpi
-from ragkpi.charts.text_chart import text
 from ragkpi.errors import UsageError
 from ragkpi.measures.chance import Needed
 from ragkpi.measures.measure import score
@@ -207,7 +206,7 @@ def test_where_nothing_can_succeed_nothing_is_drawn_and_it_is_said():
     curves = Curves([curve(judged, [1, 5], Limits(m=3))], [1, 5], Limits(m=3))
     charts = depth_charts(curves)
     assert "run: no depth can be recommended" in charts[0].notes
-    assert "Bits over random" in text(charts[0])
+    assert "Bits over random" in charts[0].title
 
 
 def test_the_recommended_depth_is_a_point_of_its_curve():

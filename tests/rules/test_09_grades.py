@@ -58,9 +58,11 @@ def test_the_line_leads_to_the_column(ragkpi, folder):
     assert said_of_grades(outcome) == []
 
 
-@pytest.mark.parametrize("options", [("--format", "json"), ("--explain",), ("--plot", "-")])
+@pytest.mark.parametrize("options", [("--format", "json"), ("--explain",), ("--plot", "d.svg")])
 @pytest.mark.parametrize("runs", [("run",), ("run", "other")])
 def test_depth_in_every_form(ragkpi, folder, options, runs):
+    if "--plot" in options:
+        pytest.importorskip("matplotlib")
     outcome = ragkpi("depth", *CORPUS, *options, "rag25", *runs, folder=folder)
     assert outcome.status == 0, outcome.err
     assert len(said_of_grades(outcome)) == 1

@@ -109,4 +109,4 @@ def depth(
     paths = expect_files(0, files, "", choosing.get("log"), choosing.get("quality"))
     qrels, runs = paths[0] if paths else None, by_path(paths[1:]) or None
     result = ragkpi.depth(qrels, runs, **choosing, **intervals, **evaluating | naming)
-    output.write(result.report, result.charts, first_chart="on terminals")
+    output.write(result.report, result.charts)

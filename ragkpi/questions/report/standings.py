@@ -12,8 +12,6 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.bounds.bounds import HoleBounds
-from ragkpi.charts.chart import Axis, Extent
-from ragkpi.charts.text_chart import ticks_of
 from ragkpi.library.call import Evaluations
 from ragkpi.library.unjudged_doubt import Judging
 from ragkpi.measures.measure import Metric, Scores
@@ -168,7 +166,12 @@ def standing_object(
     numbers = [(of.low, value, of.high) for value, of in zip(values, intervals, strict=True)]
     finite = [x for x in itertools.chain(*numbers) if math.isfinite(x)] or [0.0]
     low, high = min(finite), max(finite)
-    axis = Extent(Axis(metric.name), low, high if high > low else low + 1)
+    wide = (high - low) or 1.0
+
+    def share(number: float) -> float:
+        """Return the place of a number between the least and the greatest one, from 0 to 1."""
+        return (number - low) / wide if math.isfinite(number) else math.nan
+
     ahead = {
         d.run: rounded(d.difference, style, signed=True) for d in differences.get(order[0], ())
     }
@@ -181,7 +184,7 @@ def standing_object(
             "value": rounded(value, style),
             "interval": [] if math.isnan(low) else [rounded(low, style), rounded(high, style)],
             "judged": NOT_AVAILABLE if math.isnan(judged) else percent(judged),
-            "shares": [as_json(axis.share(x), "decimal", 4) for x in numbers[number]],
+            "shares": [as_json(share(x), "decimal", 4) for x in numbers[number]],
             **({"difference": ahead[name]} if name in ahead else {}),
             **({"claim": decision.claims[name]} if decision and name in decision.claims else {}),
         }
@@ -195,9 +198,20 @@ def standing_object(
     return {
         "verdict": decision.sentences if decision else [_description(runs, metric, order)],
         "rows": [cells(number) for number in order],
-        "ticks": [[as_json(axis.share(at), "decimal", 4), f"{at:.4g}"] for at in ticks_of(axis)],
+        "ticks": [
+            [as_json(share(at), "decimal", 4), f"{at:.4g}"] for at in _ticks(low, low + wide)
+        ],
         "pairs": {str(baseline): pairs(baseline) for baseline in differences},
     }
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return some round numbers from the least to the greatest number of an axis."""
+    slack = 1e-9 * (high - low)
+    step = 10.0 ** math.floor(math.log10((high - low) / 2))
+    step *= next((factor for factor in (1, 2, 5) if (high - low) / (factor * step) <= 6), 10)
+    first, last = math.ceil((low - slack) / step), math.floor((high + slack) / step)
+    return [count * step for count in range(first, last + 1)]
 
 
 def best_first(runs: Sequence[ReportedRun], metric: Metric, decision: Decision | None) -> list[int]:
