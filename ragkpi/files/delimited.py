@@ -208,29 +208,20 @@ def split_values(
         rows = ((number, line.removesuffix(b"\r").split(b"\t")) for number, line in lines)
         yield from ((number, words) for number, words in rows if len(words) > 1 or words[0].strip())
         return
-    number = start = 0
-    first = True
-
-    def decoded() -> Iterator[str]:
-        # In Latin-1 each byte is one character, so encoding restores the bytes.
-        nonlocal number, start, first
-        for number, line in lines:
-            if first:
-                start, first = number, False
-            yield line.decode("latin-1") + "\n"
-
-    records = csv.reader(decoded(), strict=True, delimiter=separator.decode())
-    while True:
-        try:
-            record = next(records, None)
-        except csv.Error as problem:
-            fault = f"no CSV ({problem})"
-            raise InputError(file, start, fault, "expected values between separators") from None
-        if record is None:
-            return
-        if len(record) > 1 or "".join(record).strip():
-            yield start, [value.encode("latin-1") for value in record]
-        start, first = number + 1, False
+    lines = iter(lines)
+    begin, line = next(lines, (1, b""))
+    # In Latin-1 each byte is one character, so encoding restores the bytes.
+    texts = (f"{text.decode('latin-1')}\n" for _, text in itertools.chain([(begin, line)], lines))
+    records = csv.reader(texts, strict=True, delimiter=separator.decode())
+    number = begin
+    try:
+        for record in records:
+            if len(record) > 1 or "".join(record).strip():
+                yield number, [value.encode("latin-1") for value in record]
+            number = begin + records.line_num
+    except csv.Error as problem:
+        fault = f"no CSV ({problem})"
+        raise InputError(file, number, fault, "expected values between separators") from None
 
 
 def _stream_run(
