@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ragkpi.errors import RagkpiError as RagkpiError
     from ragkpi.errors import RagkpiWarning as RagkpiWarning
     from ragkpi.errors import UsageError as UsageError
-    from ragkpi.library.arguments import Comparing as Comparing
-    from ragkpi.library.arguments import Estimating as Estimating
-    from ragkpi.library.arguments import Evaluating as Evaluating
+    from ragkpi.library.options import Comparing as Comparing
+    from ragkpi.library.options import Estimating as Estimating
+    from ragkpi.library.options import Evaluating as Evaluating
     from ragkpi.library.result import Result as Result
     from ragkpi.questions.agree.function import agree as agree
     from ragkpi.questions.calibrate.function import calibrate as calibrate

@@ -32,7 +32,7 @@ if sys.platform == "win32":
 @pytest.fixture
 def command_line():
     """Let messages name options, as the command line does."""
-    from ragkpi.cli.terminal import CommandLine
+    from ragkpi.cli.program import CommandLine
     from ragkpi.interface import using
 
     with using(CommandLine()):

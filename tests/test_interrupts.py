@@ -170,7 +170,7 @@ def test_max_memory(folder):
         file.write(b"{")
         for _ in range(20):
             file.write(b"\n" * (1 << 24))
-    for arguments in (["--max-memory", "200M", "eval"], ["eval", "--max-memory=200M"]):
+    for arguments in (["eval", "--max-memory", "200M"], ["eval", "--max-memory=200M"]):
         status, out, err = finish(start(folder, *arguments, "bomb", "run"))
         assert (status, out) == (2, b"")
         assert "--max-memory SIZE" in err
@@ -518,7 +518,7 @@ def test_a_log_is_appended_to_whole_or_not_at_all(folder):
     [
         *(
             "ragkpi.cli.program",
-            "ragkpi.cli.options",
+            "ragkpi.library.options",
             "ragkpi.questions.evaluate.command",
             "ragkpi.evaluation",
         ),
@@ -559,6 +559,6 @@ def test_a_signal_while_python_cleans_up_is_heeded(folder, monkeypatch, number, 
         del last
         return command(arguments)
 
-    command = program.run_command
-    monkeypatch.setattr(program, "run_command", run)
+    command = program.take
+    monkeypatch.setattr(program, "take", run)
     assert outputs(["eval", "qrels", "run"], folder) == (status, b"", said)

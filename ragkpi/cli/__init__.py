@@ -3,7 +3,7 @@
 import os
 import sys
 
-from ragkpi.errors import Stopped
+from ragkpi.errors import InputError, Stopped
 
 _INTERRUPTED = 130
 
@@ -13,6 +13,10 @@ def entry() -> None:
     # Ctrl-C during imports also prints one line and no traceback.
     sys.excepthook = _end
     sys.unraisablehook = _end_anywhere
+    from ragkpi.cli.process import MEMORY, has_room
+
+    if not has_room():  # not even for numpy, whose own words would be many
+        _leave(MEMORY, InputError.exit_status)
     from ragkpi.cli.program import run
 
     run()

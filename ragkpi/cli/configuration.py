@@ -1,11 +1,12 @@
 """Options of a project, ``[tool.ragkpi]`` in the nearest pyproject.toml, after those of a line."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any
 
 from ragkpi.errors import InputError, UsageError
+from ragkpi.interface import interface
 from ragkpi.wording import did_you_mean, parse_size
 
 PROJECT = ContextVar("PROJECT", default="")  # what the command took from its project, for JSON
@@ -18,28 +19,41 @@ _EXPECTED = {
 }
 
 
-def with_project_options(values: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Complete the values of a command line; also say which ones are the project's, or nothing."""
-    if any(values.get(name) for name in ("version", "common_help", "full_help")):
-        return dict(values), ""
-    path, project = _project_options(os.getcwd())
-    own: dict[str, Any] = {}
-    for name in ("measures", "corpus_size", "baseline"):
-        if name in project and name in values and values[name] in (None, []):
-            own[name] = project[name]
-    if values.get("all_pairs"):  # of which none is a baseline
-        own.pop("baseline", None)
+def project_options(words: Sequence[str]) -> dict[str, Any]:
+    """Return the project's options for a line: typer's defaults, by names of parameters."""
+    _, project = _project_options(os.getcwd())
+    left_out = {"qrels"}
+    if "--all-pairs" in words:  # of which none is a baseline
+        left_out.add("baseline")
     if os.environ.get("RAGKPI_CORPUS_SIZE"):
-        own.pop("corpus_size", None)
-    first, *others = values.get("files") or [""]
-    if first == "qrels" in project and not os.path.exists(first):
-        own["files"] = [project["qrels"], *others]
-    texts = {"qrels" if name == "files" else name: value for name, value in own.items()}
+        left_out.add("corpus_size")
+    return {name: value for name, value in project.items() if name not in left_out}
+
+
+def with_project_qrels(files: Sequence[str]) -> list[str]:
+    """Put the project's qrels in the place of ``qrels``, where no file has this name."""
+    first, *others = files or [""]
+    if first == "qrels" and not os.path.exists(first):
+        _, project = _project_options(os.getcwd())
+        return [project.get("qrels", first), *others]
+    return list(files)
+
+
+def note_project(names: Sequence[str]) -> None:
+    """Say which arguments of a command are the project's, first and in JSON."""
+    path, project = _project_options(os.getcwd())
+    values = {
+        name: project[name]
+        for name in ("measures", "corpus_size", "baseline", "qrels")
+        if name in names
+    }
     parts = [
-        f"{name} {', '.join(value) if name == 'measures' else project[name]}"
-        for name, value in texts.items()
+        f"{name} {', '.join(value) if name == 'measures' else value}"
+        for name, value in values.items()
     ]
-    return {**values, **own}, f"{path}: {'; '.join(parts)}" if parts else ""
+    PROJECT.set(f"{path}: {'; '.join(parts)}" if parts else "")
+    if parts:
+        interface().note(PROJECT.get())
 
 
 def _project_options(folder: str) -> tuple[str, dict[str, Any]]:

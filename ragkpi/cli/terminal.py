@@ -8,15 +8,14 @@ import os
 import signal
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from shlex import quote
 from typing import Literal
 
-from ragkpi.cli.evaluation_options import evaluation
-from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
-from ragkpi.interface import Interface, Work, present, share
+from typer import Exit
+
+from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.interface import Work, present, share
 from ragkpi.wording import counted, text_lines, visible
 
 # Seconds until the first drawing, and between drawings.
@@ -131,14 +130,6 @@ def bar(command: str) -> Iterator[None]:
         _BAR = None
 
 
-class Finished(Exception):  # noqa: N818 - no error: all messages are printed
-    """Raised to end the command with an exit status."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
-
-
 _YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
 _warnings: Literal["coloured", "plain"] = "coloured"
 
@@ -211,31 +202,4 @@ def exit_with(problems: Sequence[RagkpiError]) -> None:
             raise problems[0]
         for problem in problems:
             tell(problem)
-        raise Finished(problems[0].exit_status)
-
-
-class CommandLine(Interface):
-    """The interface of the command line: option names, notes on stderr, one line per problem."""
-
-    def spell(self, argument: str, value: str) -> str:
-        """Name the option declared for an argument, or make one from the argument's name."""
-        names: dict[str, str] = {
-            argument: declared.names[0]
-            for declared in evaluation.options()
-            for argument in declared.arguments or [declared.name]
-        }
-        flag = names.get(super().spell(argument, value))
-        name = flag or names.get(argument, f"--{argument.replace('_', '-')}")
-        return f"{name} {quote(value)}" if value and not flag else name
-
-    def request_text(self, measure: str) -> str:
-        return f"-m {measure}"
-
-    def note(self, text: str) -> None:
-        hold(f"note: {text}")
-
-    def warn(self, text: str) -> None:
-        warnings.warn(text, RagkpiWarning, stacklevel=2)
-
-    def refuse(self, problems: Sequence[RagkpiError]) -> None:
-        exit_with(problems)
+        raise Exit(problems[0].exit_status)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ragkpi.library.arguments import Comparing, bootstrap_of, checked
+from ragkpi.library.arguments import bootstrap_of
 from ragkpi.library.call import Evaluations
+from ragkpi.library.options import Comparing, Testing, checked
 from ragkpi.library.unjudged_doubt import judging_of
 from ragkpi.measures.measure import Scores
 from ragkpi.statistics.gates import BaselineGate, Verdict, baseline_verdicts
@@ -16,7 +17,7 @@ from ragkpi.statistics.units import Clusters
 
 def procedure_of(how: Comparing, clusters: Clusters | None = None) -> Procedure:
     """Return the procedure of a comparison, or refuse wrong arguments."""
-    values = checked(how, ("test", "trials", "correction", "family"))
+    values = checked(how, Testing)
     return Procedure(bootstrap=bootstrap_of(how, clusters=clusters), **values)
 
 

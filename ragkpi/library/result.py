@@ -8,8 +8,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ragkpi.errors import UsageError
-from ragkpi.library.arguments import one_of
 from ragkpi.library.ground import Signature
+from ragkpi.library.options import one_of
 from ragkpi.reports.layout import Cell, Layout, Report
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
 from ragkpi.wording import decoded, in_markup

@@ -14,6 +14,9 @@ TestName: TypeAlias = str
 CorrectionName = Literal["holm", "benjamini-hochberg", "none"]
 Family = Literal["first", "all"]
 """The measures that decide."""
+DecidedBy = Literal["worse", "noninferior", "value"]
+"""What fails a run against a baseline: that it is worse, that it is not shown to be no worse, or
+its value alone."""
 
 
 class Test(NamedTuple):

@@ -14,13 +14,10 @@ from ragkpi.interface import spell
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, names_of
 from ragkpi.measures.registry import metric_named
 from ragkpi.statistics.bootstrap import Interval
+from ragkpi.statistics.decisions import DecidedBy as DecidedBy
 from ragkpi.statistics.paired import Difference, Procedure, compare, refuse_other_grounds
 from ragkpi.statistics.units import rarest_seen
 from ragkpi.wording import as_json, counted, rounded
-
-# A run misses a gate if its value is worse than the baseline's by more than the margin; only if
-# `compare` says that it is worse; or unless its interval excludes that it is worse.
-DecidedBy = Literal["worse", "noninferior", "value"]
 
 
 @dataclass(frozen=True)

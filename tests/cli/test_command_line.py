@@ -1,152 +1,199 @@
-"""Command lines are read as getopt_long reads them, and each mistake is said in one line."""
+"""Command lines: trec_eval's habits, one line for a mistake, and one declaration of an option."""
 
+import inspect
 import subprocess
 import sys
-from dataclasses import fields
-from typing import Literal, get_args, get_origin
+from typing import Annotated, Literal, get_args, get_origin
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer import Argument, Context, Option, Typer
+from typer.main import get_command
 
-from ragkpi import Estimating
-from ragkpi.cli.commands import COMMANDS, command_of
-from ragkpi.cli.evaluation_options import evaluation, resampling
-from ragkpi.cli.options import REQUIRED, values_of
-from ragkpi.ranking.judged import Settings
+from ragkpi.cli.app import _TREC_EVAL, COMMANDS, _spelled_out, command_of
+from ragkpi.cli.signature import command
+from ragkpi.library.options import (
+    Comparing,
+    Flags,
+    Gating,
+    Measures,
+    PerQuery,
+    arguments_of,
+    names_of,
+)
 from tests.cli.commandline import FIXTURES
 from tests.tries import TRIES
 
 
-def text_for(option, draw):
-    """A text that fits an option, and the value that it stands for."""
-    if option.choices:
-        text = draw(st.sampled_from(option.choices))
-        return text, text
-    if option.type is str and option.parse is None:
-        text = draw(st.sampled_from(["x", "-", "a=b", "-1", "", " 2", "0.2,1"]))
-        return text, text
-    if option.parse is not None:
-        return "5k", 5000 if option.type is int else "5k"
-    least = max(1, option.min or 0)
-    return f"{least}", least
+def options_of(name):
+    """The options and arguments of a command, as typer made them."""
+    app = Typer(add_completion=False)
+    app.command(name)(command_of(name))
+    return get_command(app).params
 
 
-@st.composite
-def lines(draw):
-    """A command, its options in any spelling and order among files, and what they mean."""
-    name = draw(st.sampled_from(list(COMMANDS)))
-    options = command_of(name).options()
-    spellings = [spelling for one in options for spelling in one.names]
-    values, groups = {}, []
-    named = [one for one in options if one.names]
-    chosen = [one for one in named if one.default is REQUIRED]
-    if named:  # some of them twice
-        chosen += draw(st.lists(st.sampled_from(named), max_size=6))
-    for option in chosen:
-        spelling = draw(st.sampled_from(option.names))
-        if spelling[:2] == "--":
-            cut = spelling[: draw(st.integers(3, len(spelling)))]
-            if [one for one in spellings if one.startswith(cut)] == [spelling]:
-                spelling = cut
-        if option.type is bool:
-            values[option.name] = True
-            groups.append([spelling])
-            continue
-        text, value = text_for(option, draw)
-        between = "=" if spelling[:2] == "--" else ""
-        joined = draw(st.booleans()) and (text or between)
-        groups.append([f"{spelling}{between}{text}"] if joined else [spelling, text])
-        values[option.name] = [*values.get(option.name, []), value] if option.many else value
-    places = [one for one in options if not one.names]
-    files = []
-    for number in range(3 if any(one.many for one in places) else len(places)):
-        # Before or behind the files that stand there, with options in between.
-        groups.insert(draw(st.integers(0, len(groups))), file := [f"file{number}"])
-        files.append(file)
-    files = [group[0] for group in groups if group in files]
-    for one in places:
-        values[one.name] = files if one.many else files.pop(0)
-    return name, [word for group in groups for word in group], values
+def is_flag(option):
+    return getattr(option, "is_flag", False)
 
 
-@settings(max_examples=150 * TRIES)
-@given(lines())
-def test_a_line_is_read_as_it_was_made(line):
-    name, words, values = line
-    options = command_of(name).options()
-    defaults = {one.name: one.default for one in options if one.default is not REQUIRED}
-    assert values_of(options, words) == {**defaults, **values}
+LEVEL = Option("-l", "--level")
+
+
+def evaluate(measures: Measures = (), *, relevance_level: Annotated[int, LEVEL] = 1):
+    """Stand for a public function."""
+
+
+def reader():
+    """Return a function that reads words as a command, and returns what it gets."""
+    got = {}
+
+    @command(evaluate)
+    def shell(
+        files: Annotated[list[str], Argument()],
+        per_query: PerQuery = False,
+        complete: Annotated[bool, Option("-c", "--complete")] = False,
+        **arguments,
+    ):
+        """Take words."""
+        got.update(files=files, per_query=per_query, complete=complete, **arguments)
+
+    app = Typer()
+    app.command("eval")(shell)
+
+    def of(*words):
+        got.clear()
+        get_command(app).main(list(words), standalone_mode=False)
+        return dict(got)
+
+    return of
+
+
+FLAGS = [["-q"], ["-c"], ["-qc"], ["--per-query"], ["--complete"]]
+LEVELS = [["-l2"], ["-l", "2"], ["--level=2"], ["--level", "2"]]
+MEASURES = [["-m", "map"], ["-mmap"], ["--measure", "map"], ["--measure=map"]]
+JOINED = [["-qcm", "map"], ["-qcmmap"]]
+
+
+@settings(max_examples=100 * TRIES)
+@given(st.data())
+def test_options_may_stand_anywhere_and_letters_may_be_joined(data):
+    every = [*FLAGS, *LEVELS, *MEASURES, *JOINED]
+    groups = data.draw(st.lists(st.sampled_from(every), max_size=5))
+    words = list(groups)
+    for number in range(3):
+        words.insert(data.draw(st.integers(0, len(words))), [f"file{number}"])
+    got = reader()(*(word for group in words for word in group))
+    assert sorted(got["files"]) == ["file0", "file1", "file2"]
+    asked = [group for group in groups if group in MEASURES or group in JOINED]
+    assert got.get("measures", []) == ["map"] * len(asked)
+    of_q = [["-q"], ["-qc"], ["--per-query"], *JOINED]
+    of_c = [["-c"], ["-qc"], ["--complete"], *JOINED]
+    assert got["per_query"] == any(group in of_q for group in groups)
+    assert got["complete"] == any(group in of_c for group in groups)
+    assert ("relevance_level" in got) == any(group in LEVELS for group in groups)
 
 
 @pytest.mark.parametrize(
     ("words", "values"),
     [
-        (["-qcm", "map"], {"per_query": True, "complete": True, "measures": ["map"]}),
-        (["-qcmmap"], {"per_query": True, "complete": True, "measures": ["map"]}),
-        (["-D0.q1", "-M5"], {"debug": "0.q1", "max_retrieved": 5}),
+        (["-qcm", "map", "a"], {"per_query": True, "complete": True, "measures": ["map"]}),
         (["a", "-q", "b", "--", "-c"], {"per_query": True, "files": ["a", "b", "-c"]}),
-        (["-m", "P", "-m", "-q"], {"measures": ["P", "-q"]}),
-        # Of several names that begin so, trec_eval's.
-        (["--meas", "map"], {"measures": ["map"]}),
-        (["--lev", "2"], {"relevance_level": 2}),
-        (["--comp"], {"complete": True}),
-        (["--no"], {"no_summary": True}),
+        (["-m", "P", "-m", "-q", "a"], {"measures": ["P", "-q"], "per_query": False}),
+        (["-", "a"], {"files": ["-", "a"]}),
+        (["-l1", "-l2", "a"], {"relevance_level": 2}),
     ],
     ids=" ".join,
 )
-def test_letters_may_be_joined_and_names_abbreviated(words, values):
-    read = values_of(command_of("eval").options(), words)
-    assert {name: read[name] for name in values} == values
+def test_words_of_trec_eval(words, values):
+    got = reader()(*words)
+    assert {name: got[name] for name in values} == values
 
 
-HEAVY = [b"'numpy'", b"'datetime'"]
+def test_what_the_line_does_not_give_is_left_to_python():
+    assert reader()("a") == {"files": ["a"], "per_query": False, "complete": False}
 
 
 @pytest.mark.parametrize(
-    ("lines", "unused"),
+    ("word", "whole"),
     [
-        (["--help", "--version"], [*HEAVY, b"'inspect'", b"'dataclasses'"]),
-        (["eval -h", "compare --help"], HEAVY),  # which know output formats: dataclasses
+        # Of several names that begin so, trec_eval's.
+        ("--meas", "--measure"),
+        ("--lev=2", "--level=2"),
+        ("--level_for_rel=2", "--level=2"),
+        ("--comp", "--complete"),
+        ("--no", "--no-summary"),
+        ("--Max", "--max-retrieved"),
+        ("--Debug", "--Debug_level"),
+        ("--per", "--per-query"),
+        ("--nothing", "--nothing"),
+        ("--", "--"),
+        ("-q", "-q"),
+        ("file", "file"),
     ],
-    ids=["program", "command"],
 )
-def test_help_imports_little(lines, unused):
+def test_long_names_may_be_abbreviated(word, whole):
+    assert _spelled_out(word, options_of("eval")) == whole
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_and_the_beginnings_that_tell_it_are_understood(name):
+    options = options_of(name)
+    names = [long for option in options for long in option.opts if long.startswith("--")]
+    for long in names:
+        assert _spelled_out(long, options) == long
+        for end in range(3, len(long)):
+            if any(name.startswith(long[:end]) for name in _TREC_EVAL):
+                continue
+            if [other for other in names if other.startswith(long[:end])] == [long]:
+                assert _spelled_out(f"{long[:end]}=x", options) == f"{long}=x"
+
+
+def test_help_of_the_program_imports_little():
     code = (
         "import sys; from ragkpi.cli.program import main\n"
-        "for line in sys.argv[1:]: print(main(line.split()), line)\n"
-        "print(sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
+        "for line in ['--help', '--version']: print(main(line.split()), line)\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)\n"
+        "print([name for name in sys.modules if 'ragkpi.questions' in name], file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *lines], cwd=FIXTURES, capture_output=True, check=True
-    )
-    assert all(f"0 {line}\n".encode() in done.stdout for line in lines)
-    for module in unused:
-        assert module not in done.stderr
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert all(f"0 {line}\n".encode() in done.stdout for line in ("--help", "--version"))
+    assert b"'scipy'" not in done.stderr
+    assert b"ragkpi.questions" not in done.stderr
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("eval -l x a b", "-l x: expected a whole number"),
-        ("eval --level -1 a b", "-l -1: too small; expected 0 or more"),
-        ("eval --digits=18 a b", "--digits 18: out of range; expected 0 to 17"),
-        ("eval --ci --confidence much a b", "--confidence much: expected a number"),
-        ("eval -T msmarco a b", "-T msmarco: no such choice; expected trec_results"),
+        ("eval -l x a b", "-l: 'x' is not a valid whole number"),
+        ("eval --level -1 a b", "-l: -1 is not in the range x>=0"),
+        ("eval --digits=18 a b", "--digits: 18 is not in the range 0<=x<=17"),
+        ("eval --ci --confidence much a b", "--confidence much: expected a share such as 0.95"),
+        ("eval -T msmarco a b", "-T: 'msmarco' is not one of 'trec_results'"),
         ("eval --fail a b", "option --fail is ambiguous: --fail-under, --fail-under-baseline"),
-        ("eval -M", "-M: its value is missing; expected -M DEPTH"),
-        ("eval --max-ret", "--max-retrieved: its value is missing; expected --max-retrieved DEPTH"),
-        ("eval --strict=1 a b", "--strict: it takes no value; expected --strict"),
+        ("eval -M", "Option '-M' requires an argument"),
+        ("eval --max-ret", "Option '--max-retrieved' requires an argument"),
+        ("eval --strict=1 a b", "Option '--strict' does not take a value"),
+        (
+            "eval -c --strict a b",
+            "-c with --strict: each says something else; expected one of them",
+        ),
         ("eval --comon a b", "--comon: no such option; did you mean --common?"),
+        ("eval --bm25 a b", "--bm25: no such option; 'ragkpi eval --help' lists them"),
         ("eval -z a b", "-z: no such option; 'ragkpi eval --help' lists them"),
-        ("log", "FILE is missing; expected ragkpi log [OPTIONS] FILE"),
-        ("log a b", "b: one file too many; expected ragkpi log [OPTIONS] FILE"),
+        ("eval --format jso a b", "--format jso: no such format; did you mean json or jsonl?"),
+        ("log", "Missing argument 'FILE'; expected ragkpi log [OPTIONS] {FILE}"),
+        (
+            "log a b",
+            "Got unexpected extra argument(s) (b); expected ragkpi log [OPTIONS] {FILE}",
+        ),
         (
             "calibrate a",
-            "--quality FILE is missing; expected ragkpi calibrate [OPTIONS] QRELS RUN...",
+            "Missing option '--quality'; expected ragkpi calibrate [OPTIONS] {QRELS RUN...}",
         ),
         ("schema -z", "-z: no such option; 'ragkpi schema --help' lists them"),
         ("--nosuch", "--nosuch: no such option; 'ragkpi --help' lists them"),
+        ("evl", "no command is named 'evl'; did you mean eval?"),
     ],
 )
 def test_a_mistake_is_one_line(ragkpi, line, message):
@@ -155,36 +202,67 @@ def test_a_mistake_is_one_line(ragkpi, line, message):
     assert outcome.err.decode() == f"ragkpi: {message}\n"
 
 
+@pytest.mark.parametrize("words", [("eval", "", ""), ("", ""), ("eval", "--", "-q", "x")])
+def test_empty_words_and_files_that_begin_with_a_dash(ragkpi, words):
+    outcome = ragkpi(*words)
+    assert outcome.status in (1, 2)
+    assert outcome.err.startswith(b"ragkpi: ")
+    assert outcome.err.count(b"\n") == 1
+
+
+def test_ten_thousand_files(ragkpi):
+    outcome = ragkpi("eval", "-m", "map", *(f"no{number}" for number in range(10_000)))
+    assert (outcome.status, outcome.out) == (2, b"")
+
+
 def test_help_is_shown_wherever_it_is_asked_for(ragkpi):
     page = ragkpi("compare", "--help")
     assert ragkpi("compare", "-m", "map", "a", "--help") == page
     assert ragkpi("help", "compare") == page
 
 
-OPTIONS = [*evaluation.options(), *resampling.options()]
-DEFAULTS = {one.name: one.default for one in fields(Settings)}
-# The first is a parameter of the functions, the other has one choice, which sets nothing.
-NO_ARGUMENTS = ("measures", "results_format")
+SHARED = {**arguments_of(Comparing), **arguments_of(Gating)}
 
 
-@pytest.mark.parametrize("one", OPTIONS, ids=[one.name for one in OPTIONS])
-def test_an_option_sets_the_argument_of_its_name(one):
-    for text in one.arguments or [one.name]:
-        argument, _, fixed = text.partition("=")
-        if argument in NO_ARGUMENTS:
-            continue
-        kind = Estimating.__annotations__[argument]
-        if get_origin(kind) is Literal:
-            choices = {fixed.strip('"')} if fixed else {*one.choices}
-            assert choices <= {*get_args(kind)}
-        if not one.arguments and argument in DEFAULTS and one.default is not None:
-            assert one.default in (DEFAULTS[argument], getattr(DEFAULTS[argument], "name", None))
+@pytest.mark.parametrize("name", SHARED)
+def test_the_shell_offers_what_python_takes(name):
+    """An option has the type of its argument, and flags stand for values that it has."""
+    python, shell, option = SHARED[name]
+    if option is None:
+        return
+    if isinstance(option, Flags):
+        assert {*option} <= {*get_args(python)}
+    elif get_origin(shell) is Literal:
+        of = next((one for one in (python, *get_args(python)) if get_origin(one) is Literal), None)
+        assert {*get_args(shell)} <= {*get_args(of)}
 
 
-def test_options_without_effect_set_nothing():
-    assert evaluation.call({}) == {"names": "file"}
-    assert evaluation.call({"ties": "id", "relevance_level": 1}) == {"names": "file"}
-    set_ = evaluation.call({"ties": "expected", "complete": True, "pool": "p", "pool_union": True})
-    pool = {"pool": "p", "pool_union": "union"}
-    assert set_ == {"names": "file", "ties": "expected", "missing": "zero", **pool}
-    assert evaluation.call({"strict": True, "complete": True})["missing"] == "error"
+def test_a_name_is_of_one_option():
+    for name in COMMANDS:
+        names = [spelling for option in options_of(name) for spelling in option.opts]
+        assert len(names) == len({*names}), name
+
+
+def test_a_signature_is_what_it_says():
+    """An argument of a command is one of typer's, with a help text."""
+    for name in COMMANDS:
+        for parameter in inspect.signature(command_of(name)).parameters.values():
+            if parameter.annotation is not Context:
+                option = get_args(parameter.annotation)[1]
+                assert option.help, (name, parameter)
+
+
+def test_spellings_of_an_argument():
+    assert names_of(SHARED["relevance_level"].option, "relevance_level") == ["-l", "--level"]
+    assert names_of(SHARED["max_passage"].option, "max_passage") == ["--max-passage"]
+
+
+def test_files_in_the_wrong_order_are_refused_with_the_line_to_paste(ragkpi):
+    swapped = ragkpi("eval", "-m", "map", "reranked.run", "qrels.txt", folder=FIXTURES)
+    assert (swapped.status, swapped.out) == (2, b"")
+    assert swapped.err.decode().endswith("\n  ragkpi eval -m map qrels.txt reranked.run\n")
+    files = ("runs/bm25.run", "runs/dense.run", "qrels.txt")
+    swapped = ragkpi("compare", *files, folder=FIXTURES)
+    assert swapped.err.decode().endswith(f"\n  ragkpi compare qrels.txt {' '.join(files[:2])}\n")
+    without = ragkpi("eval", "reranked.run", "runs/bm25.run", folder=FIXTURES)
+    assert without.err.count(b"\n") == 1

@@ -1,4 +1,4 @@
-"""Completion, in the shells that are there: what stands on the line after a tab."""
+"""Completion, as shells call it, and in those that are there: what is on the line after a tab."""
 
 import os
 import re
@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.cli.help_pages import offers
-
 pty = pytest.importorskip("pty")
 
 ROOT = Path(__file__).parents[2]
@@ -20,10 +18,8 @@ PATIENCE = 60
 
 LINES = {
     "ragkpi comp": "ragkpi compare",
-    "ragkpi help diag": "ragkpi help diagnose",
     "ragkpi eval --fail-under-b": "ragkpi eval --fail-under-baseline",
     "ragkpi depth --format mark": "ragkpi depth --format markdown",
-    "ragkpi eval --format=mark": "ragkpi eval --format=markdown",
     "ragkpi eval --grade-map umbrela-s": "ragkpi eval --grade-map umbrela-strict",
     "ragkpi eval -q -m ndcg_loc": "ragkpi eval -q -m ndcg_local",
     "ragkpi eval -m map,ndcg_loc": "ragkpi eval -m map,ndcg_local",
@@ -37,12 +33,13 @@ LINES = {
 INTERACTIVE = {
     "bash": (
         ["--norc", "--noprofile", "-i"],
-        "PS1=; bind 'set enable-bracketed-paste off'; eval \"$(ragkpi --completion bash)\"",
+        "PS1=; bind 'set enable-bracketed-paste off'; "
+        'eval "$(_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION=1 ragkpi --show-completion bash)"',
     ),
     "zsh": (
         ["-f", "-i"],
         "PS1=; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D;"
-        ' eval "$(ragkpi --completion zsh)"',
+        ' eval "$(_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION=1 ragkpi --show-completion zsh)"',
     ),
 }
 
@@ -97,8 +94,9 @@ def test_fish(path):
     asked = "; ".join(
         f"echo (complete -C '{line}' | string replace -r '\\t.*' '')" for line in LINES
     )
+    script = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION=1 ragkpi --show-completion fish"
     done = subprocess.run(
-        ["fish", "-N", "-c", f"ragkpi --completion fish | source; {asked}"],
+        ["fish", "-N", "-c", f"{script} | source; {asked}"],
         env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
         cwd=ROOT,
         capture_output=True,
@@ -108,38 +106,27 @@ def test_fish(path):
     assert done.stdout.splitlines() == [line.split()[-1] for line in LINES.values()]
 
 
+def offers(ragkpi, monkeypatch, line):
+    """What a bash is offered for the last word of a line."""
+    words = line.split(" ")
+    monkeypatch.setenv("_RAGKPI_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+    return ragkpi().out.decode().split()
+
+
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("line", "expected"),
     [
-        (["ev"], ["eval"]),
-        (["nonsense", ""], []),
-        (["eval", "-m", "ndcg_c"], ["ndcg_cut"]),
-        (["eval", "--measure=ndcg_c"], ["--measure=ndcg_cut"]),
-        (["eval", "--format", "=", "mark"], ["markdown"]),  # as bash takes it apart
-        (["depth", "--format", "="], None),
-        (["depth", "--format", "j"], ["json", "jsonl", "junit"]),
-        (["eval", "-q", ""], []),  # files
-        (["eval", "--plot", ""], []),
-        (["eval", "--complete_"], ["--complete_rel_info_wanted"]),  # trec_eval's spelling
-        (["eval", "--complete"], ["--complete"]),
-        (["compare", "--test", "w"], ["wilcoxon"]),
-        (["--completion", "z"], ["zsh"]),
+        ("ragkpi ev", ["eval"]),
+        ("ragkpi eval -m ndcg_c", ["ndcg_cut"]),
+        ("ragkpi depth --format j", ["json", "jsonl", "junit"]),
+        ("ragkpi eval -q ", []),  # files
+        ("ragkpi eval --plot ", []),
+        ("ragkpi compare --test w", ["wilcoxon"]),
+        ("ragkpi eval --names ", ["file", "runid"]),
+        ("ragkpi eval --run-format trec", ["trec"]),
     ],
 )
-def test_offers(words, expected):
-    offered = [text for text, _ in offers(words)]
-    assert offered == expected if expected is not None else "markdown" in offered
-
-
-def test_what_a_shell_asks(ragkpi, monkeypatch):
-    monkeypatch.setenv("_RAGKPI_COMPLETE", "bash")
-    assert ragkpi("depth", "--format", "j").out == b"json\njsonl\njunit\n"
-    assert ragkpi("eval", "--nonsense", "").out == b""
-    monkeypatch.setenv("_RAGKPI_COMPLETE", "fish")
-    assert ragkpi("comp").out.startswith(b"compare\tCompare runs")
-
-
-def test_no_such_shell(ragkpi):
-    outcome = ragkpi("--completion", "tcsh")
-    assert outcome.status == 1
-    assert outcome.err == b"ragkpi: --completion tcsh: no such choice; expected bash, zsh or fish\n"
+def test_offers(ragkpi, monkeypatch, line, expected):
+    assert offers(ragkpi, monkeypatch, line)[: len(expected) or None] == expected

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ragkpi
-from ragkpi.library.arguments import Estimating
+from ragkpi.library.options import Estimating
 from ragkpi.questions.depth.function import _USES
 from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines

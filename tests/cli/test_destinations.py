@@ -16,11 +16,11 @@ from fcntl import ioctl
 
 import pytest
 
-from ragkpi.cli.commands import COMMANDS
-from ragkpi.cli.help_pages import help_page
+from ragkpi.cli.app import COMMANDS
 from ragkpi.reports.renderers import REPORT_FORMATS
 from tests import processes
 from tests.cli.commandline import BM25, FIXTURES, FUSION
+from tests.cli.test_command_line import options_of
 from tests.published_schema import valid_document
 
 DEPTH = ("depth", "-N", "5000", "--at", "1,5,10", "qrels.txt", BM25)
@@ -108,7 +108,7 @@ WITH_OUTPUT = {
 
 
 def test_every_command_with_an_output_is_among_them():
-    of = [name for name in COMMANDS if "-o, --output" in help_page(name)]
+    of = [name for name in COMMANDS if any("--output" in one.opts for one in options_of(name))]
     assert sorted(of) == sorted(WITH_OUTPUT)
 
 

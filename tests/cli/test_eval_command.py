@@ -86,18 +86,18 @@ def test_missing_queries_are_an_error(evaluate, files):
     [
         ("-m mpa -m P.x qrels run", "-m mpa: no measure"),
         ("qrels", "1 file; expected"),
-        ("", "0 files; expected"),
-        ("-l x qrels run", "-l x: "),
+        ("", "Missing argument"),
+        ("-l x qrels run", "-l: 'x' is not a valid whole number"),
         ("-l -1 qrels run", "-l"),
         ("-M -1 qrels run", "-M"),
         ("-N many qrels run", "-N many: expected a number of documents"),
         ("-D 1 qrels run", "-D 1: no debug output"),
-        ("-T msmarco qrels run", "expected trec_results"),
-        ("-R nothing qrels run", "expected qrels, qrels_jg"),
+        ("-T msmarco qrels run", "-T: 'msmarco' is not one of 'trec_results'"),
+        ("-R nothing qrels run", "-R: 'nothing' is not one of 'qrels', 'qrels_jg'"),
         ("-R prefs -m map qrels run", "map needs -R qrels"),
         ("--pool-depth 5 -m proc qrels run", "--pool-depth 5: no pool is given"),
         ("--pool-union -m proc qrels run", "--pool-union: "),
-        ("--draws deep -m bor qrels run", "expected nominal or ret"),
+        ("--draws deep -m bor qrels run", "--draws: 'deep' is not one of 'nominal', 'ret'"),
         ("--grade-map mine -m proc qrels run", "--grade-map mine: 'mine' is neither a preset"),
         ("--grade-map 0=1,0=2 -m proc qrels run", "level 0 is given twice"),
         ("--grade-map binary -m proc qrels run", "level 2 is not in"),
@@ -138,14 +138,6 @@ def test_the_corpus_size_may_stand_in_the_environment(evaluate, files, monkeypat
     (files / "sizes").write_text("q1 256\nq2 256\n")
     sized = evaluate("--corpus-sizes", "sizes", "-m", "bor_max.1", "qrels", "run", folder=files)
     assert sized.out == ROW.format("bor_max_1", "all", "8.0000").encode()
-
-
-def test_help_explains_the_measures_that_are_asked_for(evaluate):
-    outcome = evaluate("-h", "-m", "bor", "-m", "P")
-    explained = [text.splitlines()[0] for text in outcome.out.decode().split("\n\n") if text]
-    assert outcome.status == 0
-    assert {"bor", "P"} <= set(explained)
-    assert " is not the mean of " in " ".join(outcome.out.decode().split())
 
 
 def test_version(evaluate):

@@ -85,15 +85,15 @@ def test_the_corpus_is_counted_over_all_runs(evaluate, tmp_path):
     [
         (
             ["--format", "xml", "qrels.txt", BM25],
-            "--format xml: no such choice; expected trec, table",
+            "--format xml: no such format; expected one of trec, table",
         ),
         (["--format", "trec", "qrels.txt", BM25, DENSE], "which of several runs"),
         (["qrels.txt", "-", "-"], "standard input can be read once"),
         (["--fail-under-baseline", "-", "qrels.txt", "-"], "standard input"),
-        (["--names", "rank", "qrels.txt", BM25], "expected file or runid"),
+        (["--names", "rank", "qrels.txt", BM25], "--names: 'rank' is not one of 'file', 'runid'"),
         (["--seed", "3", "qrels.txt", BM25], "give --ci with it"),
         (["--ci-method", "percentile", "qrels.txt", BM25], "--ci-method percentile: "),
-        (["--ci", "--ci-method", "normal", "qrels.txt", BM25], "expected score or percentile"),
+        (["--ci", "--ci-method", "normal", "qrels.txt", BM25], "--ci-method: 'normal' is not"),
         (["--ci", "--confidence", "95", "qrels.txt", BM25], "a share such as 0.95"),
         (["--meta", "a=b", "qrels.txt", BM25], "give --log FILE with it"),
         (["--margin", "1%", "qrels.txt", BM25], "give --fail-under-baseline RUN with it"),
@@ -164,23 +164,11 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
         text=True,
     )
     unused = {
-        *("rich", "scipy", "hashlib", "multiprocessing", "statistics", "numpy.ma"),
-        *("difflib", "html", "lzma", "shutil", "urllib.parse"),
-        *("ragkpi.cli.help_pages", "ragkpi.measures.chance", "ragkpi.measures.evidence"),
-        *("ragkpi.charts.chart", "ragkpi.charts.picture"),
-        *("ragkpi.files.in_memory", "ragkpi.files.registry", "ragkpi.ranking.preferences"),
-        *("ragkpi.files.query_files", "ragkpi.files.json_files", "ragkpi.files.recogniser"),
-        *("ragkpi.questions.evaluate.gates", "ragkpi.library.slices"),
+        *("rich", "scipy", "statistics"),
+        *("ragkpi.measures.chance", "ragkpi.measures.evidence", "ragkpi.ranking.preferences"),
     }
     assert done.stdout
     assert not unused & set(done.stderr.split())
-
-
-def test_help_stands_in_groups(evaluate):
-    found = evaluate("--help").out.decode()
-    for heading in ("Options", "Evaluation", "Output", "Labels", "Intervals", "Record", "Gates"):
-        assert f"\n{heading}:\n" in found
-    assert "ragkpi schema" in " ".join(found.split())
 
 
 def test_stars_and_gates_are_over_all_judged_queries(evaluate, tmp_path):

@@ -1,12 +1,15 @@
 """Finding one's way: tasks, examples that work, `help`, spellings of options."""
 
+import os
 import re
 import shlex
 
 import pytest
 
-from ragkpi.cli.commands import COMMANDS, TASKS, command_of
+from ragkpi.cli.app import COMMANDS, TASKS
+from tests import processes
 from tests.cli.commandline import FIXTURES, trec_values
+from tests.cli.test_command_line import options_of
 
 
 @pytest.fixture
@@ -34,21 +37,21 @@ def test_help_of_a_command_shows_its_examples(ragkpi, name):
     text = ragkpi("help", name).out.decode()
     assert text == ragkpi(name, "--help").out.decode()
     for line in COMMANDS[name].examples:
-        assert f"\n  {line}\n" in text
-        assert len(line) < 78, "a line of a terminal"
+        assert f"\n    {line}\n" in text
+        assert len(line) <= 76, "a line of a terminal"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_usual_options_are_one_screen(ragkpi, monkeypatch, name):
+def test_the_common_options_are_a_short_page(ragkpi, monkeypatch, name):
     monkeypatch.setenv("COLUMNS", "80")
     lines = ragkpi(name, "-h").out.decode().splitlines()
-    assert len(lines) <= 45
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith(f"Usage: ragkpi {name} ")
-    assert [f"  {line}" for line in COMMANDS[name].examples] == lines[-5:-2]
+    assert [f"    {line}" for line in COMMANDS[name].examples] == lines[-5:-2]
     assert lines[-1].endswith(f": ragkpi {name} --help")
     rows = [line for line in lines if line.startswith("  -")]
-    assert len(rows) <= 14
+    assert len(rows) <= 18
+    assert len(rows) <= len(ragkpi(name, "--help").out.decode().splitlines())
 
 
 def test_the_commands_are_one_screen(ragkpi, monkeypatch):
@@ -58,32 +61,60 @@ def test_the_commands_are_one_screen(ragkpi, monkeypatch):
     assert {f"  {name}" for name in COMMANDS} <= {
         line[: 2 + len(line.split()[0])] for line in lines if line.startswith("  ")
     }
-    assert lines[-1].endswith(": ragkpi --help")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_shows_every_option(ragkpi, name):
-    """Each under a heading, trec_eval's own under the last."""
     text = ragkpi(name, "--help").out.decode()
-    for option in command_of(name).options():
-        assert option.help, option
-        if option.names:
-            assert re.search(rf"^  (-\S, )?{option.names[0]}( |$|,)", text, re.MULTILINE), option
-    if name in ("eval", "zscores"):
-        last = text[text.index("\nOf trec_eval, for its scripts:\n") :]
-        heads = re.findall(r"^  (-\w)", last, re.MULTILINE)
-        assert {"-T", "-D", "-R"} <= set(heads)
-        assert ("-Z" in heads) == (name == "eval")
-        assert re.findall(r"^(\w.*):$", last, re.MULTILINE)[1:] == ["Examples"]
+    for option in options_of(name):
+        for spelling in option.opts if hasattr(option, "is_flag") else ():
+            assert re.search(rf"^  (-\S, )?(--[\w-]+, )?{spelling}( |$|,)", text, re.MULTILINE)
+
+
+def on_a_terminal(*words, **environment):
+    """What a terminal of 80 columns shows, and what it would without colours."""
+    environment = {"COLUMNS": "80", "TERM": "xterm-256color", **environment}
+    master, slave = os.openpty()
+    status, text, _ = processes.on_a_terminal(words, FIXTURES, (master, slave), **environment)
+    assert status == 0
+    return text.decode(), re.sub(r"\x1b\[[0-9;]*m", "", text.decode())
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+@pytest.mark.parametrize("page", ["-h", "--help"])
+def test_a_terminal_gets_panels_and_loses_no_word(name, page):
+    """Rich takes brackets for its markup."""
+    coloured, plain = on_a_terminal(*filter(None, (name, page)))
+    assert "\x1b[" in coloured
+    assert "╭─ Options ─" in plain
+    for option in options_of(name) if name and page == "--help" else ():
+        for word in (option.help or "").split():
+            assert "[" not in word or word in plain
+
+
+def test_panels_of_eval_are_its_groups():
+    _, plain = on_a_terminal("eval", "--help")
+    panels = re.findall(r"╭─ (.*?) ─", plain)
+    assert panels[:2] == ["Arguments", "Options"]
+    assert {"Reading files", "Evaluation", "Intervals", "Gates", "Output"} <= {*panels}
+    of_trec_eval = plain[plain.index("╭─ Of trec_eval") :]
+    assert {"-T", "-D", "-R", "-Z"} <= {*re.findall(r"-[A-Z]\b", of_trec_eval.partition("╰")[0])}
+
+
+def test_no_color_and_a_pipe_have_no_panels(ragkpi):
+    coloured, _ = on_a_terminal("eval", "-h", NO_COLOR="1")
+    assert "\x1b[" not in coloured
+    assert "╭" not in coloured
+    assert b"\x1b[" not in ragkpi("eval", "--help").out
 
 
 def test_commands_stand_under_their_tasks(ragkpi):
-    text = ragkpi("--help").out.decode()
-    assert text == ragkpi("help").out.decode()
-    places = [text.index(f"\n{heading}:\n") for heading in TASKS.values()]
+    assert ragkpi("--help").out == ragkpi("help").out
+    _, plain = on_a_terminal("--help")
+    places = [plain.index(f"╭─ {heading} ─") for heading in TASKS.values()]
     assert places == sorted(places)
     for name, entry in COMMANDS.items():
-        assert text.index(f"\n  {name} ") > text.index(f"\n{TASKS[entry.task]}:\n")
+        assert plain.index(f"│ {name} ") > plain.index(f"╭─ {TASKS[entry.task]} ─")
 
 
 @pytest.mark.parametrize(

@@ -268,7 +268,7 @@ def test_no_measure_is_without_a_panel(ragkpi, tmp_path):
         (["qrels"], "1 file; expected "),
         (["-J", "qrels", "first"], "-J: no such option;"),
         (["-R", "prefs", "-m", "num_q", "qrels", "first"], "-R: no such option;"),
-        (["--within", "all", "qrels", "first"], "--within all"),
+        (["--within", "all", "qrels", "first"], "--within: 'all' is not one of"),
         (["qrels", "first", "--assess", "/nowhere/list"], "--assess /nowhere/list"),
     ],
 )

@@ -98,22 +98,5 @@ def test_a_project_without_options(project, table):
     assert (outcome.status, outcome.err) == (0, b"")
 
 
-def test_qrels_behind_runs_are_put_before_them(project):
-    words = ["-m", "P.1", "--format", "csv"]
-    right = project("compare", *words, "../data/gold", OLD, NEW, table="")
-    behind = project("compare", *words, OLD, NEW, "../data/gold")
-    assert (behind.status, behind.out) == (0, right.out)  # and the baseline stays the first run
-    assert b"QRELS RUN" in behind.err.splitlines()[0]
-
-
-@pytest.mark.parametrize(
-    "files", [[OLD, NEW], ["../data/gold", "../data/gold"], [OLD, "../data/gold", "../data/gold"]]
-)
-def test_an_order_that_is_not_sure_is_refused(project, files):
-    outcome = project("eval", "-m", "P.1", *files, table="")
-    assert (outcome.status, outcome.out) == (2, b"")
-    assert outcome.err.count(b"\n") == 1
-
-
 def test_version_is_a_word(project):
     assert project("version").out == project("--version").out

@@ -61,4 +61,4 @@ def test_there_is_one_format_of_runs(ragkpi):
     assert ragkpi("eval", "-T", "trec_results", "-m", "map", "qrels", "first")[0] == 0
     status, out, err = ragkpi("eval", "-T", "other", "qrels", "first")
     assert (status, out) == (1, "")
-    assert "-T other" in err
+    assert "-T: 'other'" in err

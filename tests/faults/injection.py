@@ -84,11 +84,11 @@ def _let_files_fail(fault):
 
     builtins.open = open_
 
-    from ragkpi.cli import program
+    from ragkpi.cli import process
 
     class StandardOutput(io.FileIO):
         def write(self, octets):
             fault.due()
             return super().write(octets)
 
-    program.StandardOutput.__bases__ = (StandardOutput,)
+    process.StandardOutput.__bases__ = (StandardOutput,)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.cli.commands import COMMANDS
+from ragkpi.cli.app import COMMANDS
 from tests.faults import harness
 from tests.faults.injection import KINDS
 

@@ -12,11 +12,15 @@ import warnings
 import pytest
 
 import ragkpi
+from ragkpi.cli.app import COMMANDS, command_of
 from tests.test_readme import PAGES, ROOT, ROWS, examples, printed, words_of
 
 # What the command line answers by itself.
 _ALONE = re.compile(r"ragkpi (-|help\b|\w+ (.* )?(-h|--help|--list|-v|--version)\b)")
 TEXTS = {page: (ROOT / page).read_text("utf-8") for page in PAGES}
+
+
+MODULES = [sys.modules[command_of(name).__module__] for name in COMMANDS]
 
 
 class Calls:
@@ -27,8 +31,10 @@ class Calls:
         for name in ragkpi.__all__:
             function = getattr(ragkpi, name)
             if inspect.isfunction(function):
-                home = sys.modules[function.__module__]
-                monkeypatch.setattr(home, name, self._noted(name, function))
+                noted = self._noted(name, function)
+                for module in MODULES:
+                    if vars(module).get(name) is function:
+                        monkeypatch.setattr(module, name, noted)
 
     def _noted(self, name, function):
         def call(*given, **named):

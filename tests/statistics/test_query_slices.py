@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import ragkpi
-from ragkpi.library.arguments import Estimating, call_of
+from ragkpi.library.arguments import call_of
+from ragkpi.library.options import Estimating
 from tests.published_schema import valid_document, valid_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -5,22 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Annotated, Unpack
+
+from typer import Option
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
-from ragkpi.library.arguments import (
-    AnyQrels,
-    Estimating,
-    Runs,
-    bootstrap_of,
-    call_of,
-    in_one_order,
-    named_runs,
-)
+from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order
 from ragkpi.library.call import Call, named_judges, qrels_of
+from ragkpi.library.options import MORE, Estimating, Measures
 from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Runs, named_runs
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
 from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.questions.agree.study import (
@@ -44,16 +40,48 @@ def agree(
     qrels: AnyQrels,
     other: AnyQrels | Mapping[str, AnyQrels],
     runs: Runs | None = None,
-    measures: str | Sequence[str] = (),
+    measures: Measures = (),
     *,
-    map_levels: LevelMap | str | None = None,
-    map_other: LevelMap | str | None = None,
+    map_levels: Annotated[
+        LevelMap | str | None,
+        str,
+        Option(
+            metavar="MAP",
+            help="Put the levels of QRELS on another scale, such as 0=0,1=0,2=1,3=2.",
+        ),
+    ] = None,
+    map_other: Annotated[
+        LevelMap | str | None,
+        str,
+        Option(metavar="MAP", help="The same for OTHER, and for --judge.", rich_help_panel=MORE),
+    ] = None,
     reference: str | None = None,
-    per_query: bool = False,
-    differences: str | None = None,
+    per_query: Annotated[
+        bool,
+        Option(
+            "-q",
+            "--per-query",
+            help="Also show what the judges disagree about: a row per query, the worst first.",
+        ),
+    ] = False,
+    differences: Annotated[
+        str | None,
+        Option(
+            metavar="FILE",
+            help="Write every document with different levels, or that one judge alone judged: "
+            "tab-separated query, document, levels.",
+        ),
+    ] = None,
     **how: Unpack[Estimating],
 ) -> Result:
-    """Answer "may I trust these judgements?", as ``ragkpi agree``.
+    """Answer "may I trust these judgements?".
+
+    Over the documents that both judged: agreement, Cohen's kappa (plain, linear, quadratic, and of
+    every level as a threshold), Krippendorff's alpha, and by how many levels OTHER is above QRELS,
+    with bootstrap intervals over queries. With runs: their values under both judgements, over the
+    queries that both judged, how alike the orders are (tau-b, tau_AP, Spearman, Pearson), and which
+    pairs of runs change places. What people would say, from OTHER and few human judgements: ragkpi
+    correct. NAME=PATH names a judge. Without -m: ndcg_cut at 10.
 
     Parameters
     ----------

@@ -5,28 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Annotated, Literal, Unpack
+
+from typer import Option
 
 from ragkpi.charts.chart import noted
 from ragkpi.errors import NothingInCommonError
 from ragkpi.files.query_files import Quality
-from ragkpi.library.arguments import (
-    AnyQrels,
-    ById,
-    Estimating,
-    Path,
-    Runs,
-    bootstrap_of,
-    call_of,
-    in_one_order,
-    named_runs,
-    one_of,
-    shares,
-    whole,
-)
+from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order, shares
 from ragkpi.library.call import Evaluations
+from ragkpi.library.options import MORE, Estimating, Measures, one_of, whole
 from ragkpi.library.quality import quality_of, quality_of_runs
 from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, ById, Path, Runs, named_runs
 from ragkpi.questions.calibrate.answer import calibration_answer, calibration_charts
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
@@ -42,15 +33,50 @@ CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "
 def calibrate(
     qrels: AnyQrels,
     runs: Runs,
-    quality: Path | ById[float] | Mapping[str, ById[float]],
-    measures: str | Sequence[str] = (),
+    quality: Annotated[
+        Path | ById[float] | Mapping[str, ById[float]],
+        str,
+        Option(
+            "--quality",
+            metavar="FILE",
+            help="How good the responses were: lines QUERY SCORE, or QUERY RUN SCORE for several "
+            "runs. Any numbers whose order means something.",
+        ),
+    ],
+    measures: Measures = (),
     *,
-    alphas: Sequence[float] | str | None = None,
-    alpha_by: str = "spearman",
-    folds: int = 5,
+    alphas: Annotated[
+        Sequence[float] | str | None,
+        str,
+        Option(
+            metavar="A,A,...",
+            help="Alphas to try out, from 0 to 1. Default: 0.05, 0.1, 0.15 and so on to 0.95.",
+        ),
+    ] = None,
+    alpha_by: Annotated[
+        Literal["spearman", "kendall", "pearson"],
+        Option(help="The coefficient that the chosen alpha makes greatest.", rich_help_panel=MORE),
+    ] = "spearman",
+    folds: Annotated[
+        int,
+        Option(
+            metavar="N",
+            min=2,
+            help="Parts of the queries that are held out in turn.",
+            rich_help_panel=MORE,
+        ),
+    ] = 5,
     **how: Unpack[Estimating],
 ) -> Result:
-    """Answer "which measure tracks the quality of responses here?", as ``ragkpi calibrate``.
+    """Answer "which measure tracks the quality of responses here?".
+
+    Every value is correlated with quality over the queries: Spearman's rho, Kendall's tau-b and
+    Pearson's r, with bootstrap intervals; with several runs also within queries and over runs. A
+    measure is named only where a permutation test of all measures together shows that it tracks
+    quality. As the right measure may depend on it, everything is shown by K/R, too. For measures
+    with an alpha from 0 to 1 (t, t_code, F, Fe) the alpha that correlates best is chosen, and tried
+    on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t, t_code, F and Fe at
+    10.
 
     Parameters
     ----------

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
+
+from typer import Option
 
 from ragkpi.errors import UsageError
 from ragkpi.files.formats import read_any_qrels, reader_of
 from ragkpi.files.opening import Source
 from ragkpi.files.writing import write_trec
 from ragkpi.interface import spell
-from ragkpi.library.arguments import HowRead, readings_of, whole
+from ragkpi.library.arguments import readings_of
 from ragkpi.library.examiner import Examination, ExaminedRun, mended
+from ragkpi.library.options import HowRead, Level, Measures, whole
 from ragkpi.library.result import Result
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.check.answer import Inspection, check_answer, inspect_run
@@ -45,14 +48,33 @@ class CheckResult(Result):
 def check(
     run: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     qrels: str | os.PathLike[str] | None = None,
-    measures: str | Sequence[str] = (),
+    measures: Measures = (),
     *,
-    relevance_level: int = 1,
-    max_hits: int | None = None,
-    fix: str | os.PathLike[str] | None = None,
+    relevance_level: Level = 1,
+    max_hits: Annotated[
+        int | None,
+        Option(metavar="N", min=1, help="Most documents of a query, such as 100 for TREC RAG."),
+    ] = None,
+    fix: Annotated[
+        str | os.PathLike[str] | None,
+        str,
+        Option(
+            metavar="OUT",
+            help="Write the run sorted, ranked, without repetitions and unreadable lines, cut at "
+            "--max-hits.",
+        ),
+    ] = None,
     **how: Unpack[HowRead],
 ) -> CheckResult:
-    """Report everything that is wrong with files of runs or suspicious, as ``ragkpi check``.
+    """Report everything that is wrong with runs or suspicious about them, and where.
+
+    Ties are looked for at the cutoffs of the measures of -m, and the range that they leave these;
+    without -m: P.10, recall.10,100, success.10, ndcg_cut.10 and recip_rank.
+
+    Exit status: 3 if there are errors (with --strict also for warnings), 0 otherwise, 2 if a
+    file cannot be read at all. It is about the runs, whatever --fix could mend.
+
+    'ragkpi check --list' is the catalogue of findings.
 
     Parameters
     ----------

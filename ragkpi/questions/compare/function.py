@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, Unpack, get_args
+from typing import Annotated, Any, Literal, Unpack, get_args
+
+from typer import Option
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import GateFailedError, RagkpiError, UsageError
 from ragkpi.interface import interface, spell
-from ragkpi.library.arguments import AnyQrels, Comparing, Labels, Runs, call_of, named_runs, one_of
+from ragkpi.library.arguments import call_of
 from ragkpi.library.call import OnProblem
 from ragkpi.library.comparing import procedure_of, verdicts_on_run
 from ragkpi.library.evaluation_report import EvaluationReport, rows_of
+from ragkpi.library.options import MORE, By, Comparing, Flags, Measures, one_of
 from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Runs, named_runs
 from ragkpi.library.slices import queries_of, slices_of, with_slices
 from ragkpi.library.stored import scored_runs, with_results
 from ragkpi.library.unjudged_doubt import judging_of
@@ -105,17 +109,50 @@ class ComparisonResult(Result):
 def compare(
     qrels: AnyQrels | None,
     runs: Runs,
-    measures: str | Sequence[str] = (),
+    measures: Measures = (),
     *,
     baseline: str | None = None,
-    pairs: Literal["baseline", "all"] = "baseline",
-    by: Labels | None = None,
-    fail_if: Literal["worse", "noninferior"] | None = None,
-    margin: float | str | None = None,
+    pairs: Annotated[
+        Literal["baseline", "all"],
+        Flags(
+            all=Option(
+                "--all-pairs",
+                help="Compare each run with each: p of every pair, and letters that runs share "
+                "which are not shown to differ. The test is step-down then, of all pairs at once.",
+            )
+        ),
+    ] = "baseline",
+    by: By = None,
+    fail_if: Annotated[
+        Literal["worse", "noninferior"] | None,
+        Option(
+            help="Exit with status 3 if any value of a run is shown to be worse than the "
+            "baseline's, or unless every value is shown to be no worse; as --fail-under-baseline "
+            "of eval decides.",
+            rich_help_panel=MORE,
+        ),
+    ] = None,
+    margin: Annotated[
+        float | str | None,
+        str,
+        Option(
+            metavar="AMOUNT",
+            help="How much worse --fail-if allows, e.g. 0.01 or 2%.",
+            rich_help_panel=MORE,
+        ),
+    ] = None,
     problems: OnProblem = "raised",
     **how: Unpack[Comparing],
 ) -> ComparisonResult:
-    """Compare runs with a baseline, or each with each, query by query, as ``ragkpi compare``.
+    """Compare runs with a baseline, query by query.
+
+    The first measure decides: a sentence says which runs are better by it. Then a row per value and
+    run: its mean, the difference from the baseline with an interval, on how many queries the run is
+    better, equal and worse, the effect size, and how likely such a difference is by chance.
+    Everything is over all judged queries, as with -c, or with --common over those that all
+    runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
+    With --by the same for each slice of the queries, all claims corrected together.
+    --plot draws the differences with their intervals, and those of the queries.
 
     Parameters
     ----------

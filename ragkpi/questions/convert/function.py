@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Unpack, get_args, overload
+from typing import Annotated, Any, BinaryIO, Unpack, get_args, overload
 
 import numpy as np
+from typer import Option
 
 from ragkpi import kernel
 from ragkpi.errors import UsageError
@@ -24,8 +25,10 @@ from ragkpi.files.registry import (
 )
 from ragkpi.files.trec import Ranking, RunColumns, no_results
 from ragkpi.interface import interface, spell
-from ragkpi.library.arguments import AnyQrels, HowRead, one_of, readings_of
+from ragkpi.library.arguments import readings_of
 from ragkpi.library.call import qrels_of
+from ragkpi.library.options import HowRead, complete_format, one_of
+from ragkpi.library.runs import AnyQrels
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import DEEPEST, ScatteredQueryError, pushed, refusals
 from ragkpi.ranking.relevance import REL_INFO, Qrels, Relevance, read_relevance
@@ -213,12 +216,39 @@ def convert(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
-    to: str | None = None,
-    from_: str | None = None,
-    kind: Kind | None = None,
+    to: Annotated[
+        str | None,
+        Option(
+            metavar="FORMAT",
+            help="Format of OUT. Default: by its suffix.",
+            autocompletion=complete_format,
+        ),
+    ] = None,
+    from_: Annotated[
+        str | None,
+        Option(
+            "--from",
+            metavar="FORMAT",
+            help="Format of IN. Default: recognised.",
+            autocompletion=complete_format,
+        ),
+    ] = None,
+    kind: Annotated[
+        Kind | None,
+        Option(
+            help="What IN holds. Default: recognised; JSON documents and binary tables, which "
+            "could be both, are taken for runs."
+        ),
+    ] = None,
     **how: Unpack[HowRead],
 ) -> Path:
-    """Write a run or qrels in another format; `target` is replaced at once or not at all.
+    """Write a run or qrels in another format; OUT is replaced at once or not at all.
+
+    'ragkpi formats' describes the formats, and the suffixes of OUT that ask for them.
+
+    Documents are written in the order of their ranking: by score, equal scores by id, as trec_eval
+    ranks them. Ids keep their bytes, also such that are not UTF-8; scores read back as the same
+    numbers. Where a format has no scores (msmarco, references), they become negative ranks.
 
     Parameters
     ----------

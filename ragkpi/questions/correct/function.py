@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Unpack, get_args
+from typing import Annotated, Unpack, get_args
+
+from typer import Option
 
 from ragkpi.errors import UsageError
-from ragkpi.library.arguments import (
-    AnyQrels,
-    Evaluating,
-    Runs,
-    bootstrap_of,
-    call_of,
-    named_runs,
-    one_of,
-)
+from ragkpi.library.arguments import bootstrap_of, call_of
 from ragkpi.library.call import named_judges
+from ragkpi.library.options import Confidence, Correction, Evaluating, Measures, one_of
 from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Runs, named_runs
 from ragkpi.questions.correct.answer import Of, correction_answer, correction_doubt
 from ragkpi.questions.correct.answer import correct as correct_scores
 from ragkpi.statistics.decisions import CorrectionName
@@ -29,14 +24,23 @@ def correct(
     human: AnyQrels,
     qrels: AnyQrels,
     runs: Runs,
-    measures: str | Sequence[str] = (),
+    measures: Measures = (),
     *,
-    of: Of = "values",
-    correction: CorrectionName = "holm",
-    confidence: float = 0.95,
+    of: Annotated[
+        Of, Option(help="Estimate the values of runs, or how they differ from the first.")
+    ] = "values",
+    correction: Correction = "holm",
+    confidence: Confidence = 0.95,
     **how: Unpack[Evaluating],
 ) -> Result:
-    """Estimate human values over all queries, as ``ragkpi correct``.
+    """Answer "what would people say?", from few of their judgements and a model's of everything.
+
+    PEOPLE are judgements of a random sample of the queries, ten at least. The values of runs under
+    the model's QRELS are corrected by what people say of the same queries (prediction-powered
+    inference): the interval is narrower than that of people alone, and right whatever the model's
+    bias. There is no --cluster: people judge single queries, so that a cluster would lie on both
+    sides. Where turns or paraphrases depend on each other, let people judge one of each; intervals
+    of more are too narrow. Without -m: ndcg_cut at 10.
 
     Parameters
     ----------

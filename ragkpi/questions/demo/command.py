@@ -1,9 +1,12 @@
-"""`ragkpi demo`: the files of the examples, and commands to try."""
+"""The command `ragkpi demo`: the files of the examples, and commands to try."""
 
 import shlex
+from typing import Annotated
 
-import ragkpi
-from ragkpi.cli.options import argument, command
+from typer import Argument
+
+from ragkpi.cli.signature import command
+from ragkpi.questions.demo.function import demo
 from ragkpi.wording import counted
 
 _COMMANDS = """
@@ -16,9 +19,9 @@ _COMMANDS = """
 """
 
 
-@command
-def demo(
-    folder: str | None = argument("[FOLDER]", "Where to write them. Default: fixtures."),
+@command()
+def shell(
+    folder: Annotated[str, Argument(metavar="[FOLDER]", help="Where to write them.")] = "fixtures",
 ) -> None:
     """Write the files of the examples into a folder, and print five commands to try.
 
@@ -26,6 +29,5 @@ def demo(
     command's help run in the folder, those of the README beside it. A file that is there already
     is never written; another one of the same name is refused.
     """
-    folder = folder or "fixtures"
-    print(f"{counted(len(ragkpi.demo(folder)), 'file')} in {folder}. To try:")
+    print(f"{counted(len(demo(folder)), 'file')} in {folder}. To try:")
     print(_COMMANDS.format(folder=shlex.quote(folder)), end="")

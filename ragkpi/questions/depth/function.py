@@ -6,31 +6,21 @@ import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Unpack
+from typing import Annotated, Any, Literal, Unpack
+
+from typer import Option
 
 from ragkpi.charts.chart import noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.query_files import Quality
 from ragkpi.interface import spell, with_progress
-from ragkpi.library.arguments import (
-    AnyQrels,
-    Estimating,
-    HowRead,
-    Path,
-    Resampling,
-    Runs,
-    bootstrap_of,
-    call_of,
-    counts,
-    in_one_order,
-    named_runs,
-    shares,
-    whole,
-)
+from ragkpi.library.arguments import bootstrap_of, call_of, counts, in_one_order, shares
 from ragkpi.library.call import Call
+from ragkpi.library.options import MORE, Ci, CiMethod, Estimating, HowRead, Resampling, whole
 from ragkpi.library.quality import quality_of, quality_of_runs
 from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Path, Runs, named_runs
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts, named_depths
@@ -58,31 +48,139 @@ from ragkpi.questions.depth.study import (
 )
 from ragkpi.ranking.judged import Judged, judged_from_counts
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits
-from ragkpi.statistics.bootstrap import Bootstrap, Method, intervals
+from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.wording import counted, joined
+
+INPUTS = "In place of runs"
 
 
 def depth(
     qrels: AnyQrels | None = None,
     runs: Runs | None = None,
     *,
-    at: Sequence[int] | str | None = None,
-    at_least: int | str = 1,
-    max_loss: float | None = None,
-    plateau: float = 0.02,
-    tokens_per_passage: float | None = None,
-    target: str | None = None,
-    max_tokens: float | None = None,
-    relevant: Sequence[int] | str | None = None,
-    success: Sequence[float] | str | None = None,
-    quality: Path | Mapping[int, float] | Mapping[str, Mapping[int, float]] | None = None,
-    log: Path | Iterable[Mapping[str, object]] | None = None,
-    map_log: str | Mapping[str, str] | None = None,
-    ci: bool = False,
-    ci_method: Method | None = None,
+    at: Annotated[
+        Sequence[int] | str | None,
+        str,
+        Option(
+            metavar="K,K,...",
+            help="Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000 and the depth of the runs.",
+        ),
+    ] = None,
+    at_least: Annotated[
+        int | str,
+        str,
+        Option(
+            metavar="M|SHARE%",
+            help="Relevant documents that make a success: a number, or a share of them (50%).",
+        ),
+    ] = 1,
+    max_loss: Annotated[
+        float | None,
+        Option(
+            metavar="BITS",
+            min=0,
+            help="Bits of BoR that the answer may lie below the best depth. Default: any; what "
+            "one bit buys is said.",
+        ),
+    ] = None,
+    plateau: Annotated[
+        float,
+        Option(
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="Success has plateaued where deeper lists add no more than this.",
+            rich_help_panel=MORE,
+        ),
+    ] = 0.02,
+    tokens_per_passage: Annotated[
+        float | None, Option(metavar="TOKENS", min=0, help="Also show the cost in tokens.")
+    ] = None,
+    target: Annotated[
+        str | None,
+        Option(
+            metavar="NAME=LEAST",
+            help="The smallest depth where a measure reaches that: recall=0.8, ra_nwg=0.7, "
+            "success=0.9.",
+        ),
+    ] = None,
+    max_tokens: Annotated[
+        float | None,
+        Option(
+            metavar="TOKENS",
+            min=1,
+            help="Room for passages, with --tokens-per-passage: no depth that needs more.",
+            rich_help_panel=MORE,
+        ),
+    ] = None,
+    relevant: Annotated[
+        Sequence[int] | str | None,
+        str,
+        Option(
+            metavar="R[,R...]",
+            help="Without files: how many of the -N are relevant, a number per query, or a share "
+            "such as 5%. With --log, R where it is not logged.",
+            rich_help_panel=INPUTS,
+        ),
+    ] = None,
+    success: Annotated[
+        Sequence[float] | str | None,
+        str,
+        Option(
+            metavar="RATE[,RATE...]",
+            help="Without runs: published rates of success, one for each --at, to turn into bits.",
+            rich_help_panel=INPUTS,
+        ),
+    ] = None,
+    quality: Annotated[
+        Path | Mapping[int, float] | Mapping[str, Mapping[int, float]] | None,
+        str,
+        Option(
+            metavar="FILE",
+            help="Quality of the answers by depth, to show beside success: lines of K QUALITY, or "
+            "RUN K QUALITY.",
+        ),
+    ] = None,
+    log: Annotated[
+        Path | Iterable[Mapping[str, object]] | None,
+        str,
+        Option(
+            metavar="FILE",
+            help="In place of files: retrieval events, a line each with N, K, R and hit (JSON "
+            "Lines, CSV).",
+            rich_help_panel=INPUTS,
+        ),
+    ] = None,
+    map_log: Annotated[
+        str | Mapping[str, str] | None,
+        str,
+        Option(
+            metavar="NAME=KEY,...",
+            help="Other names of a log's fields: N=corpus,K=shown,R=rel,hit=ok.",
+            rich_help_panel=INPUTS,
+        ),
+    ] = None,
+    ci: Ci = False,
+    ci_method: CiMethod = None,
     **how: Unpack[Estimating],
 ) -> Result:
-    """Answer "how many passages should I retrieve?", as ``ragkpi depth``.
+    """Answer "how many passages should I retrieve?", or "how many tools may I show the agent?".
+
+    Deeper lists succeed more often, and so does chance. For each depth K: success (p_obs), chance
+    (p_rand), their ratio in bits (bor) and its ceiling (bor_max), recall, RA-nWG, and what the step
+    from the depth before changed (dbor) beside what sparse theory predicts (dbor_sparse). --ci adds
+    intervals of p_obs and bor.
+
+    The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
+    outside the collapse zone, and the deepest one within --max-loss bits of the best. With
+    --target it is the one that reaches this; no answer is deeper than --max-tokens allow. A run
+    that a random draw would equal gets none. The depth is chosen again on resampled queries: if
+    fewer than 90 % of them choose between half and twice the depth, the answer is undecided.
+
+    Without runs it says what chance and a perfect selector do: 'ragkpi depth -N 5183 QRELS', or
+    without files 'ragkpi depth -N 58 --relevant 4'. Published rates of success become bits:
+    'ragkpi depth -N 8841823 --relevant 1 --at 1000 --success 0.857'. A log of retrieval events is
+    set against chance with 'ragkpi depth --log FILE', every K apart.
 
     Parameters
     ----------

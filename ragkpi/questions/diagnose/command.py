@@ -1,63 +1,34 @@
 """The command `ragkpi diagnose`: whether to blame the retriever or the reranker."""
 
-import ragkpi
-from ragkpi.cli.evaluation_options import BY, Arguments, of_qrels, resampling
-from ragkpi.cli.options import argument, command, option
-from ragkpi.cli.output_options import Output, output_and_plot
-from ragkpi.cli.runs import run_path
+from typing import Annotated, Any
+
+from typer import Argument, Option
+
+from ragkpi.cli.output import PlotOutput
+from ragkpi.cli.signature import command
 from ragkpi.errors import UsageError
+from ragkpi.library.runs import run_path
+from ragkpi.questions.diagnose.function import diagnose
 from ragkpi.wording import counted
 
-# diagnose takes one run and uses grades, so -l and chance have no effect.
-diagnose_options = of_qrels.without(
-    "measures", "measure_names", "common", "relevance_level", "chance"
-)
+# It takes one run and uses grades, so -l, chance and the queries that all runs have do not matter.
+_WITHOUT = ("ties", "gains", "rel_info", "names", "measure_names", "relevance_level", "common")
+_CHANCE = ("corpus_size", "corpus_sizes", "draws")
 
 
-@command
-def diagnose(
-    evaluating: Arguments = diagnose_options,
-    output: Output = output_and_plot,
-    resampling: Arguments = resampling,
-    files: list[str] = argument("QRELS RUN", "Qrels and a run."),
-    cutoff: int = option("-k, --cutoff K", "Documents shown.", 10, min=1, use="common"),
-    proc: float = option("--good-proc SHARE", "PROC from which a pool is good.", 0.8, min=0),
-    pct_proc: float = option(
-        "--good-pct-proc SHARE",
-        "%PROC from which a selection is good. Published systems reach 0.83 to 0.89.",
-        0.8,
-        min=0,
-    ),
-    worst: int = option("--worst N", "Show the N worst queries.", 10, min=0, use="common"),
-    per_query: bool = option("-q, --per-query", "Show all queries.", use="common"),
-    missed: int = option(
-        "--missed N", "Name N missed documents of each query.", 3, min=0, use="common"
-    ),
-    by: str | None = BY,
+@command(diagnose, without=(*_WITHOUT, *_CHANCE))
+def shell(
+    files: Annotated[list[str], Argument(metavar="QRELS RUN", help="Qrels and a run.")],
+    output: PlotOutput,
+    worst: Annotated[int, Option(metavar="N", min=0, help="Show the N worst queries.")] = 10,
+    per_query: Annotated[bool, Option("-q", "--per-query", help="Show all queries.")] = False,
+    **arguments: Any,
 ) -> None:
-    """Answer "is it the retriever or the reranker?", for a run that was selected from --pool.
-
-    PROC is the best that K documents of the pool could give, %PROC the share of it that the run
-    realised. A query is the retriever's fault where PROC is low, the reranker's where %PROC is,
-    or both's. What is lost is decomposed: ideal gain = missed by the pool + missed by the
-    selection + realised. A stage is blamed only where resampled queries blame it, too. Unjudged
-    passages count as worthless; a note says what it would be if all that are shown were of the top
-    grade.
-    """
+    """Write which stage lost the evidence of each query."""
     if len(files) != 2:
         raise UsageError(f"{counted(len(files), 'file')}; expected two: ragkpi diagnose QRELS RUN")
-    if "pool" not in evaluating:
+    if "pool" not in arguments:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
-    result = ragkpi.diagnose(
-        files[0],
-        run_path(files[1]),
-        cutoff=cutoff,
-        good_proc=proc,
-        good_pct_proc=pct_proc,
-        worst=None if per_query else worst,
-        missed=missed,
-        by=by,
-        **resampling,
-        **evaluating,
-    )
-    output.write(result.report, result.charts)
+    result = diagnose(files[0], run_path(files[1]), worst=None if per_query else worst, **arguments)
+    output.write(result.report)
+    output.draw(result.charts)

@@ -6,37 +6,43 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Unpack, get_args, overload
+
+from typer import Option
 
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.interface import interface, spell
-from ragkpi.library.arguments import (
-    AnyQrels,
-    ColumnNames,
-    Estimating,
-    Frame,
-    Gating,
-    Labels,
-    Measures,
-    Queries,
-    Resampling,
-    Run,
-    Runs,
-    bootstrap_of,
-    call_of,
-    clusters_of,
-    named_run,
-    one_of,
-    refuse_unknown,
-    runs_of,
-    whole,
-)
+from ragkpi.library.arguments import bootstrap_of, call_of, clusters_of
 from ragkpi.library.call import Evaluations, OnProblem, RunsRead, WithoutJudged
 from ragkpi.library.evaluation_report import EvaluationReport, report_on, rows_of
 from ragkpi.library.ground import Hashes
+from ragkpi.library.options import (
+    MORE,
+    TREC_EVAL,
+    By,
+    Ci,
+    CiMethod,
+    Estimating,
+    Gating,
+    Measures,
+    Resampling,
+    one_of,
+    refuse_unknown,
+    whole,
+)
 from ragkpi.library.result import Result
+from ragkpi.library.runs import (
+    AnyQrels,
+    ColumnNames,
+    Frame,
+    Queries,
+    Run,
+    Runs,
+    named_run,
+    runs_of,
+)
 from ragkpi.measures.measure import Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.reading import Hits
@@ -274,12 +280,36 @@ class EvaluationArguments(Estimating, Gating, total=False):
         ``problems``, beside the values of the other runs.
     """
 
-    ci: bool
-    ci_method: Method | None
-    zscores: str | os.PathLike[str] | None
-    worst: int | None
-    sort: str | None
-    by: Labels | None
+    worst: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            min=1,
+            help="Show the N worst queries, in a table (as -q), by --sort or the first of -m.",
+        ),
+    ]
+    by: By
+    ci: Ci
+    ci_method: CiMethod
+    sort: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="With -q or --worst: the queries by this measure, the worst first, in a table.",
+            rich_help_panel=MORE,
+        ),
+    ]
+    zscores: Annotated[
+        str | os.PathLike[str] | None,
+        str,
+        Option(
+            "-Z",
+            "--zscores",
+            metavar="FILE",
+            help="Print z-scores, by a file of means and deviations ('ragkpi zscores' writes it).",
+            rich_help_panel=TREC_EVAL,
+        ),
+    ]
     problems: OnProblem
 
 
@@ -304,7 +334,17 @@ def evaluate(
     measures: Measures = (),
     **how: Unpack[EvaluationArguments],
 ) -> RunResult | RunResults:
-    """Evaluate a run, or several, with the numbers that ``ragkpi eval`` prints.
+    """Evaluate runs against qrels.
+
+    One run prints trec_eval's lines: name, query or all, value, over the queries that a TREC run
+    has, or with -c over all judged ones. All else is over all judged queries: several runs, other
+    formats, and what is stored, logged or a gate. Several runs print a table: a row per run, a
+    column per value. So does --by, with rows for all queries and for those of each label. With --ci
+    the lines have the bounds in two more columns, and with --signature there is one more line.
+
+    Options and files may come in any order; short options may be joined (-qcm map) and long
+    ones abbreviated. NAME=RUN calls a run so. Without -m: official, or what -R serves; if all
+    judged documents are relevant and no run is TREC: success, recall, MRR and nDCG at 5 and 10.
 
     Parameters
     ----------

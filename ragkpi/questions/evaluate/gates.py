@@ -11,9 +11,10 @@ from typing import get_args
 from ragkpi.errors import DataError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import spell
-from ragkpi.library.arguments import Gating, one_of, run_of
 from ragkpi.library.call import Evaluations
 from ragkpi.library.comparing import verdicts_on_run
+from ragkpi.library.options import Gating, one_of
+from ragkpi.library.runs import run_of
 from ragkpi.library.slices import QuerySlice, queries_of, slices_of
 from ragkpi.library.stored import StoredResult, open_run
 from ragkpi.library.unjudged_doubt import names_needed

@@ -13,7 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import FileIO
-from typing import Any, BinaryIO, cast
+from typing import Annotated, Any, BinaryIO, cast
+
+from typer import Option
 
 from ragkpi.errors import DataError, UsageError
 from ragkpi.files.json_text import text_of
@@ -309,9 +311,30 @@ def _what_differs(grounds: Sequence[Ground]) -> list[str]:
 
 
 def log(
-    path: str | os.PathLike[str], where: str | Sequence[str] = (), sort: str | None = None
+    path: str | os.PathLike[str],
+    where: Annotated[
+        str | Sequence[str],
+        list[str],
+        Option(
+            metavar="CONDITION",
+            help="Only evaluations with NAME=TEXT or NAME>=NUMBER (!=, <=, <, >), where NAME is a "
+            "value, a key of --meta, run, run_id, time, signature or a part of it (N, l, qrels); "
+            "repeatable.",
+        ),
+    ] = (),
+    sort: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="The best value first, of runs over the same queries, qrels and settings. "
+            "Default: as they were logged.",
+        ),
+    ] = None,
 ) -> Result:
-    """Show logged evaluations, as ``ragkpi log``.
+    """Show logged evaluations: a row per run, the oldest first.
+
+    The best value of every column is marked where all were computed with the same settings; where
+    they were not, a column says what differs.
 
     Parameters
     ----------

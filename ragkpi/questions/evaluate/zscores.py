@@ -13,8 +13,10 @@ import numpy as np
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.files.query_files import Norm, Norms, read_zscores
-from ragkpi.library.arguments import AnyQrels, Evaluating, Runs, call_of, named_runs
+from ragkpi.library.arguments import call_of
+from ragkpi.library.options import Evaluating, Measures
 from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Runs, named_runs
 from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM, MetricScores, Scores
 from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.reports.output_files import output_file
@@ -148,9 +150,15 @@ class ZScores(Result):
 
 
 def zscores(
-    qrels: AnyQrels, runs: Runs, measures: str | Sequence[str] = (), **how: Unpack[Evaluating]
+    qrels: AnyQrels, runs: Runs, measures: Measures = (), **how: Unpack[Evaluating]
 ) -> ZScores:
-    """Compute means and deviations over runs, per query and measure, as ``ragkpi zscores``.
+    """Write a line "query measure mean deviation" per query and measure, over several runs.
+
+    'ragkpi eval -Z FILE' (and trec_eval -Z) then says how many deviations a run is above the mean
+    of these. The deviation is that of a sample (divisor: runs - 1). A run counts for the queries
+    that it has; with -c a missing one counts as an empty ranking. What has no value per query
+    (num_q, gm_map, texts) is left out. Unless --format or the suffix of -o names another format,
+    these are lines that -Z reads. Without -m: official, or what -R serves.
 
     Parameters
     ----------

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Unpack, get_args
+from typing import Annotated, Literal, Unpack, get_args
+
+from typer import Option
 
 from ragkpi.bounds.bounds import HoleBounds, Within, depth_needed, find_bounds
 from ragkpi.charts.chart import noted
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
-from ragkpi.library.arguments import (
-    AnyQrels,
-    Evaluating,
-    Labels,
-    Runs,
-    call_of,
-    in_one_order,
-    named_runs,
-    one_of,
-    whole,
-)
+from ragkpi.library.arguments import call_of, in_one_order
 from ragkpi.library.call import Evaluations
+from ragkpi.library.options import By, Evaluating, Measures, PerQuery, one_of, whole
 from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Runs, named_runs
 from ragkpi.library.slices import queries_of, with_slices
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import Candidate, candidates
@@ -65,15 +59,28 @@ class HolesResult(Result):
 def holes(
     qrels: AnyQrels,
     runs: Runs,
-    measures: str | Sequence[str] = (),
+    measures: Measures = (),
     *,
-    within: Literal["retrieved", "cutoff"] = "retrieved",
-    per_query: bool = False,
-    first: int = 5,
-    by: Labels | None = None,
+    within: Annotated[
+        Within,
+        Option(
+            help="Whether holes are all unjudged documents that were retrieved (-M limits them), "
+            "or for each measure only those down to its cutoff.",
+        ),
+    ] = "retrieved",
+    per_query: PerQuery = False,
+    first: Annotated[int, Option(metavar="N", min=0, help="Name N documents to judge first.")] = 5,
+    by: By = None,
     **how: Unpack[Evaluating],
 ) -> HolesResult:
-    """Answer "how much can unjudged documents change these values?", as ``ragkpi holes``.
+    """Answer "how much can unjudged documents change these values?".
+
+    A hole is an unjudged document that one of the runs retrieves. Every value comes with the
+    least and the greatest that it would be if all holes were judged, over every way to give them
+    levels of the qrels (or of the grade map). The bounds are exact unless it is said that they are
+    wider; measures that cannot be bounded are left out, with the reason. Documents that no run
+    retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
+    or by an ideal. Without -m: P, recall and ndcg_cut at 10.
 
     Parameters
     ----------

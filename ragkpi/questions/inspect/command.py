@@ -1,24 +1,21 @@
-"""`ragkpi inspect`: what files are."""
+"""The command `ragkpi inspect`: what files are."""
 
-import ragkpi
-from ragkpi.cli.evaluation_options import Arguments, reading_options
-from ragkpi.cli.options import argument, command
-from ragkpi.cli.output_options import Output, output_of_texts
-from ragkpi.errors import UsageError
+from typing import Annotated, Any
+
+from typer import Argument
+
+from ragkpi.cli.output import TextOutput
+from ragkpi.cli.signature import command
+from ragkpi.questions.inspect.function import inspect
 
 
-@command
-def inspect(
-    output: Output = output_of_texts,
-    reading: Arguments = reading_options,
-    files: list[str] = argument("FILE...", "Runs, qrels, and folders of them."),
+@command(inspect)
+def shell(
+    files: Annotated[
+        list[str], Argument(metavar="FILE...", help="Runs, qrels, and folders of them.")
+    ],
+    output: TextOutput,
+    **arguments: Any,
 ) -> None:
-    """Say what files are: format, how it was recognised, queries, documents, scores and levels.
-
-    The first records stand there as ragkpi understands them. With qrels and runs together: how
-    many queries and documents they share, and the option that mends ids which do not match. What
-    is neither is in the table, too, with the reason below; what cannot be opened is an error.
-    """
-    if not files:
-        raise UsageError("no file is given; expected ragkpi inspect [options] FILE...")
-    output.write(ragkpi.inspect(files, **reading).report)
+    """Write what files are."""
+    output.write(inspect(files, **arguments).report)

@@ -11,7 +11,8 @@ from typing import Unpack
 from ragkpi.errors import UsageError
 from ragkpi.files.formats import Reading
 from ragkpi.files.opening import Kind, parts_of
-from ragkpi.library.arguments import HowRead, readings_of
+from ragkpi.library.arguments import readings_of
+from ragkpi.library.options import HowRead
 from ragkpi.library.result import Result
 from ragkpi.questions.inspect.answer import (
     FileContents,
@@ -41,7 +42,11 @@ class InspectResult(Result):
 def inspect(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **how: Unpack[HowRead]
 ) -> InspectResult:
-    """Say what files are, as ``ragkpi inspect``: formats, ids, numbers, and what they share.
+    """Say what files are: format, how it was recognised, queries, documents, scores and levels.
+
+    The first records stand there as ragkpi understands them. With qrels and runs together: how
+    many queries and documents they share, and the option that mends ids which do not match. What
+    is neither is in the table, too, with the reason below; what cannot be opened is an error.
 
     Parameters
     ----------

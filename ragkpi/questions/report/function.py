@@ -11,25 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
+
+from typer import Option
 
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
 from ragkpi.interface import interface
-from ragkpi.library.arguments import (
-    AnyQrels,
-    ById,
-    Estimating,
-    Labels,
-    Path,
-    Runs,
-    call_of,
-    in_one_order,
-    named_runs,
-    whole,
-)
+from ragkpi.library.arguments import call_of, in_one_order
 from ragkpi.library.call import Evaluations
 from ragkpi.library.comparing import procedure_of
+from ragkpi.library.options import MORE, By, Estimating, Measures, whole
+from ragkpi.library.runs import AnyQrels, ById, Path, Runs, named_runs
 from ragkpi.library.slices import labels_of
 from ragkpi.library.stored import StoredResult, scored_runs, with_results
 from ragkpi.questions.report.content import default_measures, evaluated_for_page, report_document
@@ -140,19 +133,57 @@ def _hash(script: str) -> str:
 def report(
     qrels: AnyQrels | None,
     runs: Runs,
-    measures: str | Sequence[str] = (),
+    measures: Measures = (),
     *,
-    queries: Path | ById[str] | None = None,
-    corpus: Path | ById[str] | None = None,
-    by: Labels | None = None,
-    title: str | None = None,
-    detail_queries: int = 200,
-    detail_depth: int = 100,
+    queries: Annotated[
+        Path | ById[str] | None,
+        str,
+        Option(
+            metavar="FILE",
+            help="Texts of the queries: lines ID<TAB>TEXT, CSV, JSON Lines, or parquet.",
+        ),
+    ] = None,
+    corpus: Annotated[
+        Path | ById[str] | None,
+        str,
+        Option(
+            metavar="FILE",
+            help="Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
+        ),
+    ] = None,
+    by: By = None,
+    title: Annotated[str | None, Option(metavar="TEXT", help="Of the page.")] = None,
+    detail_queries: Annotated[
+        int,
+        Option(
+            metavar="N",
+            min=0,
+            help="Show the documents of N queries: those on which the runs differ most.",
+            rich_help_panel=MORE,
+        ),
+    ] = 200,
+    detail_depth: Annotated[
+        int,
+        Option(
+            metavar="N",
+            min=1,
+            help="Show N documents of a query of a run.",
+            rich_help_panel=MORE,
+        ),
+    ] = 100,
     family: Family = "first",
     trials: int = 10_000,
     **how: Unpack[Estimating],
 ) -> HtmlReport:
-    """Make one HTML page about runs, as ``ragkpi report``; a notebook shows it inline.
+    """Write one HTML page about runs: which is better, on which queries, through which documents.
+
+    The page says which run is best as 'compare --all-pairs' does, what to do, and shows each run
+    with its interval; then two runs against each other, values of queries by run, depth, --pool's
+    diagnosis, what unjudged documents could change, and of each query the rankings side by side. It
+    needs no network and no other file: open it from disk, mail it, keep it with a build. -o -
+    writes it to standard output. Its data are in it as JSON, which 'ragkpi schema' describes. Texts
+    that a run in JSON Lines carries are shown without --queries and --corpus. Without -m: ndcg_cut,
+    P and recall at 10, recip_rank; with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
 
     Parameters
     ----------

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, cast
 
 from ragkpi.errors import DataError, RagkpiError, UsageError
 from ragkpi.files.inputs import inputs
-from ragkpi.library.arguments import Evaluating, call_of
+from ragkpi.library.arguments import call_of
 from ragkpi.library.evaluation_report import EvaluatedRun, run_object
 from ragkpi.library.ground import Signature, cut
+from ragkpi.library.options import Evaluating
 from ragkpi.library.result import Result
 from ragkpi.library.stored import StoredResult, open_run
 from ragkpi.measures.registry import metric_of
@@ -44,7 +45,12 @@ class Verification(Result):
 
 
 def verify(path: str | os.PathLike[str]) -> Verification:
-    """Hash the files that a stored result names, and compute its values again.
+    """Check that a stored result follows from the files that it names.
+
+    Their hashes come first: if all are the same, every value is computed again with the settings
+    of the result, its maps, gains, sizes and folds, for all queries and for each. What differs, or
+    is not there, is a row, and the status is 4. Status 1 says that the result does not name its
+    files, or has values that cannot be computed again, such as z-scores; 2 that it cannot be read.
 
     Parameters
     ----------

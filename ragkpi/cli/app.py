@@ -1,0 +1,358 @@
+"""The typer app: its commands, with purposes and examples, and how it takes a line.
+
+A command's module is imported when the line names it. `questions/<question>/command.py` defines
+it, as the typer function `shell`.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Annotated, Any, Literal, NamedTuple
+
+import typer
+from typer.main import get_command
+
+from ragkpi.cli.configuration import project_options
+from ragkpi.cli.pages import Version, show_page
+from ragkpi.errors import UsageError
+from ragkpi.wording import did_you_mean
+
+Task = Literal["evaluate", "decide", "prepare"]
+
+TASKS: Mapping[Task, str] = {
+    "evaluate": "Evaluate and compare",
+    "decide": "Decide",
+    "prepare": "Prepare, look up and keep",
+}
+
+
+class Entry(NamedTuple):
+    """A command's entry in the list; the module has the function `shell`.
+
+    The examples run in the folder ``fixtures``.
+    """
+
+    task: Task
+    purpose: str
+    examples: tuple[str, str, str]
+    module: str
+
+
+# By name, in the order of people's needs.
+COMMANDS: Mapping[str, Entry] = {
+    "eval": Entry(
+        "evaluate",
+        "Evaluate runs: trec_eval's lines, and the measures retrieval for RAG needs.",
+        (
+            "ragkpi eval qrels.txt reranked.run",
+            "ragkpi eval -m map,bor.10 -N 5k qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi eval -m ndcg_cut.10 --worst 5 qrels.txt reranked.run",
+        ),
+        "evaluate.command",
+    ),
+    "compare": Entry(
+        "evaluate",
+        "Compare runs with a baseline: differences, intervals, tests.",
+        (
+            "ragkpi compare qrels.txt runs/bm25.run runs/fusion.run",
+            "ragkpi compare --paper --format latex qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi compare -q -m map qrels.txt runs/bm25.run runs/dense.run",
+        ),
+        "compare.command",
+    ),
+    "report": Entry(
+        "evaluate",
+        "Write one HTML page: runs, queries and documents, to look at and to share.",
+        (
+            "ragkpi report -o report.html qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi report -o page.html --pool first_stage.run qrels.txt reranked.run",
+            "ragkpi report -m ndcg_cut.10 -o few.html qrels.txt reranked.run",
+        ),
+        "report.command",
+    ),
+    "depth": Entry(
+        "decide",
+        "How many passages to retrieve, or tools to show: success against chance, by depth.",
+        (
+            "ragkpi depth -N 5000 qrels.txt runs/bm25.run",
+            "ragkpi depth -N 58 --relevant 4",
+            "ragkpi depth --target recall=0.5 qrels.txt runs/bm25.run runs/dense.run",
+        ),
+        "depth.command",
+    ),
+    "diagnose": Entry(
+        "decide",
+        "Retriever or reranker: where each query lost its evidence, and what was missed.",
+        (
+            "ragkpi diagnose --pool first_stage.run qrels.txt reranked.run",
+            "ragkpi diagnose -k 5 --worst 3 --pool first_stage.run qrels.txt reranked.run",
+            "ragkpi diagnose --pool first_stage.run --format json qrels.txt reranked.run",
+        ),
+        "diagnose.command",
+    ),
+    "holes": Entry(
+        "decide",
+        "How much unjudged documents can change values and the order of runs.",
+        (
+            "ragkpi holes qrels.txt runs/bm25.run runs/fusion.run",
+            "ragkpi holes -m ndcg_cut.20 --first 10 qrels.txt runs/bm25.run",
+            "ragkpi holes --within cutoff --assess todo.tsv qrels.txt runs/bm25.run",
+        ),
+        "holes.command",
+    ),
+    "calibrate": Entry(
+        "decide",
+        "Which measure tracks the quality of responses, and which alpha suits best.",
+        (
+            "ragkpi calibrate --quality quality.tsv qrels.txt reranked.run",
+            "ragkpi calibrate -m P.10,F.10 --quality quality.tsv qrels.txt reranked.run",
+            "ragkpi calibrate --quality quality.tsv --alphas 0.5,1 qrels.txt reranked.run",
+        ),
+        "calibrate.command",
+    ),
+    "agree": Entry(
+        "decide",
+        "May these judgements be trusted: do two judges agree, and order runs alike?",
+        (
+            "ragkpi agree qrels.txt qrels.llm.txt",
+            "ragkpi agree qrels.txt qrels.llm.txt runs/bm25.run runs/dense.run",
+            "ragkpi agree -q --differences differences.tsv qrels.txt qrels.llm.txt",
+        ),
+        "agree.command",
+    ),
+    "correct": Entry(
+        "decide",
+        "What would people say, from few of their judgements and a model's of everything?",
+        (
+            "ragkpi correct people.txt qrels.llm.txt runs/bm25.run runs/fusion.run",
+            "ragkpi correct -m P.10 people.txt qrels.llm.txt reranked.run dense.run",
+            "ragkpi correct -m map --explain people.txt qrels.llm.txt runs/bm25.run",
+        ),
+        "correct.command",
+    ),
+    "inspect": Entry(
+        "prepare",
+        "Say what files are: formats, ids, scores, levels, and whether they go together.",
+        (
+            "ragkpi inspect qrels.txt reranked.run",
+            "ragkpi inspect runs",
+            "ragkpi inspect --format json examples/retrieved.jsonl",
+        ),
+        "inspect.command",
+    ),
+    "check": Entry(
+        "prepare",
+        "Report what is wrong or suspicious about runs, and mend them.",
+        (
+            "ragkpi check qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi check --fix mended.run first_stage.run",
+            "ragkpi check --list",
+        ),
+        "check.command",
+    ),
+    "convert": Entry(
+        "prepare",
+        "Write a run or qrels in another format.",
+        (
+            "ragkpi convert reranked.run reranked.jsonl",
+            "ragkpi convert --to csv qrels.txt -",
+            "ragkpi convert --from trec --to jsonl reranked.run -",
+        ),
+        "convert.command",
+    ),
+    "formats": Entry(
+        "prepare",
+        "List the formats of runs and qrels and what stacks write, or explain one.",
+        ("ragkpi formats", "ragkpi formats csv map", "ragkpi formats names"),
+        "describe.formats",
+    ),
+    "measures": Entry(
+        "prepare",
+        "List the measures, search them, or explain one.",
+        (
+            "ragkpi measures precision",
+            "ragkpi measures ndcg_cut bor",
+            "ragkpi measures --format csv",
+        ),
+        "describe.measures",
+    ),
+    "zscores": Entry(
+        "prepare",
+        "Write the means and deviations over runs that 'eval -Z' needs.",
+        (
+            "ragkpi zscores qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi zscores -m map -o norms.txt qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi zscores -c qrels.txt runs/bm25.run runs/dense.run runs/fusion.run",
+        ),
+        "evaluate.zscores_command",
+    ),
+    "log": Entry(
+        "prepare",
+        "Show the evaluations that 'eval --log FILE' wrote down.",
+        (
+            "ragkpi log record.jsonl",
+            "ragkpi log --sort map --where 'map>=0.2' record.jsonl",
+            "ragkpi log --format csv record.jsonl",
+        ),
+        "evaluate.log_command",
+    ),
+    "verify": Entry(
+        "prepare",
+        "Compute a stored result again from the files that it names.",
+        (
+            "ragkpi verify main.json",
+            "ragkpi verify record.jsonl",
+            "ragkpi verify --format json main.json",
+        ),
+        "verify.command",
+    ),
+    "demo": Entry(
+        "prepare",
+        "Write the files of these examples into a folder, to try them.",
+        ("ragkpi demo", "ragkpi demo helpdesk", "ragkpi demo /tmp/ragkpi-demo"),
+        "demo.command",
+    ),
+    "schema": Entry(
+        "prepare",
+        "Print the JSON schema of what commands write as JSON.",
+        (
+            "ragkpi schema",
+            "ragkpi schema > ragkpi.schema.json",
+            """ragkpi schema | jq '."$defs".line'""",
+        ),
+        "describe.schema",
+    ),
+}
+
+# trec_eval's long names.
+_TREC_EVAL = {
+    "--complete_rel_info_wanted": "--complete",
+    "--level_for_rel": "--level",
+    "--query_eval_wanted": "--per-query",
+    "--nosummary": "--no-summary",
+    "--measure": "--measure",
+    "--Debug_level": "--Debug_level",
+    "--Judged_docs_only": "--judged-only",
+    "--Max_retrieved_per_topic": "--max-retrieved",
+    "--Number_docs_in_coll": "--corpus-size",
+    "--Rel_info_format": "--rel-info",
+    "--Results_format": "--Results_format",
+    "--Zscore": "--zscores",
+}
+
+
+def take(words: Sequence[str]) -> None:
+    """Run the command of a line; `typer.TyperException` for a line that typer cannot take."""
+    words = ["--version"] if words == ["version"] else list(words)
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
+    unfinished = _words_to_complete()
+    name = next((word for word in (unfinished or words)[:1] if word[:1] != "-"), "")
+    if name and name not in COMMANDS and not unfinished:
+        raise UsageError(_unknown(name))
+    app = typer.Typer(
+        rich_markup_mode="rich" if _is_coloured() else None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+    )
+    app.callback(invoke_without_command=True)(_ragkpi)
+    tasks = list(TASKS)
+    for command, entry in sorted(COMMANDS.items(), key=lambda item: tasks.index(item[1].task)):
+        app.command(
+            command,
+            short_help=entry.purpose,
+            epilog=_examples(command, entry),
+            rich_help_panel=TASKS[entry.task],
+        )(command_of(command) if command == name else _of_another_line)
+    group = get_command(app)
+    if "_RAGKPI_COMPLETE" in os.environ:
+        group.main(words, "ragkpi")
+    elif name in COMMANDS:
+        options = group.commands[name].params  # type: ignore[attr-defined]
+        words = [_spelled_out(word, options) for word in words]
+    line: Any
+    with group.make_context("ragkpi", words, default_map={name: project_options(words)}) as line:
+        group.invoke(line)
+
+
+def command_of(name: str) -> Any:
+    """Import the typer function of a command."""
+    return import_module(f"ragkpi.questions.{COMMANDS[name].module}").shell
+
+
+def _of_another_line() -> None:
+    """Stand for a command that the line does not name, whose module is not imported."""
+
+
+def _ragkpi(
+    version: Annotated[bool, Version] = False,
+    short_help: Annotated[
+        bool, typer.Option("-h", hidden=True, is_eager=True, callback=show_page)
+    ] = False,
+) -> None:
+    """trec_eval's numbers, and those that retrieval for language models needs."""
+
+
+def _is_coloured() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def _examples(name: str, entry: Entry) -> str:
+    """Return the end of a help page; paragraphs keep their lines."""
+    lines = [f"  {example}" for example in entry.examples]
+    if _is_coloured():
+        return "\n".join(["Examples:", *lines])
+    return "\b\n" + "\n".join(["Examples:", *lines])
+
+
+def _words_to_complete() -> list[str]:
+    """Return the words behind the program's name that a shell wants completed."""
+    line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
+    return line.split()[1:] if "_RAGKPI_COMPLETE" in os.environ else []
+
+
+def _unknown(name: str) -> str:
+    advice = did_you_mean(name, COMMANDS, "'ragkpi -h' lists them")
+    if os.path.exists(name):
+        advice = "to evaluate files: ragkpi eval QRELS RUN"
+    return f"no command is named '{name}'; {advice}"
+
+
+def _spelled_out(word: str, options: Sequence[Any]) -> str:
+    """Complete the beginning of a long name, and put ours for trec_eval's, which win.
+
+    `UsageError` for a beginning of several names.
+    """
+    beginning, equals, value = word.partition("=")
+    names = {name for option in options for name in option.opts if name.startswith("--")}
+    if len(beginning) < 3 or beginning[:2] != "--" or beginning in names:
+        return word
+    of_trec_eval = [
+        ours for name, ours in _TREC_EVAL.items() if name.startswith(beginning) and ours in names
+    ]
+    matches = of_trec_eval or sorted(name for name in names if name.startswith(beginning))
+    if len(matches) > 1:
+        raise UsageError(f"option {beginning} is ambiguous: {', '.join(matches)}")
+    return f"{matches[0]}{equals}{value}" if matches else word
+
+
+def mistake_in(problem: typer.TyperException) -> str:
+    """Say in one line what is wrong with a command line, and what to do."""
+    context: Any = getattr(problem, "ctx", None)
+    option: Any = getattr(problem, "param", None)
+    if context is not None and hasattr(problem, "possibilities"):  # no such option
+        name = problem.option_name  # type: ignore[attr-defined]
+        names = [name for option in context.command.params for name in option.opts]
+        close = get_close_matches(name, names, 1, 0.8) if name[:2] == "--" else []
+        lists = f"'{context.command_path} --help' lists them"
+        return f"{name}: no such option; {f'did you mean {close[0]}?' if close else lists}"
+    if option is not None and problem.message:
+        message = problem.message.replace("int range", "whole number")
+        return f"{option.opts[0]}: {message.removesuffix('.')}"
+    message = problem.format_message().removesuffix(".")
+    if context is None:
+        return message
+    usage = " ".join(context.get_usage().split()).removeprefix("Usage: ")
+    return f"{message}; expected {usage}"

@@ -1,0 +1,269 @@
+"""Groups of options that control output: destination, format, charts and signature."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from typer import Option
+
+from ragkpi.cli.configuration import PROJECT
+from ragkpi.cli.terminal import colour_warnings, end_bar, held_notes, tell
+from ragkpi.errors import UsageError
+from ragkpi.library.options import OUTPUT, Flags
+from ragkpi.reports.layout import Layout, Report
+from ragkpi.reports.output_files import write
+from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
+from ragkpi.reports.terminal import drawn_table, terminal_size, wants_colour
+from ragkpi.wording import did_you_mean, on_screen
+
+if TYPE_CHECKING:  # few commands draw
+    from ragkpi.charts.chart import Chart, Charts
+    from ragkpi.charts.picture import PlotSize
+    from ragkpi.statistics.gates import Verdict
+
+_FORMATS = ", ".join(REPORT_FORMATS)
+
+Signed = Annotated[
+    Literal["none", "short", "long"],
+    Flags(
+        short=Option(
+            "--signature",
+            help="Say what the numbers depend on: version, hash of the qrels, settings that are "
+            "not the default ones. json and jsonl always say it.",
+            rich_help_panel=OUTPUT,
+        ),
+        long=Option(
+            "--signature-long",
+            help="The same with every setting and full hashes.",
+            rich_help_panel=OUTPUT,
+        ),
+    ),
+]
+"""The form of signature to show."""
+
+OutputFile = Annotated[
+    str | None,
+    Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write to FILE, which is replaced when all is written, or not at all. Its suffix "
+        "decides the format.",
+    ),
+]
+
+
+def _format_of_report(text: str) -> str:
+    """Return the name of a format of reports; `UsageError` for another text."""
+    return _one_of(text, REPORT_FORMATS)
+
+
+def _format_of_eval(text: str) -> str:
+    """Return the name of a format of reports, or trec; `UsageError` for another text."""
+    return _one_of(text, ["trec", *REPORT_FORMATS])
+
+
+def _one_of(text: str, formats: Iterable[str]) -> str:
+    if text not in formats:
+        advice = did_you_mean(text, formats, f"expected one of {', '.join(formats)}")
+        raise UsageError(f"--format {text}: no such format; {advice}")
+    return text
+
+
+def complete_report_format(incomplete: str) -> list[str]:
+    """Offer the formats of reports."""
+    return [name for name in REPORT_FORMATS if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True)
+class TextOutput:
+    """How to write tables of texts and counts."""
+
+    format: Annotated[
+        str | None,
+        Option(
+            metavar="FORMAT",
+            parser=_format_of_report,
+            autocompletion=complete_report_format,
+            help=f"How to write: {_FORMATS}. Default: by FILE's suffix; table on a terminal, "
+            "tsv into a pipe.",
+        ),
+    ] = None
+    path: OutputFile = None  # None for standard output
+    explain: Annotated[
+        bool,
+        Option(
+            "--explain",
+            help="Also show how the answer was computed: tests, corrections, seeds, columns.",
+        ),
+    ] = False
+    wide: Annotated[
+        bool,
+        Option(
+            "--wide",
+            help="All columns and rows, however small the terminal is.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False
+    color: Annotated[
+        Literal["auto", "always", "never"],
+        Option(
+            help="Colour for what is best, worse or warned of; auto: on terminals, unless "
+            "NO_COLOR is set.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = "auto"
+
+    def __post_init__(self) -> None:
+        colour_warnings(self.color)
+        _ = self.choice  # refuses an unknown suffix before any file is read
+
+    @property
+    def choice(self) -> str | None:
+        """The format that --format or the file's suffix names; None if neither does."""
+        if self.format is None and self.path is not None and self.path != "-":
+            return format_of_file(self.path)
+        return self.format
+
+    @property
+    def is_read(self) -> bool:
+        """Whether people read the report on standard output, with the gates below it."""
+        return self.path is None and self.written in ("table", "markdown", "github", "junit")
+
+    @property
+    def written(self) -> str:
+        """The format of a report: a table on a terminal and in a file, plain rows in a pipe."""
+        to_pipe = self.path in (None, "-") and not (self.path is None and sys.stdout.isatty())
+        return self.choice or ("tsv" if to_pipe else "table")
+
+    def is_signed(self, form: Signed) -> bool:
+        """Return whether a result shows its signature, which requires hashing the files."""
+        return form != "none" or self.choice in ("json", "jsonl")
+
+    def write(self, report: Report, **layout: Any) -> None:
+        """Write a report in the chosen format; `layout` goes to its `Layout`.
+
+        A terminal shows the notes of the call below the table.
+        """
+        form = self.written
+        coloured = self.path is None and wants_colour(sys.stdout)
+        width, height = terminal_size() if self.is_on_screen and not self.wide else (None, None)
+        every = Layout(
+            colour=("always" if coloured else "never") if self.color == "auto" else self.color,
+            explanation="shown" if self.explain else "offered",
+            project=PROJECT.get(),
+            width=width,
+            height=height,
+            call_notes=held_notes() if self.is_on_screen and form == "table" else (),
+            **layout,
+        )
+        # Only a table is coloured, and its cells hold visible characters alone.
+        styles: Literal["spelled", "kept"] = "kept" if form == "table" else "spelled"
+        write(REPORT_FORMATS[form].write(report, every), self.path, styles)
+        if self.format is None and form in ("csv", "tsv"):
+            # Rows have no room for the sentences that answer the question.
+            for sentence in report.table(every).verdict:
+                tell(f"answer: {sentence}")
+
+    @property
+    def is_on_screen(self) -> bool:
+        """Whether standard output is the destination, and a terminal."""
+        return self.path is None and sys.stdout.isatty()
+
+
+@dataclass(frozen=True)
+class Output(TextOutput):
+    """How to write tables of values."""
+
+    digits: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            min=0,
+            max=17,
+            help="Decimals. Default: 4, in json, jsonl, csv and tsv all there are.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+
+    def write(self, report: Report, **layout: Any) -> None:
+        super().write(report, digits=self.digits, **layout)
+
+
+@dataclass(frozen=True)
+class EvalOutput(Output):
+    """How to write an evaluation: trec_eval's lines, or as any other table of values."""
+
+    format: Annotated[
+        str | None,
+        Option(
+            metavar="FORMAT",
+            parser=_format_of_eval,
+            autocompletion=complete_report_format,
+            help=f"How to write: trec (trec_eval's lines), {_FORMATS}. Default: by FILE's suffix; "
+            "else trec for one run, of several a table on a terminal, tsv into a pipe.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class PlotOutput(Output):
+    """How to write tables of values, and to draw their charts."""
+
+    plot: Annotated[
+        str | None,
+        Option(
+            metavar="FILE",
+            help="Draw a picture, FILE.png, .svg or .pdf.",
+        ),
+    ] = None
+    plot_size: Annotated[
+        Literal["column", "page"] | None,
+        Option(
+            help="Draw the picture as wide as a column or page of a paper, with type of 7 pt at "
+            "least.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.plot is not None:
+            _drawing(self.plot)
+        elif self.plot_size is not None:
+            raise UsageError(
+                f"--plot-size {self.plot_size}: it is of a picture; give --plot FILE with it"
+            )
+
+    def draw(self, charts: "Charts | None") -> None:
+        """Draw the charts into the file of ``--plot``."""
+        if charts is None or self.plot is None:
+            return
+        draw = _drawing(self.plot)
+        if every := charts():
+            draw(every, self.plot, self.plot_size or "screen")
+        else:
+            tell("note: there is nothing to draw, so --plot writes nothing")
+
+
+def _drawing(path: str) -> Callable[["Sequence[Chart]", str, "PlotSize"], None]:
+    """Return the function that draws charts into a file, once it is known that it can."""
+    from ragkpi.charts.picture import draw, refuse_undrawable
+
+    refuse_undrawable(path)
+    return draw
+
+
+def tell_gates(verdicts: "Sequence[Verdict]", elsewhere: bool) -> None:
+    """Say what gates decided: one in a sentence, several in a table if it is not `elsewhere`."""
+    if len(verdicts) == 1:
+        if verdicts[0].passed:
+            tell(f"note: {verdicts[0].sentence}")
+    elif verdicts and not elsewhere:
+        from ragkpi.library.evaluation_report import gates_table
+
+        end_bar()
+        width = terminal_size().columns if sys.stderr.isatty() else None
+        for text in drawn_table(gates_table(verdicts), Layout(width=width)):
+            sys.stderr.write(on_screen(text))

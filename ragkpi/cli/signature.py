@@ -1,0 +1,196 @@
+"""From functions to typer commands: shared groups of options, and the options of public functions.
+
+A command is a typer function. Two kinds of its parameters stand for several options:
+
+- one whose type is a dataclass is a group: the fields are options, the command gets the object;
+- ``**arguments`` stands for the options that a public function declares, its groups
+  (``**how: Unpack[Evaluating]``) included; the command gets those that the line gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from inspect import Parameter, Signature, getdoc, signature
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+from typer import Context, Option
+
+from ragkpi.cli.configuration import note_project, with_project_qrels
+from ragkpi.cli.pages import Version, show_common
+from ragkpi.cli.process import limit_memory
+from ragkpi.errors import UsageError
+from ragkpi.library.options import Declared, Flags, arguments_of, declared, names_of
+
+PUBLIC = "arguments"  # the name of the parameter for the options of a public function
+_SECTION = re.compile(r"\n\n\w+\n-+\n")  # of a docstring
+
+
+class _Option(NamedTuple):
+    """An option of the line, and the argument of a parameter that it sets."""
+
+    parameter: Parameter
+    owner: str  # the parameter of the command
+    argument: str
+    value: str | None = None  # of a flag
+    always: bool = False  # whether the command gets the default, too
+
+
+def command(
+    public: Callable[..., Any] | None = None, without: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a typer command, with the options of a public function `without` some.
+
+    `without` names arguments, or single flags of one.
+
+    The docstring of the public function, up to its parameters, is the help.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        parameters = signature(function, eval_str=True).parameters
+        groups = {name: of.annotation for name, of in parameters.items() if _is_group(of)}
+        options = [
+            option
+            for option in _options(parameters, public)
+            if not {option.argument, option.parameter.name} & {*without}
+        ]
+
+        def run(context: Context, **values: Any) -> None:
+            arguments: dict[str, dict[str, Any]] = {name: {} for name in (*groups, PUBLIC, "")}
+            project: list[str] = []
+            for option in options:
+                name = option.parameter.name
+                source = context.get_parameter_source(name)
+                if option.value is not None:
+                    if values[name]:
+                        _refuse_two(option, arguments[option.owner], options)
+                        arguments[option.owner][option.argument] = option.value
+                elif option.always or (source is not None and source.name != "DEFAULT"):
+                    arguments[option.owner][option.argument] = values[name]
+                    project += [name] if source and source.name == "DEFAULT_MAP" else []
+            files = arguments[""].get("files")
+            if files and (own := with_project_qrels(files)) != files:
+                arguments[""]["files"] = own
+                project.append("qrels")
+            note_project(project)
+            of_groups = {name: group(**arguments[name]) for name, group in groups.items()}
+            function(**arguments[""], **of_groups, **arguments[PUBLIC])
+
+        every = {option.parameter.name: option.parameter for option in options}
+        context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context)
+        run.__signature__ = Signature([context, *every.values(), *_OF_ALL])  # type: ignore[attr-defined]
+        run.__annotations__ = {}
+        run.__doc__ = help_of(public or function)
+        run.__module__ = function.__module__
+        return run
+
+    return decorate
+
+
+def help_of(function: Callable[..., Any]) -> str:
+    """Return a docstring up to its first section, without the marks of code."""
+    return _SECTION.split(getdoc(function) or "")[0].replace("``", "").replace("`", "")
+
+
+def _is_group(parameter: Parameter) -> bool:
+    return is_dataclass(parameter.annotation)
+
+
+def _options(
+    parameters: Mapping[str, Parameter], public: Callable[..., Any] | None
+) -> Iterator[_Option]:
+    if public is not None and PUBLIC in parameters:
+        for argument, of, default in _public_arguments(public):
+            yield from _of_argument(PUBLIC, argument, of, default)
+    for name, parameter in parameters.items():
+        if _is_group(parameter):
+            hints = get_type_hints(parameter.annotation, include_extras=True)
+            for field in fields(parameter.annotation):
+                default = Parameter.empty if field.default is MISSING else field.default
+                yield from _of_argument(name, field.name, declared(hints[field.name]), default)
+        elif name != PUBLIC:
+            yield from _of_argument("", name, declared(parameter.annotation), parameter.default)
+
+
+def _public_arguments(public: Callable[..., Any]) -> Iterator[tuple[str, Declared, Any]]:
+    for name, parameter in signature(public, eval_str=True).parameters.items():
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            (group,) = get_args(parameter.annotation)
+            for argument, of in arguments_of(group).items():
+                yield argument, of, _own_choice(of)
+        else:
+            yield name, declared(parameter.annotation), parameter.default
+
+
+def _own_choice(of: Declared) -> str | None:
+    """Return the first choice, where a shell has choices of its own; else Python decides."""
+    own = get_origin(of.shell) is Literal and of.shell not in (of.python, *get_args(of.python))
+    return get_args(of.shell)[0] if own else None
+
+
+def _of_argument(owner: str, argument: str, of: Declared, default: Any) -> Iterator[_Option]:
+    if isinstance(of.option, Flags):
+        for value, flag in of.option.items():
+            name = max(names_of(flag, argument), key=_is_long).strip("-").replace("-", "_")
+            yield _Option(_parameter(name, bool, flag, False), owner, argument, value)
+    elif of.option is not None:
+        if default is not Parameter.empty and not default:
+            default = False if of.shell is bool else default or None
+        always = owner == PUBLIC and default == _own_choice(of) is not None
+        yield _Option(
+            _parameter(argument, of.shell, of.option, default), owner, argument, always=always
+        )
+
+
+def _is_long(name: str) -> bool:
+    return name.startswith("--")
+
+
+def _parameter(name: str, kind: Any, option: Any, default: Any) -> Parameter:
+    annotation: Any = Annotated[kind if default is not None else kind | None, option]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _refuse_two(option: _Option, given: Mapping[str, Any], options: Collection[_Option]) -> None:
+    """Refuse two flags that give one argument different values."""
+    if option.argument in given:
+        two = [
+            names_of(get_args(one.parameter.annotation)[1], one.argument)[0]
+            for one in options
+            if one.argument == option.argument
+            and one.value in (option.value, given[option.argument])
+        ]
+        raise UsageError(f"{' with '.join(two)}: each says something else; expected one of them")
+
+
+# Options of every command.
+_OF_ALL = [
+    _parameter(
+        "short_help",
+        bool,
+        Option(
+            "-h",
+            is_eager=True,
+            expose_value=False,
+            callback=show_common,
+            help="Show the common options and stop.",
+            rich_help_panel="More options",
+        ),
+        False,
+    ),
+    _parameter("version", bool, Version, False),
+    _parameter(
+        "max_memory",
+        str,
+        Option(
+            "--max-memory",
+            metavar="SIZE",
+            expose_value=False,
+            callback=limit_memory,
+            help="Use no more memory than this, such as 512M or 4G. Default: three quarters.",
+            rich_help_panel="More options",
+        ),
+        None,
+    ),
+]

@@ -1,0 +1,713 @@
+"""Options, each declared once: the arguments that public functions share, for Python and the shell.
+
+A group is a ``TypedDict`` whose keys are arguments of Python functions and options of commands. An
+annotation holds Python's type, the shell's type where that is another, and typer's ``Option`` with
+names, help and bounds. A flag for each value of an argument is a `Flags`. Options without a panel
+are the common ones, which ``-h`` shows.
+
+>>> ragkpi.evaluate(qrels, run, relevance_level=2)  # doctest: +SKIP
+$ ragkpi eval -l 2 QRELS RUN
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from operator import index
+from types import NoneType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypedDict,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from typer import Option
+from typer.models import ParameterInfo
+
+from ragkpi.errors import UsageError
+from ragkpi.files.column_names import ScoreKind
+from ragkpi.files.formats import Match, registry
+from ragkpi.interface import spell
+from ragkpi.library.call import MeasureNames, Names
+from ragkpi.library.runs import AnyQrels, ById, Labels, Path, Run, run_path
+from ragkpi.measures.registry import NICKNAMES, all_measures
+from ragkpi.ranking.judged import (
+    GRADE_MAPS,
+    Doubts,
+    Draws,
+    Missing,
+    PoolUnion,
+    TieOrder,
+    Unjudged,
+)
+from ragkpi.statistics.bootstrap import Method
+from ragkpi.statistics.decisions import TESTS, CorrectionName, DecidedBy, Family, TestName
+from ragkpi.wording import parse_size
+
+MORE = "More options"
+READING = "Reading files"
+CHANCE = "Chance"
+FIRST_STAGE = "First stage"
+EVALUATION = "Evaluation"
+INTERVALS = "Intervals"
+COMPARISON = "Comparison"
+GATES = "Gates"
+OUTPUT = "Output"
+TREC_EVAL = "Of trec_eval, for its scripts"
+
+
+class Flags(dict[str, Any]):
+    """Options of a command line that give an argument a value: ``{"zero": Option("-c", …)}``."""
+
+
+def complete_measure(incomplete: str) -> list[str]:
+    """Offer names of measures and nicknames, behind the last comma."""
+    before, comma, start = incomplete.rpartition(",")
+    names = [*all_measures(), *NICKNAMES]
+    return [f"{before}{comma}{name}" for name in names if name.startswith(start)]
+
+
+def complete_format(incomplete: str) -> list[str]:
+    """Offer the formats of runs and qrels."""
+    formats = dict.fromkeys([*registry().FILE_FORMATS["run"], *registry().FILE_FORMATS["qrels"]])
+    return [name for name in formats if name.startswith(incomplete)]
+
+
+def complete_grade_map(incomplete: str) -> list[str]:
+    """Offer the presets of grade maps."""
+    return [name for name in GRADE_MAPS if name.startswith(incomplete)]
+
+
+def corpus_size_of(value: str | int) -> int:
+    """Read a number of documents; `UsageError` for anything else."""
+    return parse_size(value) if isinstance(value, str) else whole("corpus_size", value, 0)
+
+
+def test_of(name: str) -> TestName:
+    """Return the name of a test of significance; `UsageError` for another text."""
+    return str(one_of("test", name, list(TESTS)))
+
+
+def complete_test(incomplete: str) -> list[str]:
+    """Offer the tests of significance."""
+    return [name for name in TESTS if name.startswith(incomplete)]
+
+
+def share_of(value: str | float) -> float:
+    """Read a share between 0 and 1; `UsageError` for anything else."""
+    try:
+        share = float(value)
+    except (TypeError, ValueError):
+        share = -1.0
+    if isinstance(value, bool) or not 0 < share < 1:
+        raise UsageError(f"{spell('confidence')} {value}: expected a share such as 0.95")
+    return share
+
+
+def query_of_debug_level(text: str) -> str | None:
+    """Read the only query from trec_eval's ``-D 0.QID``; `UsageError` for other debug levels."""
+    level, dot, query = text.partition(".")
+    if level != "0" or (dot and not query):
+        raise UsageError(f"-D {text}: no debug output is offered; give -D 0.QID for one query")
+    return query or None
+
+
+Measures = Annotated[
+    str | Sequence[str],
+    list[str],
+    Option(
+        "-m",
+        "--measure",
+        metavar="NAME[.PARAMS]",
+        help="Measure or nickname, such as map, P.5,10, ndcg_cut.10, bor.100; repeatable, or with "
+        "commas: map,ndcg_cut.10.",
+        autocompletion=complete_measure,
+    ),
+]
+"""The measures of an evaluation, as for ``-m``; for none, those that the function names."""
+
+By = Annotated[
+    Labels | None,
+    str,
+    Option(
+        "--by",
+        metavar="FILE",
+        help="Also answer for slices of the queries. FILE has a line per query, its id and one or "
+        "more labels, separated by tabs or commas, or JSON Lines; a first line may name them.",
+    ),
+]
+"""Labels of queries, a path or ``{kind: {query: label}}``: the same answer for each slice."""
+
+PerQuery = Annotated[
+    bool,
+    Option("-q", "--per-query", help="Also show a row per query."),
+]
+
+
+Level = Annotated[
+    int,
+    Option(
+        "-l",
+        "--level",
+        metavar="LEVEL",
+        min=0,
+        help="Lowest judged level that is relevant. Default: 1.",
+    ),
+]
+"""The lowest relevant level."""
+
+
+class HowRead(TypedDict, total=False):
+    """How to read files, frames and rows; formats and maps are for frames and rows, too."""
+
+    qrels_format: Annotated[
+        str | None,
+        Option(
+            metavar="FORMAT",
+            help="File format of QRELS, as 'ragkpi formats' lists them. Default: recognised.",
+            autocompletion=complete_format,
+            rich_help_panel=READING,
+        ),
+    ]
+    run_format: Annotated[
+        str | None,
+        Option(
+            metavar="FORMAT",
+            help="File format of RUN, as 'ragkpi formats' lists them. Default: recognised.",
+            autocompletion=complete_format,
+            rich_help_panel=READING,
+        ),
+    ]
+    map_qrels: Annotated[
+        str | Mapping[str, str] | None,
+        str,
+        Option(
+            metavar="MAP",
+            help="Which keys or columns of QRELS hold what: query=qid, list=gold, doc=id, "
+            "level=grade.",
+            rich_help_panel=READING,
+        ),
+    ]
+    map_run: Annotated[
+        str | Mapping[str, str] | None,
+        str,
+        Option(
+            metavar="MAP",
+            help="The same for RUN: 'records=$.results, query=id, list=hits.hits, doc=_id, "
+            "score=_score'; 'ragkpi formats map' explains it.",
+            rich_help_panel=READING,
+        ),
+    ]
+    scores: Annotated[
+        ScoreKind,
+        Option(
+            help="Whether the greater score is the better one, or the smaller (Chroma, pgvector).",
+            rich_help_panel=READING,
+        ),
+    ]
+    max_passage: Annotated[
+        str | None,
+        Option(
+            metavar="SEPARATOR|/REGEX/|@FILE",
+            help="Fold chunks into documents: the part before '#', the group of /^(.*)_[0-9]+$/, "
+            "or lines of chunk and document. The best score and the highest level count.",
+            rich_help_panel=READING,
+        ),
+    ]
+    match: Annotated[
+        Match,
+        Option(
+            help="Whether documents are the same by id, or by the words of their texts where "
+            "there are no ids (ragas, DeepEval).",
+            rich_help_panel=READING,
+        ),
+    ]
+    query_ids: Annotated[
+        Path | None,
+        str,
+        Option(
+            "--queries",
+            metavar="FILE",
+            help="Ids and texts of queries, a tab between, CSV or JSON Lines, where files name a "
+            "query by its text or by its place.",
+            rich_help_panel=READING,
+        ),
+    ]
+    ignore_identical_ids: Annotated[
+        bool,
+        Option(
+            "--ignore-identical-ids",
+            help="Leave out documents with the id of their query.",
+            rich_help_panel=READING,
+        ),
+    ]
+    exclude: Annotated[
+        Path | None,
+        str,
+        Option(
+            metavar="FILE",
+            help="Leave out documents before ranking: lines of query and document, or BRIGHT's "
+            "examples (excluded_ids).",
+            rich_help_panel=READING,
+        ),
+    ]
+
+
+_STRICT = Option(
+    "--strict",
+    help="A judged query missing from the run is an error, and so is what makes all values "
+    "doubtful: ids of another kind, scores that rise, nothing judged.",
+    rich_help_panel=EVALUATION,
+)
+
+
+class Evaluating(HowRead, total=False):
+    """How to evaluate runs; every function that evaluates takes these by name.
+
+    Attributes
+    ----------
+    missing
+        How to treat judged queries that a run lacks: ``"zero"``, the default, evaluates empty
+        rankings (``-c``), ``"intersection"`` leaves them out, ``"common"`` all that some run
+        lacks (``--common``), and ``"error"`` refuses the run (``--strict``). In `evaluate`,
+        ``"trec_eval"`` leaves them out if there is one run, a TREC file.
+    unjudged
+        ``"removed"`` closes the ranks over unjudged documents (``-J``), ``"kept"`` does not.
+    pool_union
+        Whether each run's top K belong to the pool: ``"union"``, or ``"pool"`` alone.
+    only_query
+        The only query to evaluate (``-D 0.QID``).
+    doubts
+        Whether a cause to doubt all values of a run is ``"said"`` in a warning or ``"refused"``, as
+        by ``--strict``.
+    names, measure_names
+        The names of runs and measures in a result: as ``"given"``; of runs after the ``"file"``, or
+        the ``"runid"``; of measures as ``"trec"`` prints them.
+    corpus_size, corpus_sizes, gains, pool, grade_map
+        Also from the environment variable ``RAGKPI_CORPUS_SIZE``; sizes by query, gains in any form
+        of qrels, a pool in any form of a run, and levels with grades in memory, too. Qrels with
+        fractional levels are gains themselves.
+    """
+
+    relevance_level: Level
+    missing: Annotated[
+        Missing,
+        Flags(
+            zero=Option(
+                "-c",
+                "--complete",
+                help="Count a judged query missing from the run as 0 in the lines of a TREC run, "
+                "too.",
+            ),
+            common=Option(
+                "--common",
+                help="Only the queries that all runs have, not all judged ones.",
+                rich_help_panel=EVALUATION,
+            ),
+            error=_STRICT,
+        ),
+    ]
+    doubts: Annotated[Doubts, Flags(refused=_STRICT)]
+    corpus_size: Annotated[
+        int | None,
+        Option(
+            "-N",
+            "--corpus-size",
+            metavar="N",
+            parser=corpus_size_of,
+            help="Documents (passages, tools) that could have been retrieved: what chance draws "
+            "from, such as 5000, 5k or 113.5M. Default: the variable RAGKPI_CORPUS_SIZE.",
+        ),
+    ]
+    pool: Annotated[
+        Run | None,
+        str,
+        Option(
+            metavar="RUN",
+            parser=run_path,
+            help="The first stage that the run was selected from.",
+        ),
+    ]
+    corpus_sizes: Annotated[
+        ById[int] | Path | None,
+        str,
+        Option(
+            metavar="FILE",
+            help="The same as -N for single queries: lines QUERY SIZE.",
+            rich_help_panel=CHANCE,
+        ),
+    ]
+    draws: Annotated[
+        Draws,
+        Option(
+            help="Whether chance draws K documents, or as many of them as were retrieved.",
+            rich_help_panel=CHANCE,
+        ),
+    ]
+    pool_depth: Annotated[
+        int | None,
+        Option(
+            metavar="DEPTH",
+            min=1,
+            help="Only this many top documents of the pool.",
+            rich_help_panel=FIRST_STAGE,
+        ),
+    ]
+    pool_union: Annotated[
+        PoolUnion,
+        Flags(
+            union=Option(
+                "--pool-union",
+                help="Add the run's top K to the pool.",
+                rich_help_panel=FIRST_STAGE,
+            )
+        ),
+    ]
+    measure_names: Annotated[
+        MeasureNames,
+        Option(
+            help="Call measures as trec_eval prints them, or as -m asks for them: nDCG@10.",
+            rich_help_panel=EVALUATION,
+        ),
+    ]
+    names: Annotated[
+        Names,
+        Literal["file", "runid"],
+        Option(help="Call runs after their files or their run ids.", rich_help_panel=EVALUATION),
+    ]
+    max_retrieved: Annotated[
+        int | None,
+        Option(
+            "-M",
+            "--max-retrieved",
+            metavar="DEPTH",
+            min=0,
+            help="Only this many top documents per query.",
+            rich_help_panel=EVALUATION,
+        ),
+    ]
+    ties: Annotated[
+        TieOrder,
+        Option(
+            help="Equal scores: by document id as trec_eval, or the expected value over all "
+            "orders of them.",
+            rich_help_panel=EVALUATION,
+        ),
+    ]
+    gains: Annotated[
+        AnyQrels | None,
+        str,
+        Option(
+            metavar="FILE",
+            help="What judged documents are worth to the dcg family, G and rbp, instead of their "
+            "levels: lines of query, document and a real number, or any format of qrels.",
+            rich_help_panel=EVALUATION,
+        ),
+    ]
+    unjudged: Annotated[
+        Unjudged,
+        Flags(
+            removed=Option(
+                "-J",
+                "--judged-only",
+                help="Drop unjudged documents from the rankings.",
+                rich_help_panel=EVALUATION,
+            )
+        ),
+    ]
+    grade_map: Annotated[
+        str | Mapping[int, int],
+        str,
+        Option(
+            metavar="MAP",
+            help="From judged levels to grades 1-5: umbrela, umbrela-strict, rag25, rubric, "
+            "binary, or 0=1,1=3,2=4,3=5. Default: umbrela.",
+            autocompletion=complete_grade_map,
+            rich_help_panel=EVALUATION,
+        ),
+    ]
+    only_query: Annotated[
+        str | bytes | None,
+        str,
+        Option(
+            "-D",
+            "--Debug_level",
+            metavar="0.QID",
+            parser=query_of_debug_level,
+            help="Evaluate only the query QID.",
+            rich_help_panel=TREC_EVAL,
+        ),
+    ]
+    rel_info: Annotated[
+        Literal["qrels", "qrels_jg", "prefs", "qrels_prefs"],
+        Option(
+            "-R",
+            "--rel-info",
+            help="Format of QRELS: qrels, qrels_jg (several assessors), prefs or qrels_prefs "
+            "(preferences). Each has its own measures.",
+            rich_help_panel=TREC_EVAL,
+        ),
+    ]
+
+
+Confidence = Annotated[
+    float,
+    Option(
+        metavar="SHARE",
+        parser=share_of,
+        help="Probability that an interval covers the value. Default: 0.95.",
+        rich_help_panel=INTERVALS,
+    ),
+]
+
+
+class Resampling(TypedDict, total=False):
+    """How to resample queries, for intervals; `cluster` may also be ``{query: cluster}``."""
+
+    resamples: Annotated[
+        int,
+        Option(
+            metavar="N",
+            min=1,
+            max=1_000_000,
+            help="How often queries are drawn again for an interval. Default: 5000.",
+            rich_help_panel=INTERVALS,
+        ),
+    ]
+    seed: Annotated[
+        int,
+        Option(
+            metavar="N",
+            min=0,
+            help="Of the random numbers; the same seed, the same digits. Default: 7.",
+            rich_help_panel=INTERVALS,
+        ),
+    ]
+    confidence: Confidence
+    cluster: Annotated[
+        ById[str] | Path | None,
+        str,
+        Option(
+            metavar="FILE",
+            help="Which queries depend on each other, such as turns of a conversation: lines of a "
+            "query and its cluster as for --by, or the name of a column of --by's FILE. Tests and "
+            "intervals take whole clusters.",
+            rich_help_panel=INTERVALS,
+        ),
+    ]
+
+
+Ci = Annotated[bool, Option("--ci", help="Add confidence intervals over queries.")]
+CiMethod = Annotated[
+    Method | None,
+    Option(
+        help="score: the score interval of a mean from 0 to 1, Wilson's of a rate, Student's of "
+        "the logarithms of a geometric mean; the rest is resampled. percentile resamples all. "
+        "Default: score.",
+        rich_help_panel=INTERVALS,
+    ),
+]
+
+
+class Estimating(Evaluating, Resampling, total=False):
+    """How to evaluate runs and how to resample their queries: `Evaluating` and `Resampling`."""
+
+
+Correction = Annotated[
+    CorrectionName,
+    Option(
+        help="What becomes of many p-values in one call. Default: holm.",
+        rich_help_panel=COMPARISON,
+    ),
+]
+
+
+class Testing(TypedDict, total=False):
+    """How to test differences between runs."""
+
+    test: Annotated[
+        TestName,
+        Option(
+            metavar="TEST",
+            parser=test_of,
+            autocompletion=complete_test,
+            help="Where p-values come from. "
+            f"{'; '.join(f'{n} ({t.help})' for n, t in TESTS.items())}. Default: t.",
+        ),
+    ]
+    correction: Correction
+    family: Annotated[
+        Family,
+        Option(
+            help="Which measures decide: the first of -m, with p corrected for all runs, while "
+            "the others are described; or all, with p corrected for runs and measures. "
+            "Default: first.",
+            rich_help_panel=COMPARISON,
+        ),
+    ]
+    trials: Annotated[
+        int,
+        Option(
+            metavar="N",
+            min=1,
+            max=10_000_000,
+            help="Random swaps behind a p-value. Default: 10000.",
+            rich_help_panel=COMPARISON,
+        ),
+    ]
+
+
+class Comparing(Estimating, Testing, total=False):
+    """How to compare runs: `Estimating`, and the tests."""
+
+
+class Gating(TypedDict, total=False):
+    """What runs must pass.
+
+    Attributes
+    ----------
+    fail_under
+        The limits of values: ``{"ndcg_cut_10": 0.35}``.
+    fail_under_baseline
+        A run, or a result that was stored, that runs may not be worse than by more than `margin`:
+        an amount such as ``0.01``, or a share such as ``"2%"``.
+    gate_by, gate_confidence
+        What fails a run against the baseline: that `compare` says it is ``"worse"`` (None);
+        that it is not shown to be ``"noninferior"``; or its ``"value"`` alone, which fails one of
+        two equal runs half of the time; and how sure the first two have to be.
+    """
+
+    fail_under: Annotated[
+        Mapping[str, float] | Iterable[tuple[str, float] | str],
+        list[str],
+        Option(
+            metavar="NAME=LIMIT",
+            help="Exit with status 3 if a value, such as ndcg_cut_10=0.35, is worse, or that of a "
+            "slice, lang=de:ndcg_cut_10=0.4 with --by; repeatable.",
+        ),
+    ]
+    fail_under_baseline: Annotated[
+        Run | None,
+        list[str],
+        Option(
+            metavar="RUN",
+            parser=run_path,
+            help="Exit with status 3 if any value is shown to be worse than that of RUN, or of a "
+            "result that ragkpi stored (-q --format json, jsonl or --log) over the same queries, "
+            "with the same qrels and settings.",
+            rich_help_panel=GATES,
+        ),
+    ]
+    margin: Annotated[
+        float | str | None,
+        str,
+        Option(
+            metavar="AMOUNT",
+            help="How much worse than the baseline is still good, e.g. 0.01 or 2%.",
+            rich_help_panel=GATES,
+        ),
+    ]
+    gate_by: Annotated[
+        DecidedBy | None,
+        Option(
+            help="What fails a run against the baseline: that 'ragkpi compare --family all' says "
+            "it is worse, and by more than the margin; that it is not shown to be no worse; or "
+            "its value alone, which fails one of two equal runs half of the time. Default: worse.",
+            rich_help_panel=GATES,
+        ),
+    ]
+    gate_confidence: Annotated[
+        float | None,
+        Option(
+            metavar="SHARE",
+            help="How sure --gate-by worse or noninferior has to be. Default: 0.95.",
+            rich_help_panel=GATES,
+        ),
+    ]
+
+
+class Declared(NamedTuple):
+    """An argument as an annotation declares it."""
+
+    python: Any  # the type in Python
+    shell: Any  # the type in a shell, without None
+    option: Any  # typer's Option, `Flags`, or None for an argument of Python alone
+
+
+def declared(annotation: Any) -> Declared:
+    """Take an annotation apart."""
+    python, *facts = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    option = next((one for one in facts if isinstance(one, Flags | ParameterInfo)), None)
+    shell = next((one for one in facts if one is not option), python)
+    kinds = [kind for kind in get_args(shell) if kind is not NoneType]
+    if len(kinds) == 1 and NoneType in get_args(shell):
+        shell = kinds[0]
+    return Declared(python, shell, option)
+
+
+def names_of(option: Any, argument: str) -> list[str]:
+    """Return the names of an option on a command line."""
+    names = [option.default, *(option.param_decls or ())]
+    return [name for name in names if isinstance(name, str)] or [f"--{argument.replace('_', '-')}"]
+
+
+@cache
+def arguments_of(group: type) -> Mapping[str, Declared]:
+    """Return the arguments of a group by name."""
+    hints = get_type_hints(group, include_extras=True)
+    return {name: declared(annotation) for name, annotation in hints.items()}
+
+
+def refuse_unknown(arguments: Mapping[str, Any], group: type) -> None:
+    """Refuse arguments that a group does not have, as Python does."""
+    unknown = sorted(arguments.keys() - arguments_of(group).keys())
+    if unknown:
+        expected = ", ".join(arguments_of(group))
+        raise TypeError(f"unexpected argument {unknown[0]!r}; expected {expected}")
+
+
+def checked(arguments: Mapping[str, Any], group: type = Comparing) -> dict[str, Any]:
+    """Hold the arguments that belong to a group against their declarations.
+
+    Arguments of which None leaves the choice open are left out; `UsageError` for a wrong one.
+    """
+    values = {}
+    for name, of in arguments_of(group).items():
+        value = arguments.get(name)
+        if value is not None or (name in arguments and NoneType not in get_args(of.python)):
+            values[name] = _checked(name, value, of)
+    return values
+
+
+def _checked(name: str, value: Any, of: Declared) -> Any:
+    kinds = [kind for kind in get_args(of.python) if kind is not NoneType]
+    kind = kinds[0] if len(kinds) == 1 and NoneType in get_args(of.python) else of.python
+    if get_origin(kind) is Literal:
+        return one_of(name, value, get_args(kind))
+    if kind is int and of.option.parser is None:
+        return whole(name, value, of.option.min, of.option.max)
+    if kind in (int, float, str) and of.option.parser is not None:
+        return of.option.parser(value)
+    return value
+
+
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return a whole number; `UsageError` for other values, and for those out of bounds."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise UsageError(f"{name}={value!r}: expected a whole number from {least}") from None
+    if number < least or (most is not None and number > most):
+        bounds = f"from {least}" if most is None else f"from {least} to {most}"
+        raise UsageError(f"{name}={value!r}: expected a number {bounds}")
+    return number
+
+
+def one_of(name: str, value: Any, choices: Sequence[str]) -> Any:
+    """Return one of the `choices`; `UsageError` for any other value."""
+    if not isinstance(value, str) or value not in choices:
+        raise UsageError(f"{name}={value!r}: expected one of {', '.join(map(repr, choices))}")
+    return value
