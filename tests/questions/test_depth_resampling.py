@@ -7,11 +7,12 @@ import pytest
 
 from ragkpi.measures.measure import score
 from ragkpi.questions.depth.answer import depth_answer
-from ragkpi.questions.depth.resampling import decide_depth, depths_chosen
 from ragkpi.questions.depth.study import (
     Curve,
     Curves,
     Limits,
+    decide_depth,
+    depths_chosen,
     parse_target,
     run_values,
     study_run,

@@ -417,12 +417,11 @@ def depth_charts(curves: Curves) -> list[Chart]:
     unit = "documents retrieved" if curves.corpus_size is None else "documents shown"
     depth = Axis(f"K, {unit}", "log", ticks=ticks)
     rules, notes = _collapse_rules(curves)
-    drawn = curves.drawn or curves.depths
     bits, success, quality, reasons = [], [], [], []
     for curve in curves.curves:
         if curve.name or curves.success == "published":
-            bits.append(_line(curve, drawn, "bor"))
-            success.append(_line(curve, drawn, "p_obs"))
+            bits.append(_line(curve, curves.drawn, "bor"))
+            success.append(_line(curve, curves.drawn, "p_obs"))
         if curve.name and not curve.study.recommended:
             reasons.append(f"{curve.name}: {_situation(curves, curve).headline}")
         if curve.quality:
@@ -475,7 +474,7 @@ def _line(curve: Curve, depths: Sequence[int], measure: str) -> Line:
 
 def _shared(curves: Curves, measure: str, name: str) -> list[Line]:
     """Draw a curve that depends only on the queries, once if all runs' curves look the same."""
-    x = curves.drawn or curves.depths
+    x = curves.drawn
     lines = [
         Line(f"{name} of {curve.name}", x, curve.values(measure, x), role="ceiling")
         for curve in curves.curves

@@ -5,50 +5,30 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, Literal, Unpack
 
 from typer import Option
 
 from ragkpi.charts.chart import noted
 from ragkpi.errors import UsageError
-from ragkpi.evaluation import RunOrPath
-from ragkpi.files.query_files import Quality
-from ragkpi.interface import spell, with_progress
+from ragkpi.interface import spell
 from ragkpi.library.arguments import bootstrap_of, call_of, counts, in_one_order, shares
 from ragkpi.library.call import Call
 from ragkpi.library.options import MORE, Ci, CiMethod, Estimating, HowRead, Resampling, whole
-from ragkpi.library.quality import quality_of, quality_of_runs
+from ragkpi.library.quality import quality_of
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Path, Runs, named_runs
-from ragkpi.measures.chance import Needed, corpus_size
-from ragkpi.measures.measure import Metric, score
-from ragkpi.questions.depth.answer import depth_answer, depth_charts, named_depths
-from ragkpi.questions.depth.log import (
-    Defaults,
+from ragkpi.measures.chance import Needed
+from ragkpi.questions.depth.answer import depth_answer, depth_charts
+from ragkpi.questions.depth.inputs import (
+    curves_of_chance,
     curves_of_events,
+    curves_of_runs,
     parse_fields,
     read_events,
-    relevant_among,
 )
-from ragkpi.questions.depth.resampling import decide_depth
-from ragkpi.questions.depth.study import (
-    DEPTHS,
-    Curve,
-    Curves,
-    Limits,
-    at_each,
-    count_values,
-    parse_target,
-    published_values,
-    run_values,
-    study_counts,
-    usual_depths,
-    values_of,
-)
-from ragkpi.ranking.judged import Judged, judged_from_counts
-from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits
-from ragkpi.statistics.bootstrap import Bootstrap, intervals
+from ragkpi.questions.depth.study import Limits, parse_target
+from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.wording import counted, joined
 
 INPUTS = "In place of runs"
@@ -229,14 +209,11 @@ def depth(
     """
     call = call_of((), in_one_order(how), Estimating)
     inputs = {"qrels": qrels, "runs": runs, "log": log, "map_log": map_log, "relevant": relevant}
-    numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
-    numbers["max_tokens"] = max_tokens
-    changed = {"plateau": None if plateau == Limits.plateau else plateau, "ci": ci or None}
     options = {"at": at, "target": target, "success": success, "quality": quality}
-    form = _form_of({**inputs, **numbers, **options, **changed, "ci_method": ci_method, **how})
-    for name, number in numbers.items():
-        if number is not None and number != number:
-            raise UsageError(f"{spell(name)} {number}: expected a number")
+    numbers = {"max_loss": max_loss, "max_tokens": max_tokens, "ci_method": ci_method}
+    numbers |= {"tokens_per_passage": tokens_per_passage, "ci": ci or None}
+    numbers["plateau"] = None if plateau == Limits.plateau else plateau
+    form = _form_of({**inputs, **options, **numbers, **how})
     needed = _needed(at_least)
     limits = Limits(
         needed.m,
@@ -252,15 +229,14 @@ def depth(
     if form == "log":
         return _of_log(call, log, parse_fields(map_log), among, limits, resampling)
     places = None if at is None else counts("at", at)
-    published = {} if success is None else _published(success, places)
+    rates = {} if success is None else _published(success, places)
     depths = None if places is None else sorted(set(places))
     if form == "runs":
-        curves, judged = _curves_of_runs(
+        curves, judged = curves_of_runs(
             call, qrels, named_runs(runs), depths, limits, answers, resampling, ci
         )
     else:
-        judged = _judged_without_run(call, qrels, among)
-        curves = _curves_of_chance(judged, depths, limits, answers, published)
+        curves, judged = curves_of_chance(call, qrels, among, depths, limits, answers, rates)
     metrics = [m for m in curves.curves[0].metrics if max(m.cutoffs) in curves.depths]
     return Result(
         depth_answer(curves, tokens_per_passage),
@@ -293,6 +269,9 @@ def _phrase(form: Form) -> str:
 def _form_of(arguments: Mapping[str, Any]) -> Form:
     """Return the form of the question; `UsageError` for an argument that it makes no use of."""
     passed = {name: value for name, value in arguments.items() if value is not None}
+    for name, value in passed.items():
+        if isinstance(value, float) and math.isnan(value):
+            raise UsageError(f"{spell(name)} {value}: expected a number")
     form = next((form for form in _USES if form in passed), None)
     if form is None or (form == "runs" and "qrels" not in passed):
         size, relevant = spell("corpus_size"), spell("relevant")
@@ -327,8 +306,8 @@ def _of_log(
         raise UsageError(f"{spell('relevant')}: a log takes one number, for events without R")
     if relevant is not None:
         call.note("R is assumed where events do not have it; bits are as good as that")
-    path = os.fspath(log) if isinstance(log, str | os.PathLike) else log
-    events = read_events(path, fields, Defaults(call.settings.corpus_size, relevant), limits)
+    read = os.fspath(log) if isinstance(log, str | os.PathLike) else log or ()
+    events = read_events(read, fields, limits.needed, call.settings.corpus_size, relevant)
     possible = [event for event in events if limits.m <= event.R]
     if not possible:
         raise UsageError(f"{spell('log')}: success is possible in no event")
@@ -336,7 +315,7 @@ def _of_log(
         left_out = counted(len(events) - len(possible), "event")
         call.note(f"{left_out} left out, in which success is not possible")
     answer = depth_answer(curves_of_events(possible, limits, resampling))
-    return Result(answer, None, tuple(call.notes), call.signed((), log=path))
+    return Result(answer, None, tuple(call.notes), call.signed((), log=read))
 
 
 def _needed(at_least: int | str) -> Needed:
@@ -394,121 +373,3 @@ def _room(max_tokens: float | None, tokens: float | None) -> int | None:
             f"{spell('max_tokens')} {max_tokens:g}: not even one passage of {tokens:g} fits"
         )
     return int(max_tokens // tokens)
-
-
-def _judged_without_run(
-    call: Call, qrels: AnyQrels | None, relevant: Sequence[int] | float | None
-) -> Judged:
-    """Judge an empty run, since chance needs only the numbers of relevant documents."""
-    settings = call.settings
-    if settings.corpus_size is None and not settings.corpus_sizes:
-        alone = _phrase("qrels" if relevant is None else "relevant")
-        run = ", or a run" if relevant is None else ""
-        size = spell("corpus_size")
-        raise UsageError(f"{alone}: the number to choose from is missing; give it with {size}{run}")
-    if relevant is not None and settings.corpus_size is not None:
-        numbers = relevant_among(settings.corpus_size, relevant)
-        return judged_from_counts(settings.corpus_size, numbers, settings)
-    every = replace(call, settings=replace(settings, missing="zero", doubts="said"))
-    metrics = count_values([1], Needed())
-    return every.evaluator(qrels, metrics).score_one(NOTHING_RETRIEVED, metrics).plain
-
-
-def _curves_of_chance(
-    judged: Judged,
-    depths: Sequence[int] | None,
-    limits: Limits,
-    answers: Quality,
-    rates: Mapping[int, float],
-) -> Curves:
-    size = int(corpus_size(judged).max())
-    study = study_counts(judged, limits)
-    if rates:  # they say too little to recommend a depth
-        study = replace(study, choice=None)
-    depths = depths or sorted({*usual_depths(size), *study.named_depths})
-    _refuse_above(size, depths)
-    chance = score(judged, count_values(depths, limits.needed)).columns
-    values = values_of([*published_values(judged, rates, limits.needed), *chance])
-    curve = Curve("", values, study, _by_depth(next(iter(answers.values()), {})))
-    success: Literal["published", "observed"] = "published" if rates else "observed"
-    return Curves([curve], depths, limits, corpus_size=size, success=success)
-
-
-_NOTED = ("bor", "recall")  # what notes and warnings rest on
-_ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
-_DRAWN = ("p_obs", "p_rand", "bor", "bor_max")  # in charts
-
-
-def _curves_of_runs(
-    call: Call,
-    qrels: AnyQrels | None,
-    runs: Mapping[str, RunOrPath],
-    depths: Sequence[int] | None,
-    limits: Limits,
-    answers: Quality,
-    resampling: Bootstrap,
-    ci: bool,
-) -> tuple[Curves, Judged]:
-    """Study runs at the depths asked for, or at the usual ones down to the end of the runs."""
-    evaluator = call.evaluator(qrels, run_values(DEPTHS, limits.needed))
-
-    def values(at: Sequence[int]) -> list[Metric]:
-        metrics = run_values(at, limits.needed)
-        by_grades = limits.target is not None and limits.target.metric(1).is_graded
-        return metrics if by_grades else call.with_grades(evaluator, metrics)
-
-    everywhere = values(depths or DEPTHS)
-    # Read first: the default depths depend on the runs, but reading does not depend on depths.
-    read = call.read(qrels, evaluator, runs, evaluator.needs(everywhere))
-    retrieved = [run.num_ret for run in read.hits if isinstance(run, Hits)]
-    deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
-    if call.settings.max_retrieved is not None:
-        deepest = max(1, min(deepest, call.settings.max_retrieved))
-    usual = depths
-    if usual is None:
-        answered = {K for of_run in map(_by_depth, answers.values()) for K in of_run}
-        usual = sorted({*usual_depths(deepest), *(K for K in answered if deepest >= K)})
-    elif call.settings.corpus_size is not None and not call.settings.corpus_sizes:
-        _refuse_above(call.settings.corpus_size, usual)  # before any note
-    evaluated = read.evaluate(at_each(_NOTED, usual, limits.needed))
-    for result in evaluated:
-        _refuse_above(int(corpus_size(result.plain).min()), usual)
-    studies = []
-    for path, result in with_progress(zip(runs, evaluated, strict=True), "depths", len(runs)):
-        deepest = int(result.plain.num_ret.max())
-        if usual[-1] > deepest:  # success cannot rise there, but chance does
-            call.warn(
-                f"no query has more than {deepest} documents, so K above is chance rising alone; "
-                f"give a deeper run, or {spell('at')} down to {deepest} ({path})"
-            )
-        studies.append(decide_depth(result.plain, usual, limits, resampling))
-    if depths is None:  # the table has what the verdict names
-        usual = sorted({*usual, *named_depths(studies)})
-    named = [depth for depth in named_depths(studies) if depth <= usual[-1]]
-    drawn = sorted({*usual, *usual_depths(usual[-1]), *named})  # few depths show no bend
-    between = [depth for depth in drawn if depth not in usual]
-    curves, metrics, estimated = [], [*values(usual), *at_each(_DRAWN, between, limits.needed)], []
-    quality = quality_of_runs(answers, evaluated) if answers else [{}] * len(studies)
-    of_runs = zip(evaluated.names, evaluated, studies, map(_by_depth, quality), strict=True)
-    for name, result, study, by_depth in of_runs:
-        judged, divisor, bounds = result.plain, result.scores.divisor, {}
-        if ci:
-            of_both = [m for m in values(usual) if m.measure.name in _ESTIMATED]
-            estimated.append(score(judged, of_both, divisor))
-            bounds = intervals(estimated[-1], resampling)
-        columns = (score(judged, [metric], divisor).columns[0] for metric in metrics)
-        curves.append(Curve(name, values_of(columns, bounds), study, by_depth))
-    studied = Curves(curves, usual, limits, resampling if ci else None, estimated, drawn)
-    return studied, next(iter(evaluated)).plain
-
-
-def _by_depth(quality: Mapping[bytes, float]) -> dict[int, float]:
-    return {int(depth): value for depth, value in quality.items()}
-
-
-def _refuse_above(size: int, depths: Sequence[int]) -> None:
-    if depths[-1] > size:
-        raise UsageError(
-            f"{spell('at')} {depths[-1]}: the corpus has only {size} documents; give a smaller K, "
-            f"or {spell('corpus_size')} if it is larger"
-        )

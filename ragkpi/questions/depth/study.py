@@ -1,15 +1,19 @@
-"""Success and bits of runs at many depths, and the depth that they recommend within limits."""
+"""Success and bits at many depths, the depth that they recommend within limits, and how sure it is.
+
+The depth is chosen again on resampled queries: it is decided if nearly all of them choose about it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 from ragkpi.measures.chance import Needed, collapse_depth, corpus_size, lambda_, nan_mean
@@ -17,8 +21,9 @@ from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.depth.samples import EVERY, Queries, queries_of, weigh
 from ragkpi.ranking.judged import Judged
-from ragkpi.statistics.bootstrap import Bootstrap, Interval
+from ragkpi.statistics.bootstrap import Bootstrap, Interval, drawn, sums
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
+from ragkpi.statistics.units import Unit, units_of
 
 
 @dataclass(frozen=True)
@@ -258,6 +263,8 @@ def usual_depths(deepest: int) -> list[int]:
 _OF_SUCCESS = ("p_obs", "ef", "bor")  # their first statistic is success
 _OF_RUNS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
 _OF_COUNTS = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
+OF_PUBLISHED = (*_OF_SUCCESS, *_OF_COUNTS)
+OF_EVENTS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "bor_max_qmean", "lambda", "collapse")
 
 
 def run_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
@@ -275,20 +282,22 @@ def count_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
     return at_each(_OF_COUNTS, depths, needed)
 
 
-def published_values(
-    judged: Judged, rates: Mapping[int, float], needed: Needed
+def seen_values(
+    judged: Judged,
+    depth: int,
+    names: Sequence[str],
+    needed: Needed,
+    success: float | FloatArray,
 ) -> list[MetricScores]:
-    """Return success, and what follows from it, with published rates by depth in its place."""
-    columns = score(judged, at_each(_OF_SUCCESS, list(rates), needed)).columns
-    return [with_success(column, rates[column.metric.arguments["cutoff"]]) for column in columns]
+    """Return metrics at a depth, with success that was seen elsewhere, (Q,), in a run's place."""
 
+    def seen(column: MetricScores) -> MetricScores:
+        if column.metric.measure.name not in _OF_SUCCESS:
+            return column
+        observed = np.where(column.has_value, success, math.nan)
+        return replace(column, statistics=np.column_stack([observed, column.statistics[:, 1:]]))
 
-def with_success(column: MetricScores, success: float | FloatArray) -> MetricScores:
-    """Put success that was seen elsewhere, (Q,), in the place of a run's, where it counts."""
-    if column.metric.measure.name not in _OF_SUCCESS:
-        return column
-    observed = np.where(column.has_value, success, math.nan)
-    return replace(column, statistics=np.column_stack([observed, column.statistics[:, 1:]]))
+    return [*map(seen, score(judged, at_each(names, [depth], needed)).columns)]
 
 
 def at_each(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list[Metric]:
@@ -412,6 +421,107 @@ def _evidence(p_rand: MetricScores, p_obs: MetricScores) -> float:
     return float(min(distribution[int(np.nansum(p_obs.per_query)) :].sum(), 1.0))
 
 
+_RESAMPLES = 1000  # an error of at most 0.016 in a share
+_NUMBERS = 5_000_000  # most weights to draw
+_AT_ONCE = 1_000_000  # most weights to hold at once
+_OUTSIDE = 0.025  # share of the resamples below the range, and above it
+_GROUPS = 3  # most groups in a sentence
+_BOOTSTRAP = Bootstrap()
+
+
+def decide_depth(
+    judged: Judged, depths: Sequence[int], limits: Limits, bootstrap: Bootstrap = _BOOTSTRAP
+) -> Study:
+    """Study a run, and choose its depth again on resampled queries.
+
+    Every limit is found again, except whether chance could have done as well.
+    """
+    study = study_run(judged, depths, limits)
+    if study.choice is None:
+        return study
+    queries, depth = queries_of(judged, limits.needed), study.choice.depth
+    n = len(queries.first)
+    unit = _units(judged, judged.num_rel >= limits.m, bootstrap)
+    clusters = None if bootstrap.clusters is None else n if unit is None else int(unit.max()) + 1
+    if n < 2:
+        alone = Stability(n, clusters, 0, depth, depth, 0.0, [], (depth, depth), (0.0, 0.0), 0)
+        return replace(study, stability=alone)
+    resamples = min(bootstrap.resamples, _RESAMPLES, max(100, _NUMBERS // n))
+    again = replace(bootstrap, resamples=resamples)
+    chosen = np.sort(depths_chosen(judged, max(depths), limits, again))
+    low, high = (int(chosen[int(tail * resamples)]) for tail in (_OUTSIDE, 1 - _OUTSIDE))
+    share = float(((depth <= 2 * chosen) & (chosen <= 2 * depth)).mean())
+    groups = _groups(chosen)
+    beside_low = [group.high for group in groups if group.low <= low <= group.high < high]
+    ends = (beside_low[0] if beside_low else low), high
+    reached = queries.least_depth(ends[0]), queries.least_depth(ends[1])
+    if limits.target is None and reached[0] < reached[1]:
+        ends = reached
+    first, last = queries.success(np.array(ends)).tolist()
+    between = round((last - first) * n)
+    stability = Stability(
+        n, clusters, resamples, low, high, share, groups, ends, (first, last), between
+    )
+    return replace(study, stability=stability)
+
+
+def _units(judged: Judged, chosen: BoolArray, bootstrap: Bootstrap) -> Unit:
+    """Return the units of the chosen queries, (Q,)."""
+    return units_of(list(compress(judged.queries, chosen)), bootstrap.clusters)
+
+
+def depths_chosen(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstrap) -> IntArray:
+    """Return the depth that each resample of the queries chooses, 0 for none, (B,)."""
+    if limits.target is None:
+        chosen = _by_limits(judged, limits.deepest(deepest), limits, bootstrap)
+    else:
+        chosen = _by_target(judged, limits.target, bootstrap)
+    return np.minimum(chosen, deepest if limits.most is None else min(deepest, limits.most))
+
+
+def _groups(chosen: IntArray) -> list[Group]:
+    """Group ascending depths: the doubling with most resamples first, and then the next."""
+    groups: list[Group] = []
+    left = chosen
+    while len(left) and len(groups) < _GROUPS:
+        inside = np.searchsorted(left, 2 * left, side="right") - np.arange(len(left))
+        start = int(np.argmax(inside))
+        group = left[start : start + inside[start]]
+        groups.append(Group(int(group[0]), int(group[-1]), len(group) / len(chosen)))
+        left = np.delete(left, slice(start, start + len(group)))
+    return sorted(groups)
+
+
+def _by_limits(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstrap) -> IntArray:
+    """Return the depth that each resample chooses by plateau, collapse and loss, (B,)."""
+    queries = queries_of(judged, limits.needed)
+    unit, chosen = _units(judged, judged.num_rel >= limits.m, bootstrap), []
+    n = len(queries.first)
+    fewest = max(10, min(100, _AT_ONCE // n))  # a block has a cost of its own
+    for weights in drawn(n, bootstrap.resamples, bootstrap.seed, fewest, unit):
+        resamples = weigh(queries, weights, deepest)
+        depth = np.minimum(resamples.plateau(limits.plateau), resamples.outside_collapse())
+        if limits.max_loss is not None:
+            depth = np.minimum(depth, resamples.affordable(limits.max_loss)[1])
+        chosen.append(np.where(resamples.successes[:, -1] > 0, depth, 0))
+    return np.concatenate(chosen)
+
+
+def _by_target(judged: Judged, target: Target, bootstrap: Bootstrap) -> IntArray:
+    """Return the smallest depth at which each resample reaches the target, 0 for none, (B,)."""
+    depths, chosen = depths_to_try(judged), np.zeros(bootstrap.resamples, dtype=np.int64)
+    has_value = target.scores(judged, depths[-1]).has_value
+    unit = _units(judged, has_value, bootstrap)
+    rows = drawn(int(has_value.sum()), bootstrap.resamples, bootstrap.seed, unit=unit)
+    weights = np.concatenate(list(rows))
+    for depth in depths:
+        column, pending = target.scores(judged, depth), np.flatnonzero(chosen == 0)
+        added = sums([weights[pending]], column.statistics[has_value])
+        value = column.metric.measure.aggregate.summary(added, weights[pending].sum(axis=1))
+        chosen[pending[value >= target.least - 1e-12]] = depth
+    return chosen
+
+
 class Value(NamedTuple):
     """The value of a metric over all queries, and its interval, if one was computed."""
 
@@ -474,7 +584,6 @@ class Curves:
     """One curve per run over the same ascending depths, and the limits of the study.
 
     `corpus_size` is set without runs; `bootstrap` with intervals, of the scores `estimated`.
-    `drawn` are the depths of charts, if these have more than the table.
     """
 
     curves: Sequence[Curve]
@@ -482,9 +591,13 @@ class Curves:
     limits: Limits
     bootstrap: Bootstrap | None = None
     estimated: Sequence[Scores] = ()
-    drawn: Sequence[int] = ()
     corpus_size: int | None = None
     success: Literal["observed", "published", "logged"] = "observed"
+
+    @property
+    def drawn(self) -> list[int]:
+        """The depths of charts: those of the table, and those between that runs were studied at."""
+        return sorted({depth for _, depth in self.curves[0].at})
 
     @property
     def several(self) -> bool:

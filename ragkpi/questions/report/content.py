@@ -24,8 +24,15 @@ from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
-from ragkpi.questions.depth.resampling import decide_depth
-from ragkpi.questions.depth.study import Curve, Curves, Limits, run_values, usual_depths, values_of
+from ragkpi.questions.depth.study import (
+    Curve,
+    Curves,
+    Limits,
+    decide_depth,
+    run_values,
+    usual_depths,
+    values_of,
+)
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Thresholds, diagnose
 from ragkpi.questions.holes.answer import holes_answer, holes_charts

@@ -1,0 +1,340 @@
+"""What `ragkpi depth` is asked about, each made into the same curves: runs, counts, rates, a log.
+
+Source of the log: Bits-over-Random (github.com/repantis-ai/bits-over-random), `bor audit`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ragkpi.errors import InputError, UsageError
+from ragkpi.evaluation import RunOrPath
+from ragkpi.files.column_names import find, plain_name, shown_names
+from ragkpi.files.opening import Source
+from ragkpi.files.query_files import Quality, read_records
+from ragkpi.interface import spell, with_progress
+from ragkpi.library.call import Call
+from ragkpi.library.quality import quality_of_runs
+from ragkpi.library.runs import AnyQrels
+from ragkpi.measures.chance import Needed, corpus_size
+from ragkpi.measures.measure import Metric, MetricScores, Scores, score
+from ragkpi.questions.depth.answer import named_depths
+from ragkpi.questions.depth.study import (
+    DEPTHS,
+    OF_EVENTS,
+    OF_PUBLISHED,
+    Curve,
+    Curves,
+    Limits,
+    Study,
+    Value,
+    at_each,
+    count_values,
+    decide_depth,
+    run_values,
+    seen_values,
+    study_counts,
+    usual_depths,
+    values_of,
+)
+from ragkpi.ranking.judged import Judged, Settings, judged_from_counts
+from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits
+from ragkpi.statistics.bootstrap import Bootstrap, intervals
+from ragkpi.wording import shown
+
+_NOTED = ("bor", "recall")  # what notes and warnings rest on
+_ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
+_DRAWN = ("p_obs", "p_rand", "bor", "bor_max")  # between the depths of the table, in charts
+
+
+def curves_of_runs(
+    call: Call,
+    qrels: AnyQrels | None,
+    runs: Mapping[str, RunOrPath],
+    depths: Sequence[int] | None,
+    limits: Limits,
+    answers: Quality,
+    resampling: Bootstrap,
+    ci: bool,
+) -> tuple[Curves, Judged]:
+    """Study runs at the depths asked for, or at the usual ones down to the end of the runs."""
+    evaluator = call.evaluator(qrels, run_values(DEPTHS, limits.needed))
+
+    def values(at: Sequence[int]) -> list[Metric]:
+        metrics = run_values(at, limits.needed)
+        by_grades = limits.target is not None and limits.target.metric(1).is_graded
+        return metrics if by_grades else call.with_grades(evaluator, metrics)
+
+    # Read first: the default depths depend on the runs, but reading does not depend on depths.
+    read = call.read(qrels, evaluator, runs, evaluator.needs(values(depths or DEPTHS)))
+    retrieved = [run.num_ret for run in read.hits if isinstance(run, Hits)]
+    deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
+    if call.settings.max_retrieved is not None:
+        deepest = max(1, min(deepest, call.settings.max_retrieved))
+    if depths is None:
+        answered = {K for of_run in map(_by_depth, answers.values()) for K in of_run}
+        usual = sorted({*usual_depths(deepest), *(K for K in answered if deepest >= K)})
+    else:
+        usual = [*depths]
+        if call.settings.corpus_size is not None and not call.settings.corpus_sizes:
+            _refuse_above(call.settings.corpus_size, usual)  # before any note
+    evaluated = read.evaluate(at_each(_NOTED, usual, limits.needed))
+    for result in evaluated:
+        _refuse_above(int(corpus_size(result.plain).min()), usual)
+    studies = []
+    for path, result in with_progress(zip(runs, evaluated, strict=True), "depths", len(runs)):
+        deepest = int(result.plain.num_ret.max())
+        if usual[-1] > deepest:  # success cannot rise there, but chance does
+            call.warn(
+                f"no query has more than {deepest} documents, so K above is chance rising alone; "
+                f"give a deeper run, or {spell('at')} down to {deepest} ({path})"
+            )
+        studies.append(decide_depth(result.plain, usual, limits, resampling))
+    if depths is None:  # the table has what the verdict names
+        usual = sorted({*usual, *named_depths(studies)})
+    named = [depth for depth in named_depths(studies) if depth <= usual[-1]]
+    between = sorted({*usual_depths(usual[-1]), *named}.difference(usual))  # few show no bend
+    metrics = [*values(usual), *at_each(_DRAWN, between, limits.needed)]
+    curves, estimated = [], []
+    quality = quality_of_runs(answers, evaluated) if answers else [{}] * len(studies)
+    of_runs = zip(evaluated.names, evaluated, studies, map(_by_depth, quality), strict=True)
+    for name, result, study, by_depth in of_runs:
+        judged, divisor, bounds = result.plain, result.scores.divisor, {}
+        if ci:
+            of_both = [m for m in values(usual) if m.measure.name in _ESTIMATED]
+            estimated.append(score(judged, of_both, divisor))
+            bounds = intervals(estimated[-1], resampling)
+        columns = (score(judged, [metric], divisor).columns[0] for metric in metrics)
+        curves.append(Curve(name, values_of(columns, bounds), study, by_depth))
+    studied = Curves(curves, usual, limits, resampling if ci else None, estimated)
+    return studied, next(iter(evaluated)).plain
+
+
+def _by_depth(quality: Mapping[bytes, float]) -> dict[int, float]:
+    return {int(depth): value for depth, value in quality.items()}
+
+
+def _refuse_above(size: int, depths: Sequence[int]) -> None:
+    if depths[-1] > size:
+        raise UsageError(
+            f"{spell('at')} {depths[-1]}: the corpus has only {size} documents; give a smaller K, "
+            f"or {spell('corpus_size')} if it is larger"
+        )
+
+
+def curves_of_chance(
+    call: Call,
+    qrels: AnyQrels | None,
+    relevant: Sequence[int] | float | None,
+    depths: Sequence[int] | None,
+    limits: Limits,
+    answers: Quality,
+    rates: Mapping[int, float],
+) -> tuple[Curves, Judged]:
+    """Study chance and a perfect system, by qrels or numbers of relevant documents.
+
+    Published rates of success by depth stand in a run's place; they are `depths` then.
+    """
+    judged = _judged_without_run(call, qrels, relevant)
+    size, study = int(corpus_size(judged).max()), study_counts(judged, limits)
+    if rates:  # they say too little to recommend a depth
+        study = replace(study, choice=None)
+    depths = depths or sorted({*usual_depths(size), *study.named_depths})
+    _refuse_above(size, depths)
+    columns: Iterable[MetricScores] = [
+        column
+        for depth, rate in rates.items()
+        for column in seen_values(judged, depth, OF_PUBLISHED, limits.needed, rate)
+    ]
+    if not rates:
+        columns = score(judged, count_values(depths, limits.needed)).columns
+    curve = Curve("", values_of(columns), study, _by_depth(next(iter(answers.values()), {})))
+    success: Literal["published", "observed"] = "published" if rates else "observed"
+    return Curves([curve], depths, limits, corpus_size=size, success=success), judged
+
+
+def _judged_without_run(
+    call: Call, qrels: AnyQrels | None, relevant: Sequence[int] | float | None
+) -> Judged:
+    """Judge an empty run, since chance needs only the numbers of relevant documents."""
+    settings = call.settings
+    if settings.corpus_size is None and not settings.corpus_sizes:
+        alone, run = ("qrels without a run", ", or a run") if relevant is None else ("", "")
+        raise UsageError(
+            f"{alone or spell('relevant')}: the number to choose from is missing; give it with "
+            f"{spell('corpus_size')}{run}"
+        )
+    if relevant is not None and settings.corpus_size is not None:
+        numbers = _relevant_among(settings.corpus_size, relevant)
+        return judged_from_counts(settings.corpus_size, numbers, settings)
+    every = replace(call, settings=replace(settings, missing="zero", doubts="said"))
+    metrics = count_values([1], Needed())
+    return every.evaluator(qrels, metrics).score_one(NOTHING_RETRIEVED, metrics).plain
+
+
+def _relevant_among(size: int, relevant: Sequence[int] | float) -> Sequence[int]:
+    """Return how many of N documents are relevant, for each query; a share is one of N."""
+    return [max(1, round(relevant * size))] if isinstance(relevant, float) else relevant
+
+
+FIELDS = {
+    "N": "n pool_size corpus_size num_candidates total_tools total_docs total",
+    "K": "k depth top_k topk num_shown num_retrieved shortlist_size",
+    "hit": "hit success found solved contains_relevant task_success label",
+    "R": "r relevant num_relevant n_relevant relevant_count",
+    "id": "qid query_id id request_id trace_id",
+    "ids": "ids retrieved retrieved_ids shown results",
+    "gold": "gold gold_ids relevant_ids expected",
+}
+"""The names of each field of an event, of which the first that it has counts."""
+_EXPECTED = {
+    "N": "expected a whole number from 1",
+    "K": "expected a whole number from 1",
+    "R": "expected a whole number (for a share of N, log no R)",
+    "hit": "expected yes or no, true or false, 1 or 0",
+    "ids": "expected a list of ids",
+    "gold": "expected a list of ids",
+}
+_DEFAULTS = {"N": "corpus_size", "R": "relevant"}  # arguments in place of a field
+_HITS = {"true": True, "yes": True, "y": True, "1": True}
+_HITS |= {"false": False, "no": False, "n": False, "0": False}
+
+
+class Event(NamedTuple):
+    """A retrieval of K of N documents, R of them relevant, and whether it succeeded."""
+
+    id: str
+    N: int
+    K: int
+    R: int
+    hit: bool
+
+
+def parse_fields(fields: str | Mapping[str, str] | None) -> dict[str, list[str]]:
+    """Read ``N=corpus,K=shown``: other names of fields; `UsageError` for fields that are none."""
+    if isinstance(fields, str):
+        fields = dict(part.strip().partition("=")[::2] for part in fields.split(","))
+    for name, key in (fields or {}).items():
+        if name not in FIELDS or not key:
+            expected = f"expected NAME=KEY of {', '.join(FIELDS)}, such as N=corpus,hit=ok"
+            raise UsageError(f"{spell('map_log')} {name}={key}: {expected}")
+    usual = {name: names.split() for name, names in FIELDS.items()}
+    return usual | {name: [plain_name(key)] for name, key in (fields or {}).items()}
+
+
+def read_events(
+    log: str | Iterable[Mapping[str, object]],
+    fields: Mapping[str, list[str]],
+    needed: Needed,
+    size: int | None = None,
+    relevant: Sequence[int] | float | None = None,
+) -> list[Event]:
+    """Read an event a line (JSON Lines, or CSV with a header), or take mappings.
+
+    `size` is N and `relevant` R, or the share of N that R is, of events that do not say. Raises
+    `InputError`, with the line, for an event that lacks a field or contradicts itself.
+    """
+    file, key_of = log if isinstance(log, str) else "log=", lru_cache(maxsize=1000)(find)
+    events = []
+    for number, record in _records(log):
+        if not isinstance(record, Mapping):
+            raise InputError(file, number, "no object", "expected an event with its fields")
+        found: dict[str, Any] = {}
+        for name, names in fields.items():
+            key = key_of(tuple(record), tuple(names))
+            found[name] = None if key is None or record[key] == "" else record[key]
+        try:
+            events.append(_event(number, record, found, needed, size, relevant))
+        except ValueError as problem:
+            raise InputError(file, number, *problem.args) from None
+    if not events:
+        raise InputError(file, None, "no event", "expected a retrieval a line")
+    return events
+
+
+def _records(log: str | Iterable[Mapping[str, object]]) -> Iterator[tuple[int, Any]]:
+    if not isinstance(log, str):
+        yield from enumerate(log, 1)
+        return
+    with Source(log) as source:
+        yield from read_records(source)
+
+
+def _event(
+    number: int,
+    record: Mapping[str, object],
+    found: Mapping[str, Any],
+    needed: Needed,
+    size: int | None,
+    relevant: Sequence[int] | float | None,
+) -> Event:
+    """Complete the fields of an event; `ValueError` says what is wrong, and what was expected."""
+
+    def wrong(name: str, value: Any) -> ValueError:
+        if value is not None:
+            return ValueError(f"{name} {shown(str(value))}", _EXPECTED[name])
+        default = f"{spell(_DEFAULTS[name])}, or " if name in _DEFAULTS else ""
+        named = f"{spell('map_log')} {name}=KEY with one of its keys"
+        return ValueError(f"no {name}", f"expected {default}{named}, {shown_names(record)}")
+
+    def whole(name: str, value: Any) -> int:
+        text = str(value).removesuffix(".0")  # as pandas writes columns with a gap
+        if text.isdecimal() and int(text) >= (name != "R"):
+            return int(text)
+        raise wrong(name, value)
+
+    def ids_of(name: str, value: Any) -> list[str]:
+        if isinstance(value, list) and all(isinstance(one, str | int) for one in value):
+            return [str(one) for one in value]
+        raise wrong(name, value)
+
+    R, ids, gold = found["R"], found["ids"], found["gold"]
+    if isinstance(R, list):  # "relevant" may be a list of ids
+        R, gold = None, gold or R
+    N = whole("N", size if found["N"] is None else found["N"])
+    if R is None and gold is not None:
+        R = len({*ids_of("gold", gold)})
+    elif R is None and relevant is not None:
+        (R,) = _relevant_among(N, relevant)
+    R = whole("R", R)
+    K = found["K"]
+    K = whole("K", len({*ids_of("ids", ids)}) if K is None and ids is not None else K)
+    least = int(np.max(needed.of(np.array([R]))))
+    hit = _HITS.get(str(found["hit"]).lower().removesuffix(".0"))
+    if found["hit"] is None and ids is not None and gold is not None:
+        hit = len({*ids_of("ids", ids)[:K]} & {*ids_of("gold", gold)}) >= least
+    if hit is None:
+        raise wrong("hit", found["hit"])
+    if R > N or (hit and least > R):
+        raise ValueError(
+            f"R = {R} of N = {N}" + (" and a hit" if hit else ""),
+            "expected no more relevant documents than there are, and enough for a hit",
+        )
+    return Event(str(number if found["id"] is None else found["id"]), N, K, R, hit)
+
+
+def curves_of_events(events: Sequence[Event], limits: Limits, bootstrap: Bootstrap) -> Curves:
+    """Set the success of events against chance, for each K; success was possible in all."""
+    values: dict[tuple[str, int], Value] = {}
+    estimated: list[MetricScores] = []
+    depths = sorted({event.K for event in events})
+    for K in depths:
+        some = [event for event in events if event.K == K]
+        sizes, hits = np.array([event.N for event in some]), np.array([event.hit for event in some])
+        judged = replace(
+            judged_from_counts(int(sizes.max()), [event.R for event in some], Settings()),
+            queries=[event.id.encode("utf-8", "surrogateescape") for event in some],
+            corpus_size=sizes,
+        )
+        columns = seen_values(judged, K, OF_EVENTS, limits.needed, hits)
+        of_depth = [column for column in columns if column.metric.measure.name in _ESTIMATED]
+        scores = Scores(b"", judged.queries, of_depth, len(some))
+        values |= values_of(columns, intervals(scores, bootstrap))
+        estimated += of_depth
+    curve, every = Curve("", values, Study()), [Scores(b"", [], estimated, 0)]
+    return Curves([curve], depths, limits, bootstrap, every, success="logged")
