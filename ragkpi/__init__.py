@@ -11,10 +11,7 @@ import importlib
 
 from ragkpi.version import __version__ as __version__
 
-# One list: type checkers read imports, `_MODULES` reads their lines, and imports what is asked for.
-# Without a source, as in frozen programs, all of it is imported at once.
-_SOURCE = __loader__.get_source(__name__)  # type: ignore[name-defined]
-TYPE_CHECKING = _SOURCE is None  # the name that type checkers take for true
+TYPE_CHECKING = False  # type checkers take this name for true
 if TYPE_CHECKING:
     from ragkpi.errors import DataError as DataError
     from ragkpi.errors import GateFailedError as GateFailedError
@@ -51,8 +48,42 @@ if TYPE_CHECKING:
     from ragkpi.questions.report.function import report as report
     from ragkpi.questions.verify.function import verify as verify
 
-_LINES = [line.split() for line in (_SOURCE or "").splitlines() if line.startswith("    from ")]
-_MODULES = {name: module for _, module, _, name, *_ in _LINES}
+_MODULES = {
+    "DataError": "ragkpi.errors",
+    "GateFailedError": "ragkpi.errors",
+    "InputError": "ragkpi.errors",
+    "NothingInCommonError": "ragkpi.errors",
+    "RagkpiError": "ragkpi.errors",
+    "RagkpiWarning": "ragkpi.errors",
+    "UsageError": "ragkpi.errors",
+    "Comparing": "ragkpi.library.options",
+    "Estimating": "ragkpi.library.options",
+    "Evaluating": "ragkpi.library.options",
+    "Result": "ragkpi.library.result",
+    "agree": "ragkpi.questions.agree.function",
+    "calibrate": "ragkpi.questions.calibrate.function",
+    "check": "ragkpi.questions.check.function",
+    "compare": "ragkpi.questions.compare.function",
+    "convert": "ragkpi.questions.convert.function",
+    "read_qrels": "ragkpi.questions.convert.function",
+    "read_run": "ragkpi.questions.convert.function",
+    "correct": "ragkpi.questions.correct.function",
+    "demo": "ragkpi.questions.demo.function",
+    "depth": "ragkpi.questions.depth.function",
+    "describe_formats": "ragkpi.questions.describe.function",
+    "describe_measures": "ragkpi.questions.describe.function",
+    "schema": "ragkpi.questions.describe.function",
+    "diagnose": "ragkpi.questions.diagnose.function",
+    "RunResult": "ragkpi.questions.evaluate.function",
+    "RunResults": "ragkpi.questions.evaluate.function",
+    "evaluate": "ragkpi.questions.evaluate.function",
+    "log": "ragkpi.questions.evaluate.record",
+    "zscores": "ragkpi.questions.evaluate.zscores",
+    "holes": "ragkpi.questions.holes.function",
+    "inspect": "ragkpi.questions.inspect.function",
+    "report": "ragkpi.questions.report.function",
+    "verify": "ragkpi.questions.verify.function",
+}
 __all__ = sorted(_MODULES)
 
 

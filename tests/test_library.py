@@ -4,6 +4,7 @@ import doctest
 import importlib
 import math
 import os
+import re
 import subprocess
 import sys
 from collections import namedtuple
@@ -409,3 +410,12 @@ def test_what_commands_call_is_offered():
             if isinstance(node, ast.FunctionDef)
         }
         assert functions & {path.parent.name} <= set(ragkpi.__all__), path
+
+
+def test_the_package_lists_what_it_exports():
+    """Type checkers read the imports, Python the table beside them."""
+    text = Path(ragkpi.__file__).read_text("utf-8")
+    imports = re.findall(r"^    from (\S+) import (\w+) as (\w+)$", text, re.MULTILINE)
+    assert {name: module for module, name, _ in imports} == ragkpi._MODULES
+    assert all(name == alias for _, name, alias in imports)
+    assert all(callable(getattr(ragkpi, name)) for name in ragkpi.__all__)

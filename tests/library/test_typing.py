@@ -23,14 +23,16 @@ rows = [("q1", "d1", 1.0)]
 def gate(path: Path, least: float) -> bool:
     result = ragkpi.evaluate("qrels.txt", path, "map", missing="zero")
     value: float = result.mean["map"]
-    return value >= least
+    lines = b"".join(result.trec_lines(per_query="shown", digits=4))
+    return value >= least or result.run_id.encode() in lines
 
 
 def table(paths: list[str], names: Mapping[str, str]) -> str:
     of_paths = ragkpi.evaluate("qrels.txt", paths, ["map", "P.5"], ci=True, seed=7)
     of_names = ragkpi.evaluate("qrels.txt", names, corpus_size=5000)
     best = max(of_paths.mean, key=lambda name: of_paths[name].mean["map"])
-    return f"{best} {list(of_names.runs)}"
+    worst = min(of_paths.items(), key=lambda item: item[1].mean["map"])
+    return f"{best} {list(of_names)} {worst[0]} {len(of_paths)}"
 
 
 one: ragkpi.RunResult = ragkpi.evaluate(qrels, run, "P.1", fail_under={"P_1": 0.1})

@@ -16,6 +16,7 @@ from ragkpi.library.runs import by_path
 from ragkpi.questions.evaluate.function import RunResult, evaluate
 from ragkpi.reports.output_files import output_file
 from ragkpi.reports.renderers import REPORT_FORMATS
+from ragkpi.reports.trec_lines import Lines
 
 
 @dataclass(frozen=True)
@@ -124,22 +125,24 @@ def shell(
     )
     if record.log is not None:
         inputs().refuse_replacing(record.log, "--log")
-    lines = {
-        "per_query": "shown" if per_query or "worst" in arguments else "hidden",
-        "summary": "hidden" if no_summary else "shown",
-    }
+    queries: Lines = "shown" if per_query or "worst" in arguments else "hidden"
+    summary: Lines = "hidden" if no_summary else "shown"
     if as_lines:
         assert isinstance(result, RunResult)
         with output_file(output.path) as file:
             values: Literal["measured", "standardized"]
             values = "standardized" if "zscores" in arguments else "measured"
-            file.writelines(result.trec_lines(signature, values, digits=output.digits, **lines))
+            file.writelines(
+                result.trec_lines(
+                    signature, values, digits=output.digits, per_query=queries, summary=summary
+                )
+            )
         for note in result.report.interval_notes():
             tell(f"note: {note}")
     else:
         if output.choice in ("json", "jsonl"):
             result = result.with_files()
-        output.write(result.report, signature=signature, **lines)
+        output.write(result.report, signature=signature, per_query=queries, summary=summary)
     if record.log is not None:
         result.log(record.log, record.notes, per_query="shown" if per_query else "hidden")
     tell_gates(result.verdicts, elsewhere=not as_lines and output.is_read)

@@ -146,14 +146,20 @@ class RunResult(EvaluationResult):
         """The sufficient statistics of every query, which `ragkpi.statistics` works on."""
         return self.report.runs[0].scores
 
+    @property
+    def run_id(self) -> str:
+        """The id of the run, which ``ragkpi eval`` prints as ``runid``."""
+        return str(decoded(self.scores.run_id))
+
     @cached_property
-    def mean(self) -> dict[str, Any]:
-        """The values over all queries by printed name; NaN for NA.
+    def mean(self) -> dict[str, float]:
+        """The numbers over all queries by printed name; NaN for NA.
 
         ``ragkpi eval`` prints them for ``all``: a mean for most measures, a sum for counts, the
         logarithm of a ratio of means for bor.
         """
-        return {column.name: decoded(column.summary) for column in self.scores.printed("summary")}
+        columns = self.scores.printed("summary")
+        return {of.name: of.summary for of in columns if not isinstance(of.summary, bytes)}
 
     @cached_property
     def per_query(self) -> dict[str, dict[str, Any]]:
@@ -172,7 +178,10 @@ class RunResult(EvaluationResult):
         self,
         signature: Literal["none", "short", "long"] = "none",
         values: Literal["measured", "standardized"] = "measured",
-        **how: Any,
+        *,
+        digits: int | None = None,
+        per_query: Literal["hidden", "shown"] = "hidden",
+        summary: Literal["hidden", "shown"] = "shown",
     ) -> Iterator[bytes]:
         """Yield the lines of ``ragkpi eval``, which are trec_eval's.
 
@@ -182,12 +191,20 @@ class RunResult(EvaluationResult):
             The form of the signature, which adds a line.
         values
             Whether the values are z-scores, whose names trec_eval pads to one more column.
-        how
-            As `ragkpi.reports.trec_lines.trec_lines` takes it.
+        digits
+            The number of decimals; None for trec_eval's.
+        per_query, summary
+            Whether the lines of the queries, and those over all of them, are there.
         """
         (run,) = self.report.runs
-        width = NAME_WIDTH + (values == "standardized")
-        yield from trec_lines(run.scores, name_width=width, intervals=run.intervals, **how)
+        yield from trec_lines(
+            run.scores,
+            per_query,
+            summary,
+            NAME_WIDTH + (values == "standardized"),
+            digits,
+            run.intervals,
+        )
         if run.signature is not None and signature != "none":
             text = run.signature.long() if signature == "long" else run.signature.short()
             yield f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode()
@@ -231,8 +248,8 @@ class RunResult(EvaluationResult):
         return f"{type(self).__name__}({len(self.scores.queries)} queries: {values})"
 
 
-class RunResults(EvaluationResult):
-    """The values of several runs."""
+class RunResults(EvaluationResult, Mapping[str, RunResult]):
+    """The values of several runs: a mapping from their names to the `RunResult` of each."""
 
     @cached_property
     def runs(self) -> dict[str, RunResult]:
@@ -248,13 +265,18 @@ class RunResults(EvaluationResult):
         }
 
     @property
-    def mean(self) -> dict[str, dict[str, Any]]:
+    def mean(self) -> dict[str, dict[str, float]]:
         """The values over all queries, by run and printed name."""
         return {name: run.mean for name, run in self.runs.items()}
 
     def __getitem__(self, name: str) -> RunResult:
-        """Return the result of one run."""
         return self.runs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(run.name for run in self.report.runs)})"
