@@ -10,7 +10,7 @@ $ ragkpi eval -l 2 QRELS RUN
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from operator import index
 from types import NoneType
 from typing import (
@@ -48,15 +48,19 @@ from ragkpi.statistics.decisions import TESTS, CorrectionName, DecidedBy, Family
 from ragkpi.wording import parse_size
 
 MORE = "More options"
-READING = "Reading files"
-CHANCE = "Chance"
-FIRST_STAGE = "First stage"
-EVALUATION = "Evaluation"
-INTERVALS = "Intervals"
-COMPARISON = "Comparison"
-GATES = "Gates"
 OUTPUT = "Output"
 TREC_EVAL = "Of trec_eval, for its scripts"
+
+# Options by their panel of a help page; those of the first have none.
+less_common = partial(Option, rich_help_panel=MORE)
+_reading = partial(Option, rich_help_panel="Reading files")
+_chance = partial(Option, rich_help_panel="Chance")
+_first_stage = partial(Option, rich_help_panel="First stage")
+_evaluation = partial(Option, rich_help_panel="Evaluation")
+_intervals = partial(Option, rich_help_panel="Intervals")
+_comparison = partial(Option, rich_help_panel="Comparison")
+_gates = partial(Option, rich_help_panel="Gates")
+_trec_eval = partial(Option, rich_help_panel=TREC_EVAL)
 
 
 class Flags(dict[str, Any]):
@@ -131,7 +135,6 @@ Measures = Annotated[
 
 By = Annotated[
     Labels | None,
-    str,
     Option(
         "--by",
         metavar="FILE",
@@ -165,102 +168,84 @@ class HowRead(TypedDict, total=False):
 
     qrels_format: Annotated[
         str | None,
-        Option(
+        _reading(
             metavar="FORMAT",
             help="File format of QRELS, as 'ragkpi formats' lists them. Default: recognised.",
             autocompletion=complete_format,
-            rich_help_panel=READING,
         ),
     ]
     run_format: Annotated[
         str | None,
-        Option(
+        _reading(
             metavar="FORMAT",
             help="File format of RUN, as 'ragkpi formats' lists them. Default: recognised.",
             autocompletion=complete_format,
-            rich_help_panel=READING,
         ),
     ]
     map_qrels: Annotated[
         str | Mapping[str, str] | None,
-        str,
-        Option(
+        _reading(
             metavar="MAP",
             help="Which keys or columns of QRELS hold what: query=qid, list=gold, doc=id, "
             "level=grade.",
-            rich_help_panel=READING,
         ),
     ]
     map_run: Annotated[
         str | Mapping[str, str] | None,
-        str,
-        Option(
+        _reading(
             metavar="MAP",
             help="The same for RUN: 'records=$.results, query=id, list=hits.hits, doc=_id, "
             "score=_score'; 'ragkpi formats map' explains it.",
-            rich_help_panel=READING,
         ),
     ]
     scores: Annotated[
         ScoreKind,
-        Option(
-            help="Whether the greater score is the better one, or the smaller (Chroma, pgvector).",
-            rich_help_panel=READING,
+        _reading(
+            help="Whether the greater score is the better one, or the smaller (Chroma, pgvector)."
         ),
     ]
     max_passage: Annotated[
         str | None,
-        Option(
+        _reading(
             metavar="SEPARATOR|/REGEX/|@FILE",
             help="Fold chunks into documents: the part before '#', the group of /^(.*)_[0-9]+$/, "
             "or lines of chunk and document. The best score and the highest level count.",
-            rich_help_panel=READING,
         ),
     ]
     match: Annotated[
         Match,
-        Option(
+        _reading(
             help="Whether documents are the same by id, or by the words of their texts where "
-            "there are no ids (ragas, DeepEval).",
-            rich_help_panel=READING,
+            "there are no ids (ragas, DeepEval)."
         ),
     ]
     query_ids: Annotated[
         Path | None,
-        str,
-        Option(
+        _reading(
             "--queries",
             metavar="FILE",
             help="Ids and texts of queries, a tab between, CSV or JSON Lines, where files name a "
             "query by its text or by its place.",
-            rich_help_panel=READING,
         ),
     ]
     ignore_identical_ids: Annotated[
         bool,
-        Option(
-            "--ignore-identical-ids",
-            help="Leave out documents with the id of their query.",
-            rich_help_panel=READING,
-        ),
+        _reading("--ignore-identical-ids", help="Leave out documents with the id of their query."),
     ]
     exclude: Annotated[
         Path | None,
-        str,
-        Option(
+        _reading(
             metavar="FILE",
             help="Leave out documents before ranking: lines of query and document, or BRIGHT's "
             "examples (excluded_ids).",
-            rich_help_panel=READING,
         ),
     ]
 
 
-_STRICT = Option(
+_STRICT = _evaluation(
     "--strict",
     help="A judged query missing from the run is an error, and so is what makes all values "
     "doubtful: ids of another kind, scores that rise, nothing judged.",
-    rich_help_panel=EVALUATION,
 )
 
 
@@ -302,10 +287,8 @@ class Evaluating(HowRead, total=False):
                 help="Count a judged query missing from the run as 0 in the lines of a TREC run, "
                 "too.",
             ),
-            common=Option(
-                "--common",
-                help="Only the queries that all runs have, not all judged ones.",
-                rich_help_panel=EVALUATION,
+            common=_evaluation(
+                "--common", help="Only the queries that all runs have, not all judged ones."
             ),
             error=_STRICT,
         ),
@@ -324,7 +307,6 @@ class Evaluating(HowRead, total=False):
     ]
     pool: Annotated[
         Run | None,
-        str,
         Option(
             metavar="RUN",
             parser=run_path,
@@ -333,133 +315,100 @@ class Evaluating(HowRead, total=False):
     ]
     corpus_sizes: Annotated[
         ById[int] | Path | None,
-        str,
-        Option(
-            metavar="FILE",
-            help="The same as -N for single queries: lines QUERY SIZE.",
-            rich_help_panel=CHANCE,
-        ),
+        _chance(metavar="FILE", help="The same as -N for single queries: lines QUERY SIZE."),
     ]
     draws: Annotated[
         Draws,
-        Option(
-            help="Whether chance draws K documents, or as many of them as were retrieved.",
-            rich_help_panel=CHANCE,
-        ),
+        _chance(help="Whether chance draws K documents, or as many of them as were retrieved."),
     ]
     pool_depth: Annotated[
         int | None,
-        Option(
-            metavar="DEPTH",
-            min=1,
-            help="Only this many top documents of the pool.",
-            rich_help_panel=FIRST_STAGE,
-        ),
+        _first_stage(metavar="DEPTH", min=1, help="Only this many top documents of the pool."),
     ]
     pool_union: Annotated[
         PoolUnion,
-        Flags(
-            union=Option(
-                "--pool-union",
-                help="Add the run's top K to the pool.",
-                rich_help_panel=FIRST_STAGE,
-            )
-        ),
+        Flags(union=_first_stage("--pool-union", help="Add the run's top K to the pool.")),
     ]
     measure_names: Annotated[
         MeasureNames,
-        Option(
-            help="Call measures as trec_eval prints them, or as -m asks for them: nDCG@10.",
-            rich_help_panel=EVALUATION,
+        _evaluation(
+            help="Call measures as trec_eval prints them, or as -m asks for them: nDCG@10."
         ),
     ]
     names: Annotated[
         Names,
         Literal["file", "runid"],
-        Option(help="Call runs after their files or their run ids.", rich_help_panel=EVALUATION),
+        _evaluation(help="Call runs after their files or their run ids."),
     ]
     max_retrieved: Annotated[
         int | None,
-        Option(
+        _evaluation(
             "-M",
             "--max-retrieved",
             metavar="DEPTH",
             min=0,
             help="Only this many top documents per query.",
-            rich_help_panel=EVALUATION,
         ),
     ]
     ties: Annotated[
         TieOrder,
-        Option(
+        _evaluation(
             help="Equal scores: by document id as trec_eval, or the expected value over all "
-            "orders of them.",
-            rich_help_panel=EVALUATION,
+            "orders of them."
         ),
     ]
     gains: Annotated[
         AnyQrels | None,
-        str,
-        Option(
+        _evaluation(
             metavar="FILE",
             help="What judged documents are worth to the dcg family, G and rbp, instead of their "
             "levels: lines of query, document and a real number, or any format of qrels.",
-            rich_help_panel=EVALUATION,
         ),
     ]
     unjudged: Annotated[
         Unjudged,
         Flags(
-            removed=Option(
-                "-J",
-                "--judged-only",
-                help="Drop unjudged documents from the rankings.",
-                rich_help_panel=EVALUATION,
+            removed=_evaluation(
+                "-J", "--judged-only", help="Drop unjudged documents from the rankings."
             )
         ),
     ]
     grade_map: Annotated[
         str | Mapping[int, int],
-        str,
-        Option(
+        _evaluation(
             metavar="MAP",
             help="From judged levels to grades 1-5: umbrela, umbrela-strict, rag25, rubric, "
             "binary, or 0=1,1=3,2=4,3=5. Default: umbrela.",
             autocompletion=complete_grade_map,
-            rich_help_panel=EVALUATION,
         ),
     ]
     only_query: Annotated[
         str | bytes | None,
-        str,
-        Option(
+        _trec_eval(
             "-D",
             "--Debug_level",
             metavar="0.QID",
             parser=query_of_debug_level,
             help="Evaluate only the query QID.",
-            rich_help_panel=TREC_EVAL,
         ),
     ]
     rel_info: Annotated[
         Literal["qrels", "qrels_jg", "prefs", "qrels_prefs"],
-        Option(
+        _trec_eval(
             "-R",
             "--rel-info",
             help="Format of QRELS: qrels, qrels_jg (several assessors), prefs or qrels_prefs "
             "(preferences). Each has its own measures.",
-            rich_help_panel=TREC_EVAL,
         ),
     ]
 
 
 Confidence = Annotated[
     float,
-    Option(
+    _intervals(
         metavar="SHARE",
         parser=share_of,
         help="Probability that an interval covers the value. Default: 0.95.",
-        rich_help_panel=INTERVALS,
     ),
 ]
 
@@ -469,33 +418,29 @@ class Resampling(TypedDict, total=False):
 
     resamples: Annotated[
         int,
-        Option(
+        _intervals(
             metavar="N",
             min=1,
             max=1_000_000,
             help="How often queries are drawn again for an interval. Default: 5000.",
-            rich_help_panel=INTERVALS,
         ),
     ]
     seed: Annotated[
         int,
-        Option(
+        _intervals(
             metavar="N",
             min=0,
             help="Of the random numbers; the same seed, the same digits. Default: 7.",
-            rich_help_panel=INTERVALS,
         ),
     ]
     confidence: Confidence
     cluster: Annotated[
         ById[str] | Path | None,
-        str,
-        Option(
+        _intervals(
             metavar="FILE",
             help="Which queries depend on each other, such as turns of a conversation: lines of a "
             "query and its cluster as for --by, or the name of a column of --by's FILE. Tests and "
             "intervals take whole clusters.",
-            rich_help_panel=INTERVALS,
         ),
     ]
 
@@ -503,11 +448,10 @@ class Resampling(TypedDict, total=False):
 Ci = Annotated[bool, Option("--ci", help="Add confidence intervals over queries.")]
 CiMethod = Annotated[
     Method | None,
-    Option(
+    _intervals(
         help="score: the score interval of a mean from 0 to 1, Wilson's of a rate, Student's of "
         "the logarithms of a geometric mean; the rest is resampled. percentile resamples all. "
-        "Default: score.",
-        rich_help_panel=INTERVALS,
+        "Default: score."
     ),
 ]
 
@@ -518,10 +462,7 @@ class Estimating(Evaluating, Resampling, total=False):
 
 Correction = Annotated[
     CorrectionName,
-    Option(
-        help="What becomes of many p-values in one call. Default: holm.",
-        rich_help_panel=COMPARISON,
-    ),
+    _comparison(help="What becomes of many p-values in one call. Default: holm."),
 ]
 
 
@@ -541,21 +482,19 @@ class Testing(TypedDict, total=False):
     correction: Correction
     family: Annotated[
         Family,
-        Option(
+        _comparison(
             help="Which measures decide: the first of -m, with p corrected for all runs, while "
             "the others are described; or all, with p corrected for runs and measures. "
-            "Default: first.",
-            rich_help_panel=COMPARISON,
+            "Default: first."
         ),
     ]
     trials: Annotated[
         int,
-        Option(
+        _comparison(
             metavar="N",
             min=1,
             max=10_000_000,
             help="Random swaps behind a p-value. Default: 10000.",
-            rich_help_panel=COMPARISON,
         ),
     ]
 
@@ -592,39 +531,34 @@ class Gating(TypedDict, total=False):
     fail_under_baseline: Annotated[
         Run | None,
         list[str],
-        Option(
+        _gates(
             metavar="RUN",
             parser=run_path,
             help="Exit with status 3 if any value is shown to be worse than that of RUN, or of a "
             "result that ragkpi stored (-q --format json, jsonl or --log) over the same queries, "
             "with the same qrels and settings.",
-            rich_help_panel=GATES,
         ),
     ]
     margin: Annotated[
         float | str | None,
-        str,
-        Option(
+        _gates(
             metavar="AMOUNT",
             help="How much worse than the baseline is still good, e.g. 0.01 or 2%.",
-            rich_help_panel=GATES,
         ),
     ]
     gate_by: Annotated[
         DecidedBy | None,
-        Option(
+        _gates(
             help="What fails a run against the baseline: that 'ragkpi compare --family all' says "
             "it is worse, and by more than the margin; that it is not shown to be no worse; or "
-            "its value alone, which fails one of two equal runs half of the time. Default: worse.",
-            rich_help_panel=GATES,
+            "its value alone, which fails one of two equal runs half of the time. Default: worse."
         ),
     ]
     gate_confidence: Annotated[
         float | None,
-        Option(
+        _gates(
             metavar="SHARE",
             help="How sure --gate-by worse or noninferior has to be. Default: 0.95.",
-            rich_help_panel=GATES,
         ),
     ]
 
@@ -638,14 +572,13 @@ class Declared(NamedTuple):
 
 
 def declared(annotation: Any) -> Declared:
-    """Take an annotation apart."""
+    """Take an annotation apart; in a shell, what is no number, flag or choice is a text."""
     python, *facts = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     option = next((one for one in facts if isinstance(one, Flags | ParameterInfo)), None)
-    shell = next((one for one in facts if one is not option), python)
-    kinds = [kind for kind in get_args(shell) if kind is not NoneType]
-    if len(kinds) == 1 and NoneType in get_args(shell):
-        shell = kinds[0]
-    return Declared(python, shell, option)
+    kinds = [kind for kind in get_args(python) if kind is not NoneType]
+    kind = kinds[0] if len(kinds) == 1 and NoneType in get_args(python) else python
+    usual = kind if kind in (bool, int, float, list[str]) or get_origin(kind) is Literal else str
+    return Declared(python, next((one for one in facts if one is not option), usual), option)
 
 
 def names_of(option: Any, argument: str) -> list[str]:
