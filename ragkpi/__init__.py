@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from ragkpi.library.options import Estimating as Estimating
     from ragkpi.library.options import Evaluating as Evaluating
     from ragkpi.library.result import Result as Result
-    from ragkpi.questions.agree.function import agree as agree
-    from ragkpi.questions.calibrate.function import calibrate as calibrate
-    from ragkpi.questions.check.function import check as check
+    from ragkpi.questions.agree.command import agree as agree
+    from ragkpi.questions.calibrate.command import calibrate as calibrate
+    from ragkpi.questions.check.command import check as check
     from ragkpi.questions.compare.function import compare as compare
-    from ragkpi.questions.convert.function import convert as convert
-    from ragkpi.questions.convert.function import read_qrels as read_qrels
-    from ragkpi.questions.convert.function import read_run as read_run
-    from ragkpi.questions.correct.function import correct as correct
-    from ragkpi.questions.demo.function import demo as demo
+    from ragkpi.questions.convert.command import convert as convert
+    from ragkpi.questions.convert.command import read_qrels as read_qrels
+    from ragkpi.questions.convert.command import read_run as read_run
+    from ragkpi.questions.correct.command import correct as correct
+    from ragkpi.questions.demo.command import demo as demo
     from ragkpi.questions.depth.function import depth as depth
-    from ragkpi.questions.describe.function import describe_formats as describe_formats
-    from ragkpi.questions.describe.function import describe_measures as describe_measures
-    from ragkpi.questions.describe.function import schema as schema
+    from ragkpi.questions.describe.formats import describe_formats as describe_formats
+    from ragkpi.questions.describe.measures import describe_measures as describe_measures
+    from ragkpi.questions.describe.schema import schema as schema
     from ragkpi.questions.diagnose.function import diagnose as diagnose
     from ragkpi.questions.evaluate.function import RunResult as RunResult
     from ragkpi.questions.evaluate.function import RunResults as RunResults
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from ragkpi.questions.evaluate.record import log as log
     from ragkpi.questions.evaluate.zscores import zscores as zscores
     from ragkpi.questions.holes.function import holes as holes
-    from ragkpi.questions.inspect.function import inspect as inspect
+    from ragkpi.questions.inspect.command import inspect as inspect
     from ragkpi.questions.report.function import report as report
-    from ragkpi.questions.verify.function import verify as verify
+    from ragkpi.questions.verify.command import verify as verify
 
 _MODULES = {
     "DataError": "ragkpi.errors",
@@ -60,19 +60,19 @@ _MODULES = {
     "Estimating": "ragkpi.library.options",
     "Evaluating": "ragkpi.library.options",
     "Result": "ragkpi.library.result",
-    "agree": "ragkpi.questions.agree.function",
-    "calibrate": "ragkpi.questions.calibrate.function",
-    "check": "ragkpi.questions.check.function",
+    "agree": "ragkpi.questions.agree.command",
+    "calibrate": "ragkpi.questions.calibrate.command",
+    "check": "ragkpi.questions.check.command",
     "compare": "ragkpi.questions.compare.function",
-    "convert": "ragkpi.questions.convert.function",
-    "read_qrels": "ragkpi.questions.convert.function",
-    "read_run": "ragkpi.questions.convert.function",
-    "correct": "ragkpi.questions.correct.function",
-    "demo": "ragkpi.questions.demo.function",
+    "convert": "ragkpi.questions.convert.command",
+    "read_qrels": "ragkpi.questions.convert.command",
+    "read_run": "ragkpi.questions.convert.command",
+    "correct": "ragkpi.questions.correct.command",
+    "demo": "ragkpi.questions.demo.command",
     "depth": "ragkpi.questions.depth.function",
-    "describe_formats": "ragkpi.questions.describe.function",
-    "describe_measures": "ragkpi.questions.describe.function",
-    "schema": "ragkpi.questions.describe.function",
+    "describe_formats": "ragkpi.questions.describe.formats",
+    "describe_measures": "ragkpi.questions.describe.measures",
+    "schema": "ragkpi.questions.describe.schema",
     "diagnose": "ragkpi.questions.diagnose.function",
     "RunResult": "ragkpi.questions.evaluate.function",
     "RunResults": "ragkpi.questions.evaluate.function",
@@ -80,9 +80,9 @@ _MODULES = {
     "log": "ragkpi.questions.evaluate.record",
     "zscores": "ragkpi.questions.evaluate.zscores",
     "holes": "ragkpi.questions.holes.function",
-    "inspect": "ragkpi.questions.inspect.function",
+    "inspect": "ragkpi.questions.inspect.command",
     "report": "ragkpi.questions.report.function",
-    "verify": "ragkpi.questions.verify.function",
+    "verify": "ragkpi.questions.verify.command",
 }
 __all__ = sorted(_MODULES)
 

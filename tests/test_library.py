@@ -403,7 +403,7 @@ def test_what_commands_call_is_offered():
         if node.value.id == "ragkpi"
     }
     assert set(called) - set(ragkpi.__all__) == set(), called
-    for path in package.glob("questions/*/function.py"):
+    for path in package.glob("questions/*/*.py"):
         functions = {
             node.name
             for node in ast.parse(path.read_text("utf-8")).body

@@ -14,7 +14,7 @@ from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.trec import Ranking, RunColumns
-from ragkpi.questions.convert.function import Conversion
+from ragkpi.questions.convert.command import Conversion
 from tests.slow_reference import writing
 from tests.tries import TRIES
 

@@ -26,7 +26,7 @@ from ragkpi.files.trec import qrels_of, stream_run, whole_queries
 from ragkpi.library.examiner import Examination, ExaminedRun, mended
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.check.answer import check_answer, inspect_run
-from ragkpi.questions.convert.function import Conversion
+from ragkpi.questions.convert.command import Conversion
 from ragkpi.ranking import reading
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import Settings

@@ -1,15 +1,180 @@
-"""The command `ragkpi agree`: whether judges agree, and order runs alike."""
+"""`ragkpi agree`: whether judges agree, and order runs alike."""
 
-from typing import Annotated, Any
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Unpack
 
 from typer import Argument, Option
 
+from ragkpi.charts.chart import Chart, noted
 from ragkpi.cli.output import PlotOutput
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
-from ragkpi.library.runs import by_path, refuse_equal_names, run_path
-from ragkpi.questions.agree.function import agree
+from ragkpi.errors import UsageError
+from ragkpi.interface import spell
+from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order
+from ragkpi.library.call import Call, named_judges, qrels_of
+from ragkpi.library.options import MORE, Estimating, Measures
+from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, refuse_equal_names, run_path
+from ragkpi.questions.agree.answer import agree_answer, agree_charts
+from ragkpi.questions.agree.study import agree as agree_judges
+from ragkpi.questions.agree.study import (
+    difference_lines,
+    mapped,
+    panel,
+    scales_differ,
+    shared_queries,
+)
+from ragkpi.ranking.judged import parse_levels
+from ragkpi.ranking.relevance import Qrels, Relevance, read_relevance
 from ragkpi.reports.names import run_names
+from ragkpi.reports.output_files import replacing
+from ragkpi.wording import counted
+
+MEASURES = ("ndcg_cut.10",)
+_NO_LEVEL_MAP = "not LEVEL=LEVEL; expected a list such as 0=0,1=0,2=1,3=2"
+LevelMap = Mapping[int, int]
+
+
+def agree(
+    qrels: AnyQrels,
+    other: AnyQrels | Mapping[str, AnyQrels],
+    runs: Runs | None = None,
+    measures: Measures = (),
+    *,
+    map_levels: Annotated[
+        LevelMap | str | None,
+        str,
+        Option(
+            metavar="MAP",
+            help="Put the levels of QRELS on another scale, such as 0=0,1=0,2=1,3=2.",
+        ),
+    ] = None,
+    map_other: Annotated[
+        LevelMap | str | None,
+        str,
+        Option(metavar="MAP", help="The same for OTHER, and for --judge.", rich_help_panel=MORE),
+    ] = None,
+    reference: str | None = None,
+    per_query: Annotated[
+        bool,
+        Option(
+            "-q",
+            "--per-query",
+            help="Also show what the judges disagree about: a row per query, the worst first.",
+        ),
+    ] = False,
+    differences: Annotated[
+        str | None,
+        Option(
+            metavar="FILE",
+            help="Write every document with different levels, or that one judge alone judged: "
+            "tab-separated query, document, levels.",
+        ),
+    ] = None,
+    **how: Unpack[Estimating],
+) -> Result:
+    """Answer "may I trust these judgements?".
+
+    Over the documents that both judged: agreement, Cohen's kappa (plain, linear, quadratic, and of
+    every level as a threshold), Krippendorff's alpha, and by how many levels OTHER is above QRELS,
+    with bootstrap intervals over queries. With runs: their values under both judgements, over the
+    queries that both judged, how alike the orders are (tau-b, tau_AP, Spearman, Pearson), and which
+    pairs of runs change places. What people would say, from OTHER and few human judgements: ragkpi
+    correct. NAME=PATH names a judge. Without -m: ndcg_cut at 10.
+
+    Parameters
+    ----------
+    qrels, other
+        The reference and the judge in question, as `evaluate` takes qrels; for several judges in
+        question a mapping by their names: ``{"umbrela": qrels, "mine": more}`` of paths or of what
+        `ragkpi.read_qrels` returns.
+    runs, measures, how
+        As `evaluate` takes them, two runs at least; without runs, documents alone are compared.
+    map_levels, map_other
+        A mapping from levels to a common scale, for the reference and for the others, or its text.
+    reference
+        The name of `qrels`; None for their file, or ``"qrels"``.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> people = {"q1": {"d1": 0, "d2": 1, "d3": 2}, "q2": {"d1": 1, "d4": 0}}
+    >>> model = {"q1": {"d1": 0, "d2": 2, "d3": 2}, "q2": {"d1": 1, "d4": 1}}
+    >>> found = ragkpi.agree(people, model)
+    >>> found.findings["pairs"][0]["confusion"]
+    [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
+    """
+    call = call_of(measures, in_one_order(how), Estimating)
+    bootstrap = bootstrap_of(how, clusters=call.clusters)
+    named = {} if runs is None else named_runs(runs)
+    if len(named) == 1:
+        raise UsageError("an order needs two runs; expected two or more, or none")
+    judgements = []
+    judges = _judges(qrels, other, reference)
+    for place, judge in enumerate(judges.values()):
+        if isinstance(judge, str):
+            judge = read_relevance(judge, reading=call.qrels_format)
+        levels, argument = (map_other, "map_other") if place else (map_levels, "map_levels")
+        if isinstance(levels, str):
+            levels = parse_levels(levels, spell(argument), _NO_LEVEL_MAP)
+        judgements.append(mapped(judge.judgements, levels or {}, spell(argument)))
+    together = panel(list(judges), judgements)
+    doubt = scales_differ(together)
+    if doubt and not (map_levels or map_other):
+        call.warn(doubt)
+    names: Sequence[str] = []
+    scores = []
+    metrics = call.metrics(MEASURES) if named else []
+    if named:
+        alike = _over_shared_queries(call)
+        for by_judge in shared_queries(judgements):
+            evaluated = alike.evaluate(Qrels(by_judge), named, metrics)
+            scores.append(evaluated.scores)
+            names = names or evaluated.names
+    agreement = agree_judges(together, bootstrap, names, scores, per_query)
+    roles = ["qrels", *(f"other{number or ''}" for number in range(len(judges) - 1))]
+    files = dict(zip(roles, judges.values(), strict=True))
+
+    def charts() -> list[Chart]:
+        signature = call.signature(metrics, files).short()
+        queries = counted(len(together.queries), "query", "queries")
+        return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
+
+    answer = agree_answer(agreement)
+    if differences is not None:
+        with replacing(differences, spell("differences")) as file:
+            file.writelines(difference_lines(together))
+    return Result(answer, charts, tuple(call.notes), call.signed(metrics, **files))
+
+
+def _over_shared_queries(call: Call) -> Call:
+    """Make a query that a run lacks an empty ranking, unless it is to be an error.
+
+    Otherwise the judges would compare runs over different queries.
+    """
+    if call.settings.missing == "error":
+        return replace(call, pool=None)
+    settings = replace(call.settings, missing="zero")
+    return replace(call, settings=settings, default_missing=call.fills_missing, pool=None)
+
+
+def _judges(
+    qrels: AnyQrels, other: AnyQrels | Mapping[str, AnyQrels], reference: str | None
+) -> dict[str, str | Relevance]:
+    """Name the reference and the judges in question by their keys or files."""
+    if isinstance(other, Mapping) and all(
+        isinstance(judge, str | os.PathLike) or hasattr(judge, "judgements")
+        for judge in other.values()
+    ):
+        others = {str(name): qrels_of(judge) for name, judge in other.items()}
+        return {reference or "qrels": qrels_of(qrels)} | others
+    return named_judges({reference or "qrels": qrels, "other": other})
+
 
 _WITHOUT = (
     "pool",

@@ -1,14 +1,139 @@
-"""The command `ragkpi calibrate`: which measure tracks the quality of responses."""
+"""`ragkpi calibrate`: which measure tracks the quality of responses."""
 
-from typing import Annotated, Any
+from __future__ import annotations
 
-from typer import Argument
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Unpack
 
+from typer import Argument, Option
+
+from ragkpi.charts.chart import noted
 from ragkpi.cli.output import PlotOutput
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
-from ragkpi.library.runs import by_path
-from ragkpi.questions.calibrate.function import calibrate
+from ragkpi.errors import NothingInCommonError
+from ragkpi.files.query_files import Quality
+from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order, shares
+from ragkpi.library.call import Evaluations
+from ragkpi.library.options import MORE, Estimating, Measures, one_of, whole
+from ragkpi.library.quality import quality_of, quality_of_runs
+from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, named_runs
+from ragkpi.questions.calibrate.answer import calibration_answer, calibration_charts
+from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
+from ragkpi.questions.calibrate.study import observe
+from ragkpi.ranking.judged import Judged
+from ragkpi.statistics.correlation import COEFFICIENTS
+from ragkpi.wording import listed
+
+_LEAST_RESAMPLES = 1000
+_WEIGHTS = 10_000_000  # draws of queries in all resamples together
+CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
+
+
+def calibrate(
+    qrels: AnyQrels,
+    runs: Runs,
+    quality: Annotated[
+        Path | ById[float] | Mapping[str, ById[float]],
+        str,
+        Option(
+            "--quality",
+            metavar="FILE",
+            help="How good the responses were: lines QUERY SCORE, or QUERY RUN SCORE for several "
+            "runs. Any numbers whose order means something.",
+        ),
+    ],
+    measures: Measures = (),
+    *,
+    alphas: Annotated[
+        Sequence[float] | str | None,
+        str,
+        Option(
+            metavar="A,A,...",
+            help="Alphas to try out, from 0 to 1. Default: 0.05, 0.1, 0.15 and so on to 0.95.",
+        ),
+    ] = None,
+    alpha_by: Annotated[
+        Literal["spearman", "kendall", "pearson"],
+        Option(help="The coefficient that the chosen alpha makes greatest.", rich_help_panel=MORE),
+    ] = "spearman",
+    folds: Annotated[
+        int,
+        Option(
+            metavar="N",
+            min=2,
+            help="Parts of the queries that are held out in turn.",
+            rich_help_panel=MORE,
+        ),
+    ] = 5,
+    **how: Unpack[Estimating],
+) -> Result:
+    """Answer "which measure tracks the quality of responses here?".
+
+    Every value is correlated with quality over the queries: Spearman's rho, Kendall's tau-b and
+    Pearson's r, with bootstrap intervals; with several runs also within queries and over runs. A
+    measure is named only where a permutation test of all measures together shows that it tracks
+    quality. As the right measure may depend on it, everything is shown by K/R, too. For measures
+    with an alpha from 0 to 1 (t, t_code, F, Fe) the alpha that correlates best is chosen, and tried
+    on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t, t_code, F and Fe at
+    10.
+
+    Parameters
+    ----------
+    qrels, runs, measures, how
+        As `evaluate` takes them. `resamples` is also the greatest number of permutations, and
+        `seed` also theirs; of more than 2,000 queries fewer are the default, 1,000 at least.
+    quality
+        A path; ``{query: score}``; or ``{run: {query: score}}`` for several runs.
+    alphas
+        Numbers, or their text.
+    """
+    call = call_of(measures, in_one_order(how), Estimating)
+    usual = [step / 20 for step in range(1, 20)]
+    grid = usual if alphas is None else sorted(set(shares("alphas", alphas)))
+    bootstrap = bootstrap_of(how, clusters=call.clusters)
+    parts, by = whole("folds", folds, 2), one_of("alpha_by", alpha_by, tuple(COEFFICIENTS))
+    path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
+    scores = quality_of(quality, "query")
+    metrics = call.metrics(CALIBRATED)
+    evaluated = call.evaluate(qrels, named_runs(runs), metrics)
+    observed = observe(_scored(evaluated, scores, path), call.clusters)
+    if "resamples" not in how:  # intervals of many queries are narrow, and need fewer digits
+        most = max(_LEAST_RESAMPLES, _WEIGHTS // len(observed.queries))
+        bootstrap = replace(bootstrap, resamples=min(bootstrap.resamples, most))
+    calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts, by)
+    return Result(
+        calibration_answer(calibration),
+        lambda: noted(calibration_charts(calibration), evaluated.small_print()),
+        evaluated.notes,
+        evaluated.signed(),
+    )
+
+
+def _scored(
+    runs: Evaluations, quality: Quality, file: str
+) -> list[tuple[Judged, Mapping[bytes, float]]]:
+    """Pair every run with its quality scores; note the queries that have none."""
+    scored = []
+    of_runs = quality_of_runs(quality, runs)
+    for path, result, of_run in zip(runs.by_name, runs, of_runs, strict=True):
+        judged = result.plain
+        lacking = [query for query in judged.queries if query not in of_run]
+        if len(lacking) == len(judged.queries):
+            raise NothingInCommonError(
+                f"{file} has no score of any evaluated query of {path} (evaluated: "
+                f"{listed(judged.queries, 3)}; scored: {listed(sorted(of_run), 3)})"
+            )
+        if lacking:
+            runs.call.note(
+                f"{len(lacking)} of {len(judged.queries)} queries of {path} have no score "
+                f"in {file} and are left out ({listed(lacking, 3)})"
+            )
+        scored.append((judged, of_run))
+    return scored
 
 
 @command(calibrate, without=("ties", "gains", "rel_info", "names"))

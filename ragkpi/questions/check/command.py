@@ -1,17 +1,139 @@
-"""The command `ragkpi check`: mistakes and suspicious features of runs, and the mended run."""
+"""`ragkpi check`: mistakes and suspicious features of runs, and the mended run."""
 
+from __future__ import annotations
+
+import os
 import sys
-from typing import Annotated, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Unpack
 
 from typer import Argument, Exit, Option
 
 from ragkpi.cli.output import TextOutput
 from ragkpi.cli.signature import command
 from ragkpi.errors import GateFailedError, UsageError
+from ragkpi.files.formats import read_any_qrels, reader_of
+from ragkpi.files.opening import Source
+from ragkpi.files.writing import write_trec
+from ragkpi.interface import spell
+from ragkpi.library.arguments import readings_of
+from ragkpi.library.examiner import Examination, ExaminedRun, mended
+from ragkpi.library.options import HowRead, Level, Measures, whole
+from ragkpi.library.result import Result
 from ragkpi.library.runs import by_path
-from ragkpi.questions.check.findings import catalogue
-from ragkpi.questions.check.function import check
+from ragkpi.measures.registry import find_metrics
+from ragkpi.questions.check.answer import Inspection, check_answer, inspect_run
+from ragkpi.questions.check.findings import Severity, catalogue
+from ragkpi.ranking.judged import Settings
+from ragkpi.ranking.judgements import group_judgements
+from ragkpi.reports.output_files import replacing
 from ragkpi.reports.terminal import on_terminal
+
+USUAL_MEASURES = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckResult(Result):
+    """The findings about runs.
+
+    Attributes
+    ----------
+    inspections
+        All findings about each run.
+    """
+
+    inspections: Sequence[Inspection] = ()
+
+    def count(self, severity: Severity) -> int:
+        """Count the findings of a severity, over all runs."""
+        return sum(inspection.count(severity) for inspection in self.inspections)
+
+
+def check(
+    run: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    qrels: str | os.PathLike[str] | None = None,
+    measures: Measures = (),
+    *,
+    relevance_level: Level = 1,
+    max_hits: Annotated[
+        int | None,
+        Option(metavar="N", min=1, help="Most documents of a query, such as 100 for TREC RAG."),
+    ] = None,
+    fix: Annotated[
+        str | os.PathLike[str] | None,
+        str,
+        Option(
+            metavar="OUT",
+            help="Write the run sorted, ranked, without repetitions and unreadable lines, cut at "
+            "--max-hits.",
+        ),
+    ] = None,
+    **how: Unpack[HowRead],
+) -> CheckResult:
+    """Report everything that is wrong with runs or suspicious about them, and where.
+
+    Ties are looked for at the cutoffs of the measures of -m, and the range that they leave these;
+    without -m: P.10, recall.10,100, success.10, ndcg_cut.10 and recip_rank.
+
+    Exit status: 3 if there are errors (with --strict also for warnings), 0 otherwise, 2 if a
+    file cannot be read at all. It is about the runs, whatever --fix could mend.
+
+    'ragkpi check --list' is the catalogue of findings.
+
+    Parameters
+    ----------
+    run
+        A path, or several. Runs in memory have no lines to report on; functions refuse them if
+        they are wrong.
+    qrels
+        A path, for the findings that need judgements.
+    measures
+        The measures at whose cutoffs to look for ties.
+    how
+        See `HowRead`: ``map_run``, ``scores``, ``max_passage``, …
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> result = ragkpi.check("fixtures/runs/fusion.run", "fixtures/qrels.txt")
+    >>> {row["finding"] for row in result.rows}
+    {...'ties'...}
+    """
+    paths: list[Any] = list(run) if isinstance(run, list | tuple) else [run]
+    wrong = [path for path in (*paths, qrels or "") if not isinstance(path, str | os.PathLike)]
+    if wrong:
+        raise UsageError(f"check is about files, not {type(wrong[0]).__name__}; expected a path")
+    if fix is not None and len(paths) > 1:
+        raise UsageError(f"{spell('fix')} {os.fspath(fix)}: {len(paths)} runs; expected one")
+    level = whole("relevance_level", relevance_level, 0)
+    most = None if max_hits is None else whole("max_hits", max_hits, 1)
+    of_qrels, of_run = readings_of(how)
+    requests = [measures] if isinstance(measures, str) else list(measures)
+    metrics = find_metrics(requests or list(USUAL_MEASURES))
+    judgements = None
+    if qrels is not None:
+        judgements = group_judgements(read_any_qrels(os.fspath(qrels), of_qrels))
+    examination = Examination(judgements, metrics, Settings(relevance_level=level), most)
+    inspections = []
+    for path in paths:
+        with Source(os.fspath(path)) as source:
+            examined = ExaminedRun(source, reader_of("run", source, of_run), examination)
+            inspection = inspect_run(examined)
+            if fix is not None:
+                _mend(examined, inspection, os.fspath(fix))
+        inspections.append(inspection if fix else replace(inspection, changes=None))
+    return CheckResult(check_answer(inspections), inspections=inspections)
+
+
+def _mend(run: ExaminedRun, inspection: Inspection, target: str) -> None:
+    if not inspection.documents:
+        raise UsageError(
+            f"{spell('fix')} {target}: nothing of the run can be read, so nothing is written"
+        )
+    depth, run_id = run.examination.max_hits, inspection.last_run_id
+    with replacing(target, spell("fix")) as out:
+        run.through(lambda blocks: write_trec(mended(blocks, depth, run_id), out))
 
 
 @command(check)

@@ -1,13 +1,61 @@
-"""The command `ragkpi demo`: the files of the examples, and commands to try."""
+"""`ragkpi demo`: the files of the examples, and commands to try."""
 
+from __future__ import annotations
+
+import os
 import shlex
+from pathlib import Path
 from typing import Annotated
 
 from typer import Argument
 
 from ragkpi.cli.signature import command
-from ragkpi.questions.demo.function import demo
+from ragkpi.errors import UsageError
+from ragkpi.reports.output_files import replacing
 from ragkpi.wording import counted
+
+# The package holds a copy of the checkout's fixtures (setup.py).
+_PACKAGE = Path(__file__).parents[2]
+_FOLDERS = (_PACKAGE / "fixtures", _PACKAGE.parent / "fixtures")
+_SUFFIXES = (".txt", ".tsv", ".run", ".jsonl")
+
+
+def demo(folder: str | os.PathLike[str] = "fixtures") -> list[Path]:
+    """Write the files of the README's examples, as ``ragkpi demo``: 12 questions of a help desk.
+
+    Parameters
+    ----------
+    folder
+        Made if it does not exist. A file that is there already is never written.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds another file of one of the names, or cannot be written.
+    """
+    source = next(filter(Path.is_dir, _FOLDERS))
+    names = sorted(path for path in source.rglob("*") if path.suffix in _SUFFIXES)
+    files = {Path(folder, path.relative_to(source)): path.read_bytes() for path in names}
+    try:
+        missing = [path for path in files if not path.exists()]
+        others = [path for path in files if path.exists() and path.read_bytes() != files[path]]
+        if others:
+            raise UsageError(f"{others[0]} is another file; expected a folder without it")
+        for path in missing:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise UsageError(f"{folder}: cannot be written: {reason}; give another folder") from None
+    for path in missing:
+        with replacing(str(path), "FOLDER") as file:
+            file.write(files[path])
+    return list(files)
+
 
 _COMMANDS = """
   cd {folder}

@@ -1,7 +1,16 @@
-"""The command `ragkpi schema`: the JSON schema of what commands write."""
+"""`ragkpi schema`: the JSON schema of what commands write."""
+
+import json
+from typing import Any
 
 from ragkpi.cli.signature import command
 from ragkpi.reports.renderers import schema_text
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of `Result.to_dict` and ``--format json``, as ``ragkpi schema``."""
+    document: dict[str, Any] = json.loads(schema_text())
+    return document
 
 
 @command()

@@ -1,12 +1,102 @@
-"""The command `ragkpi inspect`: what files are."""
+"""`ragkpi inspect`: what files are."""
 
-from typing import Annotated, Any
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from glob import glob
+from typing import Annotated, Any, Unpack
 
 from typer import Argument
 
 from ragkpi.cli.output import TextOutput
 from ragkpi.cli.signature import command
-from ragkpi.questions.inspect.function import inspect
+from ragkpi.errors import UsageError
+from ragkpi.files.formats import Reading
+from ragkpi.files.opening import Kind, parts_of
+from ragkpi.library.arguments import readings_of
+from ragkpi.library.options import HowRead
+from ragkpi.library.result import Result
+from ragkpi.questions.inspect.answer import (
+    FileContents,
+    Shared,
+    contents_of,
+    inspect_answer,
+    shared,
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InspectResult(Result):
+    """What files hold.
+
+    Attributes
+    ----------
+    files
+        The contents of each file.
+    shared
+        What each run shares with the first qrels.
+    """
+
+    files: Sequence[FileContents] = ()
+    shared: Sequence[Shared] = ()
+
+
+def inspect(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **how: Unpack[HowRead]
+) -> InspectResult:
+    """Say what files are: format, how it was recognised, queries, documents, scores and levels.
+
+    The first records stand there as ragkpi understands them. With qrels and runs together: how
+    many queries and documents they share, and the option that mends ids which do not match. What
+    is neither is in the table, too, with the reason below; what cannot be opened is an error.
+
+    Parameters
+    ----------
+    files
+        Paths of runs, qrels and folders of them. A file that is neither is no error: its notes
+        say why. `UnreadableError` for a file that cannot be opened.
+    how
+        See `HowRead`: ``map_run``, ``run_format``, …
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> (file,) = ragkpi.inspect("fixtures/quality.tsv").files
+    >>> file.kind is None
+    True
+    >>> result = ragkpi.inspect(["fixtures/qrels.txt", "fixtures/reranked.run"])
+    >>> [(file.kind, file.queries, file.documents) for file in result.files]
+    [('qrels', 12, (36, 43)), ('run', 12, (20, 20))]
+    """
+    of_qrels, of_run = readings_of(how)
+    readings: Mapping[Kind, Reading | None] = {"qrels": of_qrels, "run": of_run}
+    paths = [files] if isinstance(files, str | os.PathLike) else list(files)
+    names = [name for path in paths for name in _files_of(os.fspath(path))]
+    if not names:
+        raise UsageError("no file to inspect; expected paths of files, or of folders with files")
+    contents = [one for name in names for one in contents_of(name, readings)]
+    runs = [file for file in contents if file.kind == "run"]
+    of_runs = {file.file for file in runs}
+    judged = [file for file in contents if file.kind == "qrels"]
+    # What may be a run, too, is the qrels only where nothing else is.
+    qrels = min(judged, key=lambda file: file.file in of_runs, default=None)
+    others = [run for run in runs if qrels and (run.file != qrels.file or len(names) == 1)]
+    pairs = [shared(qrels, run) for run in others if qrels]
+    return InspectResult(inspect_answer(contents, pairs), files=contents, shared=pairs)
+
+
+def _files_of(path: str) -> list[str]:
+    """Return a file, or the files of a folder that are not hidden, by name, and BEIR's qrels.
+
+    A folder of parquet parts is one file, also inside another folder.
+    """
+    if not os.path.isdir(path) or parts_of(path):
+        return [path]
+    folders = (path, os.path.join(path, "qrels"))
+    paths = [one for folder in folders for one in sorted(glob(os.path.join(folder, "*")))]
+    return [name for name in paths if os.path.isfile(name) or parts_of(name)]
 
 
 @command(inspect)

@@ -1,13 +1,214 @@
-"""The command `ragkpi verify`: whether a stored result follows from its files."""
+"""`ragkpi verify`: whether a stored result follows from its files."""
 
-from typing import Annotated
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, NamedTuple, cast
 
 from typer import Argument
 
 from ragkpi.cli.output import Output
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import exit_with
-from ragkpi.questions.verify.function import verify
+from ragkpi.errors import DataError, RagkpiError, UsageError
+from ragkpi.files.inputs import inputs
+from ragkpi.library.arguments import call_of
+from ragkpi.library.evaluation_report import EvaluatedRun, run_object
+from ragkpi.library.ground import Signature, cut
+from ragkpi.library.options import Evaluating
+from ragkpi.library.result import Result
+from ragkpi.library.stored import StoredResult, open_run
+from ragkpi.measures.registry import metric_of
+from ragkpi.reports.layout import Answer, Cell, Column, Layout
+from ragkpi.version import __version__
+from ragkpi.wording import counted, visible
+
+
+class Discrepancy(NamedTuple):
+    """What a stored result says, and what is so now: a row of the answer."""
+
+    run: str
+    what: str
+    stored: Any
+    now: Any
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verification(Result):
+    """Whether the values of a stored result follow from the files that it names.
+
+    Attributes
+    ----------
+    problems
+        A `DataError` if anything differs; empty otherwise.
+    """
+
+    problems: Sequence[RagkpiError] = ()
+
+
+def verify(path: str | os.PathLike[str]) -> Verification:
+    """Check that a stored result follows from the files that it names.
+
+    Their hashes come first: if all are the same, every value is computed again with the settings
+    of the result, its maps, gains, sizes and folds, for all queries and for each. What differs, or
+    is not there, is a row, and the status is 4. Status 1 says that the result does not name its
+    files, or has values that cannot be computed again, such as z-scores; 2 that it cannot be read.
+
+    Parameters
+    ----------
+    path
+        What ``ragkpi eval -o FILE.json``, ``.jsonl`` or ``--log`` stored. Its files are looked for
+        where it says, and else beside it.
+
+    Returns
+    -------
+    Verification
+        A row for each hash, number of queries and value that differs. Values are only computed from
+        files with the same hashes.
+
+    Raises
+    ------
+    UsageError
+        If a result does not name its files, or has settings that it does not hold whole.
+    InputError
+        If it is no stored result, or a file cannot be read.
+    """
+    path = os.fspath(path)
+    inputs().hashed = True
+    results = open_run(path)
+    if not isinstance(results, list):
+        raise UsageError(
+            f"{path}: no stored result; expected what 'ragkpi eval -o FILE.json' wrote"
+        )
+    rows: list[Discrepancy] = []
+    files = values = 0
+    for result in results:
+        named = _named_files(result)
+        apart = list(_other_files(result, named))
+        files += len(named)
+        if not apart:
+            values += len(result.record["values"])
+            apart = list(_other_values(result, _computed(result, named)))
+        rows += apart
+    number = counted(len(results), "run")
+    each = all(result.record.get("per_query") for result in results)
+    sentence = (
+        f"{path}: {number}, {counted(files, 'file')} and {counted(values, 'value')} are as stored"
+        f"{', for every query' if each else ''}."
+    )
+    if rows:
+        differ = counted(len(rows), "thing differs", "things differ")
+        sentence = f"{path}: {differ} from what was stored of {number}."
+    versions = {str(result.record.get("ragkpi")) for result in results} - {__version__}
+    notes = [f"stored by ragkpi {', '.join(sorted(versions))}; this is {__version__}"]
+    columns = [Column(name) for name in Discrepancy._fields]
+    answer = Answer(
+        columns,
+        [[*map(Cell, row)] for row in rows],
+        notes if versions else [],
+        verdict=[visible(sentence)],
+        question="verify",
+        findings={"runs": len(results), "files": files, "values": values, "differences": len(rows)},
+    )
+    problem = DataError(f"{path}: it does not follow from its files")
+    return Verification(answer, problems=[problem] if rows else [])
+
+
+def _named_files(result: StoredResult) -> Mapping[str, tuple[str, str]]:
+    """Return the path and hash of each file by role, or refuse a result that lacks some."""
+    files = result.record.get("files", {})
+    named = {role: (str(file.get("path")), file.get("sha256")) for role, file in files.items()}
+    lacking = [role for role in ("qrels", "run") if not named.get(role, ("", ""))[1]]
+    if lacking:
+        raise UsageError(
+            f"{visible(result.name)}: it does not name its {' and '.join(lacking)} with a hash; "
+            "store it from files with 'ragkpi eval -q -o FILE.json'"
+        )
+    return {role: (_beside(result, path), digest) for role, (path, digest) in named.items()}
+
+
+def _beside(result: StoredResult, path: str) -> str:
+    """Return a path that does not exist here as one beside the result, if that exists."""
+    beside = os.path.join(os.path.dirname(result.path), path)
+    return beside if os.path.exists(beside) and not os.path.exists(path) else path
+
+
+def _other_files(
+    result: StoredResult, files: Mapping[str, tuple[str, str]]
+) -> Iterator[Discrepancy]:
+    signed = result.signature.fields
+    for role, (path, digest) in files.items():
+        says = signed.get(role, "given")
+        if says not in ("given", f"sha256:{digest}"):  # comparisons go by it
+            what = f"hash of {role} in the signature"
+            yield Discrepancy(str(result.record["name"]), what, cut(says), cut(f"sha256:{digest}"))
+        now = inputs().sha256(path)
+        if now != digest:
+            hashes = (cut(f"sha256:{one}") if one else None for one in (digest, now))
+            yield Discrepancy(str(result.record["name"]), f"hash of {role} {path}", *hashes)
+
+
+def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """Evaluate the run of a result again, with its measures and settings."""
+    record = result.record
+    settings, of_files = result.signature.arguments()
+    paths = {role: path for role, (path, _) in files.items()}
+    reading = {
+        name: _beside(result, value) if isinstance(value, str) else value
+        for name, value in record.get("reading", {}).items()
+    }
+    sources = {"gains": {"gains"}, "N": {"corpus_sizes"}}
+    lost = [name for name in of_files if not sources.get(name, reading.keys()) & reading.keys()]
+    lost += sorted(paths.keys() - {"qrels", "run", "pool", "by", "cluster"})
+    lost += sorted(reading.keys() - Evaluating.__annotations__)
+    metrics = {name: metric_of(name) for name in record["values"]}
+    if not lost:  # without z-scores, whose names are no measures
+        lost = [name for name, metric in metrics.items() if metric is None]
+    if lost:
+        raise UsageError(
+            f"{visible(result.name)}: it cannot be computed again, since it does not hold all of "
+            f"{', '.join(lost)}"
+        )
+    how = {**settings, **reading, "pool": paths.get("pool")}
+    call = call_of(list(metrics), cast("Evaluating", how))
+    as_stored = [replace(metric, name=name) for name, metric in metrics.items() if metric]
+    evaluated = call.evaluate(paths["qrels"], {"run": paths["run"]}, as_stored)
+    run = EvaluatedRun("run", evaluated.scores[0], signature=evaluated.signed())
+    return run_object(run, None, Layout(per_query="shown"))
+
+
+def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Discrepancy]:
+    stored, run = result.record, str(result.record["name"])
+    there, here = result.signature.fields, Signature.read(now["signature"]).fields
+    for name in ("gains", "N", "sieve"):  # which rest on files that have no hash of their own
+        texts = [cut(fields.get(name, "none")) for fields in (there, here)]
+        if texts[0] != texts[1]:
+            yield Discrepancy(run, name, *texts)
+    if any(stored.get(name) != now[name] for name in ("queries", "queries_sha256")):
+        yield Discrepancy(run, "queries", stored.get("queries"), now["queries"])
+    pairs = {name: (value, now["values"].get(name)) for name, value in stored["values"].items()}
+    # Comparisons and gates take the statistics of a value that is no mean in place of the value.
+    for part, of in (("per_query", ""), ("statistics", "statistics of ")):
+        before, after = stored.get(part) or {}, now.get(part) or {}
+        for query in {**before, **after} if before else ():
+            one, other = before.get(query, {}), after.get(query, {})
+            pairs |= {
+                f"{of}{name} of {query}": (one.get(name), other.get(name)) for name in one | other
+            }
+    for what, (value, again) in pairs.items():
+        if not _same(value, again):
+            yield Discrepancy(run, what, value, again)
+
+
+def _same(stored: Any, now: Any) -> bool:
+    """Whether two values of JSON are equal, numbers to nine digits."""
+    if isinstance(stored, list) and isinstance(now, list):
+        return len(stored) == len(now) and all(map(_same, stored, now))
+    numbers = isinstance(stored, int | float) and isinstance(now, int | float)
+    return math.isclose(stored, now, rel_tol=1e-9) if numbers else stored == now
 
 
 @command(verify)
