@@ -11,3 +11,6 @@ if TYPE_CHECKING:
 IntArray: TypeAlias = "npt.NDArray[np.int64]"
 FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 BoolArray: TypeAlias = "npt.NDArray[np.bool_]"
+
+# Doubles this close together, times their size, are equal on paper.
+ROUNDING = 1e-12

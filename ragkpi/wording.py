@@ -11,6 +11,7 @@ from itertools import islice
 from operator import index
 from typing import Any, Literal
 
+from ragkpi.arrays import ROUNDING
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 
@@ -203,10 +204,16 @@ def exact_percent(share: float) -> str:
     return f"{share * 100:.12g} %"
 
 
-def percent(share: float, digits: int = 0) -> str:
-    """Write a share; what is not all, or not nothing, never looks like it."""
+def percent(share: float, digits: int = 0, bound: float | None = None) -> str:
+    """Write a share; what is not all, not nothing, or not the bound, never looks like it.
+
+    >>> percent(0.954), percent(0.9996), percent(0.5004, bound=0.5)
+    ('95 %', 'nearly 100 %', '50.04 %')
+    """
     for decimals in (digits, 1):
         text = rounded(share * 100, "decimal", decimals)
+        if bound is not None:
+            text = beside(share * 100, bound * 100, decimals)
         if not 0 < share < 1 or float(text) not in (0, 100):
             return f"{text} %"
     return f"nearly {round(share) * 100} %"
@@ -219,7 +226,7 @@ def beside(value: float, bound: float, digits: int, kind: Literal["f", "g"] = "f
     ('0.03', '0.0496', '0.00012')
     """
     text = f"{value:.{digits}{kind}}"
-    moved = abs(value - bound) > 1e-12 and (float(text) - bound) * (value - bound) <= 0
+    moved = abs(value - bound) > ROUNDING and (float(text) - bound) * (value - bound) <= 0
     return beside(value, bound, digits + 1, kind) if moved else text
 
 

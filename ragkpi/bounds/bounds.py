@@ -11,10 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.bounds.open_run import OpenRun, open_run
 from ragkpi.bounds.search import (
-    TOLERANCE,
     Trials,
     can_reverse,
     candidates_of,
@@ -253,7 +252,7 @@ def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Sco
 def _could_pass(worse: Bounded, better: Bounded) -> bool:
     """Return whether the bounds let a run that is not better now become better."""
     if worse.metric.measure.better == "higher":
-        most, least, behind = worse.high, better.low, worse.now <= better.now + TOLERANCE
+        most, least, behind = worse.high, better.low, worse.now <= better.now + ROUNDING
     else:
-        most, least, behind = -worse.low, -better.high, worse.now >= better.now - TOLERANCE
-    return worse.metric.measure.better != "neither" and behind and most > least + TOLERANCE
+        most, least, behind = -worse.low, -better.high, worse.now >= better.now - ROUNDING
+    return worse.metric.measure.better != "neither" and behind and most > least + ROUNDING

@@ -15,7 +15,7 @@ from math import comb
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.bounds.gain_ratios import OpenRatio
 from ragkpi.bounds.open_run import OpenRun
 from ragkpi.bounds.tally import Assignments, HoleTally
@@ -356,7 +356,7 @@ def can_reverse(
     for pair, of_runs, count in zip(pairs, sums.swapaxes(0, 1), counts.T, strict=True):
         runs = zip(reversed(pair), of_runs, count, strict=True)
         won, lost = (float(_summary(columns[run], *of_run)) for run, *of_run in runs)
-        if columns[0].metric.measure.sign * (won - lost) > TOLERANCE:
+        if columns[0].metric.measure.sign * (won - lost) > ROUNDING:
             yield pair
 
 
@@ -369,7 +369,6 @@ def _summary(column: MetricScores, sums: FloatArray, count: IntArray) -> FloatAr
 
 
 _STEPS = 100
-TOLERANCE = 1e-12  # values that are nearer are equal on paper
 
 
 def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:
@@ -392,7 +391,7 @@ def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> 
         current = _na_last(sign * _summary(column, sums, count))
         tried = _na_last(sign * _summary(column, others, counts))
         best = tried.argmax(axis=1)
-        margin = TOLERANCE * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
+        margin = ROUNDING * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
         better = tried[every, best] > current + margin
         if not better.any():
             break

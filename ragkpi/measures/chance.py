@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 from ragkpi.measures.measure import (
@@ -100,7 +100,7 @@ class Needed(NamedTuple):
         if not self.recall:
             return self.m
         # 0.1 * 30 is 3.0000000000000004 in doubles.
-        share = np.ceil(self.recall * num_rel * (1 - 1e-12)).astype(np.int64)
+        share = np.ceil(self.recall * num_rel * (1 - ROUNDING)).astype(np.int64)
         return np.asarray(np.maximum(share, self.m))
 
     def bits(self, cutoff: int) -> int:
@@ -233,7 +233,7 @@ def nan_mean(per_query: FloatArray) -> float:
 def in_collapse_zone(judged: Judged, cutoff: int, needed: Needed) -> bool:
     """Return whether bor_max is below 0.1, or where one document is needed lambda 3 or more."""
     # A lambda of 3 on paper may be 2.9999999999999996 in doubles.
-    least = LAMBDA_LIMIT * (1 - 1e-12)
+    least = LAMBDA_LIMIT * (1 - ROUNDING)
     crowded = needed == Needed() and nan_mean(lambda_(judged, cutoff, 1)) >= least
     return crowded or nan_mean(p_rand(judged, cutoff, *needed)) > 2.0**-CEILING_LIMIT
 

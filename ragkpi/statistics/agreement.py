@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.arrays import FloatArray
+from ragkpi.arrays import ROUNDING, FloatArray
 from ragkpi.ranking.judged import ratio
 from ragkpi.statistics.bootstrap import special
 from ragkpi.statistics.correlation import weighted_pearson
@@ -184,7 +184,7 @@ def p_of_chance(counts: FloatArray, levels: FloatArray) -> float:
     pseudo = queries * kappa - (queries - 1) * cohens_kappa(total - counts, levels, "quadratic")
     error = pseudo.std(ddof=1) / math.sqrt(queries)
     mean = abs(float(pseudo.mean()))
-    if not error > 1e-12 * mean:
+    if not error > ROUNDING * mean:
         return math.nan if math.isnan(error) else float(mean == 0)
     return float(2 * special().stdtr(queries - 1, -mean / error))
 

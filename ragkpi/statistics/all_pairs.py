@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, FloatArray
+from ragkpi.arrays import ROUNDING, BoolArray, FloatArray
 from ragkpi.measures.measure import Metric, Scores, first
 from ragkpi.statistics.bootstrap import QuerySample, all_swaps, sums, swapped
 from ragkpi.statistics.paired import Procedure, comparable_samples
-from ragkpi.statistics.significance import ROUNDING, TIED, Reach
+from ragkpi.statistics.significance import TIED, Reach
 from ragkpi.statistics.units import by_unit
 
 

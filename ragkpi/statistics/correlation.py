@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import ROUNDING, FloatArray, IntArray
 from ragkpi.statistics.bootstrap import all_permutations, permuted, sums
 from ragkpi.statistics.units import Unit
 
@@ -82,7 +82,6 @@ UnderWeights = Callable[[FloatArray], FloatArray]
 # If less than this share of a sum of squares is left around the mean, digits were lost.
 _LOST = 1e-6
 _WHOLE_IN_SINGLE = 2**24
-_SAME = 1e-12  # in doubles, values this close together are equal on paper
 
 Coefficient = Callable[[FloatArray, FloatArray], UnderWeights]
 """From A variables, (A, n), and another one, (n,), to the coefficients of each, (B, A)."""
@@ -307,9 +306,9 @@ def max_correlation_p(
 
     observed = strengths(ranks[np.newaxis])[0]
     order = np.argsort(-observed, kind="stable")
-    limits = observed[order] * (1 - _SAME)
+    limits = observed[order] * (1 - ROUNDING)
     sizes = np.unique(blocks, return_counts=True)[1].tolist()
-    exact = math.fsum(math.lgamma(size + 1) for size in sizes) <= math.log(trials) + _SAME
+    exact = math.fsum(math.lgamma(size + 1) for size in sizes) <= math.log(trials) + ROUNDING
     orders = iter([all_permutations(blocks)]) if exact else permuted(blocks, trials, seed)
     counted, reached = (0, np.zeros(len(order))) if exact else (1, np.ones(len(order)))
     for rows in orders:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray
+from ragkpi.arrays import ROUNDING, FloatArray
 from ragkpi.errors import DataError, UsageError
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Metric, Scores, names_of
@@ -321,6 +321,6 @@ def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
     for summary, spread in zip(
         sample.observed(), replace(sample, unit=None).spreads(), strict=True
     ):
-        noise = 1e-12 * sample.queries * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
+        noise = ROUNDING * sample.queries * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
         sizes.append(np.where(spread > noise, (summary[1:] - summary[0]) / spread, np.nan))
     return sizes

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray
+from ragkpi.arrays import ROUNDING, FloatArray
 from ragkpi.statistics.bootstrap import UNKNOWN, Interval, special, student_quantile
 
 Value = Callable[[FloatArray], float]
@@ -128,7 +128,7 @@ def _gradient(value: Value, means: FloatArray) -> FloatArray:
 
 
 def _t_interval(centre: float, error: float, freedom: int, level: float) -> Interval:
-    if not (math.isfinite(centre) and math.isfinite(error) and error > 1e-12 * abs(centre)):
+    if not (math.isfinite(centre) and math.isfinite(error) and error > ROUNDING * abs(centre)):
         return UNKNOWN
     half = student_quantile(freedom, level) * error
     return Interval(centre - half, centre + half)

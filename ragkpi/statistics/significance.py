@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.measures.measure import Aggregate, Metric, first
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
@@ -337,8 +337,6 @@ def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Int
         )
     ]
 
-
-ROUNDING = 1e-12  # the distance in doubles of differences that are equal on paper
 
 PValues = Callable[[QuerySample, int, int], list[list[float]]]
 """From a sample, the number of trials and a seed to a p-value per metric and run."""

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import Metric, score
 from ragkpi.measures.parameters import Cutoffs
@@ -114,7 +114,6 @@ FEWEST_RUNS = 3
 SIGNIFICANT = 0.05
 AHEAD = 0.95
 """The least share of resamples in which the best measure must beat each of the others."""
-_SAME = 1e-12
 
 
 @dataclass(frozen=True)
@@ -188,7 +187,9 @@ def tune(
         float(grid[best]) if best >= 0 else math.nan,
         order_statistics(grid[optima], bootstrap.tails) if len(optima) else UNKNOWN,
         float(peaks[:, best].mean()) if best >= 0 else math.nan,
-        "yes" if np.isfinite(curve).any() and np.nanmax(curve) - np.nanmin(curve) > _SAME else "no",
+        "yes"
+        if np.isfinite(curve).any() and np.nanmax(curve) - np.nanmin(curve) > ROUNDING
+        else "no",
         *_held_out(sample, folds, bootstrap, by),
     )
 
@@ -207,7 +208,7 @@ def _by_alpha(by: str, grid: FloatArray, quality: FloatArray) -> FloatArray:
 def _peaks(curves: FloatArray) -> BoolArray:
     """Return whether each point of each curve, (B, A), is a maximum of the curve."""
     highest = np.where(np.isnan(curves), -np.inf, curves).max(axis=1, keepdims=True)
-    return np.asarray(curves >= highest - _SAME)
+    return np.asarray(curves >= highest - ROUNDING)
 
 
 def _middle(peaks: BoolArray) -> IntArray:

@@ -26,7 +26,7 @@ from ragkpi.library.examiner import (
     Tallies,
 )
 from ragkpi.ranking.judgements import OF_DOCUMENTS, OF_QUERIES, queries_meant
-from ragkpi.wording import counted, listed, named
+from ragkpi.wording import counted, listed, named, percent
 
 Severity = Literal["error", "warning", "note"]
 Need = Literal["run", "qrels"]
@@ -481,7 +481,7 @@ def ties_at_cutoff(block: QueryBlock) -> LineTally:
     "note",
     lambda tally: (
         f"{counted(tally.lines, 'document')} "
-        f"({100 * tally.lines / tally.numbers['documents']:.1f} %) tie with another one, in "
+        f"({percent(tally.lines / tally.numbers['documents'], 1)}) tie with another one, in "
         f"{counted(tally.queries, 'query', 'queries')}"
     ),
 )
@@ -503,7 +503,7 @@ def judged(run: RunTotals) -> Found | None:
     if not run.judged_queries:
         return None
     shares = [
-        f"{100 * judged / max(retrieved, 1):.1f} % of the top {depth} ({judged:,} of {retrieved:,})"
+        f"{percent(judged / max(retrieved, 1), 1)} of the top {depth} ({judged:,} of {retrieved:,})"
         for depth, (judged, retrieved) in zip(DEPTHS, run.shares.tolist(), strict=True)
     ]
     return Found(int(run.shares[0, 0]), ", ".join(shares))

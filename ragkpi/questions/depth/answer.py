@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ragkpi.arrays import ROUNDING
 from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, gathered, noted
 from ragkpi.interface import spell
 from ragkpi.library.evaluation_report import interval_notes
@@ -220,7 +221,7 @@ def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
 
 def _collapse(collapse: Collapse, limits: Limits) -> str:
     why = f"a perfect system has less than {CEILING_LIMIT:g} bits over it"
-    if limits.needed == Needed() and collapse.lambda_ >= LAMBDA_LIMIT * (1 - 1e-12):
+    if limits.needed == Needed() and collapse.lambda_ >= LAMBDA_LIMIT * (1 - ROUNDING):
         why = f"finds {collapse.lambda_:.3g} relevant documents on average (lambda)"
     return (
         f"from K = {collapse.depth:,} on chance alone succeeds with probability "

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.measures.chance import (
     CEILING_LIMIT,
     LAMBDA_LIMIT,
@@ -112,7 +112,7 @@ class Resamples(NamedTuple):
         starts = np.unique(self.first).astype(np.int64)
         bits = self.bits(starts[np.newaxis])
         bits = np.where(np.isfinite(bits), bits, -np.inf)
-        most = bits.max(axis=1) - 1e-12  # of depths with equal bits the first is the best
+        most = bits.max(axis=1) - ROUNDING  # of depths with equal bits the first is the best
         enough = most - loss
         last = len(starts) - 1 - np.argmax(bits[:, ::-1] >= enough[:, np.newaxis], axis=1)
         ends = np.append(starts[1:], self.deepest + 1)
@@ -128,7 +128,7 @@ class Resamples(NamedTuple):
         def outside(depth: IntArray) -> BoolArray:
             expected = np.minimum(depth[:, np.newaxis], cells.limit) * (cells.relevant / cells.size)
             lambda_ = (self.counts * expected).sum(axis=1) / self.total[:, 0]
-            crowded = alone & (lambda_ >= LAMBDA_LIMIT * (1 - 1e-12))
+            crowded = alone & (lambda_ >= LAMBDA_LIMIT * (1 - ROUNDING))
             high = self.log_chance(depth[:, np.newaxis])[:, 0] > -CEILING_LIMIT
             return np.asarray(~(high | crowded))
 

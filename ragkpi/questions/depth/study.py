@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 from ragkpi.measures.chance import Needed, collapse_depth, corpus_size, lambda_, nan_mean
@@ -82,7 +82,7 @@ def reach(judged: Judged, target: Target) -> Reached:
     for depth in depths:
         value = float(target.scores(judged, depth).summary)
         # A mean of shares may be wrong in its last bit.
-        if value >= target.least - 1e-12:
+        if value >= target.least - ROUNDING:
             return Reached(target.measure, target.least, depth, value, depths[-1])
         best = float(np.fmax(best, value if math.isfinite(value) else math.nan))
     return Reached(target.measure, target.least, None, best, depths[-1])
@@ -389,7 +389,7 @@ def _study(
 
 def _saturation(judged: Judged, queries: Queries, deepest: int) -> Saturation | None:
     success = queries.success(np.arange(1, min(TOP, deepest - 1) + 1))
-    saturated = np.flatnonzero(success >= SATURATED - 1e-12)
+    saturated = np.flatnonzero(success >= SATURATED - ROUNDING)
     if not len(saturated):
         return None
     depth = int(saturated[0]) + 1
@@ -518,7 +518,7 @@ def _by_target(judged: Judged, target: Target, bootstrap: Bootstrap) -> IntArray
         column, pending = target.scores(judged, depth), np.flatnonzero(chosen == 0)
         added = sums([weights[pending]], column.statistics[has_value])
         value = column.metric.measure.aggregate.summary(added, weights[pending].sum(axis=1))
-        chosen[pending[value >= target.least - 1e-12]] = depth
+        chosen[pending[value >= target.least - ROUNDING]] = depth
     return chosen
 
 

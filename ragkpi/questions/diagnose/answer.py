@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ragkpi.arrays import ROUNDING
 from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
 from ragkpi.files.lines import Tokens
 from ragkpi.library.evaluation_report import interval_note
@@ -22,7 +23,6 @@ from ragkpi.wording import beside, counted, decoded, listed, percent
 
 _CORNERS: tuple[Fault, ...] = ("retriever", "fine", "both", "reranker")
 _BOOTSTRAP = Bootstrap()
-_ROUNDING = 1e-12
 _SEVERAL = {"query": "queries", "cluster": "clusters"}
 _MEANING: dict[Fault, tuple[Literal["plain", "good", "bad", "warning"], str]] = {
     "retriever": ("warning", "the pool lacks good evidence"),
@@ -147,9 +147,9 @@ def _notes(diagnosis: Diagnosis, blamed: Blame | None, worst: int) -> Iterator[s
         would = "they count as worthless"
         if best is not None and blamed is not None:
             lost = "nothing would be lost"
-            if best.lost > _ROUNDING:
-                share = _points(best.missed_by_pool / best.lost)
-                lost = f"{share} % of the loss would not be in the pool"
+            if best.lost > ROUNDING:
+                share = _share(best.missed_by_pool / best.lost)
+                lost = f"{share} of the loss would not be in the pool"
             would = f"with all of them of the top grade, {lost}"
         documents = counted(diagnosis.retrieved, "document")
         yield f"{diagnosis.unjudged:,} of the {documents} shown are unjudged; {would}."
@@ -203,13 +203,13 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
     if blamed is None:
         return f"Nothing is lost: the top {cutoff} hold the best evidence there is."
     low, high = blamed.interval
-    share = f"{_points(blamed.share)} %"
+    share = _share(blamed.share)
     if blamed.resampled:
-        share += f" [{_points(low)}, {_points(high)}]"
+        share += _interval(low, high)
     if blamed.decided and blamed.stage == "retrieval":
         return f"Fix retrieval first: {share} of the lost gain is not in the pool."
     if blamed.decided:
-        share = f"{_points(1 - blamed.share)} % [{_points(1 - high)}, {_points(1 - low)}]"
+        share = f"{_share(1 - blamed.share)}{_interval(1 - high, 1 - low)}"
         return (
             f"Fix the reranker first: {share} of the lost gain is in the pool, but not in the top "
             f"{cutoff}."
@@ -228,11 +228,13 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
     )
 
 
-def _points(share: float) -> str:
-    """Write a share, or an end of its interval, as percents from 0 to 100, beside a half."""
-    share = min(max(share, 0), 1)
-    half = 0.495 < share < 0.505  # more than a half says so
-    return beside(100 * share, 50, 0) if half else percent(share).removesuffix(" %")
+def _share(share: float) -> str:
+    """Write a share, or an end of its interval, as percents; more than a half says so."""
+    return percent(min(max(share, 0), 1), bound=0.5)
+
+
+def _interval(low: float, high: float) -> str:
+    return f" [{', '.join(_share(end).removesuffix(' %') for end in (low, high))}]"
 
 
 def _findings(diagnosis: Diagnosis, blamed: Blame | None) -> dict[str, Any]:

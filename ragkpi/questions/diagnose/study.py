@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import ROUNDING, FloatArray, IntArray
 from ragkpi.bounds.unjudged import find_holes
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.lines import Tokens
@@ -38,7 +38,7 @@ from ragkpi.statistics.significance import p_values
 from ragkpi.statistics.units import by_unit, units_of
 
 Fault = Literal["retriever", "reranker", "both", "fine", "NA"]
-_ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
+_NEAR = 1e-9  # a quotient that should be 0.8 may lie a bit below it
 _FOREIGN_LIMIT = 0.2  # if the pool lacks a larger share of the top K, it is the wrong pool
 
 VERDICTS: tuple[Fault, ...] = get_args(Fault)
@@ -178,7 +178,6 @@ Stage = Literal["retrieval", "the reranker"]
 
 FEWEST = 10
 """The fewest queries that lost gain for which a stage is named."""
-_LEAST = 1e-12  # a smaller loss is rounding
 
 
 @dataclass(frozen=True)
@@ -225,7 +224,7 @@ class Blame:
 def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
     """Blame a stage by all queries and by resamples of them; None if nothing was lost."""
     shares = diagnosis.mean_shares
-    if shares is None or shares.lost <= _LEAST:
+    if shares is None or shares.lost <= ROUNDING:
         return None
     useful = ~np.isnan(diagnosis.ra_nwg)
     losses = diagnosis.shares[:2, useful].T
@@ -233,7 +232,7 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
     n, by_units, sizes = len(losses), by_unit(losses, unit), by_unit(np.ones(len(losses)), unit)
     added = sums(drawn(n, bootstrap.resamples, bootstrap.seed, unit=unit), losses)
     lost = added.sum(axis=1)
-    lost = np.where(lost > _LEAST * n, lost, np.nan)
+    lost = np.where(lost > ROUNDING * n, lost, np.nan)
     of_pool = added[:, 0] / lost  # NaN blames no stage
     resampled: dict[Stage, float] = {
         "retrieval": float((of_pool > 0.5).mean()),
@@ -245,7 +244,7 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
     return Blame(
         queries=n,
         unit="query" if bootstrap.clusters is None else "cluster",
-        losing=int((by_units.sum(axis=1) > _LEAST).sum()),
+        losing=int((by_units.sum(axis=1) > ROUNDING).sum()),
         share=shares.missed_by_pool / shares.lost,
         interval=order_statistics(of_pool, bootstrap.tails) if len(sizes) > 1 else UNKNOWN,
         stage="retrieval" if shares.missed_by_pool > shares.missed_by_selection else "the reranker",
@@ -258,8 +257,8 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
 
 def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) -> list[Fault]:
     """Name the quadrant of each query; an empty pool leaves nothing to select from."""
-    poor_pool = proc < thresholds.proc - _ROUNDING
-    poor_selection = pct_proc < thresholds.pct_proc - _ROUNDING  # not where it is NA
+    poor_pool = proc < thresholds.proc - _NEAR
+    poor_selection = pct_proc < thresholds.pct_proc - _NEAR  # not where it is NA
     verdicts: list[Fault] = np.select(
         [np.isnan(proc), poor_pool & poor_selection, poor_pool, poor_selection],
         ["NA", "both", "retriever", "reranker"],

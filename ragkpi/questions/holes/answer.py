@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ragkpi.arrays import ROUNDING
 from ragkpi.bounds.bounds import Bounded, HoleBounds, Swap, depth_needed
-from ragkpi.bounds.search import TOLERANCE
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, best_first, noted
 from ragkpi.questions.holes.assessment import Candidate
 from ragkpi.reports.layout import ALL, Answer, Cell, Column
@@ -154,9 +154,7 @@ def _effect(bounds: HoleBounds, names: Sequence[str]) -> str:
     values = {(b.metric.name, b.run): b.metric.measure.sign * b.now for b in bounds.bounded}
     best = {m.name: max(x for (of, _), x in values.items() if of == m.name) for m in bounds.metrics}
     at_the_top = [  # several runs may be
-        s
-        for s in bounds.swaps
-        if values[s.metric.name, s.better] >= best[s.metric.name] - TOLERANCE
+        s for s in bounds.swaps if values[s.metric.name, s.better] >= best[s.metric.name] - ROUNDING
     ]
     pairs = len({frozenset((swap.worse, swap.better)) for swap in at_the_top or bounds.swaps})
     if at_the_top:
