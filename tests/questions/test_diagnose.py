@@ -9,14 +9,14 @@ from scipy import stats
 
 from ragkpi.files.lines import Tokens
 from ragkpi.files.trec import QrelsColumns
-from ragkpi.questions.diagnose.answer import diagnosis_answer
-from ragkpi.questions.diagnose.study import (
+from ragkpi.questions.diagnose.answer import (
     Diagnosis,
     Missed,
     Shares,
     Thresholds,
     blame,
     diagnose,
+    diagnosis_answer,
 )
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements

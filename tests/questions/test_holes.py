@@ -13,7 +13,7 @@ from ragkpi.bounds.bounds import depth_needed, find_bounds, refusal
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import all_measures, find_metrics
-from ragkpi.questions.holes.assessment import candidates
+from ragkpi.questions.holes.answer import candidates
 from ragkpi.ranking.judged import Settings
 from tests.tries import seeds
 

@@ -13,8 +13,7 @@ from ragkpi.evaluation import Evaluator
 from ragkpi.files.lines import Tokens
 from ragkpi.measures.measure import CORNERS, STAIRCASE
 from ragkpi.measures.registry import all_measures, find_metrics
-from ragkpi.questions.holes import assessment
-from ragkpi.questions.holes.assessment import candidates
+from ragkpi.questions.holes.answer import candidates
 from ragkpi.ranking.judged import Judged, Settings
 from tests.questions.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
 from tests.slow_reference import assignments as slow
@@ -96,7 +95,9 @@ def test_the_quick_search_is_the_slow_one(tmp_path, monkeypatch, request_, runs,
         quick = answers(tmp_path, judged, ranked, metrics, within, **chosen)
         with monkeypatch.context() as instead:
             instead.setattr(bounds, "candidates_of", slow.candidates_of)
-            instead.setattr(assessment, "spread_if_one_judged", slow.spread_if_one_judged)
+            instead.setattr(
+                f"{candidates.__module__}.spread_if_one_judged", slow.spread_if_one_judged
+            )
             obvious = answers(tmp_path, judged, ranked, metrics, within, **chosen)
         for fast, true in zip(numbers(quick[0]), numbers(obvious[0]), strict=True):
             assert fast[:2] == true[:2]

@@ -1,25 +1,333 @@
-"""The answer of `ragkpi diagnose`: the worst queries with missed documents, and a conclusion.
+"""Where each query lost evidence, in the retriever's pool or in the reranker's selection.
 
-Its chart shows PROC against %PROC, in four quadrants.
+The ideal gain, that of the best K judged documents, has three parts: gain that the pool lacks, gain
+that the selection from the pool missed, and gain in the top K. The answer lists the worst queries
+with missed documents, and blames a stage; its chart shows PROC against %PROC, in four quadrants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import compress
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from ragkpi.arrays import ROUNDING
+from ragkpi.arrays import ROUNDING, FloatArray, IntArray
+from ragkpi.bounds.unjudged import find_holes
 from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
+from ragkpi.evaluation import Evaluator
 from ragkpi.files.lines import Tokens
 from ragkpi.library.evaluation_report import interval_note
+from ragkpi.measures import evidence
+from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.diagnose.study import FEWEST, Blame, Diagnosis, Fault, blame
+from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.reading import Hits
+from ragkpi.ranking.relevance import Qrels
 from ragkpi.reports.layout import Answer, Cell, Column
-from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.statistics.bootstrap import (
+    UNKNOWN,
+    Bootstrap,
+    Interval,
+    QuerySample,
+    drawn,
+    order_statistics,
+    sums,
+)
+from ragkpi.statistics.significance import p_values
+from ragkpi.statistics.units import by_unit, units_of
 from ragkpi.wording import beside, counted, decoded, listed, percent
+
+Fault = Literal["retriever", "reranker", "both", "fine", "NA"]
+_NEAR = 1e-9  # a quotient that should be 0.8 may lie a bit below it
+_FOREIGN_LIMIT = 0.2  # if the pool lacks a larger share of the top K, it is the wrong pool
+
+VERDICTS: tuple[Fault, ...] = get_args(Fault)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The least good PROC and %PROC.
+
+    The systems of arXiv 2511.09545 realise 83 to 89 % of their ceiling at K = 10, and their
+    ceilings are higher, so less than four fifths of either is unusually low.
+    """
+
+    proc: float = 0.8
+    pct_proc: float = 0.8
+
+
+class Shares(NamedTuple):
+    """The parts of the ideal gain, as mean shares that add up to 1."""
+
+    missed_by_pool: float
+    missed_by_selection: float
+    realised: float
+
+    @property
+    def lost(self) -> float:
+        return self.missed_by_pool + self.missed_by_selection
+
+
+def shares_of(proc: FloatArray, ra_nwg: FloatArray) -> FloatArray:
+    """Part the ideal gain of each query, (3, Q), in the order of `Shares`.
+
+    The selection's loss may be negative if the top K contain documents that the pool lacks.
+    """
+    return np.stack([1 - proc, proc - ra_nwg, ra_nwg])
+
+
+def mean_of(shares: FloatArray) -> Shares | None:
+    """Average the shares over the queries that have them; None without such queries."""
+    shares = shares[:, ~np.isnan(shares[2])]
+    return Shares(*(float(share.mean()) for share in shares)) if shares.size else None
+
+
+@dataclass(frozen=True)
+class Missed:
+    """The n useful documents that the top K lack, by query, by gain, then rank, then id."""
+
+    query: IntArray  # (n,): as in `Judged`
+    judgement: IntArray  # (n,): row in the judgements
+    grade: IntArray  # (n,): of the rubric
+    level: IntArray  # (n,): as judged
+    pool_rank: IntArray  # (n,): 0 for documents that the pool lacks
+
+    def of(self, query: int) -> IntArray:
+        first, last = np.searchsorted(self.query, [query, query + 1])
+        return np.arange(first, last)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The losses of Q queries."""
+
+    queries: list[bytes]  # length Q: in byte order
+    cutoff: int
+    thresholds: Thresholds
+    proc: FloatArray
+    pct_proc: FloatArray
+    ra_nwg: FloatArray
+    verdicts: list[Fault]  # length Q: the quadrant of each query
+    missed: Missed
+    order: IntArray  # (Q,): rows of the queries, greatest loss first, NA last
+    outside_pool: int  # number of documents in all top K that the pool lacks, unless added
+    retrieved: int  # number of documents in all top K
+    unjudged: int
+    best_case: Shares | None = None  # if all shown unjudged documents had the top grade
+
+    @property
+    def shares(self) -> FloatArray:
+        """The parts of each query's ideal gain, (3, Q); NaN for one without useful documents."""
+        return shares_of(self.proc, self.ra_nwg)
+
+    @property
+    def mean_shares(self) -> Shares | None:
+        return mean_of(self.shares)
+
+    @property
+    def grounded(self) -> bool:
+        """Whether the run is plausibly a selection from the pool."""
+        return self.outside_pool <= _FOREIGN_LIMIT * self.retrieved
+
+    def counts(self) -> Mapping[Fault, int]:
+        return {verdict: self.verdicts.count(verdict) for verdict in VERDICTS}
+
+
+def diagnose(
+    judged: Judged,
+    judgements: Judgements,
+    cutoff: int,
+    thresholds: Thresholds,
+    best: Judged | None = None,
+) -> Diagnosis:
+    """Compare the gain of the top K with that of the pool and the judgements.
+
+    `best` is the `best_case` of the run; None without unjudged documents.
+    """
+    weighting = dict(find_metrics([f"ra_nwg.{cutoff}"])[0].arguments)
+    proc = evidence.proc(judged, **weighting)
+    pct_proc = evidence.pct_proc(judged, **weighting)
+    ra_nwg = evidence.ra_nwg(judged, **weighting)
+    best_case = None
+    if best is not None:
+        gains = evidence.proc(best, **weighting), evidence.ra_nwg(best, **weighting)
+        best_case = mean_of(shares_of(*gains))
+    del weighting["cutoff"]
+    added = judged.settings.pool_union == "union"
+    judged_top = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
+    retrieved = int(np.minimum(judged.num_ret, cutoff).sum())
+    worth = evidence.weights(evidence.labelled(judged), **weighting)
+    return Diagnosis(
+        queries=judged.queries,
+        cutoff=cutoff,
+        thresholds=thresholds,
+        proc=proc,
+        pct_proc=pct_proc,
+        ra_nwg=ra_nwg,
+        verdicts=_verdicts(proc, pct_proc, thresholds),
+        missed=_missed(judged, judgements, worth, cutoff),
+        order=np.argsort(ra_nwg, kind="stable"),  # NaN is last
+        outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
+        retrieved=retrieved,
+        unjudged=retrieved - judged_top,
+        best_case=best_case,
+    )
+
+
+Stage = Literal["retrieval", "the reranker"]
+
+FEWEST = 10
+"""The fewest queries that lost gain for which a stage is named."""
+
+
+@dataclass(frozen=True)
+class Blame:
+    """Which stage lost more of the ideal gain, and how sure that is.
+
+    A stage is named only if all of these hold. None alone keeps the error near 5 % where both
+    stages lose the same: intervals of few queries are too narrow, and queries of which few lose
+    most are not symmetric.
+
+    - The interval of `share` lies on one side of a half: at 95 %, at least 97.5 % of the resamples
+      blame the stage.
+    - The losses of the two stages differ by a randomization test, which swaps them query by query.
+    - At least `FEWEST` queries lost gain.
+    - One query more, which lost all of its gain to the other stage, would not turn the answer.
+
+    Clusters of queries, where they are given, take the place of queries in each of these.
+    docs/decisions.md shows how often a stage is named wrongly, and how often rightly.
+    """
+
+    queries: int  # with useful documents
+    unit: Literal["query", "cluster"]  # of what is drawn, swapped and counted
+    losing: int  # units that lost gain
+    share: float  # of the lost gain, what is not in the pool
+    interval: Interval
+    stage: Stage  # that lost more
+    resampled: Mapping[Stage, float]  # share of the resamples that blame it; empty for one unit
+    p: float  # of the randomization test
+    lead: float  # what the blamed stage lost more, in ideal gains of the largest unit
+    level: float
+
+    @property
+    def decided(self) -> bool:
+        """Whether a stage is named."""
+        low, high = self.interval
+        return (
+            self.losing >= FEWEST
+            and (low > 0.5 or high < 0.5)
+            and self.p <= 1 - self.level
+            and self.lead > 1
+        )
+
+
+def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
+    """Blame a stage by all queries and by resamples of them; None if nothing was lost."""
+    shares = diagnosis.mean_shares
+    if shares is None or shares.lost <= ROUNDING:
+        return None
+    useful = ~np.isnan(diagnosis.ra_nwg)
+    losses = diagnosis.shares[:2, useful].T
+    unit = units_of(list(compress(diagnosis.queries, useful)), bootstrap.clusters)
+    n, by_units, sizes = len(losses), by_unit(losses, unit), by_unit(np.ones(len(losses)), unit)
+    added = sums(drawn(n, bootstrap.resamples, bootstrap.seed, unit=unit), losses)
+    lost = added.sum(axis=1)
+    lost = np.where(lost > ROUNDING * n, lost, np.nan)
+    of_pool = added[:, 0] / lost  # NaN blames no stage
+    resampled: dict[Stage, float] = {
+        "retrieval": float((of_pool > 0.5).mean()),
+        "the reranker": float((of_pool <= 0.5).mean()),
+    }
+    # Both losses are parts of RA-nWG's range, so the test may take them for values of two runs.
+    (metric,) = find_metrics([f"ra_nwg.{diagnosis.cutoff}"])
+    as_runs = QuerySample([metric], [slice(0, 1)], losses[:, :, np.newaxis], unit)
+    return Blame(
+        queries=n,
+        unit="query" if bootstrap.clusters is None else "cluster",
+        losing=int((by_units.sum(axis=1) > ROUNDING).sum()),
+        share=shares.missed_by_pool / shares.lost,
+        interval=order_statistics(of_pool, bootstrap.tails) if len(sizes) > 1 else UNKNOWN,
+        stage="retrieval" if shares.missed_by_pool > shares.missed_by_selection else "the reranker",
+        resampled=resampled if len(sizes) > 1 else {},
+        p=p_values(as_runs, "randomization", bootstrap.resamples, bootstrap.seed)[0][0],
+        lead=n * abs(shares.missed_by_pool - shares.missed_by_selection) / float(sizes.max()),
+        level=bootstrap.level,
+    )
+
+
+def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) -> list[Fault]:
+    """Name the quadrant of each query; an empty pool leaves nothing to select from."""
+    poor_pool = proc < thresholds.proc - _NEAR
+    poor_selection = pct_proc < thresholds.pct_proc - _NEAR  # not where it is NA
+    verdicts: list[Fault] = np.select(
+        [np.isnan(proc), poor_pool & poor_selection, poor_pool, poor_selection],
+        ["NA", "both", "retriever", "reranker"],
+        "fine",
+    ).tolist()
+    return verdicts
+
+
+def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: int) -> Missed:
+    number = judgements.places_among(judged.queries)
+    rows = np.flatnonzero(number[judgements.query] >= 0)
+    query, level = number[judgements.query[rows]], judgements.level[rows]
+    grade = evidence.grades(judged, level)
+    pool = judged if judged.pool is None else judged.pool
+    rank = np.zeros(len(judgements.level), dtype=np.int64)
+    rank[pool.judgement] = pool.rank
+    in_top = np.zeros(len(judgements.level), dtype=np.bool_)
+    in_top[judged.judgement[judged.rank <= cutoff]] = True
+    useful = (worth[query, grade] > 0) & ~in_top[rows]
+    query, level, grade, rows = query[useful], level[useful], grade[useful], rows[useful]
+    depth = np.where(rank[rows] > 0, rank[rows], np.iinfo(np.int64).max)
+    ids = np.array(judgements.document.take(rows).tolist(), dtype=object)
+    _, by_id = np.unique(ids, return_inverse=True)
+    order = np.lexsort((by_id, depth, -worth[query, grade], query))
+    return Missed(query[order], rows[order], grade[order], level[order], rank[rows[order]])
+
+
+def metrics_of(cutoff: int) -> list[Metric]:
+    """Return the metrics for which a run is judged with all that `diagnose` needs."""
+    return find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
+
+
+def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> Judged | None:
+    """Judge a run as if the unjudged documents that it shows had the top grade.
+
+    The run was read with the names of its documents down to the cutoff. None if all shown
+    documents are judged, if the pool is standard input, which cannot be read again, or without
+    grades.
+    """
+    if evaluator.pool in (None, "-") or evaluator.lacking_grade:
+        return None
+    judgements, settings, top = evaluator.relevance.judgements, evaluator.settings, run.top
+    holes = find_holes(judgements, [run], settings)
+    (number, rank), kept = holes.of_runs[0], np.flatnonzero(judgements.level >= 0)
+    number = number[rank <= cutoff]
+    if not len(number):
+        return None
+    best, _ = max(settings.grade_map.rubric.items(), key=itemgetter(1))
+    query = np.concatenate([judgements.query[kept], holes.query[number]])
+    documents = [judgements.document.take(kept), holes.document.take(number)]
+    order = np.argsort(query, kind="stable")
+    generous = replace(
+        judgements,
+        starts=np.searchsorted(query[order], np.arange(len(judgements.queries) + 1)),
+        document=Tokens.joined(documents).take(order),
+        level=np.append(judgements.level[kept], np.full(len(number), best))[order],
+    )
+    place, row = generous.find(top.query, top.starts, top.document)
+    hits = replace(run, judgement=row, rank=top.rank[place])
+    evaluator = Evaluator(
+        Qrels(generous), settings, pool=evaluator.pool, run_format=evaluator.run_format
+    )
+    return evaluator.score_one(hits, metrics_of(cutoff)).plain
+
 
 _CORNERS: tuple[Fault, ...] = ("retriever", "fine", "both", "reranker")
 _BOOTSTRAP = Bootstrap()

@@ -15,9 +15,15 @@ from ragkpi.library.options import MORE, By, Estimating, whole
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Run, run_of
 from ragkpi.library.slices import queries_of, with_slices
-from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
-from ragkpi.questions.diagnose.study import Diagnosis, Thresholds, best_case, metrics_of
-from ragkpi.questions.diagnose.study import diagnose as diagnose_run
+from ragkpi.questions.diagnose.answer import (
+    Diagnosis,
+    Thresholds,
+    best_case,
+    diagnosis_answer,
+    diagnosis_chart,
+    metrics_of,
+)
+from ragkpi.questions.diagnose.answer import diagnose as diagnose_run
 from ragkpi.reports.layout import Answer
 
 

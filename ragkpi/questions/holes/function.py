@@ -18,8 +18,7 @@ from ragkpi.library.options import By, Evaluating, Measures, PerQuery, one_of, w
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, named_runs
 from ragkpi.library.slices import queries_of, with_slices
-from ragkpi.questions.holes.answer import holes_answer, holes_charts
-from ragkpi.questions.holes.assessment import Candidate, candidates
+from ragkpi.questions.holes.answer import Candidate, candidates, holes_answer, holes_charts
 from ragkpi.reports.layout import Answer
 
 BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")

@@ -33,10 +33,8 @@ from ragkpi.questions.depth.study import (
     usual_depths,
     values_of,
 )
-from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
-from ragkpi.questions.diagnose.study import Thresholds, diagnose
-from ragkpi.questions.holes.answer import holes_answer, holes_charts
-from ragkpi.questions.holes.assessment import candidates
+from ragkpi.questions.diagnose.answer import Thresholds, diagnose, diagnosis_answer, diagnosis_chart
+from ragkpi.questions.holes.answer import candidates, holes_answer, holes_charts
 from ragkpi.questions.report.documents import TextSource, page_texts, query_details, telling_queries
 from ragkpi.questions.report.standings import (
     CUTOFF,

@@ -23,7 +23,7 @@ from ragkpi.questions.compare.verdict import (
     best_value,
     doubts_of_best,
 )
-from ragkpi.questions.diagnose.study import best_case
+from ragkpi.questions.diagnose.answer import best_case
 from ragkpi.ranking.judge import part_of
 from ragkpi.ranking.judged import Judged
 from ragkpi.reports.names import short_names
