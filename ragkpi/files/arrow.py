@@ -59,7 +59,8 @@ class ArrowTable:
         types = _pyarrow().types
         kinds = types.is_list, types.is_large_list, types.is_struct
         schema = self._first.schema
-        self.names: list[str] = schema.names
+        with _refused(source):
+            self.names: list[str] = schema.names
         self.nested = [one.name for one in schema if any(of(one.type) for of in kinds)]
 
     def rows(self, names: Sequence[str] | None = None) -> Iterator[Row]:
@@ -222,7 +223,7 @@ def _opened(source: Source) -> _Opened:
             table = arrow.parquet.ParquetFile(
                 file, pre_buffer=False, page_checksum_verification=True
             )
-            _refuse_bomb(source, table.metadata)
+            _refuse_bomb(source, table)
             batches = partial(table.iter_batches, _DECODED_AT_ONCE, None)
             return _Opened(table.schema_arrow, batches)
         if magic == b"ARROW1":
@@ -233,12 +234,16 @@ def _opened(source: Source) -> _Opened:
         return _Opened(stream.schema, lambda _: _of_stream(source, file, stream))
 
 
-def _refuse_bomb(source: Source, metadata: Any) -> None:
-    """Refuse a table of lists that memory cannot hold; a single row may have all elements."""
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        counts = [group.column(column).num_values for column in range(group.num_columns)]
-        if max(counts, default=0) > max(group.num_rows, MOST_HELD // _COST):
+def _refuse_bomb(source: Source, table: Any) -> None:
+    """Refuse a table of lists that memory cannot hold; a single row may have all elements.
+
+    Only columns with lists are asked: pyarrow aborts the process where this metadata is damaged.
+    """
+    nested = [n for n, column in enumerate(table.schema) if column.max_repetition_level]
+    for number in range(table.metadata.num_row_groups if nested else 0):
+        group = table.metadata.row_group(number)
+        most = max(group.column(column).num_values for column in nested)
+        if most > max(group.num_rows, MOST_HELD // _COST):
             raise _bomb(source)
 
 

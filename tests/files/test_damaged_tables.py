@@ -11,11 +11,12 @@ import re
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
 import ragkpi as library
-from ragkpi.errors import InputError
+from ragkpi.errors import InputError, RagkpiError
 from tests.tries import seeds
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -57,6 +58,37 @@ def one_line(problem):
     assert "\n" not in text
     assert re.search(r": .+; expected ", text), text
     return text
+
+
+@pytest.mark.parametrize("octets", [as_parquet(), as_stream()[0]], ids=["parquet", "stream"])
+def test_flips(octets, tmp_path):
+    """A seeded sample: each is refused in one line, or unseen."""
+    chance = random.Random(25)
+    refused = 0
+    for _ in seeds(300):
+        flipped = bytearray(octets)
+        flipped[chance.randrange(len(octets))] ^= 1 << chance.randrange(8)
+        (tmp_path / "run").write_bytes(flipped)
+        try:
+            evaluated(tmp_path / "run")
+        except RagkpiError as problem:
+            one_line(problem)
+            refused += 1
+        except MemoryError:  # a length that was flipped
+            refused += 1
+    assert refused
+
+
+def test_flips_in_the_metadata_of_a_column(tmp_path):
+    """Some of them abort the process as soon as pyarrow is asked for it."""
+    octets = as_parquet()
+    begin = len(octets) - 8 - int.from_bytes(octets[-8:-4], "little")
+    for place in range(begin, len(octets) - 8):
+        flipped = bytearray(octets)
+        flipped[place] ^= 4
+        (tmp_path / "run").write_bytes(flipped)
+        with suppress(RagkpiError):
+            evaluated(tmp_path / "run")
 
 
 def test_flips_under_checksums(tmp_path):
