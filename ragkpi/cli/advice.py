@@ -18,11 +18,11 @@ _MATCH_TEXT = "--match text"
 
 def advised(problem: InputError, words: Sequence[str], inputs: Inputs) -> InputError:
     """Add the command with the qrels first, with each map, or the one that matches texts."""
-    if inputs.roles.get(problem.file) and (in_order := _in_order(words, problem.file)):
+    file, roles = problem.file, dict(inputs.roles)  # before other roles are tried
+    if file in roles and (in_order := _in_order(words, file)):
         return CommandError(problem, [in_order])
     if isinstance(problem, UnsettledError):
         return CommandError(problem, [_mapped(words, problem, of) for of in problem.maps])
-    file, roles = problem.file, dict(inputs.roles)
     if file not in roles or file not in words or "--match" in words:
         return problem
     if not isinstance(problem, MissingPartError):
