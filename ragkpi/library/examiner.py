@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, TypeVar
@@ -97,7 +97,6 @@ class QueryBlock:
     line: IntArray
     rank: Tokens | None  # only in TREC runs
     run_id: Tokens | None  # only in TREC runs
-    last_run_id: bytes
     origin: Origin  # what orders the documents
 
     def __len__(self) -> int:
@@ -272,6 +271,7 @@ class ExaminedRun:
             self._reader = reader._replace(judged=(judgements.file, judgements.origin))
         self._block_size = block_size
         self.scattered = False
+        self._last_run_id = b""
         self.unreadable: Tallies = defaultdict(LineTally)  # lines that were skipped
         source.keep_copy()
 
@@ -286,6 +286,18 @@ class ExaminedRun:
         except ScatteredQueryError:
             self.scattered = True
             return use(self._blocks())
+
+    def mended(self) -> Iterator[RunColumns]:
+        """Yield the queries of a run that was gone `through`, with the last run id.
+
+        They come by first appearance, each document once, by score and id, cut at `max_hits`.
+        """
+        depth, run_id = self.examination.max_hits, self._last_run_id
+        for block in (block.distinct for block in self._blocks()):
+            query = Tokens.from_strings(block.queries)
+            score = block.score[block.order]
+            run = RunColumns.of_rankings(query, block.starts, block.ranked, score, run_id)
+            yield run if depth is None else run.kept(np.flatnonzero(run.ranks() <= depth))
 
     def _blocks(self) -> Iterator[QueryBlock]:
         self._source.restart()
@@ -374,6 +386,7 @@ class ExaminedRun:
         self, run: RunColumns, rank: Tokens | None = None, run_id: Tokens | None = None
     ) -> QueryBlock:
         """Number the queries of the groups of a run; `ScatteredQueryError` if one comes back."""
+        self._last_run_id = run.run_id
         first, number = np.unique(run.query.first_rows(), return_inverse=True)
         if not self.scattered and np.count_nonzero(np.diff(number, prepend=-1)) > len(first):
             raise ScatteredQueryError
@@ -386,15 +399,5 @@ class ExaminedRun:
             line=run.line,
             rank=rank,
             run_id=run_id,
-            last_run_id=run.run_id,
             origin=run.origin,
         )
-
-
-def mended(blocks: Iterable[QueryBlock], depth: int | None, run_id: bytes) -> Iterator[RunColumns]:
-    """Yield queries by first appearance, with each document once, by score and id."""
-    for block in (block.distinct for block in blocks):
-        query = Tokens.from_strings(block.queries)
-        score = block.score[block.order]
-        run = RunColumns.of_rankings(query, block.starts, block.ranked, score, run_id)
-        yield run if depth is None else run.kept(np.flatnonzero(run.ranks() <= depth))

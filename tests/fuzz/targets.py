@@ -23,7 +23,7 @@ from ragkpi.files.json_text import DECODER
 from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.trec import qrels_of, stream_run, whole_queries
-from ragkpi.library.examiner import Examination, ExaminedRun, mended
+from ragkpi.library.examiner import Examination, ExaminedRun
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.check.answer import check_answer, inspect_run
 from ragkpi.questions.convert.command import Conversion
@@ -230,7 +230,7 @@ def check_target(text, chance):
         return
     name = chance.choice(list(REPORT_FORMATS))
     rendered(check_answer([report]), name, Layout()).encode()
-    for range_ in report.ranges:
+    for range_ in report.tie_ranges:
         assert range_.lowest <= range_.value + 1e-12, range_
         assert range_.value <= range_.highest + 1e-12, range_
         assert not math.isnan(range_.lowest)
@@ -238,7 +238,7 @@ def check_target(text, chance):
         return
     assert _inspected_whole(text, request) == report
     out = io.BytesIO()
-    if refused(file.through, lambda blocks: _mended(blocks, most, out)):
+    if refused(_mended, file, out):
         report = inspect_run(_examined(out.getvalue(), request, reading="trec"))
         assert not report.count("error"), report.findings
         slow.read_run(out.getvalue())
@@ -256,8 +256,8 @@ def _examined(text, request, size=1 << 20, reading=None):
     return ExaminedRun(source, reader_of("run", source, reading), request, block_size=size)
 
 
-def _mended(blocks, most, out):
-    FILE_FORMATS["run"]["trec"].writers["run"](mended(blocks, most, b"me"), out)
+def _mended(file, out):
+    FILE_FORMATS["run"]["trec"].writers["run"](file.mended(), out)
     return True
 
 

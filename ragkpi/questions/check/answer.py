@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ragkpi.arrays import IntArray
 from ragkpi.errors import SeparateRankingsError
 from ragkpi.library.examiner import Examination, ExaminedRun, Example, QueryBlock
 from ragkpi.measures.measure import Metric, score
-from ragkpi.questions.check.findings import FINDINGS, Finding, Found, RunTotals, Severity
+from ragkpi.questions.check.findings import Found, RunTotals, Severity
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.reading import Hits, join_hits
 from ragkpi.reports.layout import Answer, Cell, Check, Column
@@ -83,7 +83,7 @@ def _hits_in(order: IntArray, block: QueryBlock) -> Hits:
         num_ret=np.diff(block.starts),
         judgement=judgement[hit],
         rank=block.ranks[hit],
-        run_id=block.last_run_id,
+        run_id=b"",
     )
 
 
@@ -94,15 +94,14 @@ class Inspection:
     file: str  # the name of the run, for messages
     queries: int  # the number of queries
     documents: int
-    findings: Sequence[tuple[Finding, Found]]  # in the order of the catalogue
-    ranges: Sequence[TieRange]  # of the requested measures; empty without ties
+    findings: Sequence[Found]  # in the order of the catalogue
+    tie_ranges: Sequence[TieRange]  # of the requested measures; empty without ties
     without_range: Sequence[str]  # the names of requested measures with unknown extremes
-    last_run_id: bytes  # of the last line
     changes: Sequence[str] | None  # what ``--fix`` changes; None without ``--fix``
 
     def count(self, severity: Severity) -> int:
         """Count the findings of a severity."""
-        return sum(finding.severity == severity for finding, _ in self.findings)
+        return sum(found.severity == severity for found in self.findings)
 
 
 def inspect_run(file: ExaminedRun) -> Inspection:
@@ -126,20 +125,19 @@ def inspect_run(file: ExaminedRun) -> Inspection:
     try:
         run, orders = file.through(looked_at)
     except SeparateRankingsError as problem:
-        (finding,) = [finding for finding in FINDINGS if finding.name == "separate-rankings"]
         examples = [] if problem.line is None else [Example(problem.line, problem.fault)]
-        found = Found(1, f"{problem.fault}; {problem.expected}", examples)
-        return Inspection(file.name, 0, 0, [(finding, found)], [], [], b"", [])
+        text = f"{problem.fault}; {problem.expected}"
+        found = Found("separate-rankings", "error", 1, text, examples)
+        return Inspection(file.name, 0, 0, [found], [], [], [])
     findings = run.found()
-    tied = judged and any(finding.name == "ties" for finding, _ in findings)
+    tied = judged and any(found.name == "ties" for found in findings)
     return Inspection(
         file=file.name,
         queries=len(run.queries),
         documents=run.documents,
         findings=findings,
-        ranges=tie_ranges(examination, ranged, orders) if tied else [],
+        tie_ranges=tie_ranges(examination, ranged, orders) if tied else [],
         without_range=[m.name for m in examination.metrics if tied and not has_range(m)],
-        last_run_id=run.last_run_id,
         changes=changes_of(run),
     )
 
@@ -189,34 +187,37 @@ def check_answer(inspections: Sequence[Inspection]) -> Answer:
         explanation=explanation,
         checks=checks,
         question="check",
-        findings={"runs": [_object(inspection) for inspection in inspections]},
+        findings={
+            "runs": [
+                vars(inspection)
+                | {f"{severity}s": inspection.count(severity) for severity in _TONES}
+                for inspection in inspections
+            ]
+        },
         heads=4 if several else 3,
     )
 
 
 def _rows(inspection: Inspection) -> Iterator[list[Cell]]:
-    for finding, result in inspection.findings:
-        heads = [
-            Cell(inspection.file),
-            Cell(finding.severity, tone=_TONES[finding.severity]),
-            *map(Cell, (finding.name, result.count)),
-        ]
-        yield [*heads, Cell(), Cell(result.text)]
-        for example in result.examples:
+    for found in inspection.findings:
+        severity = Cell(found.severity, tone=_TONES[found.severity])
+        heads = [Cell(inspection.file), severity, Cell(found.name), Cell(found.count)]
+        yield [*heads, Cell(), Cell(found.text)]
+        for example in found.examples:
             where = None if example.line is None else f"{inspection.file}:{example.line}"
             yield [*heads, Cell(where), Cell(example.text)]
-        more = result.count - len(result.examples)
-        if more > 0 and result.examples and result.examples[0].line:
+        more = found.count - len(found.examples)
+        if more > 0 and found.examples and found.examples[0].line:
             yield [*heads, Cell(), Cell(f"… and {more:,} more")]
 
 
 def _checks(inspection: Inspection) -> Iterator[Check]:
     """Yield a check per finding, at its first line; one that passed for a file without any."""
-    for finding, result in inspection.findings:
-        first = result.examples[0] if result.examples else None
-        text = f"{result.text}: {first.text}" if first else result.text
-        line = first.line if first else None
-        yield Check(finding.name, finding.severity, text, inspection.file, line)
+    for found in inspection.findings:
+        text, line = found.text, None
+        for example in found.examples[:1]:
+            text, line = f"{text}: {example.text}", example.line
+        yield Check(found.name, found.severity, text, inspection.file, line)
     if not inspection.findings:
         yield Check("check", "passed", _sentence(inspection), inspection.file)
 
@@ -224,13 +225,13 @@ def _checks(inspection: Inspection) -> Iterator[Check]:
 def _notes(inspection: Inspection) -> Iterator[str]:
     if inspection.changes:
         yield f"fixed: {'; '.join(inspection.changes)}"
-    for range_ in inspection.ranges:
+    for range_ in inspection.tie_ranges:
         if range_.lowest < range_.highest:
             yield (
                 f"{range_.name} is {range_.value:.4f}; over all orders of equal scores it is "
                 f"{range_.lowest:.4f} to {range_.highest:.4f}"
             )
-    same = [range_.name for range_ in inspection.ranges if range_.lowest == range_.highest]
+    same = [range_.name for range_ in inspection.tie_ranges if range_.lowest == range_.highest]
     if same:
         yield f"the same in all orders of equal scores: {', '.join(same)}"
     if inspection.without_range:
@@ -258,17 +259,3 @@ def _sentence(inspection: Inspection) -> str:
     queries = counted(inspection.queries, "query", "queries")
     documents = counted(inspection.documents, "document")
     return f"{inspection.file}: {parts} ({queries}, {documents})."
-
-
-def _object(inspection: Inspection) -> dict[str, Any]:
-    return {
-        **{name: getattr(inspection, name) for name in ("file", "queries", "documents")},
-        **{f"{severity}s": inspection.count(severity) for severity in _TONES},
-        "findings": [
-            {"name": finding.name, "severity": finding.severity, **vars(result)}
-            for finding, result in inspection.findings
-        ],
-        "tie_ranges": list(inspection.ranges),
-        "without_range": list(inspection.without_range),
-        "changes": None if inspection.changes is None else list(inspection.changes),
-    }

@@ -18,7 +18,7 @@ from ragkpi.files.opening import Source
 from ragkpi.files.writing import write_trec
 from ragkpi.interface import spell
 from ragkpi.library.arguments import readings_of
-from ragkpi.library.examiner import Examination, ExaminedRun, mended
+from ragkpi.library.examiner import Examination, ExaminedRun
 from ragkpi.library.options import HowRead, Level, Measures, whole
 from ragkpi.library.result import Result
 from ragkpi.library.runs import by_path
@@ -120,20 +120,16 @@ def check(
         with Source(os.fspath(path)) as source:
             examined = ExaminedRun(source, reader_of("run", source, of_run), examination)
             inspection = inspect_run(examined)
+            if fix is not None and not inspection.documents:
+                raise UsageError(
+                    f"{spell('fix')} {os.fspath(fix)}: nothing of the run can be read, so nothing "
+                    "is written"
+                )
             if fix is not None:
-                _mend(examined, inspection, os.fspath(fix))
+                with replacing(os.fspath(fix), spell("fix")) as out:
+                    write_trec(examined.mended(), out)
         inspections.append(inspection if fix else replace(inspection, changes=None))
     return CheckResult(check_answer(inspections), inspections=inspections)
-
-
-def _mend(run: ExaminedRun, inspection: Inspection, target: str) -> None:
-    if not inspection.documents:
-        raise UsageError(
-            f"{spell('fix')} {target}: nothing of the run can be read, so nothing is written"
-        )
-    depth, run_id = run.examination.max_hits, inspection.last_run_id
-    with replacing(target, spell("fix")) as out:
-        run.through(lambda blocks: write_trec(mended(blocks, depth, run_id), out))
 
 
 @command(check)

@@ -46,7 +46,6 @@ class RunTotals:
         self.documents = 0
         self.queries: set[bytes] = set()
         self.run_ids: dict[bytes, int] = {}  # with the first line of each
-        self.last_run_id = b""
         self.is_sorted = self.is_numbered = True  # as --fix writes the run
         self.first_document = b""
         self.judged_queries = 0
@@ -57,7 +56,6 @@ class RunTotals:
         for finding in self.findings:
             if finding.tally is not None:
                 self.tallies[finding.name].add(finding.tally(block))
-        self.last_run_id = block.last_run_id
         self.documents += len(block)
         lines = block.line[block.order]  # of a scattered query, which is read as a whole
         self.is_sorted &= bool((np.diff(block.order) > 0).all() and (np.diff(lines) >= 0).all())
@@ -66,10 +64,8 @@ class RunTotals:
         if block.run_id is not None:
             for row in np.unique(block.run_id.first_rows()).tolist():
                 self.run_ids.setdefault(block.run_id[row], int(block.line[row]))
-        if self.examination.judgements is not None:
-            self._add_shares(block)
-
-    def _add_shares(self, block: QueryBlock) -> None:
+        if self.examination.judgements is None:
+            return
         if len(block):  # not of empty rankings alone
             self.first_document = self.first_document or block.document[0]
         judged = block.judged_queries >= 0
@@ -82,24 +78,27 @@ class RunTotals:
             for depth in DEPTHS
         ]
 
-    def found(self) -> list[tuple[Finding, Found]]:
+    def found(self) -> list[Found]:
         """Return what was found, in the order of the catalogue."""
-        found = ((finding, finding.found(self)) for finding in self.findings)
-        return [(finding, of_run) for finding, of_run in found if of_run is not None]
+        found = ((finding, finding.of_run(self)) for finding in self.findings)
+        return [Found(of.name, of.severity, *counts) for of, counts in found if counts is not None]
 
 
 @dataclass(frozen=True)
 class Found:
     """What a finding reports of a run: a count, a sentence, and the first examples."""
 
+    name: str
+    severity: Severity
     count: int
     text: str
-    examples: Sequence[Example] = ()
+    examples: Sequence[Example]
 
 
 Sentence = Callable[[LineTally], str]
 TallyOfBlock = Callable[[QueryBlock], LineTally]
-FoundInRun = Callable[[RunTotals], Found | None]
+Counts = tuple[int, str, Sequence[Example]]
+CountsOfRun = Callable[[RunTotals], Counts | None]
 
 
 class Finding(NamedTuple):
@@ -109,19 +108,19 @@ class Finding(NamedTuple):
     explanation: str
     severity: Severity
     needs: Need
-    found: FoundInRun
+    of_run: CountsOfRun
     tally: TallyOfBlock | None = None  # None where the totals of a run are enough
 
 
 FINDINGS: list[Finding] = []
 
 
-def run_finding(severity: Severity, needs: Need = "run") -> Callable[[FoundInRun], FoundInRun]:
+def run_finding(severity: Severity, needs: Need = "run") -> Callable[[CountsOfRun], CountsOfRun]:
     """Enter a function of a whole run into the catalogue, under its name."""
 
-    def enter(found: FoundInRun) -> FoundInRun:
-        FINDINGS.append(Finding(*described(found), severity, needs, found))
-        return found
+    def enter(of_run: CountsOfRun) -> CountsOfRun:
+        FINDINGS.append(Finding(*described(of_run), severity, needs, of_run))
+        return of_run
 
     return enter
 
@@ -138,12 +137,12 @@ def line_finding(
     def enter(tally: TallyOfBlock) -> TallyOfBlock:
         name, explanation = described(tally)
 
-        def found(run: RunTotals) -> Found | None:
-            of_run = run.tallies[name]
-            number = count(of_run)
-            return Found(number, sentence(of_run), of_run.examples) if number else None
+        def of_run(run: RunTotals) -> Counts | None:
+            lines = run.tallies[name]
+            number = count(lines)
+            return (number, sentence(lines), lines.examples) if number else None
 
-        FINDINGS.append(Finding(name, explanation, severity, needs, found, tally))
+        FINDINGS.append(Finding(name, explanation, severity, needs, of_run, tally))
         return tally
 
     return enter
@@ -164,11 +163,10 @@ def if_most(tally: LineTally) -> int:
     return tally.lines if 2 * tally.lines > tally.numbers["queries"] else 0
 
 
-def about_queries(queries: Sequence[bytes], singular: str, plural: str, rest: str) -> Found | None:
+def about_queries(queries: Sequence[bytes], singular: str, plural: str, rest: str) -> Counts | None:
     """Report queries, and name the first ones."""
     text = f"{counted(len(queries), singular, plural)} {rest}"
-    examples = [Example(None, listed(queries))]
-    return Found(len(queries), text, examples) if queries else None
+    return (len(queries), text, [Example(None, listed(queries))]) if queries else None
 
 
 @line_finding("error", words("line has", "lines have", "fewer than 6 columns"))
@@ -199,7 +197,7 @@ def nul_byte(block: QueryBlock) -> LineTally:
 
 
 @run_finding("error")
-def separate_rankings(run: RunTotals) -> Found | None:
+def separate_rankings(run: RunTotals) -> Counts | None:
     """Several rankings of a query: subsets of MTEB, keys of JSON or ranks that come twice.
 
     Every command refuses such a run, and nothing else is checked; --map-run chooses a subset.
@@ -260,13 +258,13 @@ def extra_columns(block: QueryBlock) -> LineTally:
 
 
 @run_finding("warning")
-def run_ids(run: RunTotals) -> Found | None:
+def run_ids(run: RunTotals) -> Counts | None:
     """Lines with different run ids: perhaps two runs in one file. The last one is reported."""
     lines, count = run.run_ids, len(run.run_ids)
     first = islice(lines.items(), MOST_EXAMPLES)
     examples = [Example(line, f"run id {named(id_)}") for id_, line in first]
     text = f"{count:,} different run ids: {listed(lines)}"
-    return Found(count, text, examples) if count > 1 else None
+    return (count, text, examples) if count > 1 else None
 
 
 _ITSELF = "the document of the same id; --ignore-identical-ids leaves it out"
@@ -370,14 +368,14 @@ def ranks(block: QueryBlock) -> LineTally:
 
 
 @run_finding("warning", "qrels")
-def missing_queries(run: RunTotals) -> Found | None:
+def missing_queries(run: RunTotals) -> Counts | None:
     """Judged queries that the run lacks: 0 in every command but trec_eval's lines of one run."""
     missing = [query for query in run.examination.qrels.queries if query not in run.queries]
     return about_queries(missing, "judged query is", "judged queries are", "missing from the run")
 
 
 @run_finding("warning", "qrels")
-def unknown_queries(run: RunTotals) -> Found | None:
+def unknown_queries(run: RunTotals) -> Counts | None:
     """Queries of the run that are not judged; 'ragkpi eval' ignores them."""
     unknown = sorted(run.queries - run.examination.qrels.index.keys())
     return about_queries(unknown, "query of the run is", "queries of the run are", "not judged")
@@ -424,7 +422,7 @@ def document_spelling(block: QueryBlock) -> LineTally:
 
 
 @run_finding("warning", "qrels")
-def nothing_judged(run: RunTotals) -> Found | None:
+def nothing_judged(run: RunTotals) -> Counts | None:
     """No document of any ranking is judged down to rank 100: the ids may be of another kind.
 
     Passages where documents are judged, URLs where keys are, another collection.
@@ -434,11 +432,11 @@ def nothing_judged(run: RunTotals) -> Found | None:
         return None
     ids = f"{named(run.first_document)}, the qrels {named(run.examination.qrels.document[0])}"
     none = f"none of {counted(retrieved, 'document')} is judged"
-    return Found(retrieved, f"{none}; the run has ids such as {ids}")
+    return retrieved, f"{none}; the run has ids such as {ids}", []
 
 
 @run_finding("note", "qrels")
-def unanswerable(run: RunTotals) -> Found | None:
+def unanswerable(run: RunTotals) -> Counts | None:
     """Judged queries without a relevant document: recall, nDCG and success are 0 there.
 
     Sets for RAG hold questions without an answer on purpose; in an average they cost every run.
@@ -494,7 +492,7 @@ def ties(block: QueryBlock) -> LineTally:
 
 
 @run_finding("note", "qrels")
-def judged(run: RunTotals) -> Found | None:
+def judged(run: RunTotals) -> Counts | None:
     """The judged share of the retrieved documents, over the judged queries of the run.
 
     A pool judges what the systems behind it retrieved: a low share makes a run look worse than
@@ -506,7 +504,7 @@ def judged(run: RunTotals) -> Found | None:
         f"{percent(judged / max(retrieved, 1), 1)} of the top {depth} ({judged:,} of {retrieved:,})"
         for depth, (judged, retrieved) in zip(DEPTHS, run.shares.tolist(), strict=True)
     ]
-    return Found(int(run.shares[0, 0]), ", ".join(shares))
+    return int(run.shares[0, 0]), ", ".join(shares), []
 
 
 def catalogue() -> Iterator[str]:
