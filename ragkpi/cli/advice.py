@@ -20,7 +20,8 @@ def advised(problem: InputError, words: Sequence[str], inputs: Inputs) -> InputE
     """Add the command with the qrels first, with each map, or the one that matches texts."""
     file, roles = problem.file, dict(inputs.roles)  # before other roles are tried
     if file in roles and (in_order := _in_order(words, file)):
-        return CommandError(problem, [in_order])
+        fault = f"{problem.fault}; the qrels come first"
+        return CommandError(InputError(file, problem.line, fault, ""), [in_order])
     if isinstance(problem, UnsettledError):
         return CommandError(problem, [_mapped(words, problem, of) for of in problem.maps])
     if file not in roles or file not in words or "--match" in words:

@@ -17,8 +17,10 @@ from typing import Any, BinaryIO, Literal, cast
 from ragkpi import interface as progress
 from ragkpi.errors import InputError, UnreadableError
 from ragkpi.files.inputs import UNTOUCHED, HashedPipe, inputs, new_sha256, same_state
+from ragkpi.wording import did_you_mean
 
 Kind = Literal["run", "qrels"]
+_MOST_FILES = 2000  # among which a mistyped one is looked for
 """What a file holds."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -131,6 +133,15 @@ def too_large(file: str, expected: str) -> InputError:
     return InputError(file, None, fault, expected)
 
 
+def _beside(path: str) -> list[str]:
+    """Return the paths of the files in the folder of a path."""
+    folder = os.path.dirname(path)
+    try:
+        return [os.path.join(folder, file) for file in os.listdir(folder or ".")[:_MOST_FILES]]
+    except OSError:
+        return []
+
+
 class Source:
     """An opened input: a file, a pipe, ``-`` or a folder of parquet files.
 
@@ -176,8 +187,10 @@ class Source:
             return open(path, "rb")
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or str(problem)
-            fault = f"cannot be read ({reason})"
-            raise UnreadableError(path, None, fault, "expected a readable file") from None
+            expected = "expected a readable file"
+            if isinstance(problem, FileNotFoundError):
+                expected = did_you_mean(path, _beside(path), expected, 0.85)
+            raise UnreadableError(path, None, f"cannot be read ({reason})", expected) from None
 
     def _decompressed(self, file: BinaryIO) -> Any:
         if not isinstance(file, io.BufferedReader):

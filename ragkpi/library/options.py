@@ -92,7 +92,9 @@ def corpus_size_of(value: str | int) -> int:
 
 def test_of(name: str) -> TestName:
     """Return the name of a test of significance; `UsageError` for another text."""
-    return str(one_of("test", name, list(TESTS)))
+    if name not in TESTS:
+        raise UsageError(f"{spell('test', name)}: expected one of {', '.join(TESTS)}")
+    return name
 
 
 def complete_test(incomplete: str) -> list[str]:
