@@ -1,4 +1,5 @@
 import os
+import signal
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -13,6 +14,11 @@ from tests.tries import TRIES
 # that a commit fails for what it changed; `make fuzz` draws new ones.
 settings.register_profile("ragkpi", deadline=None, max_examples=50 * TRIES, derandomize=TRIES == 1)
 settings.load_profile("ragkpi")
+
+# Under nohup these signals are ignored, which processes that tests start would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.platform != "win32":
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # They need terminals, signals, shells and symbolic links as Linux and macOS have them.
 if sys.platform == "win32":
