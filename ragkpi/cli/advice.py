@@ -18,12 +18,12 @@ _MATCH_TEXT = "--match text"
 
 def advised(problem: InputError, words: Sequence[str], inputs: Inputs) -> InputError:
     """Add the command with the qrels first, with each map, or the one that matches texts."""
+    if isinstance(problem, UnsettledError):  # a map reads the file in its place
+        return CommandError(problem, [_mapped(words, problem, of) for of in problem.maps])
     file, roles = problem.file, dict(inputs.roles)  # before other roles are tried
     if file in roles and (in_order := _in_order(words, file)):
         fault = f"{problem.fault}; the qrels come first"
         return CommandError(InputError(file, problem.line, fault, ""), [in_order])
-    if isinstance(problem, UnsettledError):
-        return CommandError(problem, [_mapped(words, problem, of) for of in problem.maps])
     if file not in roles or file not in words or "--match" in words:
         return problem
     if not isinstance(problem, MissingPartError):
