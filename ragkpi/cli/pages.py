@@ -40,4 +40,5 @@ Version = Option(
     is_eager=True,
     callback=_show_version,
     help="Print the version and stop.",
+    rich_help_panel="More options",
 )

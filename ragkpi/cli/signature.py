@@ -57,23 +57,7 @@ def command(
         ]
 
         def run(context: Context, **values: Any) -> None:
-            arguments: dict[str, dict[str, Any]] = {name: {} for name in (*groups, PUBLIC, "")}
-            project: list[str] = []
-            for option in options:
-                name = option.parameter.name
-                source = context.get_parameter_source(name)
-                if option.value is not None:
-                    if values[name]:
-                        _refuse_two(option, arguments[option.owner], options)
-                        arguments[option.owner][option.argument] = option.value
-                elif option.always or (source is not None and source.name != "DEFAULT"):
-                    arguments[option.owner][option.argument] = values[name]
-                    project += [name] if source and source.name == "DEFAULT_MAP" else []
-            files = arguments[""].get("files")
-            if files and (own := with_project_qrels(files)) != files:
-                arguments[""]["files"] = own
-                project.append("qrels")
-            note_project(project)
+            arguments = _arguments(context, options, values, [*groups, PUBLIC, ""])
             of_groups = {name: group(**arguments[name]) for name, group in groups.items()}
             function(**arguments[""], **of_groups, **arguments[PUBLIC])
 
@@ -86,6 +70,30 @@ def command(
         return run
 
     return decorate
+
+
+def _arguments(
+    context: Context, options: Collection[_Option], values: Mapping[str, Any], owners: list[str]
+) -> dict[str, dict[str, Any]]:
+    """Return the arguments that the line and the project give, by the parameters they belong to."""
+    arguments: dict[str, dict[str, Any]] = {owner: {} for owner in owners}
+    project: list[str] = []
+    for option in options:
+        name, of_owner = option.parameter.name, arguments[option.owner]
+        source = context.get_parameter_source(name)
+        if option.value is not None:
+            if values[name]:
+                _refuse_two(option, of_owner, options)
+                of_owner[option.argument] = option.value
+        elif option.always or (source is not None and source.name != "DEFAULT"):
+            of_owner[option.argument] = values[name]
+            project += [name] if source and source.name == "DEFAULT_MAP" else []
+    files = arguments[""].get("files")
+    if files and (own := with_project_qrels(files)) != files:
+        arguments[""]["files"] = own
+        project.append("qrels")
+    note_project(project)
+    return arguments
 
 
 def help_of(function: Callable[..., Any]) -> str:
