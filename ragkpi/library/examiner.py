@@ -197,10 +197,8 @@ class QueryBlock:
     @property
     def distinct(self) -> QueryBlock:
         """The block with the best row alone of a document that a query retrieves several times."""
-        return self._of_best_rows if len(self.repeated[0]) else self
-
-    @cached_property
-    def _of_best_rows(self) -> QueryBlock:
+        if not len(self.repeated[0]):
+            return self
         best = self.ranked.first_rows(self.query[self.order]) == np.arange(len(self))
         rows = np.sort(self.order[best])
         return replace(

@@ -343,7 +343,7 @@ def json_value(value: Any) -> Any:
     if hasattr(value, "__dataclass_fields__"):
         value = asdict(value)
     if isinstance(value, Mapping):
-        return {name.rstrip("_"): json_value(item) for name, item in value.items()}
+        return {str(name).rstrip("_"): json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [json_value(item) for item in value]
     if value is None or isinstance(value, bool | str | bytes):

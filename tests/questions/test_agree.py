@@ -55,7 +55,7 @@ def test_what_both_judged_and_what_one_alone():
     # only_people and alone/a; only_model, other/a, and what people left unjudged.
     assert (pair.only_first, pair.only_second) == (2, 3)
     assert pair.levels == [0, 1, 2]
-    assert pair.counts.tolist() == [[2, 0, 0], [0, 0, 1], [1, 0, 1]]
+    assert pair.confusion == [[2, 0, 0], [0, 0, 1], [1, 0, 1]]
     assert pair.whole["agreement"].value == pytest.approx(3 / 5)
     assert pair.whole["mean_difference"].value == pytest.approx((1 - 2) / 5)
     assert pair.bias[1].value == 1

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from ragkpi.charts.chart import (
     Axis,
@@ -92,13 +93,14 @@ def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
     for name, estimate in pair.whole.items():
         means: list[float | None] = [None, None]
         if name == "mean_difference":
-            means = [float(pair.counts.sum(a) @ pair.levels / pair.documents) for a in (1, 0)]
+            counts = np.array(pair.confusion)
+            means = [float(counts.sum(a) @ pair.levels / pair.documents) for a in (1, 0)]
         yield _row(judges, "labels", name, pair.documents, *means, estimate)
-    for level, estimate in pair.thresholds.items():
+    for level, estimate in pair.kappa_from.items():
         yield _row(judges, "kappa", f"level >= {level}", pair.documents, None, None, estimate)
-    documents = dict(zip(pair.levels, pair.counts.sum(axis=1).tolist(), strict=True))
+    documents = dict(zip(pair.levels, map(sum, pair.confusion), strict=True))
     for level, estimate in pair.bias.items():
-        n, other = int(documents[level]), level + estimate.value
+        n, other = documents[level], level + estimate.value
         yield _row(judges, "bias", f"level {level}", n, level, other, estimate)
     for query in pair.by_query:
         names = ", ".join(
@@ -129,8 +131,8 @@ def _about_pair(pair: PairAgreement) -> Iterator[str]:
     first, second = pair.judges
     head = " ".join(f"{level:>6}" for level in pair.levels)
     yield f"{first} (rows) and {second} (columns), documents: {head}"
-    for level, counts in zip(pair.levels, pair.counts.tolist(), strict=True):
-        yield f"{level:>6}: " + " ".join(f"{int(count):>6}" for count in counts)
+    for level, counts in zip(pair.levels, pair.confusion, strict=True):
+        yield f"{level:>6}: " + " ".join(f"{count:>6}" for count in counts)
     for order in pair.orders:
         yield from _about_order(first, second, order)
 
@@ -177,25 +179,29 @@ def _computed(agreement: Agreement) -> Iterator[str]:
 
 def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
     bootstrap = agreement.bootstrap
-    of_order = ("queries", "reference", "other", "shift", "told_apart", "ranking", "leaders")
     return {
         "judges": agreement.panel.names,
         "runs": agreement.runs,
         "resamples": bootstrap.resamples,
         "level": bootstrap.level,
         "seed": bootstrap.seed,
-        "pairs": [_findings_of_pair(pair) for pair in agreement.pairs],
+        "pairs": [
+            {
+                **_fields(pair, without=("whole", "orders")),
+                **pair.whole,
+                "above_chance": pair.above_chance,
+            }
+            for pair in agreement.pairs
+        ],
         "alpha": agreement.alpha,
         "orders": [
             {
                 "judge": pair.judges[1],
                 "measure": order.metric.name,
-                **{name: getattr(order, name) for name in of_order},
+                **_fields(order, without=("runs", "metric", "agreements", "shifts")),
                 **order.agreements,
+                "ranking": order.ranking,
                 "drop": dict(zip(("run", "ranks"), order.drop, strict=True)),
-                "swaps": [
-                    {**asdict(swap), "significant": swap.significant} for swap in order.swaps
-                ],
             }
             for pair in agreement.with_reference
             for order in pair.orders
@@ -203,19 +209,8 @@ def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def _findings_of_pair(pair: PairAgreement) -> dict[str, Any]:
-    names = ("judges", "queries", "documents", "only_first", "only_second", "levels")
-    of_query = ("query", "documents", "agreement", "distance", "differing")
-    return {
-        **{name: getattr(pair, name) for name in names},
-        "confusion": pair.counts.astype(int).tolist(),
-        **pair.whole,
-        "above_chance": pair.above_chance,
-        "p_chance": pair.p_chance,
-        "kappa_from": {str(level): estimate for level, estimate in pair.thresholds.items()},
-        "bias": {str(level): estimate for level, estimate in pair.bias.items()},
-        "by_query": [{name: getattr(query, name) for name in of_query} for query in pair.by_query],
-    }
+def _fields(record: PairAgreement | OrderAgreement, without: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in vars(record).items() if name not in without}
 
 
 _FEW_RUNS = 5  # fewer runs have few possible orders

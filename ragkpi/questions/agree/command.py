@@ -17,7 +17,7 @@ from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order
 from ragkpi.library.call import Call, named_judges, qrels_of
-from ragkpi.library.options import MORE, Estimating, Measures
+from ragkpi.library.options import Estimating, Measures, less_common
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, refuse_equal_names, run_path
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
@@ -57,7 +57,7 @@ def agree(
     map_other: Annotated[
         LevelMap | str | None,
         str,
-        Option(metavar="MAP", help="The same for OTHER, and for --judge.", rich_help_panel=MORE),
+        less_common(metavar="MAP", help="The same for OTHER, and for --judge."),
     ] = None,
     reference: str | None = None,
     per_query: Annotated[

@@ -190,11 +190,7 @@ class Reversal:
     worse: str
     p_reference: float  # of `step_down` over all pairs of runs, times the number of metrics
     p_other: float  # the same under the other judgement
-
-    @property
-    def significant(self) -> bool:
-        """Whether both judgements show a difference, in opposite directions."""
-        return self.p_reference < SIGNIFICANT and self.p_other < SIGNIFICANT
+    significant: bool  # whether both judgements show a difference, in opposite directions
 
 
 Ranking = Literal["alike", "otherwise", "undecided", "few", "untested"]
@@ -341,7 +337,7 @@ def _swaps(
         better, worse = sorted(pair, key=lambda run: -reference[run])
         if reference[better] > reference[worse] and other[better] < other[worse]:
             p_of = (float(p_reference[better, worse]), float(p_other[better, worse]))
-            swaps.append(Reversal(runs[better], runs[worse], *p_of))
+            swaps.append(Reversal(runs[better], runs[worse], *p_of, max(p_of) < SIGNIFICANT))
     return sorted(swaps, key=lambda swap: min(swap.p_reference, swap.p_other))
 
 
@@ -371,10 +367,10 @@ class PairAgreement:
     only_first: int  # number of documents that only the first judged
     only_second: int
     levels: list[int]  # (L,): all levels, from either judge, of documents that both judged
-    counts: FloatArray  # (L, L): documents by the levels of the first and the second judge
+    confusion: list[list[int]]  # (L, L): documents by the levels of the first and the second judge
     whole: Mapping[str, Estimate]  # the statistics of `AGREEMENTS`, by name
     p_chance: float  # of quadratic kappa being 0, see `p_of_chance`
-    thresholds: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
+    kappa_from: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
     bias: Mapping[int, Estimate]  # by level of the first judge, the second's mean level minus it
     by_query: Sequence[QueryAgreement]  # largest distance first; empty unless requested
     orders: Sequence[OrderAgreement]  # agreement on orders, by metric; empty without runs
@@ -436,10 +432,10 @@ def pair_agreement(
         only_first=int(panel.alone(first, second).sum()),
         only_second=int(panel.alone(second, first).sum()),
         levels=levels.tolist(),
-        counts=counts.sum(axis=0),
+        confusion=counts.sum(axis=0).astype(int).tolist(),
         whole={name: estimate_of(statistic) for name, statistic in AGREEMENTS.items()},
         p_chance=p_of_chance(counts, levels.astype(np.float64)),
-        thresholds={
+        kappa_from={
             level: estimate_of(partial(kappa_from, threshold=level))
             for level in levels.tolist()[1:]
         },

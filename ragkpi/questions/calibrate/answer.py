@@ -295,11 +295,8 @@ def _findings(calibration: Calibration) -> dict[str, Any]:
 
 def calibration_charts(calibration: Calibration) -> list[Chart]:
     """Draw rho of every metric with its interval, and rho by alpha for metrics with an alpha."""
-    rows = []
-    for correlation in calibration.overall:
-        low, high = correlation.intervals["spearman"]
-        value = correlation.coefficients["spearman"]
-        rows.append(IntervalRow(correlation.metric.name, low, value, high))
+    rhos = [(c, c.coefficients["spearman"], c.intervals["spearman"]) for c in calibration.overall]
+    rows = [IntervalRow(c.metric.name, low, rho, high) for c, rho, (low, high) in rhos]
     charts: list[Chart] = [
         IntervalChart(
             f"Correlation with quality over {len(calibration.observed.queries)} queries",

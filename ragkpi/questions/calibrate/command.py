@@ -17,7 +17,7 @@ from ragkpi.errors import NothingInCommonError
 from ragkpi.files.query_files import Quality
 from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order, shares
 from ragkpi.library.call import Evaluations
-from ragkpi.library.options import MORE, Estimating, Measures, one_of, whole
+from ragkpi.library.options import Estimating, Measures, less_common, one_of, whole
 from ragkpi.library.quality import quality_of, quality_of_runs
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, named_runs
@@ -58,16 +58,11 @@ def calibrate(
     ] = None,
     alpha_by: Annotated[
         Literal["spearman", "kendall", "pearson"],
-        Option(help="The coefficient that the chosen alpha makes greatest.", rich_help_panel=MORE),
+        less_common(help="The coefficient that the chosen alpha makes greatest."),
     ] = "spearman",
     folds: Annotated[
         int,
-        Option(
-            metavar="N",
-            min=2,
-            help="Parts of the queries that are held out in turn.",
-            rich_help_panel=MORE,
-        ),
+        less_common(metavar="N", min=2, help="Parts of the queries that are held out in turn."),
     ] = 5,
     **how: Unpack[Estimating],
 ) -> Result:

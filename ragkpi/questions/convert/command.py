@@ -49,7 +49,6 @@ class Conversion:
         self._source, self._kind = source, kind
         self._reader = reader_of(kind, source, reading)._replace(instead=instead)
         self._held = False
-        self._queries = 0  # complete so far
         self._empty: list[bytes] = []  # those without documents
         self._left_out: Any = None  # what the sieve left out
 

@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -87,7 +88,11 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[File
             warnings.simplefilter("always")
             try:
                 reader = reader_of(kind, source, readings[kind])
-                one = (_run if kind == "run" else _qrels)(file, source, reader)
+                if kind == "qrels":
+                    one = _qrels(file, source, reader)
+                else:
+                    run = ExaminedRun(source, reader, Examination(), "refused")
+                    one = run.through(partial(_run, file, reader.name))
             except UnreadableError:
                 raise
             except RagkpiError as problem:
@@ -101,12 +106,7 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[File
     return contents or [FileContents(file, notes=notes)]
 
 
-def _run(file: str, source: Source, reader: FileReader) -> FileContents:
-    run = ExaminedRun(source, reader, Examination(), "refused")
-    return run.through(lambda blocks: _described(file, reader.name, blocks))
-
-
-def _described(file: str, name: str, blocks: Iterator[QueryBlock]) -> FileContents:
+def _run(file: str, name: str, blocks: Iterator[QueryBlock]) -> FileContents:
     """Describe a run of a format, block by block."""
     sizes: list[int] = []
     ids: dict[bytes, set[bytes]] = {}
