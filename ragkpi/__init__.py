@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ragkpi.questions.evaluate.zscores import zscores as zscores
     from ragkpi.questions.holes.function import holes as holes
     from ragkpi.questions.inspect.command import inspect as inspect
-    from ragkpi.questions.report.function import report as report
+    from ragkpi.questions.report.command import report as report
     from ragkpi.questions.verify.command import verify as verify
 
 _MODULES = {
@@ -81,7 +81,7 @@ _MODULES = {
     "zscores": "ragkpi.questions.evaluate.zscores",
     "holes": "ragkpi.questions.holes.function",
     "inspect": "ragkpi.questions.inspect.command",
-    "report": "ragkpi.questions.report.function",
+    "report": "ragkpi.questions.report.command",
     "verify": "ragkpi.questions.verify.command",
 }
 __all__ = sorted(_MODULES)

@@ -1,18 +1,256 @@
-"""The command `ragkpi report`: one HTML page for a team."""
+"""`ragkpi report`: one HTML page for a team."""
 
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
 import os
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import Annotated, Any, Unpack
 
-from typer import Argument
+from typer import Argument, Option
 
 from ragkpi.cli.output import OutputFile
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
-from ragkpi.library.runs import by_path, run_path
-from ragkpi.library.stored import is_result
-from ragkpi.questions.report.function import report
+from ragkpi.files.query_files import Text
+from ragkpi.interface import interface
+from ragkpi.library.arguments import call_of, in_one_order
+from ragkpi.library.call import Evaluations
+from ragkpi.library.comparing import procedure_of
+from ragkpi.library.options import By, Estimating, Measures, less_common, whole
+from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, named_runs, run_path
+from ragkpi.library.slices import labels_of
+from ragkpi.library.stored import StoredResult, is_result, scored_runs, with_results
+from ragkpi.questions.report.content import default_measures, evaluated_for_page, report_document
+from ragkpi.questions.report.documents import TextSource
+from ragkpi.questions.report.standings import only, reported_runs
 from ragkpi.reports.output_files import write
+from ragkpi.statistics.decisions import Family
+from ragkpi.wording import octets
+
+try:
+    import jinja2
+except ImportError:  # `refuse_without_packages` reports it
+    jinja2 = None
+
+_CHART_SCRIPTS = ("bokeh.min.js", "bokeh-api.min.js")
+_HEIGHT = 900  # pixels of the frame in a notebook
+
+
+@dataclass(frozen=True)
+class HtmlReport:
+    """A page, shown inline in notebooks.
+
+    Attributes
+    ----------
+    html
+        The page.
+    data
+        The data of the page, valid under ``schema.json#/$defs/report``.
+    """
+
+    html: str
+    data: Mapping[str, Any]
+
+    def save(self, path: str) -> None:
+        """Write the page to a file, which is replaced at once or not at all."""
+        write([self.html], path)
+
+    def __repr__(self) -> str:
+        runs, queries = self.data["runs"], self.data["queries"]
+        return f"Report({len(runs)} runs, {len(queries)} queries, {len(self.html):,} characters)"
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="{html.escape(str(self.data["title"]))}" '
+            'sandbox="allow-scripts allow-popups allow-downloads" '
+            f'style="width:100%;height:{_HEIGHT}px;border:0" '
+            f'srcdoc="{html.escape(self.html)}"></iframe>'
+        )
+
+
+def refuse_without_packages() -> None:
+    """Raise `UsageError` if the packages that make pages are not installed."""
+    missing = [name for name in ("jinja2", "bokeh") if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"a page needs {' and '.join(missing)}, not installed; pip install 'ragkpi[report]'"
+        )
+
+
+def report_page(data: Mapping[str, Any]) -> HtmlReport:
+    """Make a page from a report's data.
+
+    The page's content security policy allows its scripts by hash alone, so the browser loads
+    nothing and runs no other script, whatever ids and texts contain.
+    """
+    refuse_without_packages()
+    folder = files("ragkpi.questions.report")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    template = environment.from_string((folder / "page.html.jinja").read_text("utf-8"))
+    scripts = [*_chart_scripts(), (folder / "page.js").read_text("utf-8")]
+    page = template.render(
+        data=data,
+        json=embedded_json(data),
+        style=(folder / "page.css").read_text("utf-8"),
+        scripts=scripts,
+        hashes=" ".join(f"'sha256-{_hash(script)}'" for script in scripts),
+    )
+    return HtmlReport(page, data)
+
+
+def embedded_json(data: Mapping[str, Any]) -> str:
+    r"""Write JSON in which no text can end the HTML element around it.
+
+    ``<``, ``>`` and ``&`` become ``\u003c`` and the like, which readers of JSON undo.
+    """
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _chart_scripts() -> list[str]:
+    folder = files("bokeh") / "server" / "static" / "js"
+    # A string of JavaScript may contain "</script"; there, the backslash means nothing.
+    return [
+        (folder / name).read_text("utf-8").replace("</script", "<\\/script")
+        for name in _CHART_SCRIPTS
+    ]
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
+
+
+def report(
+    qrels: AnyQrels | None,
+    runs: Runs,
+    measures: Measures = (),
+    *,
+    queries: Annotated[
+        Path | ById[str] | None,
+        str,
+        Option(
+            metavar="FILE",
+            help="Texts of the queries: lines ID<TAB>TEXT, CSV, JSON Lines, or parquet.",
+        ),
+    ] = None,
+    corpus: Annotated[
+        Path | ById[str] | None,
+        str,
+        Option(
+            metavar="FILE",
+            help="Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
+        ),
+    ] = None,
+    by: By = None,
+    title: Annotated[str | None, Option(metavar="TEXT", help="Of the page.")] = None,
+    detail_queries: Annotated[
+        int,
+        less_common(
+            metavar="N",
+            min=0,
+            help="Show the documents of N queries: those on which the runs differ most.",
+        ),
+    ] = 200,
+    detail_depth: Annotated[
+        int,
+        less_common(metavar="N", min=1, help="Show N documents of a query of a run."),
+    ] = 100,
+    family: Family = "first",
+    trials: int = 10_000,
+    **how: Unpack[Estimating],
+) -> HtmlReport:
+    """Write one HTML page about runs: which is better, on which queries, through which documents.
+
+    The page says which run is best as 'compare --all-pairs' does, what to do, and shows each run
+    with its interval; then two runs against each other, values of queries by run, depth, --pool's
+    diagnosis, what unjudged documents could change, and of each query the rankings side by side. It
+    needs no network and no other file: open it from disk, mail it, keep it with a build. -o -
+    writes it to standard output. Its data are in it as JSON, which 'ragkpi schema' describes. Texts
+    that a run in JSON Lines carries are shown without --queries and --corpus. Without -m: ndcg_cut,
+    P and recall at 10, recip_rank; with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
+
+    Parameters
+    ----------
+    qrels, runs, measures, how
+        As `evaluate` takes them; `runs` also as results that ``eval -q`` stored, with `qrels` None
+        if all are: then the page has no documents, and no section that needs them.
+    queries, corpus
+        Texts of queries and documents: a path, or texts by id.
+    by
+        Labels of queries, for slices: a path, or ``{"language": {"q1": "de", …}, …}``.
+    title
+        None names the runs.
+    family, trials
+        The comparison of all pairs of runs, as for `compare`.
+
+    Returns
+    -------
+    HtmlReport
+        ``.save("report.html")`` writes the page; ``.data`` is its data, valid under
+        ``schema.json#/$defs/report``.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> runs = ["fixtures/runs/bm25.run", "fixtures/runs/fusion.run"]
+    >>> ragkpi.report("fixtures/qrels.txt", runs, "P.10", corpus_size=5000).data["runs"]
+    ['bm25', 'fusion']
+    """
+    refuse_without_packages()
+    call = call_of(measures, in_one_order(how), Estimating)
+    procedure = procedure_of(
+        {**how, "test": "t", "correction": "holm", "family": family, "trials": trials},
+        call.clusters,
+    )
+    depth = whole("detail_depth", detail_depth, 1)
+    opened = with_results(named_runs(runs))
+    evaluated: Evaluations | None = None
+    unread = {name: run for name, run in opened.items() if not isinstance(run, StoredResult)}
+    if len(unread) < len(opened):
+        by_name, signed, beside = scored_runs(call, qrels, opened, default_measures(call))
+        interface().refuse(beside.problems if beside else [])
+        names: Sequence[str] = call.names_of(by_name)
+        scores = list(by_name.values())
+        metrics = scores[0].metrics
+    else:
+        evaluated, metrics = evaluated_for_page(call, qrels, unread, depth)
+        names, scores = evaluated.names, [only(one, metrics) for one in evaluated.scores]
+        signed = None
+    document = report_document(
+        call,
+        evaluated,
+        reported_runs(names, scores, evaluated),
+        metrics,
+        procedure,
+        signed or call.signature(metrics, {"qrels": qrels}),
+        title,
+        (_texts(queries), _texts(corpus)),
+        labels_of(by) or {},
+        whole("detail_queries", detail_queries, 0),
+        depth,
+    )
+    return report_page(document)
+
+
+def _texts(texts: str | os.PathLike[str] | Mapping[Any, str] | None) -> TextSource:
+    if texts is None:
+        return None
+    if isinstance(texts, str | os.PathLike):
+        return os.fspath(texts)
+    return {octets(id_): Text((text, len(text))) for id_, text in texts.items()}
 
 
 # The page has texts of queries under --queries, and all pairs have a test of their own.
