@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from ragkpi.questions.describe.measures import describe_measures as describe_measures
     from ragkpi.questions.describe.schema import schema as schema
     from ragkpi.questions.diagnose.function import diagnose as diagnose
-    from ragkpi.questions.evaluate.function import RunResult as RunResult
-    from ragkpi.questions.evaluate.function import RunResults as RunResults
-    from ragkpi.questions.evaluate.function import evaluate as evaluate
+    from ragkpi.questions.evaluate.command import RunResult as RunResult
+    from ragkpi.questions.evaluate.command import RunResults as RunResults
+    from ragkpi.questions.evaluate.command import evaluate as evaluate
     from ragkpi.questions.evaluate.record import log as log
     from ragkpi.questions.evaluate.zscores import zscores as zscores
     from ragkpi.questions.holes.function import holes as holes
@@ -74,9 +74,9 @@ _MODULES = {
     "describe_measures": "ragkpi.questions.describe.measures",
     "schema": "ragkpi.questions.describe.schema",
     "diagnose": "ragkpi.questions.diagnose.function",
-    "RunResult": "ragkpi.questions.evaluate.function",
-    "RunResults": "ragkpi.questions.evaluate.function",
-    "evaluate": "ragkpi.questions.evaluate.function",
+    "RunResult": "ragkpi.questions.evaluate.command",
+    "RunResults": "ragkpi.questions.evaluate.command",
+    "evaluate": "ragkpi.questions.evaluate.command",
     "log": "ragkpi.questions.evaluate.record",
     "zscores": "ragkpi.questions.evaluate.zscores",
     "holes": "ragkpi.questions.holes.function",

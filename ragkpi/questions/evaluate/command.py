@@ -1,22 +1,517 @@
-"""The command `ragkpi eval`."""
+"""`ragkpi eval`: the public function `evaluate`, its results, and its command."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Unpack, get_args, overload
 
 from typer import Argument, Option
 
 from ragkpi.cli.output import EvalOutput, Signed, tell_gates
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import exit_with, expect_files, tell
-from ragkpi.errors import UsageError
-from ragkpi.files.inputs import inputs
-from ragkpi.library.options import MORE, TREC_EVAL, PerQuery
-from ragkpi.library.runs import by_path
-from ragkpi.questions.evaluate.function import RunResult, evaluate
+from ragkpi.errors import GateFailedError, RagkpiError, UsageError
+from ragkpi.evaluation import RunOrPath
+from ragkpi.files.inputs import Inputs, inputs
+from ragkpi.interface import interface, spell
+from ragkpi.library.arguments import bootstrap_of, call_of, clusters_of
+from ragkpi.library.call import Evaluations, OnProblem, RunsRead, WithoutJudged
+from ragkpi.library.evaluation_report import EvaluationReport, report_on, rows_of
+from ragkpi.library.ground import Hashes
+from ragkpi.library.options import (
+    MORE,
+    TREC_EVAL,
+    By,
+    Ci,
+    CiMethod,
+    Estimating,
+    Gating,
+    Measures,
+    PerQuery,
+    Resampling,
+    one_of,
+    refuse_unknown,
+    whole,
+)
+from ragkpi.library.result import Result
+from ragkpi.library.runs import (
+    AnyQrels,
+    ColumnNames,
+    Frame,
+    Queries,
+    Run,
+    Runs,
+    by_path,
+    named_run,
+    runs_of,
+)
+from ragkpi.measures.measure import Scores
+from ragkpi.measures.registry import find_metrics
+from ragkpi.ranking.reading import Hits
+from ragkpi.reports.layout import Layout
 from ragkpi.reports.output_files import output_file
 from ragkpi.reports.renderers import REPORT_FORMATS
-from ragkpi.reports.trec_lines import Lines
+from ragkpi.reports.trec_lines import NAME_WIDTH, Lines, trec_lines
+from ragkpi.statistics.bootstrap import (
+    Interval,
+    Method,
+    few_queries_note,
+    intervals,
+)
+from ragkpi.wording import counted, decoded
+
+if TYPE_CHECKING:  # few evaluations have gates or slices
+    from ragkpi.questions.evaluate.gates import Gates
+    from ragkpi.statistics.gates import Verdict
+
+OF_POSITIVES = ("success.5,10", "recall.5,10", "recip_rank.5,10", "ndcg_cut.5,10")
+"""The measures for lists of good documents, and runs in another format than TREC's."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EvaluationResult(Result):
+    """The values of runs.
+
+    Attributes
+    ----------
+    files
+        The path and hash of each file besides the runs, by role (``"qrels"``, ``"pool"``).
+    verdicts
+        The verdict of each gate on each run: both values, the difference, whether it is passed.
+    problems
+        The errors of runs that the report lacks, and the missed limits; empty unless the call had
+        ``problems="kept"``.
+    """
+
+    report: EvaluationReport
+    files: Hashes = field(default_factory=dict)
+    verdicts: Sequence[Verdict] = ()
+    problems: Sequence[RagkpiError] = ()
+    inputs: Inputs = field(default_factory=inputs)
+
+    def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
+        """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
+        from ragkpi.questions.evaluate.charts import evaluation_charts
+
+        charts = partial(evaluation_charts, self.report.runs, self.report.bootstrap)
+        return Result(self.report, charts).plot(size)
+
+    def log(
+        self,
+        path: str,
+        meta: Mapping[str, str] | None = None,
+        per_query: Literal["hidden", "shown"] = "hidden",
+    ) -> None:
+        """Append a line of JSON per run to a file, as ``ragkpi eval --log``.
+
+        Parameters
+        ----------
+        path
+            The path of the log, which `ragkpi.log` shows.
+        meta
+            Notes about the runs: ``{"index": "2026-11-01"}``.
+        per_query
+            Whether the values of every query are logged, too, which a baseline needs.
+
+        Raises
+        ------
+        UsageError
+            If the file cannot be written.
+        InputError
+            If a run's file has changed since it was evaluated.
+        """
+        from ragkpi.questions.evaluate.record import append, record
+
+        self.inputs.refuse_replacing(path, spell("log"))
+        report = self.with_files().report
+        layout = Layout(per_query=per_query)
+        append(
+            path, [record(run, report.bootstrap, meta or {}, layout=layout) for run in report.runs]
+        )
+
+    def with_files(self) -> Self:
+        """Return the result with the paths and hashes of all its files, as JSON and logs name them.
+
+        `InputError` if a run's file has changed since it was evaluated.
+        """
+        runs = []
+        for run in self.report.runs:
+            own = {} if run.path is None else {"run": (run.path, self.inputs.sha256(run.path))}
+            runs.append(replace(run, files={**self.files, **own}))
+        return replace(self, report=replace(self.report, runs=runs))
+
+
+class RunResult(EvaluationResult):
+    """The values of one run."""
+
+    @property
+    def scores(self) -> Scores:
+        """The sufficient statistics of every query, which `ragkpi.statistics` works on."""
+        return self.report.runs[0].scores
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run, which ``ragkpi eval`` prints as ``runid``."""
+        return str(decoded(self.scores.run_id))
+
+    @cached_property
+    def mean(self) -> dict[str, float]:
+        """The numbers over all queries by printed name; NaN for NA.
+
+        ``ragkpi eval`` prints them for ``all``: a mean for most measures, a sum for counts, the
+        logarithm of a ratio of means for bor.
+        """
+        columns = self.scores.printed("summary")
+        return {of.name: of.summary for of in columns if not isinstance(of.summary, bytes)}
+
+    @cached_property
+    def per_query(self) -> dict[str, dict[str, Any]]:
+        """The values of every query, by query and printed name."""
+        columns = {
+            column.name: map(decoded, column.per_query.tolist())
+            for column in self.scores.printed("query")
+        }
+        rows = zip(*columns.values(), strict=True) if columns else ([] for _ in self.scores.queries)
+        return {
+            decoded(query): dict(zip(columns, row, strict=True))
+            for query, row in zip(self.scores.queries, rows, strict=True)
+        }
+
+    def trec_lines(
+        self,
+        signature: Literal["none", "short", "long"] = "none",
+        values: Literal["measured", "standardized"] = "measured",
+        *,
+        digits: int | None = None,
+        per_query: Literal["hidden", "shown"] = "hidden",
+        summary: Literal["hidden", "shown"] = "shown",
+    ) -> Iterator[bytes]:
+        """Yield the lines of ``ragkpi eval``, which are trec_eval's.
+
+        Parameters
+        ----------
+        signature
+            The form of the signature, which adds a line.
+        values
+            Whether the values are z-scores, whose names trec_eval pads to one more column.
+        digits
+            The number of decimals; None for trec_eval's.
+        per_query, summary
+            Whether the lines of the queries, and those over all of them, are there.
+        """
+        (run,) = self.report.runs
+        yield from trec_lines(
+            run.scores,
+            per_query,
+            summary,
+            NAME_WIDTH + (values == "standardized"),
+            digits,
+            run.intervals,
+        )
+        if run.signature is not None and signature != "none":
+            text = run.signature.long() if signature == "long" else run.signature.short()
+            yield f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode()
+
+    def ci(
+        self,
+        *,
+        method: Method | None = None,
+        **how: Unpack[Resampling],
+    ) -> dict[str, Interval]:
+        """Compute confidence intervals over queries, by printed name.
+
+        Parameters
+        ----------
+        method
+            ``"score"`` (None) is the score interval of a mean between 0 and 1, Wilson's of a rate
+            and Student's of the logarithms of a geometric mean; the rest is resampled.
+            ``"percentile"`` resamples all.
+        how
+            See `Resampling`: ``resamples``, ``seed``, ``confidence``.
+        """
+        refuse_unknown(how, Resampling)
+        clusters = clusters_of(how.get("cluster"), self.scores.queries)
+        bootstrap = bootstrap_of(how, method, clusters)
+        few = few_queries_note([self.scores], bootstrap)
+        if few:
+            interface().note(few)
+        return intervals(self.scores, bootstrap)
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per query: ``query``, then the values by printed name."""
+        return [{"query": query, **values} for query, values in self.per_query.items()]
+
+    def to_pandas(self) -> Any:
+        """Return the values of every query as a pandas DataFrame: a row per query, its index."""
+        return super().to_pandas().set_index("query")
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.mean.items())
+        return f"{type(self).__name__}({len(self.scores.queries)} queries: {values})"
+
+
+class RunResults(EvaluationResult, Mapping[str, RunResult]):
+    """The values of several runs: a mapping from their names to the `RunResult` of each."""
+
+    @cached_property
+    def runs(self) -> dict[str, RunResult]:
+        """The result of each run by its name."""
+        return {
+            run.name: RunResult(
+                EvaluationReport([run], self.report.bootstrap),
+                signature=self.signature,
+                files=self.files,
+                inputs=self.inputs,
+            )
+            for run in self.report.runs
+        }
+
+    @property
+    def mean(self) -> dict[str, dict[str, float]]:
+        """The values over all queries, by run and printed name."""
+        return {name: run.mean for name, run in self.runs.items()}
+
+    def __getitem__(self, name: str) -> RunResult:
+        return self.runs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(run.name for run in self.report.runs)})"
+
+
+class EvaluationArguments(Estimating, Gating, total=False):
+    """The arguments that `evaluate` takes by name: `Estimating`, `Gating`, and its own.
+
+    Attributes
+    ----------
+    ci, ci_method
+        Whether the result has confidence intervals, and how they are computed: `RunResult.ci`.
+    zscores
+        A file of `ragkpi.zscores`: all values become z-scores.
+    worst, sort
+        How many queries the report has if it shows them, and by which measure they are ordered,
+        the worst first; None is all of them, and the first measure.
+    by
+        Labels of queries, a path or ``{kind: {query: label}}``: the result also has the values of
+        each slice, the queries of one label, and limits may name one (``"lang=de:ndcg_cut_10"``).
+    problems
+        Whether errors of runs and missed limits are ``"raised"``, or ``"kept"`` in the result's
+        ``problems``, beside the values of the other runs.
+    """
+
+    worst: Annotated[
+        int | None,
+        Option(
+            metavar="N",
+            min=1,
+            help="Show the N worst queries, in a table (as -q), by --sort or the first of -m.",
+        ),
+    ]
+    by: By
+    ci: Ci
+    ci_method: CiMethod
+    sort: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            help="With -q or --worst: the queries by this measure, the worst first, in a table.",
+            rich_help_panel=MORE,
+        ),
+    ]
+    zscores: Annotated[
+        str | os.PathLike[str] | None,
+        str,
+        Option(
+            "-Z",
+            "--zscores",
+            metavar="FILE",
+            help="Print z-scores, by a file of means and deviations ('ragkpi zscores' writes it).",
+            rich_help_panel=TREC_EVAL,
+        ),
+    ]
+    problems: OnProblem
+
+
+@overload
+def evaluate(
+    qrels: AnyQrels, run: Run, measures: Measures = (), **how: Unpack[EvaluationArguments]
+) -> RunResult: ...
+
+
+@overload
+def evaluate(
+    qrels: AnyQrels,
+    run: Mapping[str, Run] | list[str] | Sequence[os.PathLike[str] | Queries | Frame | ColumnNames],
+    measures: Measures = (),
+    **how: Unpack[EvaluationArguments],
+) -> RunResults: ...
+
+
+def evaluate(
+    qrels: AnyQrels,
+    run: Runs,
+    measures: Measures = (),
+    **how: Unpack[EvaluationArguments],
+) -> RunResult | RunResults:
+    """Evaluate runs against qrels.
+
+    One run prints trec_eval's lines: name, query or all, value, over the queries that a TREC run
+    has, or with -c over all judged ones. All else is over all judged queries: several runs, other
+    formats, and what is stored, logged or a gate. Several runs print a table: a row per run, a
+    column per value. So does --by, with rows for all queries and for those of each label. With --ci
+    the lines have the bounds in two more columns, and with --signature there is one more line.
+
+    Options and files may come in any order; short options may be joined (-qcm map) and long
+    ones abbreviated. NAME=RUN calls a run so. Without -m: official, or what -R serves; if all
+    judged documents are relevant and no run is TREC: success, recall, MRR and nDCG at 5 and 10.
+
+    Parameters
+    ----------
+    qrels, run
+        A path; ``{query: {document: number}}``; ``{query: [document, …]}``, best first, also with
+        documents as a retriever returns them; an iterable of rows, (query, document, number) or
+        those of a TREC file; or a data frame of pandas, polars or pyarrow, whose columns are found
+        by their names (``query_id``, ``qid``, ``docno``, ``relevance``, ``score``, …). The number
+        is a level or a score. Ids are str, bytes or int. Qrels may be those of `read_qrels`, and
+        `run` several runs: a mapping by their names, or a list. All are evaluated over all judged
+        queries unless `missing` says otherwise.
+    measures
+        As for ``-m``. If none is named, the official ones; for files of runs in other formats
+        than TREC's and judgements without an irrelevant document, `OF_POSITIVES`.
+    how
+        See `EvaluationArguments`: ``ci``, ``worst``, ``by``, …; `Gating`: ``fail_under``, …; and
+        `Estimating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, ``seed``, …
+
+    Returns
+    -------
+    RunResult or RunResults
+        Possible misreadings cause a `RagkpiWarning`.
+
+    Raises
+    ------
+    RagkpiError
+        With a text of one line: `UsageError`, `InputError`, `DataError`, `NothingInCommonError`
+        or `GateFailedError`.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2}}
+    >>> run = {"q1": {"d1": 0.5, "d2": 0.9}, "q2": {"d3": 1.5, "d9": 0.1}}
+    >>> result = ragkpi.evaluate(qrels, run, ["recip_rank", "P.1", "bor.1"], corpus_size=1000)
+    >>> result.mean
+    {'recip_rank': 0.75, 'P_1': 0.5, 'bor_1': 8.965784284662087}
+    >>> result.per_query["q1"]
+    {'recip_rank': 0.5, 'P_1': 0.0, 'bor_1': -inf}
+    >>> result.ci(method="percentile", seed=1)["recip_rank"]
+    Interval(low=0.5, high=1.0)
+    >>> print(ragkpi.evaluate(qrels, {"mine": run, "better": qrels}, "P.1"))
+    run          P_1
+    ────────────────
+    mine      0.5000
+    better   1.0000*
+    over 2 queries
+    * best of its column
+    >>> ragkpi.evaluate(qrels, run, "P.1", fail_under={"P_1": 0.8})
+    Traceback (most recent call last):
+    ragkpi.errors.GateFailedError: run: P_1 is 0.5, below 0.8 by 0.3
+    """
+    call = call_of(measures, how, EvaluationArguments, how.get("by"))
+    metrics = call.metrics()
+    method = how.get("ci_method")
+    bootstrap = bootstrap_of(how, method, call.clusters) if how.get("ci") else None
+    problems = one_of("problems", how.get("problems", "raised"), get_args(OnProblem))
+    worst, zscores = how.get("worst"), how.get("zscores")
+    most = None if worst is None else whole("worst", worst, 1)
+    several = runs_of(run)
+    runs = named_run(run) if several is None else several
+    gates = _gates(runs, how)
+    read, depth = runs, 0
+    if gates:
+        if not call.requests:
+            default = {metric.name for metric in metrics}
+            metrics += [metric for metric in gates.metrics() if metric.name not in default]
+        gates.refuse_idle(metrics)
+        read = {**runs, **gates.runs}
+        depth = gates.depth(metrics, call.settings) if gates.runs else 0
+    noted = inputs()  # files before reading, so that hashes later cover the same bytes
+    for path in [*read.values(), how.get("fail_under_baseline")]:
+        if isinstance(path, str | os.PathLike):
+            noted.note_file(os.fspath(path))
+    evaluator = call.evaluator(qrels, metrics)
+    hits = call.read(qrels, evaluator, read, evaluator.needs(metrics, depth))
+    if not (call.requests or gates or zscores) and _is_of_positives(hits):
+        metrics = find_metrics(OF_POSITIVES)
+    without_judged: WithoutJudged = "refused" if gates else "zero"
+    evaluated = hits.evaluate(metrics, "kept", without_judged).over_common_queries()
+    problems_of_runs = list(evaluated.problems)
+    of_runs = {name: run.scores for name, run in evaluated.by_name.items() if name in runs}
+    if problems == "raised" or not of_runs:
+        interface().refuse(problems_of_runs)
+    scores = _scores(evaluated, zscores)
+    names = dict(zip(of_runs, evaluated.call.names_of(of_runs), strict=True))
+    signature = evaluated.signed(zscores=zscores)
+    verdicts = gates.verdicts(names, scores, evaluated) if gates else []
+    missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
+    if missed and problems == "raised":
+        raise GateFailedError("; ".join(map(str, missed)))
+    scored = {name: scores[call_name] for call_name, name in names.items()}
+    origins = evaluated.origins()
+    rows = [
+        replace(
+            row, path=path if isinstance(path := runs[name], str) else None, origin=origins[name]
+        )
+        for row, name in zip(rows_of(scored, signature, verdicts), names, strict=True)
+    ]
+    return (RunResult if several is None else RunResults)(
+        report_on(rows, bootstrap, most, how.get("sort"), call.labels),
+        notes=evaluated.notes,
+        signature=signature,
+        files=evaluated.call.files(qrels=qrels, zscores=zscores) if noted.hashed else {},
+        verdicts=verdicts,
+        problems=[*problems_of_runs, *missed],
+        inputs=noted,
+    )
+
+
+def _is_of_positives(read: RunsRead) -> bool:
+    """Whether no run is in TREC's format, and no judged document is without relevance."""
+    judgements, least = read.evaluator.relevance.judgements, read.call.settings.relevance_level
+    others = all(isinstance(hits, Hits) and hits.format not in ("", "trec") for hits in read.hits)
+    if not (others and read.call.rel_info == "qrels" and (judgements.level >= least).all()):
+        return False
+    number = counted(len(judgements.queries), "query", "queries")
+    read.call.note(f"over {number}; {spell('measures', 'official')} has trec_eval's measures")
+    return True
+
+
+def _gates(runs: Mapping[str, RunOrPath], how: Gating) -> Gates | None:
+    """Return the gates that runs must pass; without any, return None and import nothing."""
+    of_baseline = Gating.__annotations__.keys() - {"fail_under"}
+    if not how.get("fail_under") and all(how.get(name) is None for name in of_baseline):
+        return None
+    from ragkpi.questions.evaluate.gates import gates_of
+
+    return gates_of(runs, how)
+
+
+def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> Mapping[str, Scores]:
+    """Return the scores of runs by their names in the call, or their z-scores."""
+    scores = {name: run.scores for name, run in evaluated.by_name.items()}
+    if zscores is None:
+        return scores
+    from ragkpi.questions.evaluate.zscores import standardized
+
+    return standardized(scores, os.fspath(zscores))
 
 
 @dataclass(frozen=True)
