@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ragkpi.questions.agree.command import agree as agree
     from ragkpi.questions.calibrate.command import calibrate as calibrate
     from ragkpi.questions.check.command import check as check
-    from ragkpi.questions.compare.function import compare as compare
+    from ragkpi.questions.compare.command import compare as compare
     from ragkpi.questions.convert.command import convert as convert
     from ragkpi.questions.convert.command import read_qrels as read_qrels
     from ragkpi.questions.convert.command import read_run as read_run
@@ -63,7 +63,7 @@ _MODULES = {
     "agree": "ragkpi.questions.agree.command",
     "calibrate": "ragkpi.questions.calibrate.command",
     "check": "ragkpi.questions.check.command",
-    "compare": "ragkpi.questions.compare.function",
+    "compare": "ragkpi.questions.compare.command",
     "convert": "ragkpi.questions.convert.command",
     "read_qrels": "ragkpi.questions.convert.command",
     "read_run": "ragkpi.questions.convert.command",

@@ -1,19 +1,268 @@
-"""The command `ragkpi compare`: runs against a baseline."""
+"""`ragkpi compare`: the public function `compare`, its result, and its command."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, Any, Literal, Unpack, get_args
 
 from typer import Argument, Option
 
+from ragkpi.charts.chart import Chart, noted
 from ragkpi.cli.output import PlotOutput, Signed, tell_gates
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import exit_with, expect_files
-from ragkpi.errors import UsageError
+from ragkpi.errors import GateFailedError, RagkpiError, UsageError
 from ragkpi.files.inputs import inputs
-from ragkpi.library.options import MORE
-from ragkpi.library.runs import by_path, run_path, with_baseline
-from ragkpi.library.stored import is_result
-from ragkpi.questions.compare.function import compare
+from ragkpi.interface import interface, spell
+from ragkpi.library.arguments import call_of
+from ragkpi.library.call import OnProblem
+from ragkpi.library.comparing import procedure_of, verdicts_on_run
+from ragkpi.library.evaluation_report import EvaluationReport, rows_of
+from ragkpi.library.options import By, Comparing, Flags, Measures, less_common, one_of
+from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, run_path, with_baseline
+from ragkpi.library.slices import queries_of, slices_of, with_slices
+from ragkpi.library.stored import is_result, scored_runs, with_results
+from ragkpi.library.unjudged_doubt import judging_of
+from ragkpi.measures.measure import Scores
+from ragkpi.questions.compare.answer import (
+    REPORTED,
+    ComparedReport,
+    all_pairs_report,
+    comparison_report,
+    paper_table,
+)
+from ragkpi.questions.compare.charts import all_pairs_charts, comparison_charts
+from ragkpi.questions.compare.verdict import doubts_of_best, doubts_of_claims, evidence_notes
+from ragkpi.reports.layout import Layout
+from ragkpi.statistics import paired
+from ragkpi.statistics.all_pairs import compare_all
+from ragkpi.statistics.gates import BaselineGate, Verdict, margin_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonResult(Result):
+    """The comparison of runs with a baseline, or of all pairs of runs.
+
+    Attributes
+    ----------
+    problems
+        The errors of runs that the report lacks, and missed gates; empty unless the call had
+        ``problems="kept"``.
+    verdicts
+        The verdict of each gate on each run.
+    names
+        Each run's name in the report, by its name in the call.
+    scores
+        Each run's scores, by its name in the call.
+    procedure
+        The tests, corrections and intervals of the comparison.
+    """
+
+    report: ComparedReport
+    problems: Sequence[RagkpiError] = ()
+    verdicts: Sequence[Verdict] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[str, Scores] = field(default_factory=dict)
+    procedure: paired.Procedure = field(default_factory=paired.Procedure)
+
+    @property
+    def queries(self) -> list[dict[str, Any]]:
+        """The queries that each run won and lost against the baseline, the largest first.
+
+        Each has ``measure``, ``run``, ``query``, ``outcome`` (``"won"`` or ``"lost"``),
+        ``baseline_value``, ``value`` and ``difference``. Empty for all pairs.
+        """
+        return [
+            {"measure": of["measure"], "run": of["run"], **outcome}
+            for of in self.report.objects(Layout(per_query="shown"))
+            for outcome in of.get("per_query", ())
+        ]
+
+    @property
+    def letters(self) -> dict[str, dict[str, str]]:
+        """Letters by measure and run, for all pairs; runs that share a letter do not differ."""
+        letters: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
+        return letters
+
+    def paper(self, against: str | Sequence[str] = ()) -> Result:
+        """Make a table for a paper: runs and measures, with marks where a run differs.
+
+        ``paper().to_text("latex")`` is what ``ragkpi compare --paper --format latex`` prints.
+
+        Parameters
+        ----------
+        against
+            The runs to test the others against, each with its own mark; by default the baseline.
+        """
+        names = list(self.names.values())
+        others = [against] if isinstance(against, str) else list(against)
+        baselines = [
+            one_of("against", self.names.get(name, name), names) for name in others or names[:1]
+        ]
+        places = [names.index(name) for name in dict.fromkeys(baselines)]
+        compared = paired.compare_each(
+            names, [self.scores[name] for name in self.names], self.procedure, places
+        )
+        table = paper_table(names, compared, self.signature)
+        return Result(table, None, self.notes, self.signature)
+
+
+def compare(
+    qrels: AnyQrels | None,
+    runs: Runs,
+    measures: Measures = (),
+    *,
+    baseline: str | None = None,
+    pairs: Annotated[
+        Literal["baseline", "all"],
+        Flags(
+            all=Option(
+                "--all-pairs",
+                help="Compare each run with each: p of every pair, and letters that runs share "
+                "which are not shown to differ. The test is step-down then, of all pairs at once.",
+            )
+        ),
+    ] = "baseline",
+    by: By = None,
+    fail_if: Annotated[
+        Literal["worse", "noninferior"] | None,
+        less_common(
+            help="Exit with status 3 if any value of a run is shown to be worse than the "
+            "baseline's, or unless every value is shown to be no worse; as --fail-under-baseline "
+            "of eval decides.",
+        ),
+    ] = None,
+    margin: Annotated[
+        float | str | None,
+        str,
+        less_common(metavar="AMOUNT", help="How much worse --fail-if allows, e.g. 0.01 or 2%."),
+    ] = None,
+    problems: OnProblem = "raised",
+    **how: Unpack[Comparing],
+) -> ComparisonResult:
+    """Compare runs with a baseline, query by query.
+
+    The first measure decides: a sentence says which runs are better by it. Then a row per value and
+    run: its mean, the difference from the baseline with an interval, on how many queries the run is
+    better, equal and worse, the effect size, and how likely such a difference is by chance.
+    Everything is over all judged queries, as with -c, or with --common over those that all
+    runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
+    With --by the same for each slice of the queries, all claims corrected together.
+    --plot draws the differences with their intervals, and those of the queries.
+
+    Parameters
+    ----------
+    qrels, measures
+        As `evaluate` takes them; the default measures are those reported most.
+    runs
+        Two or more: a mapping by their names, or a list; also paths of results that ``eval -q`` or
+        ``log`` stored, with `qrels` None if all are. All are over all judged queries, or with
+        ``missing="common"`` over those that all runs have.
+    baseline
+        The name of the run to compare the others with; None is the first.
+    fail_if, margin
+        As `gate_by` and `margin` of `evaluate` against a baseline: all measures decide, corrected
+        together for each run. A miss is a `GateFailedError`.
+    problems
+        As `evaluate` takes it. Without its baseline, nothing is compared.
+    how
+        See `Comparing`: ``test``, ``correction``, ``family``, ``seed``, … A corrected p-value below
+        1 - ``confidence`` decides.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> runs = ["fixtures/runs/bm25.run", "fixtures/runs/fusion.run"]
+    >>> found = ragkpi.compare("fixtures/qrels.txt", runs, "ndcg_cut.10", missing="zero")
+    >>> [round(row["p"], 4) for row in found.rows if row["run"] == "fusion"]
+    [0.0035]
+    """
+    one_of("pairs", pairs, ("baseline", "all"))
+    call = call_of(measures, how, Comparing, by)
+    procedure = procedure_of(how, call.clusters)
+    one_of("problems", problems, get_args(OnProblem))
+    gate = None
+    if fail_if is not None:
+        decided_by = one_of("fail_if", fail_if, ("worse", "noninferior"))
+        gate = BaselineGate(margin_of(margin), decided_by, replace(procedure, family="all"))
+        if pairs == "all":
+            raise UsageError(f"{spell('fail_if', fail_if)}: it needs a baseline; expected one")
+    elif margin is not None:
+        raise UsageError(f"{spell('margin')} {margin}: no gate; give {spell('fail_if')} with it")
+    named = named_runs(runs)
+    if len(named) < 2:
+        raise UsageError("one run is given; expected a baseline and others")
+    if pairs == "all":
+        _refuse_idle(procedure, baseline)
+    if baseline is not None:
+        named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
+    runs_and_results = with_results(named)
+    default = REPORTED if call.rel_info == "qrels" else None
+    scores, signature, evaluated = scored_runs(call, qrels, runs_and_results, default)
+    names, every = call.names_of(scores), list(scores.values())
+    failed = evaluated.problems if evaluated else []
+    lacking = pairs == "baseline" and next(iter(runs_and_results)) not in scores
+    if problems == "raised" or len(scores) < 2 or lacking:
+        interface().refuse(failed)
+    of_files = evaluated if evaluated and len(evaluated.by_name) == len(every) else None
+    judging = judging_of(of_files) if of_files else None
+    queries = queries_of(every)
+    parts = slices_of(call.labels, queries)
+    groups = [every, *([part.of(run) for run in every] for part in parts)]
+    judgings = [judging, *(judging and judging.of(part) for part in parts)]
+    if pairs == "all":
+        each = [compare_all(names, scored, procedure, len(groups)) for scored in groups]
+        metrics, draw = each[0].metrics, partial(all_pairs_charts, each[0])
+        reports = [
+            all_pairs_report(one, signature, doubts_of_best(one, judging))
+            for one, judging in zip(each, judgings, strict=True)
+        ]
+    else:
+        compared = paired.decided_together(
+            [paired.compare(names, scored, procedure) for scored in groups]
+        )
+        metrics, draw = compared[0].metrics, partial(comparison_charts, compared[0])
+        reports = [
+            comparison_report(one, signature, doubts_of_claims(one, judging))
+            for one, judging in zip(compared, judgings, strict=True)
+        ]
+    verdicts: list[Verdict] = []
+    if gate is not None:
+        first, *others = zip(scores, names, every, strict=True)
+        for other in others:
+            keys, pair = (first[0], other[0]), (first[1:], other[1:])
+            verdicts += verdicts_on_run(of_files, keys, *pair, gate)
+    missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
+    if missed and problems == "raised":
+        raise GateFailedError("; ".join(map(str, missed)))
+    whole, *of_slices = reports
+    runs_with_gates = rows_of(dict(zip(names, every, strict=True)), signature, verdicts)
+    whole = replace(
+        whole,
+        notes=tuple(evidence_notes(every, metrics[0], call.clusters)),
+        runs=EvaluationReport(runs_with_gates),
+    )
+    by_slice = dict(zip(parts, of_slices, strict=True))
+    report = with_slices(whole, call.labels, queries, lambda part: by_slice[part])
+
+    def charts() -> list[Chart]:
+        whole_signature = signature or call.signature(metrics, {"qrels": qrels})
+        return noted(draw(), [whole_signature.short()])
+
+    return ComparisonResult(
+        report,
+        charts,
+        notes=tuple(call.notes),
+        signature=signature,
+        problems=[*failed, *missed],
+        verdicts=verdicts,
+        names=dict(zip(scores, names, strict=True)),
+        scores=scores,
+        procedure=procedure,
+    )
 
 
 @command(compare, without=("resamples",))  # intervals are Student's
@@ -45,21 +294,19 @@ def shell(
     ] = False,
     per_query: Annotated[
         bool,
-        Option(
+        less_common(
             "-q",
             "--per-query",
             help="Show the queries won and lost, the largest first, with both values.",
-            rich_help_panel=MORE,
         ),
     ] = False,
     against: Annotated[
         list[str],
-        Option(
+        less_common(
             metavar="RUN",
             parser=run_path,
             help="With --paper: mark what differs from this run instead, by name or file; may be "
             "repeated.",
-            rich_help_panel=MORE,
         ),
     ] = [],  # noqa: B006 - typer's way to say that it may be left out
     signature: Signed = "none",
@@ -95,6 +342,18 @@ def shell(
     output.draw(result.charts)
     tell_gates(result.verdicts, elsewhere=output.is_read)
     exit_with(result.problems)
+
+
+def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
+    """Raise `UsageError` for arguments that have no effect on a comparison of all pairs."""
+    if baseline is not None:
+        raise UsageError(f"{spell('all_pairs')}: there is no baseline ({baseline}); leave it out")
+    for name in ("test", "correction"):
+        if getattr(procedure, name) != getattr(paired.Procedure(), name):
+            raise UsageError(
+                f"{spell('all_pairs')} with {spell(name)}: all pairs have a test of their own, "
+                "step-down, which needs no correction; leave it out"
+            )
 
 
 def _refuse_together(tables: Mapping[str, bool]) -> None:
