@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from ragkpi.questions.describe.formats import describe_formats as describe_formats
     from ragkpi.questions.describe.measures import describe_measures as describe_measures
     from ragkpi.questions.describe.schema import schema as schema
-    from ragkpi.questions.diagnose.function import diagnose as diagnose
+    from ragkpi.questions.diagnose.command import diagnose as diagnose
     from ragkpi.questions.evaluate.command import RunResult as RunResult
     from ragkpi.questions.evaluate.command import RunResults as RunResults
     from ragkpi.questions.evaluate.command import evaluate as evaluate
     from ragkpi.questions.evaluate.record import log as log
     from ragkpi.questions.evaluate.zscores import zscores as zscores
-    from ragkpi.questions.holes.function import holes as holes
+    from ragkpi.questions.holes.command import holes as holes
     from ragkpi.questions.inspect.command import inspect as inspect
     from ragkpi.questions.report.command import report as report
     from ragkpi.questions.verify.command import verify as verify
@@ -73,13 +73,13 @@ _MODULES = {
     "describe_formats": "ragkpi.questions.describe.formats",
     "describe_measures": "ragkpi.questions.describe.measures",
     "schema": "ragkpi.questions.describe.schema",
-    "diagnose": "ragkpi.questions.diagnose.function",
+    "diagnose": "ragkpi.questions.diagnose.command",
     "RunResult": "ragkpi.questions.evaluate.command",
     "RunResults": "ragkpi.questions.evaluate.command",
     "evaluate": "ragkpi.questions.evaluate.command",
     "log": "ragkpi.questions.evaluate.record",
     "zscores": "ragkpi.questions.evaluate.zscores",
-    "holes": "ragkpi.questions.holes.function",
+    "holes": "ragkpi.questions.holes.command",
     "inspect": "ragkpi.questions.inspect.command",
     "report": "ragkpi.questions.report.command",
     "verify": "ragkpi.questions.verify.command",

@@ -1,16 +1,129 @@
-"""The command `ragkpi holes`: how much unjudged documents can change values."""
+"""`ragkpi holes`: how much unjudged documents can change values."""
 
-from typing import Annotated, Any
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Unpack, get_args
 
 from typer import Argument, Option
 
+from ragkpi.bounds.bounds import HoleBounds, Within, depth_needed, find_bounds
+from ragkpi.charts.chart import noted
 from ragkpi.cli.output import PlotOutput
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
-from ragkpi.library.options import MORE
-from ragkpi.library.runs import by_path
-from ragkpi.questions.holes.function import holes
+from ragkpi.errors import UsageError
+from ragkpi.interface import spell
+from ragkpi.library.arguments import call_of, in_one_order
+from ragkpi.library.call import Evaluations
+from ragkpi.library.options import By, Evaluating, Measures, PerQuery, less_common, one_of, whole
+from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
+from ragkpi.library.slices import queries_of, with_slices
+from ragkpi.questions.holes.answer import Candidate, candidates, holes_answer, holes_charts
+from ragkpi.reports.layout import Answer
 from ragkpi.reports.output_files import replacing
+
+BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")
+_EVERYTHING = 1 << 62
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HolesResult(Result):
+    """The bounds of values over unjudged documents.
+
+    Attributes
+    ----------
+    to_judge
+        All documents worth judging, in order, as ``--assess`` writes them.
+    """
+
+    to_judge: Sequence[Candidate] = ()
+
+    def assessment_lines(self) -> Iterator[bytes]:
+        """Yield the lines of ``--assess``: a header, and a line per document to judge."""
+        yield b"query\tdocument\tshare\truns\tbest_rank\n"
+        for candidate in self.to_judge:
+            yield b"%b\t%b\t%.6g\t%d\t%d\n" % (
+                candidate.query,
+                candidate.document,
+                candidate.share,
+                candidate.runs,
+                candidate.rank,
+            )
+
+    def open_qrels_lines(self) -> Iterator[bytes]:
+        """Yield the lines of ``--assess-qrels``: qrels of level -1, for assessors to edit."""
+        for candidate in self.to_judge:
+            yield b"%b 0 %b -1\n" % (candidate.query, candidate.document)
+
+
+def holes(
+    qrels: AnyQrels,
+    runs: Runs,
+    measures: Measures = (),
+    *,
+    within: Annotated[
+        Within,
+        Option(
+            help="Whether holes are all unjudged documents that were retrieved (-M limits them), "
+            "or for each measure only those down to its cutoff.",
+        ),
+    ] = "retrieved",
+    per_query: PerQuery = False,
+    first: Annotated[int, Option(metavar="N", min=0, help="Name N documents to judge first.")] = 5,
+    by: By = None,
+    **how: Unpack[Evaluating],
+) -> HolesResult:
+    """Answer "how much can unjudged documents change these values?".
+
+    A hole is an unjudged document that one of the runs retrieves. Every value comes with the
+    least and the greatest that it would be if all holes were judged, over every way to give them
+    levels of the qrels (or of the grade map). The bounds are exact unless it is said that they are
+    wider; measures that cannot be bounded are left out, with the reason. Documents that no run
+    retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
+    or by an ideal. Without -m: P, recall and ndcg_cut at 10.
+
+    Parameters
+    ----------
+    qrels, runs, measures, how
+        As `evaluate` takes them.
+    by
+        Labels of queries, as `evaluate` takes them: the same answer for each slice.
+    """
+    call = call_of(measures, in_one_order(how), by=by)
+    reach = one_of("within", within, get_args(Within))
+    named_first = whole("first", first, 0)
+    metrics = call.metrics(BOUNDED)
+    if any(metric.relevance_level is not None for metric in metrics):
+        raise UsageError(
+            f"bounds are by one level of relevance; expected {spell('relevance_level')} in "
+            f"place of rel="
+        )
+    depth = depth_needed(metrics, reach) or _EVERYTHING
+    evaluated = call.evaluate(qrels, named_runs(runs), metrics, depth)
+    queries: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
+
+    def bounded(some: Evaluations) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
+        bounds = find_bounds(some.judgements, some.hits, list(some), call.settings, reach)
+        to_judge = candidates(bounds)
+        answer = holes_answer(bounds, some.names, to_judge, named_first, queries)
+        return answer, bounds, to_judge
+
+    answer, bounds, to_judge = bounded(evaluated)
+    return HolesResult(
+        with_slices(
+            answer,
+            call.labels,
+            queries_of(evaluated.scores),
+            lambda part: bounded(evaluated.over(part.queries))[0],
+        ),
+        lambda: noted(holes_charts(bounds, evaluated.names), evaluated.small_print()),
+        evaluated.notes,
+        evaluated.signed(),
+        to_judge,
+    )
 
 
 @command(
@@ -30,10 +143,9 @@ def shell(
     ] = None,
     assess_qrels: Annotated[
         str | None,
-        Option(
+        less_common(
             metavar="FILE",
             help="The same as qrels lines of level -1 (unjudged), for assessors to fill in.",
-            rich_help_panel=MORE,
         ),
     ] = None,
     **arguments: Any,
