@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ragkpi.questions.evaluate.command import RunResult as RunResult
     from ragkpi.questions.evaluate.command import RunResults as RunResults
     from ragkpi.questions.evaluate.command import evaluate as evaluate
-    from ragkpi.questions.evaluate.record import log as log
+    from ragkpi.questions.evaluate.log import log as log
     from ragkpi.questions.evaluate.zscores import zscores as zscores
     from ragkpi.questions.holes.command import holes as holes
     from ragkpi.questions.inspect.command import inspect as inspect
@@ -77,7 +77,7 @@ _MODULES = {
     "RunResult": "ragkpi.questions.evaluate.command",
     "RunResults": "ragkpi.questions.evaluate.command",
     "evaluate": "ragkpi.questions.evaluate.command",
-    "log": "ragkpi.questions.evaluate.record",
+    "log": "ragkpi.questions.evaluate.log",
     "zscores": "ragkpi.questions.evaluate.zscores",
     "holes": "ragkpi.questions.holes.command",
     "inspect": "ragkpi.questions.inspect.command",

@@ -186,7 +186,7 @@ COMMANDS: Mapping[str, Entry] = {
             "ragkpi zscores -m map -o norms.txt qrels.txt runs/bm25.run runs/dense.run",
             "ragkpi zscores -c qrels.txt runs/bm25.run runs/dense.run runs/fusion.run",
         ),
-        "evaluate.zscores_command",
+        "evaluate.zscores",
     ),
     "log": Entry(
         "prepare",
@@ -196,7 +196,7 @@ COMMANDS: Mapping[str, Entry] = {
             "ragkpi log --sort map --where 'map>=0.2' record.jsonl",
             "ragkpi log --format csv record.jsonl",
         ),
-        "evaluate.log_command",
+        "evaluate.log",
     ),
     "verify": Entry(
         "prepare",

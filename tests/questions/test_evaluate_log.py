@@ -8,7 +8,7 @@ import pytest
 from ragkpi.errors import InputError, UsageError
 from ragkpi.library.evaluation_report import EvaluatedRun
 from ragkpi.library.ground import Signature
-from ragkpi.questions.evaluate.record import History, append, read_records, record
+from ragkpi.questions.evaluate.log import History, append, read_records, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from tests.made_scores import MAP, RUNID, metric, scores

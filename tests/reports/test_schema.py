@@ -13,7 +13,7 @@ from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport
 from ragkpi.library.ground import Signature
 from ragkpi.measures.measure import Better
 from ragkpi.questions.compare.answer import comparison_report
-from ragkpi.questions.evaluate.record import History, record
+from ragkpi.questions.evaluate.log import History, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.statistics.bootstrap import Bootstrap, Method, intervals

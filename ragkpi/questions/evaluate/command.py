@@ -123,7 +123,7 @@ class EvaluationResult(Result):
         InputError
             If a run's file has changed since it was evaluated.
         """
-        from ragkpi.questions.evaluate.record import append, record
+        from ragkpi.questions.evaluate.log import append, record
 
         self.inputs.refuse_replacing(path, spell("log"))
         report = self.with_files().report

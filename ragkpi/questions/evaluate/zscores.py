@@ -1,4 +1,4 @@
-"""z-scores: values in standard deviations from the mean over runs, and the function `zscores`."""
+"""`ragkpi zscores`: means and deviations over runs, and values in standard deviations from them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Annotated, Any, Unpack
 
 import numpy as np
+from typer import Argument
 
 from ragkpi.arrays import FloatArray
+from ragkpi.cli.output import Output
+from ragkpi.cli.signature import command
+from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.files.query_files import Norm, Norms, read_zscores
 from ragkpi.library.arguments import call_of
 from ragkpi.library.options import Evaluating, Measures
 from ragkpi.library.result import Result
-from ragkpi.library.runs import AnyQrels, Runs, named_runs
+from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
 from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM, MetricScores, Scores
 from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.reports.output_files import output_file
@@ -191,3 +195,18 @@ def zscores(
     sentence = f"Means and deviations are over {len(evaluated.names)} runs."
     answer = Answer(columns, rows, verdict=[sentence], question="zscores")
     return ZScores(answer, None, evaluated.notes, evaluated.signed(), lines)
+
+
+@command(zscores)
+def shell(
+    files: Annotated[list[str], Argument(metavar="QRELS RUN RUN...", help="Qrels and runs.")],
+    output: Output,
+    **arguments: Any,
+) -> None:
+    """Write means and deviations."""
+    qrels, *runs = expect_files(3, files, "qrels and at least two runs")
+    result = zscores(qrels, by_path(runs), **arguments)
+    if output.choice is None:
+        result.save(output.path)
+    else:
+        output.write(result.report)

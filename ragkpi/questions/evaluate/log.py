@@ -1,4 +1,4 @@
-"""The log of evaluations, an append-only file of JSON Lines, and the function `log` to show it."""
+"""`ragkpi log`, and the log of evaluations that it shows: an append-only file of JSON Lines."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from datetime import UTC, datetime
 from io import FileIO
 from typing import Annotated, Any, BinaryIO, cast
 
-from typer import Option
+from typer import Argument, Option
 
+from ragkpi.cli.output import Output
+from ragkpi.cli.signature import command
 from ragkpi.errors import DataError, UsageError
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import Source
@@ -340,12 +342,17 @@ def log(
     ----------
     path
         The file that ``--log`` or `RunResult.log` wrote.
-    where
-        Only evaluations with ``NAME=TEXT`` or ``NAME>=NUMBER`` (!=, <=, <, >), where NAME is a
-        value, a key of the user's notes, run, run_id, time or signature.
-    sort
-        A name, whose best value comes first. None keeps the order of the file.
     """
     history = History(read_records(os.fspath(path)))
     history = history.where([where] if isinstance(where, str) else where)
     return Result(history if sort is None else history.sorted_by(sort))
+
+
+@command(log)
+def shell(
+    file: Annotated[str, Argument(metavar="FILE", help="What --log FILE wrote.")],
+    output: Output,
+    **arguments: Any,
+) -> None:
+    """Write logged evaluations."""
+    output.write(log(file, **arguments).report)
