@@ -106,7 +106,7 @@ def test_there_are_all_recipes():
         "add an output format",
         "add a command",
         "add a file format",
-        "add a name that dumps use",
+        "add a stack",
         "add a finding",
         "add a test of significance",
         "add an option",

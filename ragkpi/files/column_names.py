@@ -78,7 +78,8 @@ RETRIEVED = _words(
     "retrieved_docs retrieved_chunks retrieval_documents retrieval_results retrieval_result "
     "search_results document_ids doc_ids chunk_ids matches points chunks nodes sources "
     "source_documents retrieved_passages retrieved_snippets retrieved_nodes provenance rets "
-    "neighbors ctxs ranking rankings"
+    "neighbors ctxs ranking rankings top reranked reranked_ids reranked_docs reranked_documents "
+    "reranked_results reranked_chunks"
 )
 # Words in the names of lists of documents of one level.
 OF_LEVELS = _words("highly very perfectly partially somewhat marginally fairly")
@@ -133,6 +134,13 @@ ID_WORDS = frozenset(_words("id uuid guid oid pk key slug hash uri url"))
 
 # Keys of records, so never ids of queries.
 RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE[:4], *RETRIEVED, *JUDGED}
+# Keys around all records of a file, so never ids of queries.
+RECORDS_AROUND = frozenset(
+    _words(
+        "data queries questions items records rows examples cases tests topics samples config "
+        "metadata meta response responses output input"
+    )
+)
 # Keys whose value may be another record.
 RECORDS_INSIDE = {*QUERY[-2:], *DOCUMENT[-2:], *RETRIEVED, *JUDGED}
 

@@ -22,7 +22,7 @@ from ragkpi.files.lines import PRINTED, Block, LineColumns, Tokens, blocks, spli
 from ragkpi.files.opening import Source
 from ragkpi.files.shape_reader import collect_qrels
 from ragkpi.files.shapes import SHAPES, Shape
-from ragkpi.files.structures import LOOKED_AT
+from ragkpi.files.structure import LOOKED_AT
 from ragkpi.files.tables import Row, list_or_text
 from ragkpi.files.trec import (
     QrelsColumns,

@@ -15,14 +15,14 @@ from itertools import islice
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ragkpi.errors import InputError, MissingPartError, RagkpiError, UnsettledError
+from ragkpi.errors import InputError, RagkpiError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import ScoreKind
 from ragkpi.files.inputs import inputs
 from ragkpi.files.lines import PRINTED
 from ragkpi.files.opening import Kind, Source
-from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice, unsettled
+from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice
 from ragkpi.files.shapes import TEXTS, Shape, mapped, parse_map
 from ragkpi.files.trec import Numbers, Origin, QrelsColumns, RunColumns, ranked, whole_queries
 from ragkpi.interface import spell
@@ -310,16 +310,13 @@ class FileReader(NamedTuple):
 
     def _of_run(self, source: Source) -> Iterator[RunColumns]:
         role, levels, map_ = RunRole(), "", ""
-        try:
-            for block in self.read(source):
-                if self.numbers == "checked":
-                    levels = role.levels_with(block)
-                    map_ = block.origin.map
-                    if self.judged is not None:
-                        refuse_twice(block, *self.judged)
-                yield block
-        except UnsettledError as problem:
-            raise _tried("run", problem) from None
+        for block in self.read(source):
+            if self.numbers == "checked":
+                levels = role.levels_with(block)
+                map_ = block.origin.map
+                if self.judged is not None:
+                    refuse_twice(block, *self.judged)
+            yield block
         if levels:
             fault = f"holds {levels}, not rankings"
             advice = self.instead or f"{spell('map_run', map_)} reads numbers as scores"
@@ -327,10 +324,7 @@ class FileReader(NamedTuple):
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels; the sieve folds passages into documents."""
-        try:
-            columns: QrelsColumns = self.read(source)
-        except UnsettledError as problem:
-            raise _tried("qrels", problem) from None
+        columns: QrelsColumns = self.read(source)
         if self.numbers == "checked":
             refuse_scores(columns)
         return self.sieve.qrels(columns) if self.sieve else columns
@@ -378,25 +372,6 @@ def registry() -> Any:
     from ragkpi.files import registry as of_formats
 
     return of_formats
-
-
-def _tried(kind: Kind, problem: UnsettledError) -> InputError:
-    """Return a refusal with those of its maps that read the file."""
-    if not os.path.isfile(problem.file):
-        return problem
-    with warnings.catch_warnings(action="ignore"):
-        tries = [
-            _refusal(kind, problem.file, reading_for(kind, map_=of.map)) for of in problem.maps
-        ]
-    maps = [one for one, refusal in zip(problem.maps, tries, strict=True) if refusal is None]
-    if maps:
-        return unsettled(kind, problem.file, problem.fault, maps)
-    for refusal in tries:
-        if isinstance(refusal, MissingPartError) and refusal.line is not None:
-            fault = f"{refusal.fault}, unlike other records"
-            return MissingPartError(problem.file, refusal.line, fault, "expected all records alike")
-    advice = f"expected a map of its keys ({spell(problem.argument)} …; 'ragkpi formats map')"
-    return MissingPartError(problem.file, None, "holds no query with ids of documents", advice)
 
 
 def reads_as(kind: Kind, path: str, reading: Reading | None = None) -> bool:

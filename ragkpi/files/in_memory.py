@@ -22,7 +22,7 @@ from ragkpi.files import arrow
 from ragkpi.files import column_names as fields
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
-from ragkpi.files.recogniser import recognise, recognise_object
+from ragkpi.files.recogniser import recognise, recognise_keyed
 from ragkpi.files.roles import BARE
 from ragkpi.files.shape_reader import (
     DocumentColumns,
@@ -33,7 +33,7 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
-from ragkpi.files.structures import LOOKED_AT
+from ragkpi.files.structure import LOOKED_AT
 from ragkpi.files.trec import (
     LEVELS,
     Numbers,
@@ -261,15 +261,14 @@ def _document_columns(
         if not data.names or rows_shape(what, data.names, shape, nested) is not None:
             return None
         records = data.records()
-        readings_of = partial(recognise, records[:LOOKED_AT], what)
+        find = partial(recognise, records[:LOOKED_AT], what)
         keyed: Iterable[tuple[str | None, Any]] = ((None, record) for record in records)
     elif (lists := _lists_of(data, what)) is None:
         return None
     else:
-        readings_of = partial(recognise_object, dict(islice(lists.items(), LOOKED_AT)), what)
+        find = partial(recognise_keyed, list(islice(lists.values(), LOOKED_AT)), what)
         keyed = lists.items()
-    fallback = SHAPES[what]["flat" if isinstance(data, _Table) else "id-lists"]
-    shape = shape_for(what, what, shape, readings_of, fallback)
+    shape = shape_for(what, what, shape, find)
     numbered = enumerate(keyed, start=1)
     return ShapeReader(shape, what).read(
         Record(number, value, key) for number, (key, value) in numbered

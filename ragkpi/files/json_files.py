@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
@@ -25,7 +24,7 @@ from ragkpi.files.json_text import (
 )
 from ragkpi.files.lines import Block, blocks
 from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Kind, Source
-from ragkpi.files.recogniser import Recognition, recognise, recognise_object
+from ragkpi.files.recogniser import Root, recognise
 from ragkpi.files.shape_reader import (
     DocumentColumns,
     Record,
@@ -37,7 +36,7 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import SHAPES, Shape
-from ragkpi.files.structures import LOOKED_AT, TABLE, is_record, table_rows
+from ragkpi.files.structure import LOOKED_AT, TABLE, table_rows
 from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.interface import spell
 from ragkpi.wording import listed
@@ -63,28 +62,19 @@ def _read_whole(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Doc
 
 def _shape_of_text(text: JsonText, kind: Kind, user: Shape | None) -> Shape:
     """Return the shape of a JSON text by its first records or keys."""
-    probe, shapes = text.copy(), SHAPES[kind]
+    probe = text.copy()
+    root: Root = "$[]"
     if probe.next() == "[":
         records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
-        readings_of = partial(recognise, records, kind)
-        return shape_for(kind, text.file, user, readings_of, shapes[_likely(records)])
-    if probe.next() != "{":
+    elif probe.next() == "{":
+        value = {str(key): of for _, key, of, _ in itertools.islice(probe.entries(), LOOKED_AT)}
+        of_mteb = _MTEB in value and kind == "run" and user is None
+        if of_mteb and (shape := _of_mteb(text.file, value)):
+            return shape
+        records, root = [value], "$"
+    else:
         raise no_object(text.file, 1)
-    value = {str(key): of for _, key, of, _ in itertools.islice(probe.entries(), LOOKED_AT)}
-    if _MTEB in value and kind == "run" and user is None and (shape := _of_mteb(text.file, value)):
-        return shape
-    first: Any = next(iter(value.values()), {})
-    of_queries = isinstance(first, dict) and not is_record(value)
-    fallback = shapes["object" if of_queries else _likely([value])]
-    return shape_for(kind, text.file, user, partial(recognise_object, value, kind), fallback)
-
-
-def _likely(records: Sequence[Any]) -> str:
-    """Return the shape whose messages explain best why nothing was recognised."""
-    first: dict[str, Any]
-    first = records[0] if records and isinstance(records[0], dict) else {}
-    lists = any(isinstance(value, list | dict) for value in first.values())
-    return "lists" if lists or fields.find(first, fields.DOCUMENT) is None else "flat"
+    return shape_for(kind, text.file, user, lambda given: recognise(records, kind, given, root))
 
 
 def _records(texts: Iterable[JsonText], shape: Shape) -> Iterator[Record]:
@@ -231,9 +221,7 @@ def _read_lines(source: Source, kind: Kind, shape: Shape | None) -> Iterator[Doc
 
     if shape is None or shape.given is not None:
         records = list(itertools.islice(first_records(), LOOKED_AT))
-        readings_of = partial(_readings_of_lines, records, kind)
-        fallback = SHAPES[kind][_likely(records)]
-        shape = shape_for(kind, file, shape, readings_of, fallback)
+        shape = shape_for(kind, file, shape, lambda given: recognise(records, kind, given, "$"))
     reader, texts = ShapeReader(shape, file), itertools.chain(ahead, texts)
     if shape.records:
         lines = itertools.chain.from_iterable(map(_lines_of, texts))
@@ -262,17 +250,6 @@ def read_objects(source: Source) -> Iterator[tuple[int, Any]]:
         entries = [(1, None, of_keys, (0, 0))] if of_keys else entries
     for number, key, value, _ in entries:
         yield number, value if key is None else {**value, fields.QUERY[0]: key}
-
-
-def _readings_of_lines(
-    records: Sequence[Any], kind: Kind, parts: Mapping[str, str]
-) -> Sequence[Recognition]:
-    """Recognise lines as records, or the first line as an object of all that it holds."""
-    readings = recognise(records, kind, parts)
-    if not records or (readings and "query" not in readings[0].guesses):
-        return readings
-    alone = recognise_object(records[0], kind, parts) if isinstance(records[0], dict) else []
-    return alone if alone and (alone[0].is_settled or not readings) else readings
 
 
 def _lines_of(block: Block) -> Iterator[tuple[int, str]]:

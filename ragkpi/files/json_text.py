@@ -498,6 +498,10 @@ class JsonText:
         if not keys:
             yield
             return
+        if keys[0] == "[]":
+            for _ in self._keys():
+                yield from self.under(keys[1:])
+            return
         line, found, others = self._line, False, list[str]()
         for key in self._keys():
             rest = _behind(key, keys)

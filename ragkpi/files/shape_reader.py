@@ -24,6 +24,7 @@ from ragkpi.files.json_text import (
     Path,
     Repeated,
     all_octets,
+    alone,
     is_number,
     is_scalar,
     key_twice,
@@ -32,7 +33,7 @@ from ragkpi.files.json_text import (
 )
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
-from ragkpi.files.recogniser import Recognition
+from ragkpi.files.recogniser import Recognition, map_text
 from ragkpi.files.roles import unsettled
 from ragkpi.files.shapes import (
     SHAPES,
@@ -65,6 +66,7 @@ _RECORDS_AT_ONCE = 1 << 10  # of one document each
 _LISTS_AT_ONCE = 1 << 6
 _MOST_OTHERS = 50  # of numbers that are not read
 _MOST_KEYS = 1000  # of documents in which numbers are looked for
+Finder: TypeAlias = "Callable[[Mapping[str, str]], Recognition]"
 _DEEPEST = 3  # objects in a document in which scores are looked for
 
 
@@ -371,7 +373,7 @@ class ShapeReader:
     def _listed(self, records: Records) -> tuple[str, list[int], Records]:
         """Return the name that all lists have, the length of each, and the documents in them."""
         if not self.shape.list:
-            for record in () if records.layout else records.each():
+            for record in () if records.layout or self.shape.doc == "@value" else records.each():
                 self._refuse(record)
             return "", [1] * len(records.values), records
         names, keys, values = zip(*map(self._entries, records.each()), strict=True)
@@ -422,6 +424,9 @@ class ShapeReader:
                 if key != self.shape.query and one not in ("", None)
             }
         listed = self._list.listed(value, record.key, self._objects)
+        if listed is None and self.shape.kind == "qrels":
+            one = self._list.scalar(value, record.key)
+            listed = ("", [None], [one]) if isinstance(one, str) and len(one.split()) == 1 else None
         if listed is None:
             by_place = self.shape.list[:1].isdigit()
             is_array = isinstance(value, list) and not by_place and not _listed_numbers(value)
@@ -543,6 +548,7 @@ class ShapeReader:
             if "level" not in self.shape.required and (bare or not isinstance(item, dict)):
                 return b"1"  # an id in a list of relevant documents, or no level in a map
             raise lacking(self._file, self.shape, document, "level")
+        value = alone(value)  # labels may be a list of one
         if isinstance(value, bool):
             return b"1" if value else b"0"
         return octets_of(value, self._file, document.line, "a document's number")
@@ -643,61 +649,45 @@ def _lists_beside(record: Any, count: int) -> dict[str, list[bytes]]:
     }
 
 
-def _unsettled_parts(readings: Sequence[Recognition]) -> str:
-    """Return which parts of a map no name settles, or which names claim the same part."""
-    parts = list(dict.fromkeys(part for one in readings for part in one.guesses))
-    paths = [list(dict.fromkeys(one.map.get(part, "") for one in readings)) for part in parts]
-    documents = (*fields.DOCUMENT, "id")
-    names_of_parts = {"query": ("query", fields.QUERY_ID), "doc": ("document", documents)}
-    claims = []
-    for part, some in zip(parts, paths, strict=True):
-        what, names = names_of_parts.get(part, ("", ()))
-        if len(some) > 1 and len(fields.rivals(some, names)) == len(some):
-            claims.append(f"its {' and '.join(some)} differ, and each names the {what}")
-        elif len(some) > 1 and part == "list":
-            claims.append(f"its {' and '.join(some)} may each be the list of documents")
-    if claims and len(claims) == len(parts):
-        return "; ".join(claims)
-    return f"its {' and '.join(parts) or 'list'} can be guessed, but no known name says so"
-
-
-def shape_for(
-    kind: Kind,
-    file: str,
-    user: Shape | None,
-    readings_of: Callable[[Mapping[str, str]], Sequence[Recognition]],
-    fallback: Shape,
-) -> Shape:
+def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
     """Return the shape that a user maps or that names settle, with a note what is read as what.
 
-    A shape with all parts is the answer. Else `readings_of` gives readings from the parts of a
-    user's map; without any, the `fallback` says what is missing. `UnsettledError` if a part is a
-    guess.
+    A shape with all parts is the answer. Else `find` gives a finding from the parts of a user's
+    map. `UnsettledError` if names do not settle it: with the keys of the first records and the map
+    as far as it is known.
     """
     if user is not None and user.given is None:
         return user
-    readings = readings_of({} if user is None else user.given or {})
-    if not readings:
-        return user or fallback
-    first = readings[0]
-    if not first.is_settled or len(readings) > 1:
-        maps = [MapChoice(one.text, one.choice, one.fold) for one in readings]
-        raise unsettled(kind, file, _unsettled_parts(readings), maps)
-    shape = mapped(first.map, kind)._replace(name="recognised", required=())
-    if user is None and not first.is_plain:
-        warnings.warn(f"{file}: read as: {visible(first.text)}", RagkpiNote, stacklevel=2)
-    numbered = not first.map.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
+    found = find({} if user is None else user.given or {})
+    if found.state == "missing" and user is not None:
+        return user
+    if found.state != "settled":
+        raise unsettled_names(kind, file, found)
+    shape = mapped(found.map, kind)._replace(name="recognised", required=())
+    if user is None and not found.is_plain:
+        warnings.warn(f"{file}: read as: {visible(map_text(found.map))}", RagkpiNote, stacklevel=2)
+    numbered = not found.map.keys().isdisjoint((*fields.SCORE_PARTS.values(), "scores"))
     joins = "[]" in shape.list and not numbered
     dropped = shape.list and (joins or (kind == "qrels" and shape.doc != "@key"))
     last = fields.plain_name((shape.list or shape.doc).rpartition(".")[2])
     ungraded = fields.JUDGED if shape.list else fields.JUDGED_DOCUMENT
-    graded = user is None and (last not in ungraded or last in fields.GRADED)
-    if graded or "level" in first.map:
+    by_name = user is None and not found.stack
+    graded = by_name and (last not in ungraded or last in fields.GRADED)
+    if graded or "level" in found.map:
         shape = shape._replace(unlevelled="refused")
-    if "rank" in first.map and not (user and "rank" in user.required):
+    if "rank" in found.map and not (user and "rank" in user.required):
         # A score that is no number is refused, not passed over.
         shape = shape._replace(score=SHAPES[kind]["lists"].score)
     return shape._replace(
         repeated="dropped" if dropped else "refused",
         required=user.required if user else (),
     )
+
+
+def unsettled_names(kind: Kind, file: str, found: Recognition) -> InputError:
+    """Return the error for records whose names do not settle a reading."""
+    fault = visible(found.fault)
+    error = unsettled(kind, file, fault, [MapChoice(map_text(of)) for of in found.maps])
+    if found.state == "missing":
+        return MissingPartError(file, None, fault, found.advice or error.expected)
+    return error

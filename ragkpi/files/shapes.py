@@ -282,6 +282,8 @@ def parse_map(text: str, kind: Kind, option: str) -> Shape:
             )
         if part in paths:
             raise UsageError(f"{option} {text}: {part} twice; expected each part once")
+        if path == "?":
+            raise UsageError(f"{option} {piece.strip()}: ? stands for a key; expected its path")
         paths[part] = path
     return mapped(paths, kind)
 

@@ -27,8 +27,8 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_documents,
 )
-from ragkpi.files.shapes import SHAPES, Shape, id_columns, layout_of, need_column, rows_shape
-from ragkpi.files.structures import LOOKED_AT
+from ragkpi.files.shapes import Shape, id_columns, layout_of, need_column, rows_shape
+from ragkpi.files.structure import LOOKED_AT
 from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, RunLayout, refuse_empty
 from ragkpi.wording import visible
 
@@ -101,12 +101,7 @@ def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[Doc
     rows = table.rows()
     first = list(islice(rows, LOOKED_AT))
     records = [{name: list_or_text(cell) for name, cell in row.items()} for _, row in first]
-    of_lists = any(isinstance(cell, list | dict) for _, row in first for cell in row.values())
-    fallback = SHAPES[kind]["lists" if of_lists else "flat"]
-    shape = shape_for(kind, table.file, user, partial(recognise, records, kind), fallback)
-    if shape.name == "flat":  # nothing is recognised, because a column is missing
-        for part in ("level", "query", "doc")[kind == "run" :]:
-            need_column(shape, part, table.names, table.file, table.line)
+    shape = shape_for(kind, table.file, user, partial(recognise, records, kind))
     if user is None and shape.list:
         _refuse_unread(table.file, shape, [row for _, row in first])
     if kind == "qrels" and user is None and len(table.names) == 2 and not shape.list:

@@ -213,12 +213,13 @@ def test_values_between_bars_are_a_table(name, end, mark, tmp_path):
 
 
 def test_printed_columns_without_usual_names_are_asked_about(tmp_path):
-    """As in CSV, by their values; the names are no judgement."""
+    """As in CSV, with the names and values of the first row."""
     rows = "".join(f"| q{n % 3} | d{n} | {n % 2} |\n" for n in range(9))
     text = refusal(qrels_of, put(tmp_path, f"| Frage | Dok | Stufe |\n|---|---|---|\n{rows}"))
-    assert "query=Frage, doc=Dok, level=Stufe" in text
+    assert "(keys: Frage 'q0', Dok 'd0', Stufe 0); " in text
+    assert "query=?, doc=?, level=?" in text
     text = refusal(qrels_of, put(tmp_path, "| Frage | Dok |\n|---|---|\n| q1 | a |\n"))
-    assert "('Frage Dok')" in text
+    assert "(keys: Frage 'q1', Dok 'a'); " in text
 
 
 def test_quotes_and_numbers_of_lines_of_printed_tables(tmp_path):
@@ -343,10 +344,11 @@ def test_decimals_with_commas_are_gains(tmp_path):
     assert read_any_qrels(path, numbers="gains").gain.tolist() == [0.5, 2.0]
 
 
-def test_columns_of_spreadsheets_are_recognised_by_their_numbers(tmp_path):
+def test_columns_of_spreadsheets_of_unknown_names_are_listed(tmp_path):
     rows = "".join(f"q{n % 3};d{n};{9 - n},5\n" for n in range(9))
     text = refusal(run_of, put(tmp_path, f"Anfrage;Dokument;Punktzahl\n{rows}"))
-    assert "query=Anfrage, doc=Dokument, score=Punktzahl" in text
+    assert "(keys: Anfrage 'q0', Dokument 'd0', Punktzahl 9.5); " in text
+    assert "query=?, doc=?, score=?" in text
 
 
 def test_trec_has_points(tmp_path):

@@ -1,0 +1,82 @@
+"""The stacks and packages whose dumps no usual name settles, as data: a stack is five lines.
+
+`ragkpi.files.recogniser` compares their keys with the first record before it looks at names. To add
+a stack, write an entry and put a sample with its twin into ``tests/files/dumps``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ragkpi.files.opening import Kind
+
+
+class Stack(NamedTuple):
+    """A dump of a known stack.
+
+    Attributes
+    ----------
+    name
+        Of the stack or package, and of what it writes.
+    told_by
+        Paths that a record must have, each with a value.
+    map
+        The parts that names do not settle, as ``--map-run`` takes them; names find the others.
+    """
+
+    name: str
+    kind: Kind
+    told_by: tuple[str, ...]
+    map: str
+
+
+STACKS = (
+    Stack(
+        "usearch: keys and distances of a search",
+        "run",
+        ("keys", "distances"),
+        "list=keys, doc=@value, scores=distances",
+    ),
+    Stack(
+        "LangChain: documents as dumpd writes them",
+        "run",
+        ("documents[].kwargs.page_content", "documents[].kwargs.id"),
+        "list=documents, doc=kwargs.id",
+    ),
+    Stack(
+        "Phoenix: the documents of spans",
+        "run",
+        ("context.span_id", "document_position"),
+        "query=context.span_id",
+    ),
+    Stack(
+        "Elasticsearch: the response of _rank_eval",
+        "run",
+        ("metric_score", "details"),
+        "records=$.details, query=@key, list=hits, doc=hit._id, score=hit._score",
+    ),
+    Stack(
+        "BioASQ: questions with their documents",
+        "qrels",
+        ("questions[].body", "questions[].documents"),
+        "records=$.questions, query=id, list=documents, doc=@value",
+    ),
+    Stack(
+        "FinanceBench: questions with their evidence",
+        "qrels",
+        ("financebench_id", "evidence[].doc_name"),
+        "query=financebench_id, list=evidence, doc=doc_name",
+    ),
+    Stack(
+        "TREC: numbered topics with qrels",
+        "qrels",
+        ("topics[].number", "topics[].qrels"),
+        "records=$.topics, query=number, list=qrels, doc=docno",
+    ),
+    Stack(
+        "DynamoDB: an export of judgements",
+        "qrels",
+        ("Item.query_id.S", "Item.doc_id.S", "Item.relevance.N"),
+        "query=Item.query_id.S, doc=Item.doc_id.S, level=Item.relevance.N",
+    ),
+)

@@ -1,0 +1,359 @@
+"""The structure of parsed records: the lists in them, and the columns of what each list holds.
+
+A list of objects, of pairs, of ids, or an object that maps documents to numbers becomes a `Listing`
+of columns, wherever it stands under a record; so do the records themselves. `tables_in` and
+`queries_in` find records that are a table, or the values of an object whose keys are queries.
+
+No values are compared here. What is looked at is their form: text, number, list or object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from ragkpi.files import column_names as fields
+from ragkpi.files.column_names import plain_name
+from ragkpi.files.json_text import is_number, is_scalar, listed_in, unfolded
+
+LOOKED_AT = 100  # records
+TABLE = "@table"  # in a path: the rows of the table there
+_LISTS_AT = 25  # records with lists
+_ELEMENTS = 10  # of a list
+_KEYS = 200  # of an object
+_DEEPEST = 12
+_LEVEL_KEY = re.compile(r"-?\d{1,2}")
+_NO_KEY = re.compile(r"[,|=\[\]]|^$|^\s|\s$")  # a map cannot have such
+
+
+@dataclass
+class Listing:
+    """What a list, or an object of documents, holds; with the path "" the records themselves.
+
+    `columns` has the scalars by their path in an element. Elements that are scalars are the column
+    ``@value``, an object of numbers has ``@key`` and ``@value``, a list of tuples ``0``, ``1``, ….
+    """
+
+    path: str
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The plain name of the list."""
+        return list_name(self.path)
+
+    @property
+    def around(self) -> tuple[str, bool]:
+        """What lists beside each other share: the record, and whether they are in a list."""
+        return self.path.removesuffix("[]").rpartition(".")[0], self.path.endswith("[]")
+
+    @property
+    def is_of_values(self) -> bool:
+        """Whether all elements are scalars."""
+        return self.columns.keys() == {"@value"}
+
+    @property
+    def is_of_tuples(self) -> bool:
+        """Whether elements have their parts by place."""
+        return any(path.partition(".")[0].isdigit() for path in self.columns)
+
+    def of_name(self, names: Sequence[str]) -> list[str]:
+        """Return the paths whose last key has one of some names, the earliest name first."""
+        found = [path for path in self.columns if last_name(path) in names]
+        found.sort(
+            key=lambda path: (names.index(last_name(path)), path.count("."), path[:1] == "_")
+        )
+        return found
+
+    def is_only(self, path: str) -> bool:
+        """Whether no other key beside a path has its name, as score and Score have."""
+        key, above = path.rpartition(".")[2], path.rpartition(".")[0]
+        others = [one.rpartition(".") for one in self.columns if one.rpartition(".")[0] == above]
+        return not any(
+            plain_name(other) == plain_name(key) and other.strip("_@$") != key.strip("_@$")
+            for _, _, other in others
+        )
+
+    def ids_of_name(self, names: Sequence[str]) -> list[str]:
+        """Return those paths of `of_name` that have texts or numbers."""
+        return [path for path in self.of_name(names) if are_scalars(self.columns[path])]
+
+
+def last_name(path: str) -> str:
+    """Return the last key of a path as a plain name."""
+    return plain_name(path.rpartition(".")[2])
+
+
+def name_above(path: str) -> str:
+    """Return the key before the last one as a plain name; "" at the top."""
+    return last_name(path.rpartition(".")[0])
+
+
+def list_name(path: str) -> str:
+    """Return the plain name of a list."""
+    return plain_name(re.split(r"\.|\[\]\.", path.removesuffix("[]"))[-1])
+
+
+def are_scalars(values: Sequence[Any]) -> bool:
+    """Whether values are texts or numbers, or null beside some."""
+    known = [value for value in values if value is not None]
+    return bool(known) and all(map(is_scalar, known))
+
+
+def are_numbers(values: Sequence[Any]) -> bool:
+    """Whether values are numbers, or null beside some."""
+    known = [value for value in values if value is not None]
+    return bool(known) and all(map(is_number, known))
+
+
+def are_texts(values: Sequence[Any]) -> bool:
+    """Whether most values are texts of several words."""
+    return 2 * sum(len(str(value).split()) > 1 for value in values) > len(values)
+
+
+class Structure(dict[str, Listing]):
+    """The listings under some records, by path.
+
+    `keys_of_levels` is the path to an object whose keys are levels, with lists of documents.
+    """
+
+    keys_of_levels = ""
+
+    @classmethod
+    def of(cls, records: Sequence[Any], keyed: bool = False) -> Structure:
+        """Gather the listings of the first records; `keyed`: of queries that are keys."""
+        structure = cls()
+        for number, record in enumerate(records[:LOOKED_AT]):
+            if number >= _LISTS_AT and len(structure) > 1:
+                break
+            if keyed and maps_documents(record):
+                structure._add_object("@value", record)
+            else:
+                structure._add(record)
+        return structure
+
+    def at(self, path: str) -> Listing:
+        """Return the listing at a path, empty if there is none."""
+        return self.get(path) or Listing(path)
+
+    def beside(self, listing: Listing, named: Callable[[str], bool]) -> list[str]:
+        """Return the lists of numbers beside a list that have such a name."""
+        return [
+            other.path
+            for other in self.values()
+            if other.path not in ("", listing.path)
+            and other.around == listing.around
+            and other.is_of_values
+            and named(other.name)
+            and all(isinstance(one, bool) or is_number(one) for one in other.columns["@value"])
+        ]
+
+    def _column(self, listing: str, path: str) -> list[Any]:
+        return self.setdefault(listing, Listing(listing)).columns.setdefault(path, [])
+
+    def _add(self, value: Any, outer: str = "", path: str = "", depth: int = 0) -> None:
+        """Add what is under a value, at a path in the elements of the list `outer`."""
+        value = _without_text_ids(value, path)
+        whole = f"{outer}[].{path}" if outer and path else outer or path
+        if isinstance(value, dict):
+            if value and all(map(_LEVEL_KEY.fullmatch, value)):
+                lists = all(isinstance(one, list) for one in value.values())
+                self.keys_of_levels = (whole or "the query") if lists else self.keys_of_levels
+            if maps_numbers(value) and path:
+                self._add_object(whole, value)
+            for key, one in islice(value.items(), _KEYS if depth < _DEEPEST else 0):
+                if not _NO_KEY.search(key):
+                    self._add(one, outer, f"{path}.{key}" if path else key, depth + 1)
+        elif isinstance(value, list):
+            if outer and len(value) == 1 and is_scalar(value[0]):
+                self._column(outer, path).append(value[0])  # a field of a search engine
+            else:
+                self._add_list(whole or "@value", value, depth)
+        else:
+            self._column(outer, path or "@value").append(value)
+            if not outer and isinstance(value, str) and _is_cell(path, value):
+                cell = listed_in(value)
+                if isinstance(cell, dict):
+                    self._add_object(path, cell)
+                else:
+                    self._add_list(path, cell, depth)
+
+    def _add_object(self, path: str, value: Mapping[str, Any]) -> None:
+        self._column(path, "@key").extend(value)
+        self._column(path, "@value").extend(value.values())
+
+    def _add_list(self, path: str, value: Sequence[Any], depth: int) -> None:
+        self.setdefault(path, Listing(path))
+        first = value if len(value) <= _ELEMENTS else [*value[: _ELEMENTS - 1], value[-1]]
+        tuples = _are_tuples(first)
+        if not tuples and {list} < {*map(type, first)}:
+            return  # by place, such as Redis' count, id, score and fields
+        for element in first:
+            element = unfolded(element) if isinstance(element, str) else element
+            if isinstance(element, list) and tuples:
+                for place, one in enumerate(element):
+                    self._add(one, path, str(place), depth + 1)
+            elif isinstance(element, list):
+                self._add_list(f"{path}[]", element, depth + 1)
+            else:
+                self._add(element, path, "", depth + 1)
+
+
+def _without_text_ids(value: Any, path: str) -> Any:
+    """Return what a value stands for; an id or a text of a query may look like a list."""
+    inner = unfolded(value)
+    of_id = last_name(path) in (*fields.QUERY, *fields.DOCUMENT)
+    return value if isinstance(value, str) and of_id and not isinstance(inner, dict) else inner
+
+
+def _is_cell(path: str, text: str) -> bool:
+    """Whether a text has several values, as a cell of a table: by its name and a separator."""
+    name = plain_name(path)
+    return name in (*fields.RETRIEVED, *fields.JUDGED) and any(mark in text for mark in "|;,\n")
+
+
+def _are_tuples(elements: Sequence[Any]) -> bool:
+    """Whether lists in a list have parts by place: of one length, and of several kinds."""
+    if not elements or not all(isinstance(one, list) and len(one) > 1 for one in elements):
+        return False
+    inner = any(isinstance(of, list) for one in elements for of in one)
+    if inner or len({*map(len, elements)}) != 1:
+        return False
+    columns = [*zip(*elements, strict=True)]
+    levels = are_numbers(columns[-1]) and all(0 <= float(one) < 10 for one in columns[-1])
+    if len(columns) == 2 and levels:
+        return True  # ids may be numbers, too
+    kinds = [{"number" if is_number(one) else type(one) for one in column} for column in columns]
+    return all(len(of) == 1 for of in kinds) and any(of != kinds[0] for of in kinds)
+
+
+def maps_numbers(value: Any) -> bool:
+    """Whether a value is an object of numbers alone."""
+    return isinstance(value, dict) and bool(value) and all(map(is_number, value.values()))
+
+
+def maps_documents(value: Any) -> bool:
+    """Whether a query's object maps ids to numbers, or to words for levels."""
+    if not isinstance(value, dict) or not value:
+        return False
+    if all(isinstance(one, bool) or is_number(one) for one in value.values()):
+        return True
+    known = any(plain_name(key) in _OF_RECORDS for key in value)
+    return not known and all(isinstance(one, bool) or is_scalar(one) for one in value.values())
+
+
+_OF_RECORDS = {
+    *fields.RECORD_KEYS,
+    *fields.QUERY_TEXT,
+    *fields.CASE_ID,
+    *fields.JUDGED_DOCUMENT,
+    *fields.TEXT,
+    *fields.SOURCES,
+}
+_OF_QUERIES = {*fields.RETRIEVED, *fields.JUDGED, "run"}  # keys of objects whose keys are queries
+
+
+def queries_in(records: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the paths to objects whose keys are queries, and some of their values."""
+    whole = [one for one in records if isinstance(one, dict)]
+    values = [of for one in whole for of in one.values()]
+    of_queries = len(whole) == len(records) and not any(map(is_record, whole))
+    names = (plain_name(key) for one in whole for key in one)
+    if of_queries and _are_alike(values) and fields.RECORDS_AROUND.isdisjoint(names):
+        yield "", values[:LOOKED_AT]
+    for path, inner in _objects(whole[0]) if len(records) == 1 and whole else ():
+        values = [*inner.values()]
+        if list_name(path) in _OF_QUERIES and not is_record(inner) and _are_alike(values):
+            yield path, values[:LOOKED_AT]
+
+
+def is_query_and_document(records: Sequence[Any]) -> bool:
+    """Whether the record is an object ``{query: document, …}`` of single words."""
+    value = records[0] if len(records) == 1 and isinstance(records[0], dict) else {}
+    words = all(isinstance(one, str) and len(one.split()) == 1 for one in value.values())
+    known = any(plain_name(key) in {*_OF_RECORDS, *fields.RECORDS_AROUND} for key in value)
+    return bool(value) and words and not known and not are_numbers([*value.values()])
+
+
+def tables_in(records: Sequence[Any]) -> Iterator[tuple[str, list[Any], bool]]:
+    """Yield the paths to tables in the first record, rows, and whether labels name queries."""
+    first = records[0] if records and isinstance(records[0], dict) else {}
+    for path, value in [("", first), *_objects(first)]:
+        if rows := table_rows(value):
+            yield f"{path}.{TABLE}", [row for _, row in rows[:LOOKED_AT]], rows[0][0] is not None
+
+
+def _objects(value: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the paths to objects under the keys of an object."""
+    for key, inner in islice(value.items(), _KEYS if depth < 4 else 0):
+        if isinstance(inner, dict):
+            yield f"{path}.{key}", inner
+            yield from _objects(inner, f"{path}.{key}", depth + 1)
+
+
+def _are_alike(values: Sequence[Any]) -> bool:
+    """Whether values are all objects, or lists, in whose place a document may stand alone."""
+    types = {*map(type, values)}
+    return types == {dict} or (list in types and types <= {list, str})
+
+
+_NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
+
+
+def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
+    """Return the rows of a table as records, each with its query if it labels a row; else None.
+
+    ``{"columns": […], "data" or "values" or "rows": [[…], …]}``, names being texts or objects with
+    a name; ``{name: [value, …]}`` and ``{name: {row: value}}`` of one length, as pandas writes a
+    frame whose index has the queries.
+    """
+    if not isinstance(value, dict) or not value:
+        return None
+    names = value.get("columns", value.get("meta"))  # ClickHouse has meta
+    rows = next((value[key] for key in ("data", "values", "rows") if key in value), None)
+    if isinstance(names, list) and isinstance(rows, list):
+        names = [name.get("name") if isinstance(name, dict) else name for name in names]
+        if all(isinstance(row, list) and len(row) == len(names) for row in rows):
+            return [(None, dict(zip(map(str, names), row, strict=True))) for row in rows]
+    key = fields.find(value, _NAMED)
+    if key is not None and plain_name(key) == "queries" and isinstance(value[key], dict):
+        return None  # from ids to texts
+    if key is None or not isinstance(value[key], list | dict) or not value[key]:
+        return None
+    alike = type(value[key]), len(value[key])
+    columns = {
+        name: of
+        for name, of in value.items()
+        if isinstance(of, list | dict) and (type(of), len(of)) == alike
+    }
+    of_rows = [of for of in value.values() if isinstance(of, dict)]
+    if len(columns) < 2 or (
+        alike[0] is dict and any(list(of) != list(value[key]) for of in of_rows)
+    ):
+        return None
+    rows_of = [list(of.values() if isinstance(of, dict) else of) for of in columns.values()]
+    labels: list[str | None] = [None] * alike[1]
+    named = fields.find(columns, (*fields.QUERY, *fields.QUERY_TEXT)) is not None
+    if alike[0] is dict and not named and [*value[key]] != [*map(str, range(alike[1]))]:
+        labels = list(value[key])
+    cells = (dict(zip(columns, row, strict=True)) for row in zip(*rows_of, strict=True))
+    return list(zip(labels, cells, strict=True))
+
+
+def is_record(value: Mapping[str, Any]) -> bool:
+    """Whether an object has the keys of a record, rather than ids of queries.
+
+    A query may have the id ``qid`` or ``docid`` if its value is an object of documents and numbers;
+    in a record that value is an id. A record's ``query`` may be another record.
+    """
+    for key, inner in value.items():
+        if plain_name(str(key)) in fields.RECORD_KEYS:
+            numbers = isinstance(inner, dict) and all(map(is_scalar, inner.values()))
+            inside = plain_name(str(key)) in fields.RECORDS_INSIDE
+            names = inner if inside and isinstance(inner, dict) else ()
+            if not numbers or any(plain_name(name) in fields.RECORD_KEYS for name in names):
+                return True
+    return False
