@@ -53,7 +53,8 @@ class CommandLine(Interface):
         of = {**arguments_of(Comparing), **arguments_of(Gating)}.get(argument)
         option = None if of is None else of.option
         if isinstance(option, Flags):
-            return names_of(option[value], argument)[0] if value in option else f"--{argument}"
+            flag = option.get(value) or next(iter(option.values()))
+            return names_of(flag, argument)[0]
         name = names_of(option, argument)[0] if option else f"--{argument.replace('_', '-')}"
         return f"{name} {quote(value)}" if value else name
 

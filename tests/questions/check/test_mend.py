@@ -66,6 +66,6 @@ def test_does_not_replace_the_run_itself(ragkpi, tmp_path):
 def test_scattered_rows_of_other_formats_are_sorted_too(ragkpi, tmp_path):
     rows = b"1,a,3\n2,a,1\n1,b,2\n"
     outcome = fix(ragkpi, tmp_path, b"query_id,doc_id,score\n" + rows)
-    assert b"fixed: sorted the lines by query, score and document" in outcome.out
+    assert b"fixed: sorted " in outcome.out
     written = (tmp_path / "out").read_bytes()
     assert written == b"1 Q0 a 1 3.0 run\n1 Q0 b 2 2.0 run\n2 Q0 a 1 1.0 run\n"
