@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell, with_progress
-from ragkpi.library.ground import Hashes, Signature, ids_sha256
+from ragkpi.library.ground import Signature, ids_sha256
 from ragkpi.measures.measure import SUM, Metric, Scores
 from ragkpi.measures.registry import metric_named
 from ragkpi.reports.layout import (
@@ -46,13 +45,13 @@ MOST_CELLS = 100_000  # people cannot read larger tables
 
 
 def query_rows(
-    runs: Sequence[EvaluatedRun], names: Sequence[str], queries: Sequence[bytes]
+    runs: Mapping[str, Scores], names: Sequence[str], queries: Sequence[bytes]
 ) -> Iterator[list[list[Any]]]:
     """Yield a row per query and run that has it: run, query and a value per metric."""
-    each = [_query_values(run.scores, names, queries) for run in runs]
+    each = [_query_values(scores, names, queries) for scores in runs.values()]
     for of_query in zip(*each, strict=True):
         yield [
-            [run.name, query, *values]
+            [run, query, *values]
             for run, (query, values) in zip(runs, of_query, strict=True)
             if values is not None
         ]
@@ -124,62 +123,46 @@ def worst_queries(
 
 
 @dataclass(frozen=True)
-class EvaluatedRun:
-    """A run's name for people and its scores, with intervals by the names of metrics.
-
-    `gates` are the verdicts on what it was held against, `path` that of its file. `files` are those
-    behind it, if wanted, and `origin` how they were read and the notes on the run, as in JSON.
-    """
-
-    name: str
-    scores: Scores
-    intervals: Mapping[str, Interval] = field(default_factory=dict)
-    signature: Signature | None = None
-    gates: Sequence[Verdict] = ()
-    path: str | None = None
-    origin: Mapping[str, Any] = field(default_factory=dict)
-    files: Hashes = field(default_factory=dict)
-
-
-def rows_of(
-    scored: Mapping[str, Scores],
-    signature: Signature | None = None,
-    verdicts: Sequence[Verdict] = (),
-) -> list[EvaluatedRun]:
-    """Return the rows of a report: the scores of runs by name, each with the verdicts on it."""
-    return [
-        EvaluatedRun(name, scores, {}, signature, [one for one in verdicts if one.run == name])
-        for name, scores in scored.items()
-    ]
-
-
-@dataclass(frozen=True)
 class EvaluationReport(Report):
     """One or more runs, evaluated for the same metrics.
 
     Attributes
     ----------
+    runs
+        The scores of each run by its name for people.
+    signature
+        What all values rest on; None if nothing says it.
     bootstrap
         The settings of the intervals; None without intervals.
+    intervals
+        Those of each run, by the names of run and metric.
     worst
         The queries of a report with per-query values, in order; None for all by id.
+    gates
+        The verdicts on all runs.
+    behind
+        What JSON says of each run's files and notes, by its name; empty unless it was asked for.
     """
 
-    runs: Sequence[EvaluatedRun]
+    runs: Mapping[str, Scores]
+    signature: Signature | None = None
     bootstrap: Bootstrap | None = None
+    intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
     worst: WorstQueries | None = None
+    gates: Sequence[Verdict] = ()
+    behind: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def interval_notes(self) -> list[str]:
         """Return the notes that a reader of the intervals needs, one per line."""
-        return interval_notes(self.bootstrap, [run.scores for run in self.runs])
+        return interval_notes(self.bootstrap, list(self.runs.values()))
 
     def own_table(self, layout: Layout) -> Table:
         """Lay out a row per run; rows of single queries, if shown, come first."""
-        runs = self.runs
+        runs, first = self.runs, next(iter(self.runs.values()))
         by_query, summary = layout.per_query == "shown", layout.summary == "shown"
         metrics = [
             m
-            for m in runs[0].scores.metrics
+            for m in first.metrics
             if (summary and m.is_printed("summary")) or (by_query and m.is_printed("query"))
         ]
         names = [metric.name for metric in metrics]
@@ -201,10 +184,10 @@ class EvaluationReport(Report):
                     rows += with_best_marked(columns, [[*map(Cell, row)] for row in group])
         if summary:
             summaries = [
-                [Cell(run.name), *([Cell(ALL)] if by_query else []), *_summary_cells(run, names)]
+                [Cell(run), *([Cell(ALL)] if by_query else []), *self._summary_cells(run, names)]
                 for run in runs
             ]
-            same_queries = all(run.scores.queries == runs[0].scores.queries for run in runs)
+            same_queries = all(scores.queries == first.queries for scores in runs.values())
             rows += with_best_marked(columns, summaries) if same_queries else summaries
             notes += _query_counts(runs, names)
         notes += self.interval_notes()
@@ -215,37 +198,70 @@ class EvaluationReport(Report):
         below = gates_table(gates) if len(gates) > 1 else None
         checks = gate_checks(gates)
         table = Table(columns, rows, notes, plain_rows=plain_rows, below=below, checks=checks)
-        return signed(table, runs, layout)
+        return signed(table, self.signature, layout)
 
     def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return all runs as one JSON object."""
-        return {"ragkpi": __version__, "runs": [self._object(run, layout) for run in self.runs]}
+        runs = [self.object(run, layout) for run in self.runs]
+        return {"ragkpi": __version__, "runs": runs}
 
     def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run, followed by its queries' objects if they are shown."""
         for run in self.runs:
-            document = self._object(run, layout)
+            document = self.object(run, layout)
             queries, statistics = document.pop("per_query", {}), document.pop("statistics", {})
             yield {"ragkpi": __version__, "kind": "run", **document}
             for query, values in queries.items():
                 own = {"statistics": statistics[query]} if statistics else {}
-                yield {"kind": "query", "run": run.name, "query": query, "values": values, **own}
-
-    @property
-    def gates(self) -> list[Verdict]:
-        """The verdicts on all runs."""
-        return [verdict for run in self.runs for verdict in run.gates]
+                yield {"kind": "query", "run": run, "query": query, "values": values, **own}
 
     @property
     def queries(self) -> Sequence[bytes]:
         """The queries of a report with per-query values, in order."""
         if self.worst is not None:
             return self.worst.queries
-        return sorted(set().union(*(run.scores.queries for run in self.runs)))
+        return sorted(set().union(*(scores.queries for scores in self.runs.values())))
 
-    def _object(self, run: EvaluatedRun, layout: Layout) -> dict[str, Any]:
-        queries = None if self.worst is None else self.worst.queries
-        return run_object(run, self.bootstrap, layout, queries)
+    def object(self, run: str, layout: Layout) -> dict[str, Any]:
+        """Return a run as a JSON object, valid under ``schema.json#/$defs/run``."""
+        scores, digits, signature = self.runs[run], layout.digits, self.signature
+        styles = {metric.name: metric.measure.style for metric in scores.metrics}
+        document: dict[str, Any] = {
+            "name": run,
+            "run_id": decoded(scores.run_id),
+            **({"signature": signature.long()} if signature else {}),
+            "queries": scores.divisor,
+            **({"queries_sha256": ids_sha256(scores.queries)} if signature else {}),
+            "values": {
+                column.name: as_json(column.summary, styles[column.name], digits)
+                for column in scores.printed("summary")
+            },
+            "known": {column.name: column.valid for column in scores.estimates()},
+        }
+        if self.bootstrap:
+            document["bootstrap"] = asdict(replace(self.bootstrap, clusters=None))
+            del document["bootstrap"]["clusters"]
+            document["intervals"] = {
+                name: [as_json(bound, styles[name], digits) for bound in interval]
+                for name, interval in self.intervals[run].items()
+            }
+        # Notes are for compare, which takes values per query alone.
+        per_query, behind = layout.per_query == "shown", self.behind.get(run, {}).items()
+        document |= {key: value for key, value in behind if per_query or key != "notes"}
+        if gates := [verdict.document() for verdict in self.gates if verdict.run == run]:
+            document["gates"] = gates
+        if per_query:
+            document |= _per_query(scores, self.worst.queries if self.worst else None, digits)
+        return document
+
+    def _summary_cells(self, run: str, names: Sequence[str]) -> list[Cell]:
+        scores, intervals = self.runs[run], self.intervals.get(run, {})
+        return [
+            Cell(scores[name].summary, intervals.get(name))
+            if scores[name].metric.is_printed("summary")
+            else Cell()
+            for name in names
+        ]
 
     def _refuse_many(self, columns: int) -> None:
         """Refuse a table that is too large to read and would take minutes to draw."""
@@ -257,101 +273,58 @@ class EvaluationReport(Report):
             )
 
 
-def signed(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) -> Table:
-    """Add the signatures of runs to a table: a note for each, or a column."""
-    signatures = {
-        run.name: run.signature.long() if layout.signature == "long" else run.signature.short()
-        for run in runs
-        if run.signature
-    }
-    if layout.signature == "none" or not signatures:
+def signed(table: Table, signature: Signature | None, layout: Layout) -> Table:
+    """Add a signature to a table: as a note, or a column."""
+    if layout.signature == "none" or signature is None:
         return table
+    text = signature.long() if layout.signature == "long" else signature.short()
     if layout.notes == "columns":
-        place = [column.name for column in table.columns].index("run")
-        rows = [[*row, Cell(signatures.get(row[place].value))] for row in table.rows]
-        plain_rows = ([*row, signatures.get(row[place])] for row in table.plain_rows)
+        rows = [[*row, Cell(text)] for row in table.rows]
+        plain_rows = ([*row, text] for row in table.plain_rows)
         columns = [*table.columns, Column("signature")]
         return replace(table, columns=columns, rows=rows, plain_rows=plain_rows)
-    notes = list(dict.fromkeys(signatures.values()))
-    if len(notes) > 1:
-        notes = [f"{name}: {text}" for name, text in signatures.items()]
-    return replace(table, notes=[*notes, *table.notes])
+    return replace(table, notes=[text, *table.notes])
 
 
 def report_on(
-    runs: Sequence[EvaluatedRun],
+    runs: Mapping[str, Scores],
+    signature: Signature | None = None,
     bootstrap: Bootstrap | None = None,
     most: int | None = None,
     sort: str | None = None,
     labels: QueryLabels | None = None,
+    gates: Sequence[Verdict] = (),
 ) -> EvaluationReport:
     """Answer from the scores of runs, wherever they come from: a row per run, and slices.
 
     Rows have intervals if there is a `bootstrap`. `most` and `sort` are those of `worst_queries`.
     """
-    scored = {run.name: run.scores for run in runs}
     ordered = most is not None or sort is not None
-    worst = worst_queries(list(scored.values()), sort, most) if ordered else None
+    worst = worst_queries(list(runs.values()), sort, most) if ordered else None
+    found = {}
     if bootstrap is not None:
-        each = with_progress(runs, "intervals", len(runs))
-        runs = [replace(run, intervals=intervals(run.scores, bootstrap)) for run in each]
-    report = EvaluationReport(runs, bootstrap, worst)
+        each = with_progress(runs.items(), "intervals", len(runs))
+        found = {name: intervals(scores, bootstrap) for name, scores in each}
+    report = EvaluationReport(runs, signature, bootstrap, found, worst, gates)
     if labels is None:
         return report
     from ragkpi.library.slices import QuerySlice, queries_of, with_slices
 
     def sliced(part: QuerySlice) -> Report:
-        return report_on(rows_of(part.of_runs(scored), runs[0].signature), bootstrap, most, sort)
+        return report_on(part.of_runs(runs), signature, bootstrap, most, sort)
 
-    return with_slices(report, labels, queries_of(scored.values()), sliced)
+    return with_slices(report, labels, queries_of(runs.values()), sliced)
 
 
-def run_object(
-    run: EvaluatedRun,
-    bootstrap: Bootstrap | None,
-    layout: Layout,
-    queries: Sequence[bytes] | None = None,
+def _per_query(
+    scores: Scores, queries: Sequence[bytes] | None, digits: int | None
 ) -> dict[str, Any]:
-    """Return a run as a JSON object, valid under ``schema.json#/$defs/run``.
-
-    Per-query values follow the order of `queries`; None means all queries, by id.
-    """
-    scores, digits = run.scores, layout.digits
+    """Return the values of queries for JSON, and the statistics of values that are no means."""
     styles = {metric.name: metric.measure.style for metric in scores.metrics}
-    document: dict[str, Any] = {
-        "name": run.name,
-        "run_id": decoded(scores.run_id),
-        **({"signature": run.signature.long()} if run.signature else {}),
-        "queries": scores.divisor,
-        **({"queries_sha256": ids_sha256(scores.queries)} if run.signature else {}),
-        "values": {
-            column.name: as_json(column.summary, styles[column.name], digits)
-            for column in scores.printed("summary")
-        },
-        "known": {column.name: column.valid for column in scores.estimates()},
-    }
-    if bootstrap:
-        document["bootstrap"] = asdict(replace(bootstrap, clusters=None))
-        del document["bootstrap"]["clusters"]
-        document["intervals"] = {
-            name: [as_json(bound, styles[name], digits) for bound in interval]
-            for name, interval in run.intervals.items()
-        }
-    if run.files:
-        document["files"] = {
-            role: {"path": path, **({"sha256": digest} if digest else {})}
-            for role, (path, digest) in run.files.items()
-        }
-        # Notes are for compare, which takes values per query alone.
-        per_query = layout.per_query == "shown"
-        origin = run.origin.items()
-        document |= {key: value for key, value in origin if per_query or key != "notes"}
-    if run.gates:
-        document["gates"] = [verdict.document() for verdict in run.gates]
-    if layout.per_query == "shown":
-        chosen = scores.queries if queries is None else queries
-        names = [column.name for column in scores.printed("query")]
-        document["per_query"] = {
+    chosen = scores.queries if queries is None else queries
+    names = [column.name for column in scores.printed("query")]
+    found: dict[str, Any] = {
+        "per_query": {
             decoded(query): {
                 name: as_json(value, styles[name], digits)
                 for name, value in zip(names, values, strict=True)
@@ -359,19 +332,21 @@ def run_object(
             for query, values in _query_values(scores, names, chosen)
             if values is not None
         }
-        beside = [column for column in scores.estimates() if not column.metric.is_value]
-        if beside:  # what their values over all queries follow from
-            rows = {query: row for row, query in enumerate(scores.queries)}
-            document["statistics"] = {
-                decoded(query): {c.name: _plain(c.statistics[rows[query]]) for c in beside}
-                for query in chosen
-                if query in rows
+    }
+    beside = [column for column in scores.estimates() if not column.metric.is_value]
+    if beside:  # what their values over all queries follow from
+        rows = {query: row for row, query in enumerate(scores.queries)}
+        found["statistics"] = {
+            decoded(query): {
+                c.name: [
+                    as_json(number, "decimal") for number in c.statistics[rows[query]].tolist()
+                ]
+                for c in beside
             }
-    return document
-
-
-def _plain(statistics: FloatArray) -> list[Any]:
-    return [as_json(number, "decimal") for number in statistics.tolist()]
+            for query in chosen
+            if query in rows
+        }
+    return found
 
 
 _GATE_COLUMNS = [
@@ -474,28 +449,20 @@ def _role(metric: Metric) -> Literal["core", "detail"]:
     return "detail" if counts else "core"
 
 
-def _summary_cells(run: EvaluatedRun, names: Sequence[str]) -> list[Cell]:
-    return [
-        Cell(run.scores[name].summary, run.intervals.get(name))
-        if run.scores[name].metric.is_printed("summary")
-        else Cell()
-        for name in names
-    ]
-
-
-def _query_counts(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterator[str]:
+def _query_counts(runs: Mapping[str, Scores], names: Sequence[str]) -> Iterator[str]:
     """Yield notes on the number of queries behind the values of several runs."""
     if len(runs) < 2:
         return
-    queries = {run.name: run.scores.divisor for run in runs}
+    first = next(iter(runs.values()))
+    queries = {run: scores.divisor for run, scores in runs.items()}
     if len(set(queries.values())) > 1:
         texts = ", ".join(f"{name}: {number:,}" for name, number in queries.items())
         yield f"over different queries, so nothing is marked as best ({texts})"
     elif "num_q" not in names:
-        yield f"over {counted(runs[0].scores.divisor, 'query', 'queries')}"
+        yield f"over {counted(first.divisor, 'query', 'queries')}"
     for name in names:
-        valid = {run.name: run.scores[name].valid for run in runs}
+        valid = {run: scores[name].valid for run, scores in runs.items()}
         differing = {number for number in valid.values() if number}
-        if runs[0].scores[name].metric.is_estimate and len(differing) > 1:
+        if first[name].metric.is_estimate and len(differing) > 1:
             texts = ", ".join(f"{run}: {number:,}" for run, number in valid.items())
             yield f"{name} is NA for some queries and over the others alone ({texts})"

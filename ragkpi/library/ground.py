@@ -21,6 +21,14 @@ Ground = Mapping[str, str]
 """The fields that two values must share to be comparable; empty for values that do not say it."""
 
 
+def files_object(files: Hashes) -> dict[str, dict[str, str]]:
+    """Return files as JSON holds them."""
+    return {
+        role: {"path": path, **({"sha256": digest} if digest else {})}
+        for role, (path, digest) in files.items()
+    }
+
+
 class _Setting(NamedTuple):
     """The argument of a setting in a signature, and the need that it serves."""
 

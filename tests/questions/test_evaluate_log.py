@@ -6,8 +6,8 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.library.evaluation_report import EvaluatedRun
-from ragkpi.library.ground import Signature
+from ragkpi.library.evaluation_report import EvaluationReport
+from ragkpi.library.ground import Signature, files_object
 from ragkpi.questions.evaluate.log import History, append, read_records, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
@@ -23,8 +23,10 @@ def recorded(name, map_, other=0.5, meta=(), level="1"):
     made = scores([(RUNID, [b"7"]), (MAP, [map_]), (UNKNOWN, [other])])
     signature = Signature({"ragkpi": "9", "qrels": "q", "l": level}, {})
     files = {"qrels": ("qrels.txt", "0" * 64), "run": ("-", None)}
-    run = EvaluatedRun(name, made, {}, signature, files=files)
-    return record(run, None, dict(meta), MOMENT)
+    report = EvaluationReport(
+        {name: made}, signature, behind={name: {"files": files_object(files)}}
+    )
+    return record(report, name, dict(meta), MOMENT)
 
 
 def test_what_a_record_holds():

@@ -10,7 +10,7 @@ import pytest
 import ragkpi
 from ragkpi.errors import UsageError
 from ragkpi.library import evaluation_report as tables
-from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport
+from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.wording import as_json, decoded, exact
@@ -31,9 +31,7 @@ def report(request, monkeypatch):
     results = [
         ragkpi.evaluate(QRELS, run, METRICS, missing="intersection") for run in RUNS.values()
     ]
-    return EvaluationReport(
-        [EvaluatedRun(name, one.scores) for name, one in zip(RUNS, results, strict=True)]
-    )
+    return EvaluationReport({name: one.scores for name, one in zip(RUNS, results, strict=True)})
 
 
 @pytest.mark.parametrize("digits", [None, 2])
@@ -56,18 +54,18 @@ def test_json_has_every_value(report, digits):
     layout = Layout(per_query="shown", digits=digits)
     runs = json.loads(rendered(report, "json", layout))["runs"]
     lines = [json.loads(line) for line in rendered(report, "jsonl", layout).splitlines()]
-    for shown, run in zip(runs, report.runs, strict=True):
-        assert list(shown["per_query"]) == [decoded(query) for query in run.scores.queries]
+    for shown, (name_of_run, scores) in zip(runs, report.runs.items(), strict=True):
+        assert list(shown["per_query"]) == [decoded(query) for query in scores.queries]
         for row, values in enumerate(shown["per_query"].values()):
             for name, value in values.items():
-                column = run.scores[name]
+                column = scores[name]
                 style = column.metric.measure.style
                 expected = as_json(column.per_query.tolist()[row], style, digits)
                 assert (value, type(value)) == (expected, type(expected))
         assert shown["per_query"] == {
             line["query"]: line["values"]
             for line in lines
-            if line["kind"] == "query" and line["run"] == run.name
+            if line["kind"] == "query" and line["run"] == name_of_run
         }
         objects = report.document(layout)["runs"][runs.index(shown)]["per_query"]
         assert {query: objects[query] for query in objects} == shown["per_query"]

@@ -4,7 +4,7 @@ import math
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport, worst_queries
+from ragkpi.library.evaluation_report import EvaluationReport, worst_queries
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from tests.made_scores import HARM, MAP, NUM_Q, scores
@@ -36,7 +36,7 @@ def test_what_was_not_evaluated_or_cannot_be_better_is_refused(name):
 
 
 def test_tables_and_objects_have_them_in_this_order():
-    found = EvaluationReport([EvaluatedRun("a", ONE)], worst=worst_queries([ONE], most=2))
+    found = EvaluationReport({"a": ONE}, worst=worst_queries([ONE], most=2))
     layout = Layout(per_query="shown")
     lines = rendered(found, "table", layout).splitlines()
     assert [line.split()[1] for line in lines[2:5]] == ["q001", "q003", "all"]

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from ragkpi import __version__
-from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport
+from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.library.ground import Signature
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
@@ -23,20 +23,18 @@ CHANCE = metric("p_rand_10", style="significant", better="neither")
 VALUES = [RUNID, NUM_Q, MAP, BOR, HARM, CHANCE]
 
 
-def run(name, rows, **more):
+def run(rows):
     columns = zip(VALUES, rows, strict=True)
-    return EvaluatedRun(name, scores(list(columns), [b"q1", b"q2"], b"id"), **more)
+    return scores(list(columns), [b"q1", b"q2"], b"id")
 
 
 BM25 = run(
-    "bm25",
     [[b"id"] * 2, [1, 1], [0.25, 0.5], [[1, 0.25], [1, 0.25]], [0.5, 0.25], [1.23e-05] * 2],
 )
 NEW = run(
-    "new|run_",
     [[b"id"] * 2, [1, 1], [0.5, 1], [[0, 0.25], [0, 0.25]], [float("nan")] * 2, [1.23e-05] * 2],
 )
-TWO = EvaluationReport([BM25, NEW])
+TWO = EvaluationReport({"bm25": BM25, "new|run_": NEW})
 
 JUNIT = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -167,9 +165,11 @@ new|run_,q2,1.0,-inf,NA,1.23e-05
 
 
 def test_runs_with_other_queries_have_rows_of_their_own():
-    one = EvaluatedRun("one", scores([(MAP, [0.1, 0.2])], [b"a", b"b"]))
-    two = EvaluatedRun("two", scores([(MAP, [0.3, 0.4])], [b"b", b"c"]))
-    rows = written("csv", EvaluationReport([one, two]), per_query="shown").splitlines()[1:]
+    one = scores([(MAP, [0.1, 0.2])], [b"a", b"b"])
+    two = scores([(MAP, [0.3, 0.4])], [b"b", b"c"])
+    rows = written(
+        "csv", EvaluationReport({"one": one, "two": two}), per_query="shown"
+    ).splitlines()[1:]
     assert [row.rsplit(",", 1)[0] for row in rows] == [
         *("one,a", "one,b", "two,b", "two,c"),
         *("one,all", "two,all"),
@@ -177,14 +177,9 @@ def test_runs_with_other_queries_have_rows_of_their_own():
 
 
 INTERVALS = EvaluationReport(
-    [
-        EvaluatedRun(
-            "r",
-            scores([(NUM_RET, [1, 2]), (BOR, [[1, 0.5]] * 2)]),
-            {"bor_10": Interval(float("-inf"), 1.0)},
-        )
-    ],
-    Bootstrap(resamples=100, seed=3, method="percentile"),
+    {"r": scores([(NUM_RET, [1, 2]), (BOR, [[1, 0.5]] * 2)])},
+    bootstrap=Bootstrap(resamples=100, seed=3, method="percentile"),
+    intervals={"r": {"bor_10": Interval(float("-inf"), 1.0)}},
 )
 
 
@@ -216,25 +211,19 @@ def test_digits(form, expected):
     assert expected in written(form, digits=2)
 
 
-def signed(*signatures):
-    rows = scores([(MAP, [0.5])])
-    return EvaluationReport(
-        [EvaluatedRun(f"r{i}", rows, {}, one) for i, one in enumerate(signatures)]
-    )
+def signed(*names):
+    return EvaluationReport(dict.fromkeys(names, scores([(MAP, [0.5])])), SIGNATURE)
 
 
 def test_signatures():
-    other = Signature({**SIGNATURE.fields, "l": "2"}, {"l": "1"})
     short, long = "ragkpi:9|qrels:abababab", f"ragkpi:9|qrels:sha256:{'ab' * 32}|l:1"
-    assert short not in written("table", signed(SIGNATURE))
-    assert f"\n{short}\n" in written("table", signed(SIGNATURE, SIGNATURE), signature="short")
-    assert written("latex", signed(SIGNATURE), signature="long").endswith(f"\n% {long}\n")
-    both = f"\nr0: {short}\nr1: {short}|l:2\n"
-    assert both in written("table", signed(SIGNATURE, other), signature="short")
-    assert written("csv", signed(SIGNATURE), signature="short") == (
+    assert short not in written("table", signed("r0"))
+    assert f"\n{short}\n" in written("table", signed("r0", "r1"), signature="short")
+    assert written("latex", signed("r0"), signature="long").endswith(f"\n% {long}\n")
+    assert written("csv", signed("r0"), signature="short") == (
         f"run,map,signature\nr0,0.5,{short}\n"
     )
-    assert json.loads(written("json", signed(SIGNATURE)))["runs"][0]["signature"] == long
+    assert json.loads(written("json", signed("r0")))["runs"][0]["signature"] == long
 
 
 def test_colour_only_when_asked_for(monkeypatch):
@@ -257,7 +246,7 @@ def test_who_wants_colour(terminal, no_color, wanted, monkeypatch):
 
 
 HOSTILE = EvaluationReport(
-    [EvaluatedRun("\x1b[2J\n|\\&%_*[", scores([(MAP, [0.5])], [b'q\xff,"\t\xe4\xb8\xad']))]
+    {"\x1b[2J\n|\\&%_*[": scores([(MAP, [0.5])], [b'q\xff,"\t\xe4\xb8\xad'])}
 )
 
 
@@ -280,7 +269,7 @@ def test_hostile_names(form, expected):
 
 def test_hostile_names_come_back():
     (row,) = list(csv.reader(io.StringIO(written("csv", HOSTILE))))[1:]
-    assert row[0] == HOSTILE.runs[0].name
+    assert row[0] == next(iter(HOSTILE.runs))
     document = json.loads(written("json", HOSTILE, per_query="shown"))
     (query,) = document["runs"][0]["per_query"]
-    assert query.encode("utf-8").replace(rb"\xff", b"\xff") == HOSTILE.runs[0].scores.queries[0]
+    assert query.encode("utf-8").replace(rb"\xff", b"\xff") == HOSTILE.runs[row[0]].queries[0]

@@ -9,8 +9,8 @@ from typing import get_args
 import jsonschema
 import pytest
 
-from ragkpi.library.evaluation_report import EvaluatedRun, EvaluationReport
-from ragkpi.library.ground import Signature
+from ragkpi.library.evaluation_report import EvaluationReport
+from ragkpi.library.ground import Signature, files_object
 from ragkpi.measures.measure import Better
 from ragkpi.questions.compare.answer import comparison_report
 from ragkpi.questions.evaluate.log import History, record
@@ -30,24 +30,34 @@ LAYOUTS = [
 ]
 
 
-def run(name, rows):
-    made = scores([(RUNID, [b"id\xff"] * 3), (NUM_Q, [1] * 3), (MAP, rows[0]), (BOR, rows[1])])
-    found = intervals(made, BOOTSTRAP)
-    return EvaluatedRun(name, made, found, Signature({"ragkpi": "9"}, {}))
+def run(rows):
+    return scores([(RUNID, [b"id\xff"] * 3), (NUM_Q, [1] * 3), (MAP, rows[0]), (BOR, rows[1])])
 
 
-ONE = run("one", [[0.5, float("nan"), 0.25], [[0, 0.5], [0, 0.25], [float("nan")] * 2]])
-NOTHING = run("nothing", [[float("nan")] * 3, [[float("nan")] * 2] * 3])
+def report(**runs):
+    found = {name: intervals(made, BOOTSTRAP) for name, made in runs.items()}
+    return EvaluationReport(runs, Signature({"ragkpi": "9"}, {}), BOOTSTRAP, found)
+
+
+ONE = run([[0.5, float("nan"), 0.25], [[0, 0.5], [0, 0.25], [float("nan")] * 2]])
+NOTHING = run([[float("nan")] * 3, [[float("nan")] * 2] * 3])
 SHA = {"qrels": ("q", "0" * 64), "run": ("-", None)}
 MOMENT = datetime(2026, 11, 21, 2, 48, 15, tzinfo=UTC)
 REPORTS = {
-    "one run": EvaluationReport([ONE], BOOTSTRAP),
-    "two runs": EvaluationReport([ONE, NOTHING], BOOTSTRAP),
-    "without intervals": EvaluationReport([EvaluatedRun("plain", ONE.scores)]),
-    "comparison": comparison_report(
-        compare(["a", "b", "c"], [ONE.scores, NOTHING.scores, ONE.scores], Procedure())
+    "one run": report(one=ONE),
+    "two runs": report(one=ONE, nothing=NOTHING),
+    "without intervals": EvaluationReport({"plain": ONE}),
+    "comparison": comparison_report(compare(["a", "b", "c"], [ONE, NOTHING, ONE], Procedure())),
+    "history": History(
+        [
+            record(
+                replace(report(one=ONE), behind={"one": {"files": files_object(SHA)}}),
+                "one",
+                {"index": "v3"},
+                MOMENT,
+            )
+        ]
     ),
-    "history": History([record(replace(ONE, files=SHA), BOOTSTRAP, {"index": "v3"}, MOMENT)]),
 }
 
 

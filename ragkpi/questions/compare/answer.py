@@ -18,7 +18,6 @@ from ragkpi.library.evaluation_report import (
     EvaluationReport,
     gate_checks,
     gates_table,
-    rows_of,
     signed,
 )
 from ragkpi.library.ground import Signature
@@ -75,7 +74,7 @@ class ComparedReport(Report):
             below=gates_table(gates) if gates else None,
             checks=gate_checks(gates),
         )
-        return signed(table, self.runs.runs, layout)
+        return signed(table, self.runs.signature, layout)
 
     def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences or pairs as one JSON object."""
@@ -93,7 +92,7 @@ class ComparedReport(Report):
 
 def _runs_of(compared: Comparison | AllPairs, signature: Signature | None) -> EvaluationReport:
     scored = dict(zip(compared.names, compared.runs, strict=True))
-    return EvaluationReport(rows_of(scored, signature))
+    return EvaluationReport(scored, signature)
 
 
 def _procedure_object(procedure: Procedure) -> dict[str, Any]:
@@ -455,10 +454,10 @@ MARKS = "†‡§¶‖#"
 class PaperTable(Answer):
     """Runs and measures, with marks where a run differs from another; the marks are the answer."""
 
-    runs: EvaluationReport
+    signature: Signature | None
 
     def own_table(self, layout: Layout) -> Table:
-        return signed(self, self.runs.runs, layout)
+        return signed(self, self.signature, layout)
 
     def own_document(self, layout: Layout) -> dict[str, Any]:
         """Raise an error: tables for papers have no JSON."""
@@ -528,5 +527,5 @@ def paper_table(
         with_best_marked(columns, rows),
         caption=caption,
         question="compare",
-        runs=_runs_of(first, signature),
+        signature=signature,
     )

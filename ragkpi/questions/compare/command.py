@@ -19,7 +19,6 @@ from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import call_of
 from ragkpi.library.call import OnProblem
 from ragkpi.library.comparing import procedure_of, verdicts_on_run
-from ragkpi.library.evaluation_report import EvaluationReport, rows_of
 from ragkpi.library.options import By, Comparing, Flags, Measures, less_common, one_of
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, run_path, with_baseline
@@ -239,11 +238,10 @@ def compare(
     if missed and problems == "raised":
         raise GateFailedError("; ".join(map(str, missed)))
     whole, *of_slices = reports
-    runs_with_gates = rows_of(dict(zip(names, every, strict=True)), signature, verdicts)
     whole = replace(
         whole,
         notes=tuple(evidence_notes(every, metrics[0], call.clusters)),
-        runs=EvaluationReport(runs_with_gates),
+        runs=replace(whole.runs, gates=verdicts),
     )
     by_slice = dict(zip(parts, of_slices, strict=True))
     report = with_slices(whole, call.labels, queries, lambda part: by_slice[part])

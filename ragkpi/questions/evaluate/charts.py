@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ragkpi.charts.chart import (
@@ -18,36 +16,36 @@ from ragkpi.charts.chart import (
     noted,
 )
 from ragkpi.errors import UsageError
-from ragkpi.library.evaluation_report import EvaluatedRun, interval_notes
+from ragkpi.library.evaluation_report import EvaluationReport, interval_notes
 from ragkpi.measures.measure import MetricScores
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.wording import counted
 
 
-def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None) -> list[Chart]:
+def evaluation_charts(report: EvaluationReport) -> list[Chart]:
     """Draw a chart per metric: several runs with bootstrap intervals, or the queries of one run.
 
     `UsageError` if all values are numbers of documents or texts.
     """
-    columns = [column for column in runs[0].scores.estimates() if column.metric.is_comparable]
+    runs = report.runs
+    name, scores = next(iter(runs.items()))
+    columns = [column for column in scores.estimates() if column.metric.is_comparable]
     if len(runs) == 1:
         columns = [column for column in columns if column.metric.is_printed("query")]
     if not columns:
-        names = ", ".join(metric.name for metric in runs[0].scores.metrics)
+        names = ", ".join(metric.name for metric in scores.metrics)
         raise UsageError(f"nothing of {names} can be drawn; expected a measure such as map")
-    over = counted(runs[0].scores.divisor, "query", "queries")
+    over = counted(scores.divisor, "query", "queries")
     if len(runs) == 1:
-        return noted([_queries(runs[0].name, column) for column in columns], [over])
-    bootstrap = bootstrap or Bootstrap()
-    bounds = [run.intervals or intervals(run.scores, bootstrap) for run in runs]
-    notes = interval_notes(bootstrap, [run.scores for run in runs])
+        return noted([_queries(name, column) for column in columns], [over])
+    bootstrap = report.bootstrap or Bootstrap()
+    bounds = report.intervals or {run: intervals(of, bootstrap) for run, of in runs.items()}
+    notes = interval_notes(bootstrap, list(runs.values()))
     charts: list[Chart] = []
     for name, metric in ((column.name, column.metric) for column in columns):
         rows = [
-            IntervalRow(
-                run.name, of_run[name].low, float(run.scores[name].summary), of_run[name].high
-            )
-            for run, of_run in zip(runs, bounds, strict=True)
+            IntervalRow(run, bounds[run][name].low, float(of[name].summary), bounds[run][name].high)
+            for run, of in runs.items()
         ]
         sign = metric.measure.sign
         charts.append(IntervalChart(name, Axis("value of each run"), best_first(rows, sign)))

@@ -19,8 +19,8 @@ from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import bootstrap_of, call_of, clusters_of
 from ragkpi.library.call import Evaluations, OnProblem, RunsRead, WithoutJudged
-from ragkpi.library.evaluation_report import EvaluationReport, report_on, rows_of
-from ragkpi.library.ground import Hashes
+from ragkpi.library.evaluation_report import EvaluationReport, report_on
+from ragkpi.library.ground import Hashes, files_object
 from ragkpi.library.options import (
     MORE,
     TREC_EVAL,
@@ -91,13 +91,14 @@ class EvaluationResult(Result):
     verdicts: Sequence[Verdict] = ()
     problems: Sequence[RagkpiError] = ()
     inputs: Inputs = field(default_factory=inputs)
+    paths: Mapping[str, str] = field(default_factory=dict)  # of the files of runs, by their names
+    origins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # as in JSON, by run
 
     def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
         """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
         from ragkpi.questions.evaluate.charts import evaluation_charts
 
-        charts = partial(evaluation_charts, self.report.runs, self.report.bootstrap)
-        return Result(self.report, charts).plot(size)
+        return Result(self.report, partial(evaluation_charts, self.report)).plot(size)
 
     def log(
         self,
@@ -126,22 +127,22 @@ class EvaluationResult(Result):
         from ragkpi.questions.evaluate.log import append, record
 
         self.inputs.refuse_replacing(path, spell("log"))
-        report = self.with_files().report
-        layout = Layout(per_query=per_query)
-        append(
-            path, [record(run, report.bootstrap, meta or {}, layout=layout) for run in report.runs]
-        )
+        report, layout = self.with_files().report, Layout(per_query=per_query)
+        append(path, [record(report, run, meta or {}, layout=layout) for run in report.runs])
 
     def with_files(self) -> Self:
         """Return the result with the paths and hashes of all its files, as JSON and logs name them.
 
         `InputError` if a run's file has changed since it was evaluated.
         """
-        runs = []
+        behind = {}
         for run in self.report.runs:
-            own = {} if run.path is None else {"run": (run.path, self.inputs.sha256(run.path))}
-            runs.append(replace(run, files={**self.files, **own}))
-        return replace(self, report=replace(self.report, runs=runs))
+            files, path = dict(self.files), self.paths.get(run)
+            if path is not None:
+                files["run"] = path, self.inputs.sha256(path)
+            if files:
+                behind[run] = {"files": files_object(files), **self.origins.get(run, {})}
+        return replace(self, report=replace(self.report, behind=behind))
 
 
 class RunResult(EvaluationResult):
@@ -150,7 +151,7 @@ class RunResult(EvaluationResult):
     @property
     def scores(self) -> Scores:
         """The sufficient statistics of every query, which `ragkpi.statistics` works on."""
-        return self.report.runs[0].scores
+        return next(iter(self.report.runs.values()))
 
     @property
     def run_id(self) -> str:
@@ -202,17 +203,12 @@ class RunResult(EvaluationResult):
         per_query, summary
             Whether the lines of the queries, and those over all of them, are there.
         """
-        (run,) = self.report.runs
-        yield from trec_lines(
-            run.scores,
-            per_query,
-            summary,
-            NAME_WIDTH + (values == "standardized"),
-            digits,
-            run.intervals,
-        )
-        if run.signature is not None and signature != "none":
-            text = run.signature.long() if signature == "long" else run.signature.short()
+        ((name, scores),) = self.report.runs.items()
+        width = NAME_WIDTH + (values == "standardized")
+        found = self.report.intervals.get(name, {})
+        yield from trec_lines(scores, per_query, summary, width, digits, found)
+        if self.signature is not None and signature != "none":
+            text = self.signature.long() if signature == "long" else self.signature.short()
             yield f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode()
 
     def ci(
@@ -260,14 +256,17 @@ class RunResults(EvaluationResult, Mapping[str, RunResult]):
     @cached_property
     def runs(self) -> dict[str, RunResult]:
         """The result of each run by its name."""
+        whole = self.report
         return {
-            run.name: RunResult(
-                EvaluationReport([run], self.report.bootstrap),
+            name: RunResult(
+                EvaluationReport({name: scores}, whole.signature, whole.bootstrap, whole.intervals),
                 signature=self.signature,
                 files=self.files,
                 inputs=self.inputs,
+                paths=self.paths,
+                origins=self.origins,
             )
-            for run in self.report.runs
+            for name, scores in whole.runs.items()
         }
 
     @property
@@ -285,7 +284,7 @@ class RunResults(EvaluationResult, Mapping[str, RunResult]):
         return len(self.runs)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(run.name for run in self.report.runs)})"
+        return f"{type(self).__name__}({', '.join(self.report.runs)})"
 
 
 class EvaluationArguments(Estimating, Gating, total=False):
@@ -466,20 +465,16 @@ def evaluate(
         raise GateFailedError("; ".join(map(str, missed)))
     scored = {name: scores[call_name] for call_name, name in names.items()}
     origins = evaluated.origins()
-    rows = [
-        replace(
-            row, path=path if isinstance(path := runs[name], str) else None, origin=origins[name]
-        )
-        for row, name in zip(rows_of(scored, signature, verdicts), names, strict=True)
-    ]
     return (RunResult if several is None else RunResults)(
-        report_on(rows, bootstrap, most, how.get("sort"), call.labels),
+        report_on(scored, signature, bootstrap, most, how.get("sort"), call.labels, verdicts),
         notes=evaluated.notes,
         signature=signature,
         files=evaluated.call.files(qrels=qrels, zscores=zscores) if noted.hashed else {},
         verdicts=verdicts,
         problems=[*problems_of_runs, *missed],
         inputs=noted,
+        paths={name: path for of, name in names.items() if isinstance(path := runs[of], str)},
+        origins={name: origins[of] for of, name in names.items()},
     )
 
 

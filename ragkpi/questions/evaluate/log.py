@@ -23,7 +23,7 @@ from ragkpi.errors import DataError, UsageError
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import Source
 from ragkpi.interface import interface, spell
-from ragkpi.library.evaluation_report import EvaluatedRun, run_object
+from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.library.ground import Ground, cut, differences, ground_of
 from ragkpi.library.result import Result
 from ragkpi.library.stored import objects_of, records_of, refuse_table, warn_of_torn_line
@@ -32,7 +32,6 @@ from ragkpi.measures.registry import metric_of
 from ragkpi.reports.layout import Cell, Column, Layout, Report, Table, with_best_marked
 from ragkpi.reports.output_files import screen_of
 from ragkpi.reports.renderers import dump
-from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.version import __version__
 from ragkpi.wording import visible
 
@@ -46,13 +45,13 @@ _RETRY = 0.1
 
 
 def record(
-    run: EvaluatedRun,
-    bootstrap: Bootstrap | None,
+    report: EvaluationReport,
+    run: str,
     meta: Mapping[str, str],
     time: datetime | None = None,
     layout: Layout | None = None,
 ) -> dict[str, Any]:
-    """Describe one evaluation as a JSON object, valid under ``schema.json#/$defs/line``.
+    """Describe the evaluation of a run as a JSON object, valid under ``schema.json#/$defs/line``.
 
     `meta` has the user's notes; `time` defaults to now.
     """
@@ -61,7 +60,7 @@ def record(
         "ragkpi": __version__,
         "kind": "run",
         "time": stamp.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        **run_object(run, bootstrap, layout or Layout()),
+        **report.object(run, layout or Layout()),
         "meta": dict(meta),
     }
 

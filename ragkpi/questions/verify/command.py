@@ -16,7 +16,7 @@ from ragkpi.cli.terminal import exit_with
 from ragkpi.errors import DataError, RagkpiError, UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.library.arguments import call_of
-from ragkpi.library.evaluation_report import EvaluatedRun, run_object
+from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.library.ground import Signature, cut
 from ragkpi.library.options import Evaluating
 from ragkpi.library.result import Result
@@ -176,8 +176,8 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
     call = call_of(list(metrics), cast("Evaluating", how))
     as_stored = [replace(metric, name=name) for name, metric in metrics.items() if metric]
     evaluated = call.evaluate(paths["qrels"], {"run": paths["run"]}, as_stored)
-    run = EvaluatedRun("run", evaluated.scores[0], signature=evaluated.signed())
-    return run_object(run, None, Layout(per_query="shown"))
+    report = EvaluationReport({"run": evaluated.scores[0]}, evaluated.signed())
+    return report.object("run", Layout(per_query="shown"))
 
 
 def _other_values(result: StoredResult, now: Mapping[str, Any]) -> Iterator[Discrepancy]:
