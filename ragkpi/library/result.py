@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from ragkpi.errors import UsageError
 from ragkpi.library.ground import Signature
 from ragkpi.library.options import one_of
-from ragkpi.reports.layout import Cell, Layout, Report
+from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
-from ragkpi.wording import decoded, in_markup
+from ragkpi.wording import decoded
 
 if TYPE_CHECKING:  # few results are drawn
     from ragkpi.charts.chart import Charts
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # few results are drawn
 class Result:
     """The answer to a question.
 
-    ``str(result)`` is the table that the command prints, and a notebook shows it as HTML.
+    ``str(result)`` is the table that the command prints, and a notebook shows it as Markdown.
 
     Attributes
     ----------
@@ -133,26 +133,5 @@ class Result:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.answer.splitlines()[-1] if self.answer else ''}>"
 
-    def _repr_html_(self) -> str:
-        layout, table = Layout(), self.report.table(Layout())
-        heads = "".join(f"<th>{in_markup(column.name)}</th>" for column in table.columns)
-        body = "".join(
-            "<tr>"
-            + "".join(
-                _cell(column.text(cell, layout), cell, column.numeric)
-                for cell, column in zip(row, table.columns, strict=True)
-            )
-            + "</tr>"
-            for row in table.rows
-        )
-        verdict, notes = (
-            "".join(f"<p>{in_markup(text)}</p>" for text in texts)
-            for texts in (table.verdict, table.notes)
-        )
-        rows = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-        return verdict + rows + notes
-
-
-def _cell(text: str, cell: Cell, numeric: bool) -> str:
-    inner = f"<b>{in_markup(text)}</b>" if cell.best else in_markup(text)
-    return f'<td style="text-align: right">{inner}</td>' if numeric else f"<td>{inner}</td>"
+    def _repr_markdown_(self) -> str:
+        return self.to_text("markdown")

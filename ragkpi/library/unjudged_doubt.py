@@ -1,4 +1,4 @@
-"""What unjudged documents leave open of a comparison.
+"""What unjudged documents leave open of a comparison, and gates that say it.
 
 A run outside the pool shows documents that nobody judged, and a measure takes them for bad ones.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.statistics.gates import BaselineGate, Verdict, baseline_verdicts
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
 from ragkpi.wording import percent
 
@@ -148,3 +150,32 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
         unjudged[name] = scores
     test = Procedure(correction="none", bootstrap=Bootstrap(clusters=runs.call.clusters))
     return Judging(unjudged, bounded, runs.judgements, settings, test)
+
+
+def verdicts_on_run(
+    evaluated: Evaluations | None,
+    keys: tuple[str, str],
+    baseline: tuple[str, Scores],
+    run: tuple[str, Scores],
+    gate: BaselineGate,
+) -> list[Verdict]:
+    """Hold a run against a baseline; `keys` are their names in the call.
+
+    Where both were read there, rates that are equal stay equal if the runs rank alike, and doubts
+    are those of `holes`.
+    """
+    if evaluated is None or not all(key in evaluated.by_name for key in keys):
+        return baseline_verdicts(baseline, run, gate)
+    one, other = (evaluated.by_name[key] for key in keys)
+    names = dict(zip(evaluated.by_name, evaluated.names, strict=True))
+    there, here = (names[key] for key in keys)
+
+    def doubt(difference: Difference) -> str:
+        if difference.metric not in evaluated.metrics:  # a z-score
+            return ""
+        judging = judging_of(evaluated, difference.metric)
+        doubts = judging.doubts(there, {here: difference.decision}) if judging else {}
+        return doubts[here].in_words(baseline[0], run[0]) if doubts else ""
+
+    rankings: Literal["equal", "differ"] = "equal" if other.has_ranking_of(one) else "differ"
+    return baseline_verdicts(baseline, run, replace(gate, doubt=doubt), rankings)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 import warnings
@@ -99,7 +100,8 @@ def test_every_form_of_a_result(question):
     assert result.to_arrow().num_rows == len(result.rows)
     assert result.answer
     assert str(result).startswith(f"{result.answer}\n\n")
-    assert result._repr_html_().startswith("<p>")
+    page = result._repr_markdown_()  # the verdict, then the table
+    assert re.search(r"^[^|](?s:.*)\n\n\|.*\n\|( :?-+:? \|)+\n", page)
     assert result.explanation or question.startswith("check")
     assert "Result: " in repr(result)
 
@@ -279,9 +281,9 @@ def test_what_the_command_prints_on_stderr_is_a_warning_of_the_callers_line():
 
 def test_a_result_is_shown_without_the_tricks_of_its_ids():
     run = {"<script>": {"q": {"a": 1.0}}, "b": {"q": {"a": 1.0}}}
-    page = ragkpi.evaluate({"q": {"a": 1}}, run, "map")._repr_html_()
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
+    page = ragkpi.evaluate({"q": {"a": 1}}, run, "map")._repr_markdown_()
+    assert not re.search(r"(?<!\\)<script>", page)
+    assert r"| \<script> |" in page
 
 
 def test_small_calls_do_not_grow():

@@ -16,15 +16,23 @@ from ragkpi.cli.terminal import exit_with, expect_files
 from ragkpi.errors import GateFailedError, RagkpiError, UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface, spell
-from ragkpi.library.arguments import call_of
+from ragkpi.library.arguments import bootstrap_of, call_of
 from ragkpi.library.call import OnProblem
-from ragkpi.library.comparing import procedure_of, verdicts_on_run
-from ragkpi.library.options import By, Comparing, Flags, Measures, less_common, one_of
+from ragkpi.library.options import (
+    By,
+    Comparing,
+    Flags,
+    Measures,
+    Testing,
+    checked,
+    less_common,
+    one_of,
+)
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, run_path, with_baseline
 from ragkpi.library.slices import queries_of, slices_of, with_slices
 from ragkpi.library.stored import is_result, scored_runs, with_results
-from ragkpi.library.unjudged_doubt import judging_of
+from ragkpi.library.unjudged_doubt import judging_of, verdicts_on_run
 from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.answer import (
     REPORTED,
@@ -181,7 +189,8 @@ def compare(
     """
     one_of("pairs", pairs, ("baseline", "all"))
     call = call_of(measures, how, Comparing, by)
-    procedure = procedure_of(how, call.clusters)
+    bootstrap = bootstrap_of(how, clusters=call.clusters)
+    procedure = paired.Procedure(bootstrap=bootstrap, **checked(how, Testing))
     one_of("problems", problems, get_args(OnProblem))
     gate = None
     if fail_if is not None:

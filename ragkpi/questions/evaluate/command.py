@@ -504,9 +504,11 @@ def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> M
     scores = {name: run.scores for name, run in evaluated.by_name.items()}
     if zscores is None:
         return scores
-    from ragkpi.questions.evaluate.zscores import standardized
+    from ragkpi.files.query_files import read_zscores
+    from ragkpi.questions.evaluate.zscores import standardize
 
-    return standardized(scores, os.fspath(zscores))
+    norms = read_zscores(os.fspath(zscores))
+    return {name: standardize(of_run, norms) for name, of_run in scores.items()}
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,11 @@ from ragkpi.errors import DataError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import spell
 from ragkpi.library.call import Evaluations
-from ragkpi.library.comparing import verdicts_on_run
 from ragkpi.library.options import Gating, one_of
 from ragkpi.library.runs import run_of
 from ragkpi.library.slices import QuerySlice, queries_of, slices_of
 from ragkpi.library.stored import StoredResult, open_run
-from ragkpi.library.unjudged_doubt import names_needed
+from ragkpi.library.unjudged_doubt import names_needed, verdicts_on_run
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings

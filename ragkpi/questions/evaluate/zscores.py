@@ -16,7 +16,7 @@ from ragkpi.cli.output import Output
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.files.query_files import Norm, Norms, read_zscores
+from ragkpi.files.query_files import Norm, Norms
 from ragkpi.library.arguments import call_of
 from ragkpi.library.options import Evaluating, Measures
 from ragkpi.library.result import Result
@@ -27,12 +27,6 @@ from ragkpi.reports.output_files import output_file
 
 # trec_eval's z-score of a value without a mean, or that differs from a mean with no deviation.
 UNKNOWN = -1000000.0
-
-
-def standardized(runs: Mapping[str, Scores], path: str) -> dict[str, Scores]:
-    """Return the z-scores of runs by a file of means and deviations."""
-    norms = read_zscores(path)
-    return {name: standardize(scores, norms) for name, scores in runs.items()}
 
 
 def standardize(scores: Scores, norms: Norms) -> Scores:

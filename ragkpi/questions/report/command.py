@@ -21,10 +21,17 @@ from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
 from ragkpi.interface import interface
-from ragkpi.library.arguments import call_of, in_one_order
+from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order
 from ragkpi.library.call import Evaluations
-from ragkpi.library.comparing import procedure_of
-from ragkpi.library.options import By, Estimating, Measures, less_common, whole
+from ragkpi.library.options import (
+    By,
+    Estimating,
+    Measures,
+    Testing,
+    checked,
+    less_common,
+    whole,
+)
 from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, named_runs, run_path
 from ragkpi.library.slices import labels_of
 from ragkpi.library.stored import StoredResult, is_result, scored_runs, with_results
@@ -33,6 +40,7 @@ from ragkpi.questions.report.documents import TextSource
 from ragkpi.questions.report.standings import only, reported_runs
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.decisions import Family
+from ragkpi.statistics.paired import Procedure
 from ragkpi.wording import octets
 
 try:
@@ -211,10 +219,9 @@ def report(
     """
     refuse_without_packages()
     call = call_of(measures, in_one_order(how), Estimating)
-    procedure = procedure_of(
-        {**how, "test": "t", "correction": "holm", "family": family, "trials": trials},
-        call.clusters,
-    )
+    tests = checked({"family": family, "trials": trials}, Testing)
+    bootstrap = bootstrap_of(how, clusters=call.clusters)
+    procedure = Procedure(test="t", correction="holm", bootstrap=bootstrap, **tests)
     depth = whole("detail_depth", detail_depth, 1)
     opened = with_results(named_runs(runs))
     evaluated: Evaluations | None = None
