@@ -511,14 +511,11 @@ class Gating(TypedDict, total=False):
     Attributes
     ----------
     fail_under
-        The limits of values: ``{"ndcg_cut_10": 0.35}``.
+        The limits of values: ``{"ndcg_cut_10": 0.35}``, or of slices.
     fail_under_baseline
-        A run, or a result that was stored, that runs may not be worse than by more than `margin`:
-        an amount such as ``0.01``, or a share such as ``"2%"``.
-    gate_by, gate_confidence
-        What fails a run against the baseline: that `compare` says it is ``"worse"`` (None);
-        that it is not shown to be ``"noninferior"``; or its ``"value"`` alone, which fails one of
-        two equal runs half of the time; and how sure the first two have to be.
+        A run, or a path of one or of a stored result.
+    gate_by
+        None is ``"worse"``.
     """
 
     fail_under: Annotated[

@@ -22,7 +22,6 @@ from ragkpi.library.call import Evaluations, OnProblem, RunsRead, WithoutJudged
 from ragkpi.library.evaluation_report import EvaluationReport, report_on
 from ragkpi.library.ground import Hashes, files_object
 from ragkpi.library.options import (
-    MORE,
     TREC_EVAL,
     By,
     Ci,
@@ -32,6 +31,7 @@ from ragkpi.library.options import (
     Measures,
     PerQuery,
     Resampling,
+    less_common,
     one_of,
     refuse_unknown,
     whole,
@@ -293,15 +293,9 @@ class EvaluationArguments(Estimating, Gating, total=False):
     Attributes
     ----------
     ci, ci_method
-        Whether the result has confidence intervals, and how they are computed: `RunResult.ci`.
-    zscores
-        A file of `ragkpi.zscores`: all values become z-scores.
-    worst, sort
-        How many queries the report has if it shows them, and by which measure they are ordered,
-        the worst first; None is all of them, and the first measure.
+        As for `RunResult.ci`.
     by
-        Labels of queries, a path or ``{kind: {query: label}}``: the result also has the values of
-        each slice, the queries of one label, and limits may name one (``"lang=de:ndcg_cut_10"``).
+        Labels of queries, a path or ``{kind: {query: label}}``.
     problems
         Whether errors of runs and missed limits are ``"raised"``, or ``"kept"`` in the result's
         ``problems``, beside the values of the other runs.
@@ -320,10 +314,9 @@ class EvaluationArguments(Estimating, Gating, total=False):
     ci_method: CiMethod
     sort: Annotated[
         str | None,
-        Option(
+        less_common(
             metavar="NAME",
             help="With -q or --worst: the queries by this measure, the worst first, in a table.",
-            rich_help_panel=MORE,
         ),
     ]
     zscores: Annotated[
@@ -517,20 +510,18 @@ class Log:
 
     log: Annotated[
         str | None,
-        Option(
+        less_common(
             metavar="FILE",
             help="Append a line of JSON per run to FILE: files and their hashes, signature, time, "
             "values, those of queries with -q. 'ragkpi log FILE' shows it.",
-            rich_help_panel=MORE,
         ),
     ] = None
     meta: Annotated[
         Sequence[str],
         list[str],
-        Option(
+        less_common(
             metavar="KEY=VALUE",
             help="Say it in the record, e.g. index=2026-11-01; repeatable.",
-            rich_help_panel=MORE,
         ),
     ] = ()
 
@@ -563,11 +554,10 @@ def shell(
     per_query: PerQuery = False,
     no_summary: Annotated[
         bool,
-        Option(
+        less_common(
             "-n",
             "--no-summary",
             help="Leave out the lines over all queries.",
-            rich_help_panel=MORE,
         ),
     ] = False,
     signature: Signed = "none",

@@ -196,13 +196,11 @@ def report(
         As `evaluate` takes them; `runs` also as results that ``eval -q`` stored, with `qrels` None
         if all are: then the page has no documents, and no section that needs them.
     queries, corpus
-        Texts of queries and documents: a path, or texts by id.
+        A path, or texts by id.
     by
-        Labels of queries, for slices: a path, or ``{"language": {"q1": "de", …}, …}``.
+        A path, or ``{"language": {"q1": "de", …}, …}``.
     title
         None names the runs.
-    family, trials
-        The comparison of all pairs of runs, as for `compare`.
 
     Returns
     -------
