@@ -12,6 +12,7 @@ DECIMAL = "expected a decimal number"
 OF_EACH = f"{DECIMAL} for each document: leave out those without"
 KEY_ONCE = "expected each key once"
 SCALAR = "expected a string or a number"
+NOWHERE = "no name says where documents are (keys: "
 TABLE = "expected a complete parquet or Arrow table"
 ONE_RANKING = "expected one ranking of each query"
 CARRIAGE = "a carriage return inside a line; expected lines that end with a newline"
@@ -136,8 +137,16 @@ RUNS = {
         f"run:2: score is null; {SCALAR}",
         2,
     ),
-    "JSON, a number": (b'{"1": {"d": 1},\n"2": 5}', f"run:2: no object under '2'; {DOCUMENT}", 2),
-    "JSON, an array": (b"[1]", f"run:1: no JSON object; {OBJECT}", 2),
+    "JSON, a number": (
+        b'{"1": {"d": 1},\n"2": 5}',
+        f"run: {NOWHERE}…, 2 5); expected this command\n  ragkpi eval --map-run …",
+        2,
+    ),
+    "JSON, an array": (
+        b"[1]",
+        f"run: {NOWHERE}@value 1); expected this command\n  ragkpi eval --map-run …",
+        2,
+    ),
     "JSON, duplicate": (
         b'{"1": {"d": 1,\n"d": 2}}',
         f"run:2: document d of query 1 again, first retrieved at line 1; {DOCUMENT_ONCE}",
@@ -160,19 +169,21 @@ RUNS = {
     ),
     "JSON Lines, no list": (
         b'{"qid": 1}',
-        f"run:1: no list of documents (keys: 'qid'); expected one of {LISTS}, "
-        "or --map-run 'list=…'",
+        f"run: {NOWHERE}qid 1 (query?)); expected this command\n"
+        "  ragkpi eval --map-run 'query=qid, doc=?' qrels run",
         2,
     ),
     "JSON Lines, no query": (
         b'{"references": ["d"]}',
-        f"run:1: no query id (keys: 'references'); expected one of {QUERY}, or --map-run 'query=…'",
+        "run: no name says which key is the query (keys: references 'd'); expected this command\n"
+        "  ragkpi eval --map-run 'query=?, list=references, doc=@value' qrels run",
         2,
     ),
     "JSON Lines, no document": (
         b'{"qid": 1, "hits": [{"score": 1}]}',
-        f"run:1: a document without an id (keys: 'score'); expected one of {IDS}, "
-        "or --map-run 'doc=…'",
+        "run: no name says which key is the document's id (keys: qid 1 (query?), "
+        "hits[].score 1 (level or score?)); expected this command\n"
+        "  ragkpi eval --map-run 'query=qid, list=hits, doc=?' qrels run",
         2,
     ),
     "JSON Lines, half scored": (
@@ -184,9 +195,8 @@ RUNS = {
     ),
     "JSON Lines, later scored": (
         b'{"qid": 1, "hits": ["d", {"docid": "e", "score": 1}]}',
-        "run:1: document 2 has a score under 'score', the first one no score; "
-        "expected a score for all or for none, under one key; "
-        "--map-run rank=@number takes the order of the file",
+        "run:1: a document without an id (keys: no keys); expected one of docid, or "
+        "--map-run 'doc=…'",
         2,
     ),
     "JSON Lines, key": (
@@ -196,7 +206,9 @@ RUNS = {
     ),
     "JSON Lines, true": (
         b'{"qid": true, "hits": ["d"]}',
-        "run:1: 'qid' is true or false; expected an id there, or --map-run 'query=…'",
+        "run: no name says which key is the query (keys: qid True (query?), hits 'd'); "
+        "expected this command\n"
+        "  ragkpi eval --map-run 'query=?, list=hits, doc=@value' qrels run",
         2,
     ),
     "CR alone": (
@@ -262,12 +274,15 @@ RUNS = {
     ),
     "JSON Lines, qid and QID": (
         b'{"qid": 1, "QID": 2, "hits": [{"docid": "d", "score": 1}]}',
-        f"run:1: qid and QID both name the qid; {KEY_ONCE}",
+        "run: qid and QID each name the query (keys: …); expected one of these commands\n"
+        "  ragkpi eval --map-run 'query=qid, list=hits, doc=docid' qrels run\n"
+        "  ragkpi eval --map-run 'query=QID, list=hits, doc=docid' qrels run",
         2,
     ),
     "JSON Lines, score and Score": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 1, "Score": 2}]}',
-        f"run:1: score and Score both name the score; {KEY_ONCE}",
+        "run: no name says which number counts (keys: …); expected this command\n"
+        "  ragkpi eval --map-run 'query=qid, list=hits, doc=docid, score=?' qrels run",
         2,
     ),
     "contexts of texts": (
@@ -284,7 +299,9 @@ RUNS = {
     ),
     "a query of text": (
         b'{"text": "what is it", "hits": ["d"]}',
-        f"run:1: no query id (keys: 'text hits'); expected one of {QUERY}, or --map-run 'query=…'",
+        "run: no name says which key is the query (keys: text 'what is it', hits 'd'); "
+        "expected this command\n"
+        "  ragkpi eval --map-run 'query=?, list=hits, doc=@value' qrels run",
         2,
     ),
     "a list of scores": (
@@ -305,7 +322,8 @@ RUNS = {
     ),
     "MTEB without predictions": (
         b'{"mteb_model_meta": {"model_name": "m"}}',
-        f"run:1: score 'm'; {DECIMAL}",
+        f"run: {NOWHERE}mteb_model_meta.model_name 'm'); expected this command\n"
+        "  ragkpi eval --map-run 'query=?, doc=?' qrels run",
         2,
     ),
     "a percentage among fractions": (
@@ -415,8 +433,8 @@ QRELS = {
     ),
     "a request of rank_eval without an id": (
         b'{"requests":[{"request":{},"ratings":[{"_index":"i","_id":"d","rating":1}]}]}',
-        "qrels: its query can be guessed, but no known name says so; expected this command\n"
-        "  ragkpi eval --map-qrels 'records=$.requests, query=@number, …",
+        "qrels: no name says which key is the query (keys: …); expected this command\n"
+        "  ragkpi eval --map-qrels 'query=?, list=requests[].ratings, doc=_id' qrels run",
         2,
     ),
     "no level": (
@@ -446,7 +464,8 @@ QRELS = {
     ),
     "JSON Lines, level and Level": (
         b'{"qid": 1, "judgments": [{"docid": "d", "level": 0, "Level": 1}]}',
-        f"qrels:1: level and Level both name the level; {KEY_ONCE}",
+        "qrels: no name says which number counts (keys: …); expected this command\n"
+        "  ragkpi eval --map-qrels 'query=qid, list=judgments, doc=docid, level=?' qrels run",
         2,
     ),
     "null in a list of ids": (
@@ -476,7 +495,8 @@ TABLES = {
     ),
     "names": (
         {"qid": ["1"], "score": [1.0]},
-        "run: has no column of document ids ('qid score'); expected one of …",
+        f"run: {NOWHERE}qid 1 (query?), score 1.0 (level or score?)); expected this command\n"
+        "  ragkpi eval --map-run 'query=qid, doc=?, score=?' qrels run",
     ),
     "lists": (
         {"qid": [["1"]], "docno": ["d"], "score": [1.0]},

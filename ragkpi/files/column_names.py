@@ -45,6 +45,10 @@ DOCUMENT = _words(
     "node_id point_id datapoint_id wikipedia_id pid did doc_path doc_uri doc_url cord_id file_id "
     "object_id doc document"
 )
+# Words in the names of ids that people give beside one of a database.
+ID_WORDS = frozenset(_words("id uuid guid oid pk key slug uri url"))
+# Names of ids of documents that a database may draw.
+OF_DATABASES = ("point_id", "datapoint_id", "object_id")
 SCORE = _words(
     "score similarity relevance_score sim search_score similarity_score "
     "cosine_similarity cosine_sim cosine cosine_score rerank_score reranker_score "
@@ -128,9 +132,6 @@ WRAPPERS = _words(
 )
 OF_QUERIES = _words("inputs input vars attributes data query request body metadata question")
 SOURCES = _words("source file_name file_path filename url uri path title")
-# Names, and words of names, of what may be the id of a document beside another one.
-ID_NAMES = {*DOCUMENT, *SOURCES[:-1], "name"}
-ID_WORDS = frozenset(_words("id uuid guid oid pk key slug hash uri url"))
 
 # Keys of records, so never ids of queries.
 RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE[:4], *RETRIEVED, *JUDGED}

@@ -362,7 +362,7 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
     formats = registry().FILE_FORMATS[kind]
     if name is None:  # a map, in a file of any layout
         name = recognise_layout(head)
-    numbers: Any = "checked" if shape is None else "believed"
+    numbers: Any = "believed" if shape is not None and shape.says_numbers else "checked"
     read = partial(formats[name].readers[kind], shape=shape)
     return FileReader(name, read, choices.scores, choices.sieve, numbers)
 

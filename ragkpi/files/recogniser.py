@@ -160,7 +160,7 @@ def _found(records: Sequence[Any], kind: Kind, given: Mapping[str, str], root: R
         return plain
     for path, rows, labelled in tables_in(records):
         found = _Search(kind, given, labelled).find(Structure.of(rows), "")
-        if found.state == "settled":
+        if found.state != "missing":
             return found.under(f"{root}{path}")
     for path, values in queries_in(records):
         found = recognise_keyed(values, kind, given, f"{root}{path}")
@@ -224,16 +224,6 @@ class _Documents(NamedTuple):
     def path(self) -> str:
         return self.listing.path
 
-    def without_known_order(self) -> _Documents:
-        """Return the documents for a map that names settle in part.
-
-        Scores and levels that the reader finds by name are left to it: it compares them all.
-        """
-        deep = {part: path for part, path in self.order.items() if part in ("scores", "levels")}
-        deep |= {part: path for part, path in self.order.items() if "." in path or path == "?"}
-        by_place = self.listing.is_of_tuples or "@key" in self.listing.columns
-        return self if by_place or len(self.order) > 1 else self._replace(order=deep)
-
 
 class _Query(NamedTuple):
     """Paths to the query in the elements of the list `level`, or in the record, ""."""
@@ -264,11 +254,11 @@ class _Search(NamedTuple):
             paths = _listed([one.path for one in claims])
             faults = [f"{paths} may each be the list of documents"]
         if not faults:
-            return Recognition([*self._maps(claims[0], queries[0], root)])
+            return Recognition([*self._maps(claims[0], queries[0], root, claims[0].order)])
         maps = [
             map_
             for documents, query in zip(claims, queries, strict=True)
-            for map_ in self._maps(documents.without_known_order(), query, root)
+            for map_ in self._maps(documents, query, root, self._open_order(documents))
         ]
         if _fault_of(structure)[1]:
             return self._nothing(structure)
@@ -289,6 +279,8 @@ class _Search(NamedTuple):
         found = [one for one in found if one.claim]
         if self.keyed:
             found = [one for one in found if one.claim == 3 or not one.path]
+            # A list of records, each with a list, is no list of one query.
+            found = [one for one in found if not one.path.startswith("@value[].")]
         found = [one for one in found if not self._gives_way(one, found, structure)]
         best = [one for one in found if one.claim == max(of.claim for of in found)]
         lists = [one for one in found if one.path and one.claim > 1 and one.ids]
@@ -399,14 +391,18 @@ class _Search(NamedTuple):
         ]
         near = ("", *fields.WRAPPERS)
         ids = [path for path in listing.ids_of_name(("id",)) if name_above(path) in near]
+        sources = listing.ids_of_name(fields.SOURCES[:-1])
+        sources = [path for path in sources if name_above(path) in near]
+        # Beside an id that a database may draw, what people gave is further inside.
+        given = [path for path in listing.columns if "." in path and _may_be_given(listing, path)]
         if of_document:
             # In rows, and beside a document's, an `id` is that of a row.
             depth = min(path.count(".") for path in of_document)
-            outer = [path for path in ids if listing.path and path.count(".") < depth]
-            return [*fields.rivals(of_document, names), *outer[:1]], True
-        sources = listing.ids_of_name(fields.SOURCES[:-1])
-        sources = [path for path in sources if name_above(path) in near]
-        return [*sources[:1], *ids[:1]], False
+            others = [path for path in ids if listing.path and path.count(".") < depth]
+            if all(last_name(path) in fields.OF_DATABASES for path in of_document):
+                others = given
+            return [*others[:1], *fields.rivals(of_document, names)], True
+        return [*(sources or (given if ids else []))[:1], *ids[:1]], False
 
     def _beside(self, listing: Listing, structure: Structure) -> Mapping[str, str]:
         """Return the list of scores or of levels beside a list."""
@@ -414,7 +410,7 @@ class _Search(NamedTuple):
             found = structure.beside(listing, fields.are_levels)
             return {"levels": found[0]} if found else {}
         found = structure.beside(listing, lambda name: name in _LISTS_OF_SCORES)
-        return {"scores": found[0]} if found else {}
+        return {"scores": found[0] if len(found) == 1 else "?"} if found else {}
 
     def number(self, listing: Listing, ids: Sequence[str]) -> Mapping[str, str]:
         """Return what orders documents, or their levels, by its name.
@@ -428,7 +424,7 @@ class _Search(NamedTuple):
                 if near and path not in ids and {*listing.columns[path]} != {None}:
                     # A retriever's score of what is all positive is no level.
                     of_search = last_name(path) == "score" and "positive" in listing.name
-                    return {"level": "?" if of_search else path}
+                    return {"level": path if listing.is_only(path) and not of_search else "?"}
             return {}
         for part, names in (("score", (*fields.SCORE, *fields.DISTANCE)), ("rank", fields.RANK)):
             for path in listing.of_name(names):
@@ -511,49 +507,71 @@ class _Search(NamedTuple):
             yield "the query is inside a list"
 
     def _maps(
-        self, documents: _Documents, query: _Query, root: Root
+        self, documents: _Documents, query: _Query, root: Root, orders: Mapping[str, str]
     ) -> Iterator[Mapping[str, str]]:
-        """Yield the maps of a listing, by each name that claims the query and the document."""
-        orders: list[Mapping[str, str]]
-        orders = [{part: path} for part, path in documents.order.items()]
+        """Yield the maps of a listing, by each name that claims a part."""
+        each: list[Mapping[str, str]] = [{part: path} for part, path in orders.items()]
         for name, id_, order in product(
-            query.paths or ["?"],
-            documents.ids or ["?"],
-            orders or [self._unknown_number(documents)],
+            query.paths or ["?"], documents.ids or ["?"], each or [NO_MAP]
         ):
             map_ = {"records": f"{root}.{query.level}"} if query.level else {}
+            inner = f"{query.level}[]." if query.level else ""
             map_["query"] = name
             if documents.path != query.level:
-                list_ = documents.path.removeprefix(f"{query.level}[].")
-                map_["list"] = list_ if query.level else documents.path
+                map_["list"] = documents.path.removeprefix(inner)
             map_["doc"] = id_
+            if inner:
+                order = {part: path.removeprefix(inner) for part, path in order.items()}
             yield {**map_, **(order if _NUMBERS.isdisjoint(self.given) else {}), **self.given}
 
-    def _unknown_number(self, documents: _Documents) -> Mapping[str, str]:
-        """Return ``?`` for the score or level where a number is that no name explains."""
-        if documents.ids:
-            return {}
+    def _open_order(self, documents: _Documents) -> Mapping[str, str]:
+        """Return what orders documents, for a map that is left open, or ``?``.
+
+        Scores and levels that the reader finds by name are left to it: it compares them all.
+        """
+        listing, order = documents.listing, documents.order
+        if listing.is_of_tuples or "@key" in listing.columns or len(order) > 1:
+            return order
+        part = "score" if self.kind == "run" else "level"
+        if "?" in order.values() or not {"scores", "levels"}.isdisjoint(order):
+            return order
+        if path := order.get(part) or order.get("rank"):
+            several = len(listing.of_name((*fields.SCORE, *fields.DISTANCE))) > 1
+            deep = {part: "?"} if several else order
+            return deep if "." in path else {}
+        unknown = ("score", "distance", "rank", "unknown")
         numbers = [
             path
-            for path, values in documents.listing.columns.items()
-            if are_numbers(values) and meaning(path) != "other"
+            for path, values in listing.columns.items()
+            if path not in documents.ids and are_numbers(values) and meaning(path) in unknown
         ]
-        return {"score" if self.kind == "run" else "level": "?"} if numbers else {}
+        return {part: "?"} if numbers else {}
 
     def _nothing(self, structure: Structure) -> Recognition:
         """Return the finding for records in which no name says where documents are."""
         lists = [listing for listing in structure.values() if listing.path]
         documents = _Documents(lists[0] if len(lists) == 1 else structure.at(""), [], {}, 0)
         query = self._query(documents, structure)
-        (map_,) = self._maps(documents, query._replace(level="", paths=query.paths[:1]), "")
+        query = query._replace(level="", paths=query.paths[:1])
+        (map_,) = self._maps(documents, query, "", self._open_order(documents))
         if len(lists) > 1:
-            numbers = [self._unknown_number(documents._replace(listing=one)) for one in lists]
+            numbers = [self._open_order(documents._replace(listing=one)) for one in lists]
             number = next(filter(None, numbers), {})
             map_ = {"query": map_["query"], "list": "?", **map_, **number}
         fault, advice = _fault_of(structure)
         missing = advice or "list" in self.given or _has_texts(structure)
         state: Literal["open", "missing"] = "missing" if missing else "open"
         return Recognition([map_], f"{fault} {_keys(structure)}", state, advice)
+
+
+def _may_be_given(listing: Listing, path: str) -> bool:
+    """Whether a key inside a wrapper may be the id that people gave, by a word of its name."""
+    words = {*last_name(path).split("_")}
+    named = last_name(path) in fields.SOURCES[:-1] or not fields.ID_WORDS.isdisjoint(words)
+    values = listing.columns[path]
+    of_query = last_name(path) in (*fields.QUERY, *fields.RUN_ID, "id")
+    inside = name_above(path) in fields.WRAPPERS and not of_query
+    return named and inside and are_scalars(values) and not are_texts(values)
 
 
 def _says_gold(path: str) -> bool:

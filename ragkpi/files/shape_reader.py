@@ -232,9 +232,10 @@ def _dotted(keys: Keys | None) -> str:
     return shown(".".join(keys or ()))
 
 
-def _path_to(keys: Sequence[Keys | None]) -> str:
-    """Return the keys that lead to the value of the first document."""
-    return "@number" if not keys or keys[0] is None else ".".join(keys[0]) or "@value"
+def _path_to(keys: Sequence[Keys | None], text: str = "") -> str:
+    """Return the keys that lead to the value of the first document; a place in it has none."""
+    by_place = text if text.isdigit() else "@value"
+    return "@number" if not keys or keys[0] is None else ".".join(keys[0]) or by_place
 
 
 def _texts_of(numbers: Sequence[Any]) -> list[bytes]:
@@ -548,7 +549,8 @@ class ShapeReader:
             if "level" not in self.shape.required and (bare or not isinstance(item, dict)):
                 return b"1"  # an id in a list of relevant documents, or no level in a map
             raise lacking(self._file, self.shape, document, "level")
-        value = alone(value)  # labels may be a list of one
+        if isinstance(word := alone(value), str) and not is_number(word):
+            value = word  # labels may be a list of one
         if isinstance(value, bool):
             return b"1" if value else b"0"
         return octets_of(value, self._file, document.line, "a document's number")
@@ -575,7 +577,7 @@ class ShapeReader:
             (values, keys), map_ = beside, f"scores={self._lists.text}"
         else:
             values, keys = documents.at(self._value)
-            map_ = self.shape.score_map(_path_to(keys))
+            map_ = self.shape.score_map(_path_to(keys, self.shape.score))
         scores, ranks = self._texts(documents, values, keys, "score"), list[bytes]()
         if not scores or "rank" in self.shape.required:
             values, keys = documents.at(self._rank)

@@ -80,6 +80,11 @@ class Shape(NamedTuple):
         return not fields.ORDERS.isdisjoint(self.required)
 
     @property
+    def says_numbers(self) -> bool:
+        """Whether a map says which numbers are scores, ranks or levels."""
+        return self.says_order or not {"level", "levels"}.isdisjoint(self.required)
+
+    @property
     def given(self) -> Mapping[str, str] | None:
         """Return a user's map to be completed; None if it names query and document."""
         parts = {part: str(getattr(self, part)) for part in self.required}

@@ -109,6 +109,12 @@ def are_numbers(values: Sequence[Any]) -> bool:
     return bool(known) and all(map(is_number, known))
 
 
+def are_levels(values: Sequence[Any]) -> bool:
+    """Whether values are numbers, or true and false, or null beside some."""
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(one, bool) or is_number(one) for one in known)
+
+
 def are_texts(values: Sequence[Any]) -> bool:
     """Whether most values are texts of several words."""
     return 2 * sum(len(str(value).split()) > 1 for value in values) > len(values)
@@ -148,7 +154,7 @@ class Structure(dict[str, Listing]):
             and other.around == listing.around
             and other.is_of_values
             and named(other.name)
-            and all(isinstance(one, bool) or is_number(one) for one in other.columns["@value"])
+            and are_levels(other.columns["@value"])
         ]
 
     def _column(self, listing: str, path: str) -> list[Any]:
@@ -239,7 +245,7 @@ def maps_documents(value: Any) -> bool:
     """Whether a query's object maps ids to numbers, or to words for levels."""
     if not isinstance(value, dict) or not value:
         return False
-    if all(isinstance(one, bool) or is_number(one) for one in value.values()):
+    if are_levels([*value.values()]):
         return True
     known = any(plain_name(key) in _OF_RECORDS for key in value)
     return not known and all(isinstance(one, bool) or is_scalar(one) for one in value.values())
@@ -296,8 +302,9 @@ def _objects(value: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterat
 
 def _are_alike(values: Sequence[Any]) -> bool:
     """Whether values are all objects, or lists, in whose place a document may stand alone."""
-    types = {*map(type, values)}
-    return types == {dict} or (list in types and types <= {list, str})
+    lists = any(isinstance(one, list) for one in values)
+    kinds = (list, str) if lists else dict
+    return bool(values) and all(isinstance(one, kinds) for one in values)
 
 
 _NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
