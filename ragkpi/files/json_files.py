@@ -35,7 +35,7 @@ from ragkpi.files.shape_reader import (
     shape_for,
     stream_documents,
 )
-from ragkpi.files.shapes import SHAPES, Shape
+from ragkpi.files.shapes import Shape, mapped
 from ragkpi.files.structure import LOOKED_AT, TABLE, table_rows
 from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.interface import spell
@@ -132,7 +132,9 @@ def _of_mteb(file: str, value: Mapping[str, Any]) -> Shape | None:
     subsets = {key: of for key, of in value.items() if key != _MTEB and isinstance(of, dict)}
     paths = [f"$.{subset}.{split}" for subset, splits in subsets.items() for split in splits]
     if len(paths) < 2:
-        return SHAPES["run"]["object"]._replace(records=paths[0]) if paths else None
+        of_query = {"query": "@key", "list": "@value", "doc": "@key", "score": "@value"}
+        shape = mapped({"records": paths[0], **of_query}, "run") if paths else None
+        return shape and shape._replace(name="recognised", required=())
     some = listed([path.encode("utf-8", "surrogatepass") for path in paths], _MOST_RANKINGS)
     fault = f"{len(paths)} separate rankings of the queries ({some})"
     map_ = f"records={paths[0]}, query=@key, list=@value, doc=@key, score=@value"

@@ -530,7 +530,7 @@ class _Search(NamedTuple):
         Scores and levels that the reader finds by name are left to it: it compares them all.
         """
         listing, order = documents.listing, documents.order
-        if listing.is_of_tuples or "@key" in listing.columns or len(order) > 1:
+        if order and (listing.is_of_tuples or "@key" in listing.columns or len(order) > 1):
             return order
         part = "score" if self.kind == "run" else "level"
         if "?" in order.values() or not {"scores", "levels"}.isdisjoint(order):

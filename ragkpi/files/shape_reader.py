@@ -265,13 +265,7 @@ def lacking(file: str, shape: Shape, record: Record, part: str) -> MissingPartEr
     path, value = getattr(shape, part), record.value
     advice = f"or {spell(f'map_{shape.kind}', f'{part}=…')}"
     inner, at = Path(path.removeprefix("@value|")).first(value, record.key)
-    if part == "list" and (numbers := _listed_numbers(value)):
-        fault = f"lists numbers, not ids ({numbers})"
-        expected = '{"query": ["document", …]}; for places, the ids that stand there'
-    elif part == "doc" and isinstance(value, dict) and is_number(value.get("index")):
-        fault = "an index instead of an id"  # of Cohere, Jina and Voyage
-        expected = "the id of the document that stood there among those sent"
-    elif at and (part == "list" or not isinstance(inner, str)):  # the key is there
+    if at and (part == "list" or not isinstance(inner, str)):  # the key is there
         fault = f"{_dotted(at)} is {kind_of(inner)}"
         what = {"list": "a list of documents", "level": "a number"}.get(part, "an id")
         expected = f"{what} there, {advice}"
@@ -282,14 +276,6 @@ def lacking(file: str, shape: Shape, record: Record, part: str) -> MissingPartEr
         if shape.name == "recognised" and record.number > 1 and part in ("list", "query"):
             expected = f"{part}={path}, as in the records before it"
     return MissingPartError(file, record.line, fault, f"expected {expected}")
-
-
-def _listed_numbers(value: Any) -> str:
-    """Return some numbers of a record whose lists hold nothing else; "" for other records."""
-    lists = [one for one in (value.values() if isinstance(value, dict) else [value]) if one]
-    lists = [one for one in lists if isinstance(one, list)]
-    flat = [one for some in lists for one in (some[0] if isinstance(some[0], list) else some)]
-    return ", ".join(map(str, flat[:3])) if all(map(is_number, flat)) else ""
 
 
 class ShapeReader:
@@ -430,7 +416,7 @@ class ShapeReader:
             listed = ("", [None], [one]) if isinstance(one, str) and len(one.split()) == 1 else None
         if listed is None:
             by_place = self.shape.list[:1].isdigit()
-            is_array = isinstance(value, list) and not by_place and not _listed_numbers(value)
+            is_array = isinstance(value, list) and not by_place
             if self._objects or is_array:
                 raise no_object(self._file, record.line, record.key)
             raise lacking(self._file, self.shape, record, "list")
@@ -519,22 +505,8 @@ class ShapeReader:
             levels = self._texts(documents, *beside, "level")
             return levels, False, f"levels={self._lists.text}"
         values, keys = documents.at(self._value)
-        if set(keys) <= {None}:
-            self._refuse_levels_beside(record, len(keys))
         levels = all_octets(values) or list(map(self._level, documents.each()))
         return levels, False, f"level={_path_to(keys)}"
-
-    def _refuse_levels_beside(self, record: Record, count: int) -> None:
-        """Refuse a list of levels beside a list of ids, all of which would have level 1."""
-        if self.shape.required or not self.shape.list or not isinstance(record.value, dict):
-            return
-        for name, values in record.value.items():
-            if not (fields.are_levels(name) and isinstance(values, list) and len(values) == count):
-                continue
-            if any(v is False or (is_number(v) and float(v) != 1) for v in values):
-                fault = f"{shown(name)} is a list of levels beside the documents"
-                expected = 'expected each level with its document: {"doc_id": …, "level": …}'
-                raise InputError(self._file, record.line, fault, expected)
 
     def _level(self, document: Record) -> bytes:
         if not self.shape.level:

@@ -227,18 +227,10 @@ SHAPES: Mapping[Kind, Mapping[str, Shape]] = {
     "run": {
         "lists": Shape("lists", "run", list="<list>", score="<score>", rank="<rank>"),
         "flat": Shape("flat", "run", "<document>", "<query>", score="<score>", rank="<rank>"),
-        # {query: {document: score}} of BEIR, ranx and pytrec_eval
-        "object": Shape("object", "run", "@key", "@key", "@value", score="@value", records="$"),
-        # {query: [document, …]}, best first
-        "id-lists": Shape("id-lists", "run", "@value", "@key", "@value", records="$"),
     },
     "qrels": {
         "lists": Shape("lists", "qrels", list="<judged>", level="<level>", repeated="dropped"),
         "flat": Shape("flat", "qrels", "<document>", "<query>", level="<level>"),
-        "object": Shape("object", "qrels", "@key", "@key", "@value", level="@value", records="$"),
-        "id-lists": Shape(
-            "id-lists", "qrels", "@value", "@key", "@value", records="$", repeated="dropped"
-        ),
     },
 }
 # Lists of texts, which match by their words.

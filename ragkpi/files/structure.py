@@ -301,10 +301,9 @@ def _objects(value: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterat
 
 
 def _are_alike(values: Sequence[Any]) -> bool:
-    """Whether values are all objects, or lists, in whose place a document may stand alone."""
-    lists = any(isinstance(one, list) for one in values)
-    kinds = (list, str) if lists else dict
-    return bool(values) and all(isinstance(one, kinds) for one in values)
+    """Whether values are all objects, or all lists."""
+    kinds = (dict, list)
+    return bool(values) and any(all(isinstance(one, of) for one in values) for of in kinds)
 
 
 _NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
