@@ -40,7 +40,6 @@ if TYPE_CHECKING:  # few evaluations have gates or slices
     from ragkpi.files.query_files import QueryLabels
     from ragkpi.statistics.gates import Verdict
 
-QUERIES_AT_ONCE = 1000  # a run may have millions of queries
 MOST_CELLS = 100_000  # people cannot read larger tables
 
 
@@ -61,20 +60,16 @@ def _query_values(
     scores: Scores, names: Sequence[str], queries: Sequence[bytes]
 ) -> Iterator[tuple[bytes, list[Any] | None]]:
     """Yield the values of each query by metric, None without one; None for a query that lacks."""
-    columns = [scores[name] for name in names]
     row_of = {query: row for row, query in enumerate(scores.queries)}
-    for start in range(0, len(queries), QUERIES_AT_ONCE):
-        some = queries[start : start + QUERIES_AT_ONCE]
-        rows = [row_of[query] for query in some if query in row_of]
-        of_columns = [
-            column.per_query[rows].tolist()
-            if column.metric.is_printed("query")
-            else [None] * len(rows)
-            for column in columns
-        ]
-        own = iter([[values[place] for values in of_columns] for place in range(len(rows))])
-        for query in some:
-            yield query, next(own) if query in row_of else None
+    columns: list[Any] = []
+    for column in (scores[name] for name in names):
+        # The elements of a memoryview are Python's numbers, without a list of millions.
+        values = column.per_query.data if column.metric.measure.numeric else column.per_query
+        columns.append(values if column.metric.is_printed("query") else None)
+    for query in queries:
+        row = row_of.get(query)
+        own = None if row is None else [of if of is None else of[row] for of in columns]
+        yield query, own
 
 
 class WorstQueries(NamedTuple):

@@ -25,9 +25,8 @@ RUNS = {
 }
 
 
-@pytest.fixture(params=[1, 2, 1000])
-def report(request, monkeypatch):
-    monkeypatch.setattr(tables, "QUERIES_AT_ONCE", request.param)
+@pytest.fixture
+def report():
     results = [
         ragkpi.evaluate(QRELS, run, METRICS, missing="intersection") for run in RUNS.values()
     ]

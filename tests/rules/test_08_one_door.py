@@ -11,7 +11,7 @@ import threading
 import pytest
 
 import ragkpi
-from ragkpi.questions.evaluate import record
+from ragkpi.questions.evaluate import log
 from tests.rules.made import write_files
 
 GATE = ("-m", "recip_rank", "--fail-under-baseline")
@@ -140,8 +140,8 @@ def test_a_log_is_read_in_every_form(ragkpi, evaluate, tmp_path, form):
 
 
 def test_a_lock_is_waited_for_and_not_for_ever(evaluate, tmp_path, monkeypatch):
-    monkeypatch.setattr(record, "_LONGEST_WAIT", 0.02)
-    monkeypatch.setattr(record, "_RETRY", 0.01)
+    monkeypatch.setattr(log, "_LONGEST_WAIT", 0.02)
+    monkeypatch.setattr(log, "_RETRY", 0.01)
     path = tmp_path / "log"
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
