@@ -216,9 +216,17 @@ def _lists_of(data: Any, what: Kind) -> dict[str, Any] | None:
     lists = _LISTS if what == "qrels" else (list, tuple, np.ndarray)
     if not isinstance(data, Mapping):
         return None
-    if not any(isinstance(_first_value(of), lists) and len(of) for of in data.values()):
+    texts = what == "qrels" and any(isinstance(of, str) for of in data.values())
+    if not texts and not any(
+        isinstance(_first_value(of), lists) and len(of) for of in data.values()
+    ):
         return None
-    return {decoded(octets(query)): _parsed(of, what) for query, of in data.items()}
+    # One relevant document may stand without a list.
+    alone = str if what == "qrels" else ()
+    return {
+        decoded(octets(query)): _parsed([of] if isinstance(of, alone) else of, what)
+        for query, of in data.items()
+    }
 
 
 def _first_value(of: Any) -> Any:

@@ -270,7 +270,9 @@ def queries_in(records: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
     names = (plain_name(key) for one in whole for key in one)
     if of_queries and _are_alike(values) and fields.RECORDS_AROUND.isdisjoint(names):
         yield "", values[:LOOKED_AT]
-    for path, inner in _objects(whole[0]) if len(records) == 1 and whole else ():
+    # In a record of a query, such keys are levels.
+    alone = len(records) == 1 and whole and fields.find(whole[0], fields.QUERY_ID) is None
+    for path, inner in _objects(whole[0]) if alone else ():
         values = [*inner.values()]
         if list_name(path) in _OF_QUERIES and not is_record(inner) and _are_alike(values):
             yield path, values[:LOOKED_AT]
