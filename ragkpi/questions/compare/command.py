@@ -58,8 +58,6 @@ class ComparisonResult(Result):
     problems
         The errors of runs that the report lacks, and missed gates; empty unless the call had
         ``problems="kept"``.
-    verdicts
-        The verdict of each gate on each run.
     names
         Each run's name in the report, by its name in the call.
     scores
@@ -70,10 +68,14 @@ class ComparisonResult(Result):
 
     report: ComparedReport
     problems: Sequence[RagkpiError] = ()
-    verdicts: Sequence[Verdict] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, Scores] = field(default_factory=dict)
     procedure: paired.Procedure = field(default_factory=paired.Procedure)
+
+    @property
+    def verdicts(self) -> Sequence[Verdict]:
+        """The verdict of each gate on each run."""
+        return self.report.runs.gates
 
     @property
     def queries(self) -> list[dict[str, Any]]:
@@ -265,7 +267,6 @@ def compare(
         notes=tuple(call.notes),
         signature=signature,
         problems=[*failed, *missed],
-        verdicts=verdicts,
         names=dict(zip(scores, names, strict=True)),
         scores=scores,
         procedure=procedure,

@@ -79,8 +79,6 @@ class EvaluationResult(Result):
     ----------
     files
         The path and hash of each file besides the runs, by role (``"qrels"``, ``"pool"``).
-    verdicts
-        The verdict of each gate on each run: both values, the difference, whether it is passed.
     problems
         The errors of runs that the report lacks, and the missed limits; empty unless the call had
         ``problems="kept"``.
@@ -88,11 +86,15 @@ class EvaluationResult(Result):
 
     report: EvaluationReport
     files: Hashes = field(default_factory=dict)
-    verdicts: Sequence[Verdict] = ()
     problems: Sequence[RagkpiError] = ()
     inputs: Inputs = field(default_factory=inputs)
     paths: Mapping[str, str] = field(default_factory=dict)  # of the files of runs, by their names
     origins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # as in JSON, by run
+
+    @property
+    def verdicts(self) -> Sequence[Verdict]:
+        """The verdict of each gate on each run: both values, the difference, whether it passed."""
+        return self.report.gates
 
     def plot(self, size: Literal["screen", "column", "page"] = "screen") -> Any:
         """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
@@ -463,7 +465,6 @@ def evaluate(
         notes=evaluated.notes,
         signature=signature,
         files=evaluated.call.files(qrels=qrels, zscores=zscores) if noted.hashed else {},
-        verdicts=verdicts,
         problems=[*problems_of_runs, *missed],
         inputs=noted,
         paths={name: path for of, name in names.items() if isinstance(path := runs[of], str)},
