@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ragkpi.questions.convert.command import read_run as read_run
     from ragkpi.questions.correct.command import correct as correct
     from ragkpi.questions.demo.command import demo as demo
-    from ragkpi.questions.depth.function import depth as depth
+    from ragkpi.questions.depth.command import depth as depth
     from ragkpi.questions.describe.formats import describe_formats as describe_formats
     from ragkpi.questions.describe.measures import describe_measures as describe_measures
     from ragkpi.questions.describe.schema import schema as schema
@@ -69,7 +69,7 @@ _MODULES = {
     "read_run": "ragkpi.questions.convert.command",
     "correct": "ragkpi.questions.correct.command",
     "demo": "ragkpi.questions.demo.command",
-    "depth": "ragkpi.questions.depth.function",
+    "depth": "ragkpi.questions.depth.command",
     "describe_formats": "ragkpi.questions.describe.formats",
     "describe_measures": "ragkpi.questions.describe.measures",
     "schema": "ragkpi.questions.describe.schema",

@@ -11,7 +11,7 @@ import pytest
 
 import ragkpi
 from ragkpi.library.options import Estimating
-from ragkpi.questions.depth.function import _USES
+from ragkpi.questions.depth.command import _USES
 from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines
 

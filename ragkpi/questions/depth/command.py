@@ -1,14 +1,344 @@
-"""The command `ragkpi depth`: how many passages to retrieve, or tools to show."""
+"""`ragkpi depth`: the public function, and its command."""
 
-from typing import Annotated, Any
+from __future__ import annotations
 
-from typer import Argument
+import math
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, Literal, Unpack
 
+from typer import Argument, Option
+
+from ragkpi.charts.chart import noted
 from ragkpi.cli.output import PlotOutput
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
-from ragkpi.library.runs import by_path
-from ragkpi.questions.depth.function import depth
+from ragkpi.errors import UsageError
+from ragkpi.interface import spell
+from ragkpi.library.arguments import bootstrap_of, call_of, counts, in_one_order, shares
+from ragkpi.library.call import Call
+from ragkpi.library.options import Ci, CiMethod, Estimating, HowRead, Resampling, less_common, whole
+from ragkpi.library.quality import quality_of
+from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Path, Runs, by_path, named_runs
+from ragkpi.measures.chance import Needed
+from ragkpi.questions.depth.answer import depth_answer, depth_charts
+from ragkpi.questions.depth.inputs import (
+    curves_of_chance,
+    curves_of_events,
+    curves_of_runs,
+    parse_fields,
+    read_events,
+)
+from ragkpi.questions.depth.study import Limits, parse_target
+from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.wording import counted, joined
+
+_in_place_of_runs = partial(Option, rich_help_panel="In place of runs")
+
+
+def depth(
+    qrels: AnyQrels | None = None,
+    runs: Runs | None = None,
+    *,
+    at: Annotated[
+        Sequence[int] | str | None,
+        Option(
+            metavar="K,K,...",
+            help="Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000 and the depth of the runs.",
+        ),
+    ] = None,
+    at_least: Annotated[
+        int | str,
+        Option(
+            metavar="M|SHARE%",
+            help="Relevant documents that make a success: a number, or a share of them (50%).",
+        ),
+    ] = 1,
+    max_loss: Annotated[
+        float | None,
+        Option(
+            metavar="BITS",
+            min=0,
+            help="Bits of BoR that the answer may lie below the best depth. Default: any; what "
+            "one bit buys is said.",
+        ),
+    ] = None,
+    plateau: Annotated[
+        float,
+        less_common(
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="Success has plateaued where deeper lists add no more than this.",
+        ),
+    ] = 0.02,
+    tokens_per_passage: Annotated[
+        float | None, Option(metavar="TOKENS", min=0, help="Also show the cost in tokens.")
+    ] = None,
+    target: Annotated[
+        str | None,
+        Option(
+            metavar="NAME=LEAST",
+            help="The smallest depth where a measure reaches that: recall=0.8, ra_nwg=0.7, "
+            "success=0.9.",
+        ),
+    ] = None,
+    max_tokens: Annotated[
+        float | None,
+        less_common(
+            metavar="TOKENS",
+            min=1,
+            help="Room for passages, with --tokens-per-passage: no depth that needs more.",
+        ),
+    ] = None,
+    relevant: Annotated[
+        Sequence[int] | str | None,
+        _in_place_of_runs(
+            metavar="R[,R...]",
+            help="Without files: how many of the -N are relevant, a number per query, or a share "
+            "such as 5%. With --log, R where it is not logged.",
+        ),
+    ] = None,
+    success: Annotated[
+        Sequence[float] | str | None,
+        _in_place_of_runs(
+            metavar="RATE[,RATE...]",
+            help="Without runs: published rates of success, one for each --at, to turn into bits.",
+        ),
+    ] = None,
+    quality: Annotated[
+        Path | Mapping[int, float] | Mapping[str, Mapping[int, float]] | None,
+        Option(
+            metavar="FILE",
+            help="Quality of the answers by depth, to show beside success: lines of K QUALITY, or "
+            "RUN K QUALITY.",
+        ),
+    ] = None,
+    log: Annotated[
+        Path | Iterable[Mapping[str, object]] | None,
+        _in_place_of_runs(
+            metavar="FILE",
+            help="In place of files: retrieval events, a line each with N, K, R and hit (JSON "
+            "Lines, CSV).",
+        ),
+    ] = None,
+    map_log: Annotated[
+        str | Mapping[str, str] | None,
+        _in_place_of_runs(
+            metavar="NAME=KEY,...",
+            help="Other names of a log's fields: N=corpus,K=shown,R=rel,hit=ok.",
+        ),
+    ] = None,
+    ci: Ci = False,
+    ci_method: CiMethod = None,
+    **how: Unpack[Estimating],
+) -> Result:
+    """Answer "how many passages should I retrieve?", or "how many tools may I show the agent?".
+
+    Deeper lists succeed more often, and so does chance. For each depth K: success (p_obs), chance
+    (p_rand), their ratio in bits (bor) and its ceiling (bor_max), recall, RA-nWG, and what the step
+    from the depth before changed (dbor) beside what sparse theory predicts (dbor_sparse). --ci adds
+    intervals of p_obs and bor.
+
+    The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
+    outside the collapse zone, and the deepest one within --max-loss bits of the best. With
+    --target it is the one that reaches this; no answer is deeper than --max-tokens allow. A run
+    that a random draw would equal gets none. The depth is chosen again on resampled queries: if
+    fewer than 90 % of them choose between half and twice the depth, the answer is undecided.
+
+    Without runs it says what chance and a perfect selector do: 'ragkpi depth -N 5183 QRELS', or
+    without files 'ragkpi depth -N 58 --relevant 4'. Published rates of success become bits:
+    'ragkpi depth -N 8841823 --relevant 1 --at 1000 --success 0.857'. A log of retrieval events is
+    set against chance with 'ragkpi depth --log FILE', every K apart.
+
+    Parameters
+    ----------
+    qrels, runs, how
+        As `evaluate` takes them. Qrels without runs show the success of chance and of a perfect
+        system among `corpus_size` documents; `relevant` replaces both.
+    quality
+        Also ``{5: 0.71, 10: 0.69}``, or a mapping from runs to such mappings.
+    log, map_log
+        Also mappings: of events, each with N, K, R and hit; and of names, ``{"N": "corpus"}``.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> print(ragkpi.depth(relevant=[4], corpus_size=58, at=[5, 10, 20]).rows[0]["bor_max"])
+    1.6905...
+    >>> bm25 = ragkpi.depth(relevant=[1], corpus_size=8841823, at=[1000], success=[0.857])
+    >>> print(bm25.rows[0]["bor"])
+    12.8874...
+    """
+    call = call_of((), in_one_order(how), Estimating)
+    inputs = {"qrels": qrels, "runs": runs, "log": log, "map_log": map_log, "relevant": relevant}
+    options = {"at": at, "target": target, "success": success, "quality": quality}
+    numbers = {"max_loss": max_loss, "max_tokens": max_tokens, "ci_method": ci_method}
+    numbers |= {"tokens_per_passage": tokens_per_passage, "ci": ci or None}
+    numbers["plateau"] = None if plateau == Limits.plateau else plateau
+    form = _form_of({**inputs, **options, **numbers, **how})
+    needed = _needed(at_least)
+    limits = Limits(
+        needed.m,
+        max_loss,
+        plateau,
+        None if target is None else parse_target(target),
+        _room(max_tokens, tokens_per_passage),
+        needed.recall,
+    )
+    resampling = bootstrap_of(how, ci_method, call.clusters)
+    answers = {} if quality is None else quality_of(quality, "K")
+    among = _relevant(relevant)
+    if form == "log":
+        return _of_log(call, log, parse_fields(map_log), among, limits, resampling)
+    places = None if at is None else counts("at", at)
+    rates = {} if success is None else _published(success, places)
+    depths = None if places is None else sorted(set(places))
+    if form == "runs":
+        curves, judged = curves_of_runs(
+            call, qrels, named_runs(runs), depths, limits, answers, resampling, ci
+        )
+    else:
+        curves, judged = curves_of_chance(call, qrels, among, depths, limits, answers, rates)
+    metrics = [m for m in curves.curves[0].metrics if max(m.cutoffs) in curves.depths]
+    return Result(
+        depth_answer(curves, tokens_per_passage),
+        lambda: noted(depth_charts(curves), call.small_print(qrels, metrics, judged)),
+        tuple(call.notes),
+        call.signed(metrics, qrels=qrels),
+    )
+
+
+Form = Literal["log", "relevant", "runs", "qrels"]
+_OF_RUNS = {"run_format", "map_run", "scores"}
+_FLAGS = {"missing", "unjudged", "doubts"}  # on a command line, each value is an option
+_OF_CHANCE = {"at", "success", "quality", "max_loss", "tokens_per_passage", "max_tokens"}
+# What each form of the question makes use of, besides the depth of a success.
+_USES: Mapping[Form, Collection[str]] = {
+    "log": {"log", "map_log", "relevant", "corpus_size", "names", "ci", "ci_method"}
+    | Resampling.__annotations__.keys(),
+    "relevant": {"relevant", "corpus_size", "names"} | _OF_CHANCE,
+    "runs": {"qrels", "runs", "target", "plateau", "ci", "ci_method"}
+    | (_OF_CHANCE - {"success"} | Estimating.__annotations__.keys()),
+    "qrels": {"qrels", "corpus_size", "corpus_sizes", "relevance_level", "only_query", "names"}
+    | (_OF_CHANCE | HowRead.__annotations__.keys() - _OF_RUNS),
+}
+
+
+def _phrase(form: Form) -> str:
+    return {"runs": "runs", "qrels": "qrels without a run"}.get(form) or spell(form)
+
+
+def _form_of(arguments: Mapping[str, Any]) -> Form:
+    """Return the form of the question; `UsageError` for an argument that it makes no use of."""
+    passed = {name: value for name, value in arguments.items() if value is not None}
+    for name, value in passed.items():
+        if isinstance(value, float) and math.isnan(value):
+            raise UsageError(f"{spell(name)} {value}: expected a number")
+    form = next((form for form in _USES if form in passed), None)
+    if form is None or (form == "runs" and "qrels" not in passed):
+        size, relevant = spell("corpus_size"), spell("relevant")
+        raise UsageError(
+            f"expected qrels and runs, qrels and {size}, {relevant} and {size}, or {spell('log')}"
+        )
+    if form in ("log", "relevant") and passed.keys() & {"qrels", "runs"}:
+        raise UsageError(f"{_phrase(form)} stands in place of files; expected one or the other")
+    for name in [name for name in passed if name not in _USES[form]]:
+        others = joined([_phrase(other) for other, used in _USES.items() if name in used])
+        argument = spell(name, passed[name] if name in _FLAGS else "")
+        raise UsageError(
+            f"{_phrase(form)} with {argument}: that is for {others or 'other questions'}; "
+            "leave it out"
+        )
+    for name in ("ci_method", "confidence"):
+        if form == "runs" and name in passed and not passed.get("ci"):
+            raise UsageError(f"{spell(name)}: there is no interval; give {spell('ci')} with it")
+    return form
+
+
+def _of_log(
+    call: Call,
+    log: Path | Iterable[Mapping[str, object]] | None,
+    fields: Mapping[str, list[str]],
+    relevant: Sequence[int] | float | None,
+    limits: Limits,
+    resampling: Bootstrap,
+) -> Result:
+    """Answer from a log of events."""
+    if isinstance(relevant, Sequence) and len(relevant) != 1:
+        raise UsageError(f"{spell('relevant')}: a log takes one number, for events without R")
+    if relevant is not None:
+        call.note("R is assumed where events do not have it; bits are as good as that")
+    read = os.fspath(log) if isinstance(log, str | os.PathLike) else log or ()
+    events = read_events(read, fields, limits.needed, call.settings.corpus_size, relevant)
+    possible = [event for event in events if limits.m <= event.R]
+    if not possible:
+        raise UsageError(f"{spell('log')}: success is possible in no event")
+    if len(possible) < len(events):
+        left_out = counted(len(events) - len(possible), "event")
+        call.note(f"{left_out} left out, in which success is not possible")
+    answer = depth_answer(curves_of_events(possible, limits, resampling))
+    return Result(answer, None, tuple(call.notes), call.signed((), log=read))
+
+
+def _needed(at_least: int | str) -> Needed:
+    """Read a number of documents, or a share of the relevant ones such as 50%."""
+    if not isinstance(at_least, str):
+        return Needed(whole("at_least", at_least, 1))
+    if at_least.isdecimal() and int(at_least):
+        return Needed(int(at_least))
+    return Needed(recall=_share("at_least", at_least, "the relevant ones"))
+
+
+def _relevant(relevant: Sequence[int] | str | None) -> Sequence[int] | float | None:
+    """Read numbers of relevant documents, or a share of all such as 5%."""
+    if isinstance(relevant, str) and "%" in relevant:
+        return _share("relevant", relevant, spell("corpus_size"))
+    return None if relevant is None else counts("relevant", relevant)
+
+
+def _share(name: str, text: str, whole: str) -> float:
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = math.nan
+    if not text.endswith("%") or not 0 < share <= 1:
+        raise UsageError(
+            f"{spell(name)} {text}: expected a number of documents such as 3, or a share of "
+            f"{whole} such as 50%"
+        )
+    return share
+
+
+def _published(success: Sequence[float] | str, at: Sequence[int] | None) -> dict[int, float]:
+    """Return published rates by depth."""
+    rates = shares("success", success)
+    if at is None or len(rates) != len(at):
+        number = "none" if at is None else f"{len(at)} of them"
+        raise UsageError(
+            f"{spell('success')}: {counted(len(rates), 'rate')} and {number} at depths of "
+            f"{spell('at')}; expected one depth for each"
+        )
+    return dict(zip(at, rates, strict=True))
+
+
+def _room(max_tokens: float | None, tokens: float | None) -> int | None:
+    """Return the number of passages that fit; None for no limit."""
+    if max_tokens is None:
+        return None
+    if not tokens:
+        raise UsageError(
+            f"{spell('max_tokens')} {max_tokens:g}: how long is one? Give "
+            f"{spell('tokens_per_passage')}"
+        )
+    if tokens > max_tokens:
+        raise UsageError(
+            f"{spell('max_tokens')} {max_tokens:g}: not even one passage of {tokens:g} fits"
+        )
+    return int(max_tokens // tokens)
+
 
 _POOL = ("pool", "pool_depth", "pool_union")
 
