@@ -48,7 +48,6 @@ def agree(
     *,
     map_levels: Annotated[
         LevelMap | str | None,
-        str,
         Option(
             metavar="MAP",
             help="Put the levels of QRELS on another scale, such as 0=0,1=0,2=1,3=2.",
@@ -56,7 +55,6 @@ def agree(
     ] = None,
     map_other: Annotated[
         LevelMap | str | None,
-        str,
         less_common(metavar="MAP", help="The same for OTHER, and for --judge."),
     ] = None,
     reference: str | None = None,

@@ -38,7 +38,6 @@ def calibrate(
     runs: Runs,
     quality: Annotated[
         Path | ById[float] | Mapping[str, ById[float]],
-        str,
         Option(
             "--quality",
             metavar="FILE",
@@ -50,7 +49,6 @@ def calibrate(
     *,
     alphas: Annotated[
         Sequence[float] | str | None,
-        str,
         Option(
             metavar="A,A,...",
             help="Alphas to try out, from 0 to 1. Default: 0.05, 0.1, 0.15 and so on to 0.95.",

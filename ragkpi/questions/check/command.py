@@ -62,7 +62,6 @@ def check(
     ] = None,
     fix: Annotated[
         str | os.PathLike[str] | None,
-        str,
         Option(
             metavar="OUT",
             help="Write the run sorted, ranked, without repetitions and unreadable lines, cut at "

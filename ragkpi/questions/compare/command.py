@@ -146,7 +146,6 @@ def compare(
     ] = None,
     margin: Annotated[
         float | str | None,
-        str,
         less_common(metavar="AMOUNT", help="How much worse --fail-if allows, e.g. 0.01 or 2%."),
     ] = None,
     problems: OnProblem = "raised",

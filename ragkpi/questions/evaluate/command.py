@@ -323,7 +323,6 @@ class EvaluationArguments(Estimating, Gating, total=False):
     ]
     zscores: Annotated[
         str | os.PathLike[str] | None,
-        str,
         Option(
             "-Z",
             "--zscores",

@@ -148,7 +148,6 @@ def report(
     *,
     queries: Annotated[
         Path | ById[str] | None,
-        str,
         Option(
             metavar="FILE",
             help="Texts of the queries: lines ID<TAB>TEXT, CSV, JSON Lines, or parquet.",
@@ -156,7 +155,6 @@ def report(
     ] = None,
     corpus: Annotated[
         Path | ById[str] | None,
-        str,
         Option(
             metavar="FILE",
             help="Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
