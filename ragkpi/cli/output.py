@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
@@ -23,20 +24,19 @@ if TYPE_CHECKING:  # few commands draw
     from ragkpi.statistics.gates import Verdict
 
 _FORMATS = ", ".join(REPORT_FORMATS)
+_output = partial(Option, rich_help_panel=OUTPUT)
 
 Signed = Annotated[
     Literal["none", "short", "long"],
     Flags(
-        short=Option(
+        short=_output(
             "--signature",
             help="Say what the numbers depend on: version, hash of the qrels, settings that are "
             "not the default ones. json and jsonl always say it.",
-            rich_help_panel=OUTPUT,
         ),
-        long=Option(
+        long=_output(
             "--signature-long",
             help="The same with every setting and full hashes.",
-            rich_help_panel=OUTPUT,
         ),
     ),
 ]
@@ -100,18 +100,16 @@ class TextOutput:
     ] = False
     wide: Annotated[
         bool,
-        Option(
+        _output(
             "--wide",
             help="All columns and rows, however small the terminal is.",
-            rich_help_panel=OUTPUT,
         ),
     ] = False
     color: Annotated[
         Literal["auto", "always", "never"],
-        Option(
+        _output(
             help="Colour for what is best, worse or warned of; auto: on terminals, unless "
             "NO_COLOR is set.",
-            rich_help_panel=OUTPUT,
         ),
     ] = "auto"
 
@@ -178,12 +176,11 @@ class Output(TextOutput):
 
     digits: Annotated[
         int | None,
-        Option(
+        _output(
             metavar="N",
             min=0,
             max=17,
             help="Decimals. Default: 4, in json, jsonl, csv and tsv all there are.",
-            rich_help_panel=OUTPUT,
         ),
     ] = None
 
@@ -220,10 +217,9 @@ class PlotOutput(Output):
     ] = None
     plot_size: Annotated[
         Literal["column", "page"] | None,
-        Option(
+        _output(
             help="Draw the picture as wide as a column or page of a paper, with type of 7 pt at "
             "least.",
-            rich_help_panel=OUTPUT,
         ),
     ] = None
 

@@ -147,7 +147,8 @@ def open_run(path: str) -> list[StoredResult] | RunOrPath:
         if begins_like_result(source):
             source.keep_copy()
             objects = objects_of(path, text_of(source.whole("expected a format of lines")))
-            if objects and _is_stored(objects[0][1]):
+            first = objects[0][1] if objects else None
+            if isinstance(first, dict) and "ragkpi" in first and {"runs", "values"} & first.keys():
                 with source:
                     return [StoredResult(path, record) for record in records_of(path, objects)]
             source.restart()
@@ -244,7 +245,9 @@ def scored_runs(
                 result.refuse_run(name, run.scores, evaluated)
     else:
         first = next(iter(results.values()))
-        ground = {**first.ground, **_choices_of(call, qrels, metrics)}
+        files = {} if qrels is None else {"qrels": qrels}
+        judgements = call.evaluator(qrels, metrics).relevance.judgements if files else None
+        ground = {**first.ground, **call.signature(metrics, files, judgements).choices}
         advice = "all runs with the same qrels, measures and settings"
         for result in results.values():
             other = "what this call says" if result is first else first.name
@@ -254,18 +257,6 @@ def scored_runs(
         names = [metric.name for metric in metrics if metric.is_comparable]
         scores = {key: one.only(one[name] for name in names) for key, one in scores.items()}
     return {name: scores[name] for name in runs if name in scores}, signature, evaluated
-
-
-def _choices_of(call: Call, qrels: Any, metrics: Sequence[Metric]) -> Ground:
-    """Return what a call says itself of the ground of its results: qrels, and settings."""
-    if qrels is None:
-        return call.signature(metrics, {}).choices
-    judgements = call.evaluator(qrels, metrics).relevance.judgements
-    return call.signature(metrics, {"qrels": qrels}, judgements).choices
-
-
-def _is_stored(value: Any) -> bool:
-    return isinstance(value, dict) and "ragkpi" in value and bool({"runs", "values"} & value.keys())
 
 
 def objects_of(
