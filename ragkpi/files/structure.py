@@ -210,9 +210,11 @@ class Structure(dict[str, Listing]):
 
 def _without_text_ids(value: Any, path: str) -> Any:
     """Return what a value stands for; an id or a text of a query may look like a list."""
-    inner = unfolded(value)
-    of_id = last_name(path) in (*fields.QUERY, *fields.DOCUMENT)
-    return value if isinstance(value, str) and of_id and not isinstance(inner, dict) else inner
+    inner, name = unfolded(value), last_name(path)
+    if not isinstance(value, str) or name not in (*fields.QUERY, *fields.DOCUMENT):
+        return inner
+    # `query` and `document` may be texts of objects; an id may look like one.
+    return inner if inner and isinstance(inner, dict) and name in fields.RECORDS_INSIDE else value
 
 
 def _is_cell(path: str, text: str) -> bool:
