@@ -37,6 +37,7 @@ from ragkpi.wording import shown
 _RECORDS_AT_ONCE = 1 << 16
 _HEAD = 1 << 13  # bytes
 _NAMES = ("id", *fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.SOURCES)
+_NUMBERS = (*fields.SCORE, *fields.DISTANCE, *fields.LEVEL)
 _KEPT = (*_NAMES, *fields.JUDGED, *fields.RETRIEVED)
 _GAP = rb"(?: |\xc2\xa0|\xe2\x80\xaf)?"  # no-break spaces, too
 _FORMS = [
@@ -71,6 +72,9 @@ class _DelimitedFile:
             for name, cells in zip(self.names, columns, strict=False)
             if any(cell and isinstance(list_or_text(text_of(cell)), list) for cell in cells)
         ]
+        if fields.find(self.names, _NUMBERS) not in (None, *self.nested):
+            # An id beside a number of its own is no list, though it may look like one.
+            self.nested = [n for n in self.nested if n != fields.find(self.names, fields.DOCUMENT)]
 
     def rows(self) -> Iterator[Row]:
         for lines in self._lines():

@@ -57,7 +57,8 @@ class Recognition(NamedTuple):
     fault
         Why nothing is read; "" if names settle every part.
     state
-        Whether names settle every part, leave one ``"open"``, or documents are ``"missing"``.
+        Whether names settle every part, leave one ``"open"``, or documents are ``"missing"``;
+        ``"empty"`` if every list is.
     advice
         What to do if no map reads the file.
     stack
@@ -66,7 +67,7 @@ class Recognition(NamedTuple):
 
     maps: Sequence[Mapping[str, str]]
     fault: str = ""
-    state: Literal["settled", "open", "missing"] = "settled"
+    state: Literal["settled", "open", "missing", "empty"] = "settled"
     advice: str = ""
     stack: str = ""
 
@@ -123,11 +124,20 @@ def recognise(
             found = _found(records, kind, of_stack, root)
         return found._replace(stack=stack.name)
     found = _found(records, kind, given, root)
+    if found.state != "settled" and records and all(map(_has_empty_lists, records)):
+        return found._replace(state="empty")
     if found.state == "open" and not given:
         other: Kind = "qrels" if kind == "run" else "run"
         if _found(records, other, given, root).state == "settled":
             return found._replace(state="missing")
     return found
+
+
+def _has_empty_lists(record: Any) -> bool:
+    """Whether a record has lists or objects of documents, all without any."""
+    values = record.values() if isinstance(record, dict) else ()
+    inner = [one for one in values if isinstance(one, dict | list)]
+    return bool(inner) and all(not one or _has_empty_lists(one) for one in inner)
 
 
 def recognise_keyed(
@@ -330,6 +340,10 @@ class _Search(NamedTuple):
                 gives_way = _names_query(structure.at(one.path)) or not one.ids
             elif other.path and one.path.startswith(f"{other.path}[]"):
                 gives_way = bool(other.ids) and not _names_query(structure.at(other.path))
+            elif self.kind == "qrels" and one.path in structure.beside(
+                other.listing, fields.are_levels
+            ):
+                gives_way = True  # its numbers are the levels of the other list
             else:
                 gives_way = not one.path and other.path != "" and other.claim >= one.claim
             if gives_way:
@@ -339,7 +353,7 @@ class _Search(NamedTuple):
     def _of_list(self, listing: Listing, structure: Structure, claim: int) -> _Documents:
         columns, beside = listing.columns, self._beside(listing, structure)
         if "@key" in columns:
-            documents = claim == 3 and all(map(fields.may_be_document, columns["@key"]))
+            documents = claim == 3 and any(map(fields.may_be_document, columns["@key"]))
             part = "score" if self.kind == "run" else "level"
             return _Documents(listing, ["@key"], {part: "@value"}, claim if documents else 0)
         if listing.is_of_values:
@@ -386,7 +400,7 @@ class _Search(NamedTuple):
             names = (*names, *fields.JUDGED_DOCUMENT)
         of_document = [
             path
-            for path in listing.ids_of_name(names)
+            for path in listing.ids_of_name(names) or listing.of_name(names)
             if last_name(path) not in fields.DOCUMENT[-2:] or not are_texts(listing.columns[path])
         ]
         near = ("", *fields.WRAPPERS)

@@ -50,6 +50,7 @@ from ragkpi.files.trec import (
     QrelsColumns,
     RunColumns,
     descending,
+    no_results,
     parse_numbers,
     parse_scores,
     part_of,
@@ -165,7 +166,7 @@ def collect_qrels(file: str, records: Iterable[DocumentColumns]) -> QrelsColumns
     """Gather the records of qrels into columns; `InputError` if there are none."""
     judged = list(records)
     if not any(record.documents for record in judged):
-        raise InputError(file, None, "holds no judgements", "expected qrels of at least one")
+        raise no_judgements(file)
     query, counts, document, value, line = _columns_of(file, judged)
     level, gain = parse_numbers(file, value, line, truth=True)
     of_rows = query.take(np.repeat(np.arange(len(query)), counts))
@@ -658,8 +659,15 @@ def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
     )
 
 
+def no_judgements(file: str) -> InputError:
+    """Return the error for qrels without any judgement."""
+    return InputError(file, None, "holds no judgements", "expected qrels of at least one")
+
+
 def unsettled_names(kind: Kind, file: str, found: Recognition) -> InputError:
     """Return the error for records whose names do not settle a reading."""
+    if found.state == "empty":
+        return no_results(file) if kind == "run" else no_judgements(file)
     fault = visible(found.fault)
     error = unsettled(kind, file, fault, [MapChoice(map_text(of)) for of in found.maps])
     if found.state == "missing":

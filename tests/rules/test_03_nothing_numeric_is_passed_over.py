@@ -215,10 +215,14 @@ def test_scores_further_inside(path, evaluated):
     made = [NESTED[path](id_, x) for id_, x in zip(IDS, (0.2, 0.1, 0.9, 0.4), strict=True)]
     key = "source_nodes" if path.startswith("node") else "documents"
     text = json.dumps({"query_id": "q", key: made}) + "\n"
-    assert commands(evaluated(text))[:2] == [
-        ["--map-run", "rank=@number"],
-        ["--map-run", f"score={path}"],
-    ]
+    outcome = evaluated(text)
+    if path == "scores.dense":  # no known name
+        asked = [["--map-run", "rank=@number"], ["--map-run", f"score={path}"]]
+        assert commands(outcome)[:2] == asked
+    else:  # its name settles it, and a note says so
+        assert f"read as: query=query_id, list={key}, doc=".encode() in outcome.err
+        assert f"score={path}\n".encode() in outcome.err
+        assert value(outcome) == 1
     assert value(evaluated(text, "--map-run", f"score={path}")) == 1
     assert value(evaluated(text, "--map-run", "rank=@number")) == 0.3333
 
@@ -339,11 +343,11 @@ def test_check_finds_the_same(form, evaluated, ragkpi, tmp_path):
     assert outcome.err == refused.err.replace(b"eval", b"check").replace(b" -m recip_rank", b"")
 
 
-@pytest.mark.parametrize("value", [None, True, [], {}])
+@pytest.mark.parametrize("value", [None, True])
 def test_an_expected_key_that_is_there_is_not_asked_for(value, evaluated):
     text = json.dumps([{"query_id": "q", "hits": [{"score": 1, "body": "x", "doc_id": value}]}])
     err = evaluated(text).err.decode()
-    assert re.match(r"ragkpi: run:1: 'doc_id' is (null|true or false|an array|an object); ", err)
+    assert re.match(r"ragkpi: run:1: 'doc_id' is (null|true or false); ", err)
     assert "expected one of" not in err
 
 

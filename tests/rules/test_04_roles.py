@@ -175,7 +175,7 @@ def test_one_file_that_holds_both_is_read(both, put, ragkpi):
     ("text", "found"),
     [
         ('{"q": {"d": 0.5}}', "qrels.json:1: score 0.5, "),
-        ('{"q": {"d": {}}}', "a document's number is an object"),
+        ('{"q": {"d": {}}}', "holds no judgements"),
         ('{"query_id": "q", "doc_id": "d", "score": 2, "rank": 1}', "holds a run ('score rank')"),
         ('{"query_id": "q", "doc_id": "d", "score": 2, "run_id": "r"}', "holds a run"),
         ('{"query_id": "q", "judgments": [{"doc_id": "d", "score": 0.5}]}', "score 0.5, where"),
