@@ -13,6 +13,8 @@ OF_EACH = f"{DECIMAL} for each document: leave out those without"
 KEY_ONCE = "expected each key once"
 SCALAR = "expected a string or a number"
 NOWHERE = "no name says where documents are (keys: "
+WHICH_KEY = "no name says which key is the"
+WHICH_NUMBER = "no name says which number counts"
 TABLE = "expected a complete parquet or Arrow table"
 ONE_RANKING = "expected one ranking of each query"
 CARRIAGE = "a carriage return inside a line; expected lines that end with a newline"
@@ -175,13 +177,13 @@ RUNS = {
     ),
     "JSON Lines, no query": (
         b'{"references": ["d"]}',
-        "run: no name says which key is the query (keys: references 'd'); expected this command\n"
+        f"run: {WHICH_KEY} query (keys: references 'd'); expected this command\n"
         "  ragkpi eval --map-run 'query=?, list=references, doc=@value' qrels run",
         2,
     ),
     "JSON Lines, no document": (
         b'{"qid": 1, "hits": [{"score": 1}]}',
-        "run: no name says which key is the document's id (keys: qid 1 (query?), "
+        f"run: {WHICH_KEY} document's id (keys: qid 1 (query?), "
         "hits[].score 1 (level or score?)); expected this command\n"
         "  ragkpi eval --map-run 'query=qid, list=hits, doc=?' qrels run",
         2,
@@ -206,7 +208,7 @@ RUNS = {
     ),
     "JSON Lines, true": (
         b'{"qid": true, "hits": ["d"]}',
-        "run: no name says which key is the query (keys: qid True (query?), hits 'd'); "
+        f"run: {WHICH_KEY} query (keys: qid True (query?), hits 'd'); "
         "expected this command\n"
         "  ragkpi eval --map-run 'query=?, list=hits, doc=@value' qrels run",
         2,
@@ -281,7 +283,7 @@ RUNS = {
     ),
     "JSON Lines, score and Score": (
         b'{"qid": 1, "hits": [{"docid": "d", "score": 1, "Score": 2}]}',
-        "run: no name says which number counts (keys: …); expected this command\n"
+        f"run: {WHICH_NUMBER} (keys: …); expected this command\n"
         "  ragkpi eval --map-run 'query=qid, list=hits, doc=docid, score=?' qrels run",
         2,
     ),
@@ -299,7 +301,7 @@ RUNS = {
     ),
     "a query of text": (
         b'{"text": "what is it", "hits": ["d"]}',
-        "run: no name says which key is the query (keys: text 'what is it', hits 'd'); "
+        f"run: {WHICH_KEY} query (keys: text 'what is it', hits 'd'); "
         "expected this command\n"
         "  ragkpi eval --map-run 'query=?, list=hits, doc=@value' qrels run",
         2,
@@ -433,7 +435,7 @@ QRELS = {
     ),
     "a request of rank_eval without an id": (
         b'{"requests":[{"request":{},"ratings":[{"_index":"i","_id":"d","rating":1}]}]}',
-        "qrels: no name says which key is the query (keys: …); expected this command\n"
+        f"qrels: {WHICH_KEY} query (keys: …); expected this command\n"
         "  ragkpi eval --map-qrels 'query=?, list=requests[].ratings, doc=_id' qrels run",
         2,
     ),
@@ -464,7 +466,7 @@ QRELS = {
     ),
     "JSON Lines, level and Level": (
         b'{"qid": 1, "judgments": [{"docid": "d", "level": 0, "Level": 1}]}',
-        "qrels: no name says which number counts (keys: …); expected this command\n"
+        f"qrels: {WHICH_NUMBER} (keys: …); expected this command\n"
         "  ragkpi eval --map-qrels 'query=qid, list=judgments, doc=docid, level=?' qrels run",
         2,
     ),
