@@ -271,7 +271,8 @@ def take(words: Sequence[str]) -> None:
         group.main(words, "ragkpi")
     elif name in COMMANDS:
         options = group.commands[name].params  # type: ignore[attr-defined]
-        words = [_spelled_out(word, options) for word in words]
+        end = words.index("--") if "--" in words else len(words)
+        words = [*(_spelled_out(word, options) for word in words[:end]), *words[end:]]
     line: Any
     with group.make_context("ragkpi", words, default_map={name: project_options(words)}) as line:
         group.invoke(line)

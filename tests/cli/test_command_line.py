@@ -210,6 +210,12 @@ def test_empty_words_and_files_that_begin_with_a_dash(ragkpi, words):
     assert outcome.err.count(b"\n") == 1
 
 
+def test_words_behind_two_dashes_are_files(ragkpi):
+    outcome = ragkpi("eval", "-q", "--", "--lev", "--complete_rel", "x")
+    assert outcome.status == 2
+    assert outcome.err.startswith(b"ragkpi: --lev: cannot be read")
+
+
 def test_ten_thousand_files(ragkpi):
     outcome = ragkpi("eval", "-m", "map", *(f"no{number}" for number in range(10_000)))
     assert (outcome.status, outcome.out) == (2, b"")
