@@ -153,11 +153,9 @@ def recognise_keyed(
 
 def _stack_of(records: Sequence[Any], kind: Kind) -> Stack | None:
     """Return the stack that wrote some records."""
+    first = records[0] if records else None
     for stack in STACKS:
-        told = (
-            any(Path(path).any_value(record) is not None for record in records)
-            for path in stack.told_by
-        )
+        told = (Path(path).any_value(first) is not None for path in stack.told_by)
         if stack.kind == kind and all(told):
             return stack
     return None

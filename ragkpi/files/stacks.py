@@ -1,7 +1,7 @@
 """The stacks and packages whose dumps no usual name settles, as data: a stack is five lines.
 
-`ragkpi.files.recogniser` compares their keys with the first records before it looks at names. To
-add a stack, write an entry, and a sample in ``tests/files/test_table_of_stacks.py``.
+`ragkpi.files.recogniser` compares their keys with the first record before it looks at names. To add
+a stack, write an entry, and a sample in ``tests/files/test_table_of_stacks.py``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ class Stack(NamedTuple):
     kind
         ``"run"`` or ``"qrels"``.
     told_by
-        Paths that some of the first records must have, each with a value.
+        Paths that the first record must have, each with a value; keys inside a list are not there
+        if the first query retrieved nothing.
     map
         The parts that names do not settle, as ``--map-run`` takes them; names find the others.
     """
