@@ -7,7 +7,6 @@ it, as the typer function `shell`.
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -242,6 +241,8 @@ _TREC_EVAL = {
     "--Zscore": "--zscores",
 }
 
+_PAGES = {"-h", "--help", "-v", "--version"}  # for which no project is read
+
 
 def take(words: Sequence[str]) -> None:
     """Run the command of a line; `typer.TyperException` for a line that typer cannot take."""
@@ -274,7 +275,8 @@ def take(words: Sequence[str]) -> None:
         end = words.index("--") if "--" in words else len(words)
         words = [*(_spelled_out(word, options) for word in words[:end]), *words[end:]]
     line: Any
-    with group.make_context("ragkpi", words, default_map={name: project_options(words)}) as line:
+    defaults = {name: project_options(words)} if name and not _PAGES & {*words} else {}
+    with group.make_context("ragkpi", words, default_map=defaults) as line:
         group.invoke(line)
 
 
@@ -346,9 +348,9 @@ def mistake_in(problem: typer.TyperException) -> str:
     if context is not None and hasattr(problem, "possibilities"):  # no such option
         name = problem.option_name  # type: ignore[attr-defined]
         names = [name for option in context.command.params for name in option.opts]
-        close = get_close_matches(name, names, 1, 0.8) if name[:2] == "--" else []
         lists = f"'{context.command_path} --help' lists them"
-        return f"{name}: no such option; {f'did you mean {close[0]}?' if close else lists}"
+        advice = did_you_mean(name, names, lists, 0.85) if name[:2] == "--" else lists
+        return f"{name}: no such option; {advice}"
     if option is not None and problem.message:
         message = problem.message.replace("int range", "whole number")
         return f"{option.opts[0]}: {message.removesuffix('.')}"

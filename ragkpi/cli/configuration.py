@@ -41,6 +41,9 @@ def with_project_qrels(files: Sequence[str]) -> list[str]:
 
 def note_project(names: Sequence[str]) -> None:
     """Say which arguments of a command are the project's, first and in JSON."""
+    PROJECT.set("")
+    if not names:
+        return
     path, project = _project_options(os.getcwd())
     values = {
         name: project[name]
@@ -51,9 +54,8 @@ def note_project(names: Sequence[str]) -> None:
         f"{name} {', '.join(value) if name == 'measures' else value}"
         for name, value in values.items()
     ]
-    PROJECT.set(f"{path}: {'; '.join(parts)}" if parts else "")
-    if parts:
-        interface().note(PROJECT.get())
+    PROJECT.set(f"{path}: {'; '.join(parts)}")
+    interface().note(PROJECT.get())
 
 
 def _project_options(folder: str) -> tuple[str, dict[str, Any]]:

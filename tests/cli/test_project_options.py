@@ -98,5 +98,10 @@ def test_a_project_without_options(project, table):
     assert (outcome.status, outcome.err) == (0, b"")
 
 
+@pytest.mark.parametrize("words", [("eval", "-h"), ("help", "compare"), ("--version",)])
+def test_pages_do_not_read_the_project(project, words):
+    assert project(*words, table="[tool.ragkpi]\nmeasres = 1\n").status == 0
+
+
 def test_version_is_a_word(project):
     assert project("version").out == project("--version").out
