@@ -11,7 +11,7 @@ from typer import Option
 from ragkpi.cli.configuration import PROJECT
 from ragkpi.cli.terminal import colour_warnings, end_bar, held_notes, tell
 from ragkpi.errors import UsageError
-from ragkpi.library.options import OUTPUT, Flags
+from ragkpi.library.options import Flags
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
 from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # few commands draw
     from ragkpi.statistics.gates import Verdict
 
 _FORMATS = ", ".join(REPORT_FORMATS)
-_output = partial(Option, rich_help_panel=OUTPUT)
+_output = partial(Option, rich_help_panel="Output")
 
 Signed = Annotated[
     Literal["none", "short", "long"],

@@ -15,13 +15,13 @@ from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter, Signature, getdoc, signature
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from typer import Context, Option
+from typer import Context
 
 from ragkpi.cli.configuration import note_project, with_project_qrels
 from ragkpi.cli.pages import Version, show_common
 from ragkpi.cli.process import limit_memory
 from ragkpi.errors import UsageError
-from ragkpi.library.options import Declared, Flags, arguments_of, declared, names_of
+from ragkpi.library.options import Declared, Flags, arguments_of, declared, less_common, names_of
 
 PUBLIC = "arguments"  # the name of the parameter for the options of a public function
 _SECTION = re.compile(r"\n\n\w+\n-+\n")  # of a docstring
@@ -177,13 +177,12 @@ _OF_ALL = [
     _parameter(
         "short_help",
         bool,
-        Option(
+        less_common(
             "-h",
             is_eager=True,
             expose_value=False,
             callback=show_common,
             help="Show the common options and stop.",
-            rich_help_panel="More options",
         ),
         False,
     ),
@@ -191,13 +190,12 @@ _OF_ALL = [
     _parameter(
         "max_memory",
         str,
-        Option(
+        less_common(
             "--max-memory",
             metavar="SIZE",
             expose_value=False,
             callback=limit_memory,
             help="Use no more memory than this, such as 512M or 4G. Default: three quarters.",
-            rich_help_panel="More options",
         ),
         None,
     ),

@@ -74,7 +74,8 @@ class _DelimitedFile:
         ]
         if fields.find(self.names, _NUMBERS) not in (None, *self.nested):
             # An id beside a number of its own is no list, though it may look like one.
-            self.nested = [n for n in self.nested if n != fields.find(self.names, fields.DOCUMENT)]
+            document = fields.find(self.names, fields.DOCUMENT)
+            self.nested = [name for name in self.nested if name != document]
 
     def rows(self) -> Iterator[Row]:
         for lines in self._lines():

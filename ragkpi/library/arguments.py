@@ -9,8 +9,7 @@ from dataclasses import fields
 from typing import Any, get_args
 
 from ragkpi.errors import UsageError
-from ragkpi.files.column_names import ScoreKind
-from ragkpi.files.formats import RECOGNISED, Match, Reading, reading_for, registry
+from ragkpi.files.formats import RECOGNISED, Reading, reading_for, registry
 from ragkpi.interface import spell
 from ragkpi.library.call import Call
 from ragkpi.library.options import (
@@ -128,9 +127,9 @@ def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
     """Return how to read qrels and runs."""
     if not HowRead.__annotations__.keys() & arguments.keys():
         return RECOGNISED, RECOGNISED
-    scores = one_of("scores", arguments.get("scores", "similarity"), get_args(ScoreKind))
+    values = checked(arguments, HowRead)
+    scores, match = values.get("scores", "similarity"), values.get("match", "id")
     exclude, queries = arguments.get("exclude"), arguments.get("query_ids")
-    match = one_of("match", arguments.get("match", "id"), get_args(Match))
     sieve = registry().sieve_for(
         arguments.get("max_passage"),
         arguments.get("ignore_identical_ids", False),

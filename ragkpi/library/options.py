@@ -47,12 +47,8 @@ from ragkpi.statistics.bootstrap import Method
 from ragkpi.statistics.decisions import TESTS, CorrectionName, DecidedBy, Family, TestName
 from ragkpi.wording import parse_size
 
-MORE = "More options"
-OUTPUT = "Output"
-TREC_EVAL = "Of trec_eval, for its scripts"
-
 # Options by their panel of a help page; those of the first have none.
-less_common = partial(Option, rich_help_panel=MORE)
+less_common = partial(Option, rich_help_panel="More options")
 _reading = partial(Option, rich_help_panel="Reading files")
 _chance = partial(Option, rich_help_panel="Chance")
 _first_stage = partial(Option, rich_help_panel="First stage")
@@ -60,7 +56,7 @@ _evaluation = partial(Option, rich_help_panel="Evaluation")
 _intervals = partial(Option, rich_help_panel="Intervals")
 _comparison = partial(Option, rich_help_panel="Comparison")
 _gates = partial(Option, rich_help_panel="Gates")
-_trec_eval = partial(Option, rich_help_panel=TREC_EVAL)
+of_trec_eval = partial(Option, rich_help_panel="Of trec_eval, for its scripts")
 
 
 class Flags(dict[str, Any]):
@@ -386,7 +382,7 @@ class Evaluating(HowRead, total=False):
     ]
     only_query: Annotated[
         str | bytes | None,
-        _trec_eval(
+        of_trec_eval(
             "-D",
             "--Debug_level",
             metavar="0.QID",
@@ -396,7 +392,7 @@ class Evaluating(HowRead, total=False):
     ]
     rel_info: Annotated[
         Literal["qrels", "qrels_jg", "prefs", "qrels_prefs"],
-        _trec_eval(
+        of_trec_eval(
             "-R",
             "--rel-info",
             help="Format of QRELS: qrels, qrels_jg (several assessors), prefs or qrels_prefs "

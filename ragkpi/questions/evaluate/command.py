@@ -22,7 +22,6 @@ from ragkpi.library.call import Evaluations, OnProblem, RunsRead, WithoutJudged
 from ragkpi.library.evaluation_report import EvaluationReport, report_on
 from ragkpi.library.ground import Hashes, files_object
 from ragkpi.library.options import (
-    TREC_EVAL,
     By,
     Ci,
     CiMethod,
@@ -32,6 +31,7 @@ from ragkpi.library.options import (
     PerQuery,
     Resampling,
     less_common,
+    of_trec_eval,
     one_of,
     refuse_unknown,
     whole,
@@ -323,12 +323,11 @@ class EvaluationArguments(Estimating, Gating, total=False):
     ]
     zscores: Annotated[
         str | os.PathLike[str] | None,
-        Option(
+        of_trec_eval(
             "-Z",
             "--zscores",
             metavar="FILE",
             help="Print z-scores, by a file of means and deviations ('ragkpi zscores' writes it).",
-            rich_help_panel=TREC_EVAL,
         ),
     ]
     problems: OnProblem
@@ -563,11 +562,10 @@ def shell(
     signature: Signed = "none",
     results_format: Annotated[  # noqa: ARG001 - it has one value
         Literal["trec_results"],
-        Option(
+        of_trec_eval(
             "-T",
             "--Results_format",
             help="Format of RUN: trec_results alone.",
-            rich_help_panel=TREC_EVAL,
         ),
     ] = "trec_results",
     **arguments: Any,
