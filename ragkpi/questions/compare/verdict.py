@@ -241,20 +241,16 @@ def best_value(pairs: AllPairs, matrix: MetricPairs) -> str:
 def _best_against(pairs: AllPairs, matrix: MetricPairs) -> str:
     """Say what the best run is better than, with p, and what it is not shown to differ from."""
     claims, best = beaten_by_best(pairs, matrix), matrix.order[0]
+    groups: dict[Claim, list[str]] = {"worse": [], "undecided": [], "untested": []}
+    for run, claim in claims.items():
+        p = short_p(float(matrix.p[best, pairs.names.index(run)]))
+        groups[claim].append(f"{run} (p = {p})" if claim == "worse" else run)
     phrases = []
-    worse = [run for run, claim in claims.items() if claim == "worse"]
-    if len(worse) > _MOST_NAMED:
-        phrases.append(f"better than {len(worse)} runs")
-    elif worse:
-        p = [short_p(float(matrix.p[best, pairs.names.index(run)])) for run in worse]
-        some = [f"{run} (p = {of_run})" for run, of_run in zip(worse, p, strict=True)]
-        phrases.append(f"better than {joined(some)}")
-    for other in ("undecided", "untested"):
-        some = [run for run, claim in claims.items() if claim == other]
-        if some:
-            named, others = some[:_MOST_NAMED], some[_MOST_NAMED:]
-            named += [f"{len(others)} more"] if others else []
-            phrases.append(f"{' '.join(CLAIM_WORDS[other])} {joined(named)}")
+    for group, runs in groups.items():
+        if runs:
+            words = "better than" if group == "worse" else " ".join(CLAIM_WORDS[group])
+            some = joined(runs) if len(runs) <= _MOST_NAMED else f"{len(runs)} runs"
+            phrases.append(f"{words} {some}")
     return joined(phrases)
 
 
