@@ -107,7 +107,7 @@ COMMANDS: Mapping[str, Entry] = {
         (
             "ragkpi calibrate --quality quality.tsv qrels.txt reranked.run",
             "ragkpi calibrate -m P.10,F.10 --quality quality.tsv qrels.txt reranked.run",
-            "ragkpi calibrate --quality quality.tsv --alphas 0.5,1 qrels.txt reranked.run",
+            "ragkpi calibrate -m P.5,P.10 --quality quality.tsv qrels.txt reranked.run",
         ),
         "calibrate.command",
     ),

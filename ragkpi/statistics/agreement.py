@@ -23,7 +23,6 @@ import numpy.typing as npt
 from ragkpi.arrays import ROUNDING, FloatArray
 from ragkpi.ranking.judged import ratio
 from ragkpi.statistics.bootstrap import special
-from ragkpi.statistics.correlation import weighted_pearson
 
 Weighting = Literal["plain", "linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
@@ -227,24 +226,6 @@ def tau_ap(reference: FloatArray, other: FloatArray) -> FloatArray:
     return _where_ordered(value, reference, other)
 
 
-def spearman_of_orders(reference: FloatArray, other: FloatArray) -> FloatArray:
-    """Spearman's rho: Pearson's r of the ranks, equal values sharing their mean rank.
-
-    Source: C. Spearman, American Journal of Psychology 15, 1904.
-    """
-    ranks = [_order(values).sum(axis=-1).astype(np.float64) for values in (reference, other)]
-    return _where_ordered(pearson_of_values(*ranks), reference, other)
-
-
-def pearson_of_values(reference: FloatArray, other: FloatArray) -> FloatArray:
-    """Pearson's r of the values themselves.
-
-    Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
-    """
-    r = weighted_pearson(np.ones(reference.shape), reference, other)
-    return _where_ordered(r, reference, other)
-
-
 def _order(values: FloatArray) -> npt.NDArray[np.int8]:
     """Compare all pairs of systems: 1 where j's value is greater than i's, (..., i, j)."""
     row, column = values[..., :, np.newaxis], values[..., np.newaxis, :]
@@ -260,10 +241,5 @@ def _where_ordered(value: FloatArray, reference: FloatArray, other: FloatArray) 
     return np.where(ordered[0] & ordered[1], value, np.nan)
 
 
-RANK_AGREEMENTS: Mapping[str, RankAgreement] = {
-    "tau_b": tau_b,
-    "tau_ap": tau_ap,
-    "spearman": spearman_of_orders,
-    "pearson": pearson_of_values,
-}
+RANK_AGREEMENTS: Mapping[str, RankAgreement] = {"tau_b": tau_b, "tau_ap": tau_ap}
 """By the names in answers; the first argument is the reference."""

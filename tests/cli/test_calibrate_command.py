@@ -37,7 +37,7 @@ def test_coefficients_are_those_of_the_printed_values(calibrate, ragkpi):
         values = per_query(ragkpi, request, FIXTURES / "reranked.run")
         values.pop("all")
         pairs = [(value, float(quality[query])) for query, value in values.items()]
-        row = next(r for r in found["rows"] if (r["measure"], r["queries"]) == (name, "all"))
+        row = next(r for r in found["rows"] if r["measure"] == name)
         assert row["n"] == len(pairs) == 12
         for key, coefficient in (
             ("spearman", stats.spearmanr),
@@ -45,8 +45,8 @@ def test_coefficients_are_those_of_the_printed_values(calibrate, ragkpi):
             ("pearson", stats.pearsonr),
         ):
             assert row[key] == pytest.approx(coefficient(*zip(*pairs, strict=True))[0], abs=2e-4)
-            low, high = row[f"{key}_interval"]
-            assert -1 <= low <= row[key] <= high <= 1
+        low, high = row["spearman_interval"]
+        assert -1 <= low <= row["spearman"] <= high <= 1
 
 
 def test_runs_are_matched_by_name_and_by_run_id(calibrate):
@@ -77,30 +77,9 @@ def test_constant_quality_is_not_available_with_the_reason(calibrate):
     assert b"Nothing can be said about any measure: quality does not vary." in outcome.out
 
 
-def test_alpha_that_cannot_matter_is_said(calibrate):
-    outcome = calibrate(*GIVEN, "-m", "t.10", "--explain")
-    assert b"t_10: alpha cannot matter here, rho is the same with every alpha" in outcome.out
-
-
 def test_values_without_queries_are_left_out(calibrate):
     outcome = calibrate(*GIVEN, "-m", "P.10", "-m", "gm_map", "-m", "runid")
     assert b"gm_map, runid: left out" in outcome.out
-
-
-def test_the_grid_may_be_given(calibrate):
-    arguments = ["-m", "F.10", "--alphas", "0.9,0.1,0", "--format", "json"]
-    found = json.loads(calibrate(*GIVEN, *arguments).out)
-    assert found["findings"]["alpha"][0]["alphas"] == [0, 0.1, 0.9]
-    assert len(found["findings"]["alpha"][0]["rho"]) == 3
-
-
-@pytest.mark.parametrize("by", ["kendall", "pearson"])
-def test_alpha_may_be_chosen_by_another_coefficient(calibrate, by):
-    arguments = ["-m", "F.10", "--alphas", "0.5,1", "--alpha-by", by, "--format", "json"]
-    found = json.loads(calibrate(*GIVEN, *arguments).out)
-    assert found["findings"]["alpha_by"] == by
-    of_all = found["findings"]["alpha"][0]
-    assert of_all["rho"][0] == pytest.approx(found["rows"][0][by])  # F has alpha 0.5 by default
 
 
 def test_the_verdict_is_the_first_line(calibrate):
@@ -126,7 +105,7 @@ def test_pictures(calibrate, tmp_path):
     assert calibrate(*GIVEN, "--plot", tmp_path / "c.svg").status == 0
     picture = (tmp_path / "c.svg").read_text()
     assert "Spearman" in picture
-    assert "F_10, best at alpha = " in picture
+    assert "F_10" in picture
     assert "Correlation with quality" in picture
 
 
@@ -138,12 +117,6 @@ def test_pictures(calibrate, tmp_path):
         ("hd-01 1\n", [QRELS, GIVEN[-1], BM25], 1, "with one of these names, and they name no run"),
         ("hd-01 other 1\n", [QRELS, GIVEN[-1]], 1, "they name other"),
         ("hd-01 high\n", [QRELS, GIVEN[-1]], 2, ":1: 'hd-01 high'; expected QUERY SCORE"),
-        (
-            "hd-01 1\n",
-            ["--alphas", "0.5,2", QRELS, GIVEN[-1]],
-            1,
-            "--alphas 0.5,2: expected numbers from 0 to 1",
-        ),
         ("hd-01 1\n", ["-R", "prefs", "-m", "num_q", QRELS, GIVEN[-1]], 1, "-R: no such option;"),
     ],
 )

@@ -50,8 +50,7 @@ OWN = {
         *(["--plot", "p.svg"], ["--resamples", "9"], ["--confidence", "0.5"]),
     ],
     "calibrate": [
-        *([], ["--folds", "2"], ["--alphas", "0,0.5,1"], ["--plot", "p.svg"], ["--resamples", "9"]),
-        *(["--alpha-by", "kendall"], ["--alpha-by", "pearson"]),
+        *([], ["--plot", "p.svg"], ["--resamples", "9"]),
     ],
     "holes": [
         *([], ["-q"], ["--within", "cutoff"], ["--first", "0"], ["--plot", "p.svg"]),

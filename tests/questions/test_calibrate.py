@@ -10,13 +10,11 @@ from scipy import stats
 from ragkpi.files.lines import rows_of
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.calibrate.answer import calibration_answer, calibration_charts
-from ragkpi.questions.calibrate.study import calibrate, observe, takes_alpha
+from ragkpi.questions.calibrate.study import calibrate, observe
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.reports.layout import Layout
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
-from tests.tries import seeds
 
-GRID = [step / 20 for step in range(1, 20)]
 BOOTSTRAP = Bootstrap(resamples=200, seed=7)
 
 
@@ -56,8 +54,8 @@ def quality(judged, numbers):
     return dict(zip(judged.queries, numbers.tolist(), strict=True))
 
 
-def calibration(requests, *runs, folds=5, by="spearman"):
-    return calibrate(observe(runs), find_metrics(requests), GRID, BOOTSTRAP, folds, by)
+def calibration(requests, *runs):
+    return calibrate(observe(runs), find_metrics(requests), BOOTSTRAP)
 
 
 def verdict(found):
@@ -68,47 +66,18 @@ def noise(seed, judged):
     return quality(judged, np.random.default_rng(seed).normal(size=len(judged.queries)))
 
 
-@pytest.mark.parametrize(
-    ("request_", "alpha"),
-    # t_code orders alike wherever alpha is small: the count outweighs the fraction.
-    [(name, alpha) for name in ("F.10", "Fe.10", "t.10") for alpha in (0.15, 0.8)]
-    + [("t_code.10", 0.8), ("t_code.10", 0.9)],
-)
-def test_planted_alpha_is_found(request_, alpha):
-    judged = made(400, 1, shortest=1)
-    planted = values_of(judged, f"{request_},alpha={alpha}")
-    found = calibration([request_], (judged, quality(judged, planted**3)))
-    tuning = found.tunings[0]
-    assert (tuning.alpha, tuning.matters) == (alpha, "yes")
-    assert tuning.range == (alpha, alpha)
-    assert tuning.chosen == 1.0
-    assert tuning.best == pytest.approx(1.0)
-    assert tuning.held_out == pytest.approx(1.0)
-    assert tuning.held_out_before < 1.0
-
-
-def test_noise_widens_what_is_known_of_alpha():
-    judged = made(300, 2)
-    errors = np.random.default_rng(3).normal(0, 0.15, 300)
-    planted = values_of(judged, "F.10,alpha=0.2") + errors
-    tuning = calibration(["F.10"], (judged, quality(judged, planted))).tunings[0]
-    assert tuning.range.low <= 0.2 <= tuning.range.high
-    assert tuning.range.low < tuning.range.high
-    assert tuning.held_out < tuning.best
-
-
 def test_planted_correlation_is_found():
-    """P_10 standardised, and noise: Pearson's r is 0.6 but for the sample."""
+    """P_10 standardised, and noise that it does not correlate with: Pearson's r is 0.6."""
     judged = made(2000, 4)
     x = values_of(judged, "P.10")
     errors = np.random.default_rng(5).normal(size=2000)
     errors -= np.polyval(np.polyfit(x, errors, 1), x)
     planted = 0.6 * (x - x.mean()) / x.std() + 0.8 * (errors - errors.mean()) / errors.std()
     found = calibration(["P.10", "recip_rank"], (judged, quality(judged, planted)))
-    overall = {one.metric.name: one for one in found.correlations if one.segment == "all"}
-    assert overall["P_10"].coefficients["pearson"] == pytest.approx(0.6)
-    low, high = overall["P_10"].intervals["pearson"]
-    assert 0.54 < low < 0.6 < high < 0.66
+    assert found.pearson["P_10"] == pytest.approx(0.6)
+    expected = stats.spearmanr(x, planted)[0]
+    low, high = found.overall[0].interval
+    assert expected - 0.06 < low < expected < high < expected + 0.06
     assert (found.lead.first, found.lead.second) == (["P_10"], "recip_rank")
     assert found.lead.share > 0.95
     assert found.lead.rivals == []
@@ -118,66 +87,32 @@ def test_planted_correlation_is_found():
 def test_a_rho_near_zero_has_no_sign():
     judged = made(20, 4)
     found = calibration(["P.10"], (judged, noise(5, judged)))
-    near_zero = [
-        replace(
-            one,
-            coefficients={**one.coefficients, "spearman": -0.001},
-            intervals={**one.intervals, "spearman": Interval(-0.2, -0.004)},
-        )
-        for one in found.correlations
-    ]
-    assert ": rank correlation 0.00 [-0.20, 0.00], p" in verdict(
-        replace(found, correlations=near_zero)
-    )
+    near_zero = [replace(one, rho=-0.001, interval=Interval(-0.2, -0.004)) for one in found.overall]
+    assert ": rank correlation 0.00 [-0.20, 0.00], p" in verdict(replace(found, overall=near_zero))
 
 
-def test_alpha_shifts_t_on_full_lists():
+def test_measures_that_order_alike_lead_together():
     judged = made(100, 6)
     found = calibration(["t.10", "t_code.10", "P.10"], (judged, quality(judged, np.arange(100.0))))
-    assert [one.matters for one in found.tunings if one.segment == "all"] == ["no", "no"]
     assert sorted(found.lead.first) == ["P_10", "t_10", "t_code_10"]
-
-
-def test_bins_part_the_queries_by_k_over_r():
-    judged = made(300, 7)
-    signs = np.select(
-        [judged.num_rel > 20, judged.num_rel > 10, judged.num_rel > 5], [-1, 1, -1], 1
-    )
-    scores = quality(judged, signs * values_of(judged, "P.10"))
-    found = calibration(["P.10"], (judged, scores))
-    rho = {one.segment: one.coefficients["spearman"] for one in found.correlations}
-    del rho["all"]
-    names = ["K/R < 0.5", "0.5 <= K/R < 1", "1 <= K/R < 2", "K/R >= 2"]
-    assert rho == {name: pytest.approx(r) for name, r in zip(names, [-1, 1, -1, 1], strict=True)}
-    sizes = {one.segment: one.observations for one in found.correlations}
-    assert sum(sizes[name] for name in names) == sizes["all"] == 300
-    assert sizes["K/R < 0.5"] == (judged.num_rel > 20).sum()
-    assert sizes["K/R >= 2"] == (judged.num_rel <= 5).sum()
-
-
-def test_bins_without_queries_are_left_out():
-    judged = made(30, 8)
-    judged = replace(judged, level_counts=np.full(30, 20))  # K/R is 1/2
-    found = calibration(["P.10"], (judged, noise(1, judged)))
-    assert [one.segment for one in found.correlations] == ["all", "0.5 <= K/R < 1"]
 
 
 def test_constant_quality_is_not_available():
     judged = made(30, 8)
     found = calibration(["F.10"], (judged, quality(judged, np.full(30, 3.0))))
     assert all(one.reason for one in found.overall)
-    assert all(np.isnan(list(one.coefficients.values())).all() for one in found.correlations)
-    assert (found.tunings, found.lead) == ([], None)
+    assert all(np.isnan([one.rho, one.p]).all() for one in found.overall)
+    assert (found.kendall, found.pearson, found.lead) == ({}, {}, None)
 
 
 def test_runs_of_a_query_are_drawn_together():
     """The same run twice is the same information: intervals must not shrink."""
     judged = made(60, 9)
     scores = quality(judged, np.random.default_rng(10).normal(size=60))
-    once = calibration(["P.10"], (judged, scores)).correlations[0]
-    twice = calibration(["P.10"], (judged, scores), (judged, scores)).correlations[0]
+    once = calibration(["P.10"], (judged, scores)).overall[0]
+    twice = calibration(["P.10"], (judged, scores), (judged, scores)).overall[0]
     assert (once.observations, twice.observations) == (60, 60)
-    assert twice.intervals["pearson"] == pytest.approx(once.intervals["pearson"])
+    assert twice.interval == pytest.approx(once.interval)
     assert twice.p == once.p
 
 
@@ -186,68 +121,14 @@ def test_only_scored_queries_are_observed():
     scores = quality(judged, np.arange(20.0))
     del scores[b"q0000"], scores[b"q0007"]
     found = calibration(["P.10"], (judged, scores | {b"elsewhere": 9.0}))
-    assert found.correlations[0].observations == 18
+    assert found.overall[0].observations == 18
 
 
 def test_same_seed_same_digits():
     judged = made(50, 12)
     given = (judged, quality(judged, np.random.default_rng(13).normal(size=50)))
     first, second = (calibration(["F.10", "P.10"], given) for _ in range(2))
-    assert [one.intervals for one in first.correlations] == [
-        one.intervals for one in second.correlations
-    ]
-    assert first.tunings[0].range == second.tunings[0].range
-
-
-@pytest.mark.parametrize(("queries", "folds"), [(5, 0), (19, 0), (20, 2), (49, 4), (60, 5)])
-def test_a_fold_holds_ten_queries_at_least(queries, folds):
-    judged = made(queries, 14)
-    values = np.random.default_rng(15).normal(size=queries)
-    tuning = calibration(["F.10"], (judged, quality(judged, values))).tunings[0]
-    assert tuning.folds == folds
-    assert np.isnan(tuning.held_out) == (not folds)
-    assert not (tuning.better and not folds)
-
-
-def test_a_reason_to_leave_alpha_is_an_interval_above_nothing():
-    judged = made(400, 1, shortest=1)
-    planted = values_of(judged, "F.10,alpha=0.8")
-    tuning = calibration(["F.10"], (judged, quality(judged, planted))).tunings[0]
-    assert 0 < tuning.gain.low < tuning.held_out - tuning.held_out_before < tuning.gain.high
-    assert tuning.better
-
-
-def test_noise_around_the_alpha_asked_for_is_seldom_a_reason_to_leave_it():
-    """Where 0.5 is true, at most the 2.5 % of the interval's lower tail may say otherwise."""
-    wrong, draws = 0, seeds(16)
-    for seed in draws:
-        judged = made(60, 100 + seed)
-        errors = np.random.default_rng(seed).normal(0, 0.2, 60)
-        scores = quality(judged, values_of(judged, "F.10,alpha=0.5") + errors)
-        tuning = calibration(["F.10"], (judged, scores)).tunings[0]
-        wrong += tuning.better
-    assert wrong <= stats.binom.ppf(0.998, len(draws), 0.025)
-
-
-def test_a_tuned_alpha_that_tracks_better_is_named():
-    judged = made(400, 1, shortest=1)
-    planted = values_of(judged, "F.10,alpha=0.8")
-    found = calibration(["F.10", "P.10"], (judged, quality(judged, planted)))
-    (note,) = calibration_answer(found).notes
-    assert note == "With alpha = 0.8 F_10 tracks it better on held-out queries: rho 1.000."
-
-
-@pytest.mark.parametrize("by", ["kendall", "pearson"])
-def test_a_planted_alpha_is_found_by_the_other_coefficients(by):
-    judged = made(200, 1, shortest=1)
-    planted = values_of(judged, "F.10,alpha=0.8")
-    tuning = calibration(["F.10"], (judged, quality(judged, planted)), by=by).tunings[0]
-    assert tuning.alpha == 0.8
-    assert tuning.best == tuning.held_out == pytest.approx(1.0)
-    coefficient = {"kendall": stats.kendalltau, "pearson": stats.pearsonr}[by]
-    assert tuning.curve[1] == pytest.approx(
-        coefficient(values_of(judged, "F.10,alpha=0.1"), planted)[0]
-    )
+    assert [one.interval for one in first.overall] == [one.interval for one in second.overall]
 
 
 MANY = ["P.10", "recall.10", "ndcg_cut.10", "map", "recip_rank", "Rprec", "bpref"]
@@ -286,7 +167,7 @@ def test_a_p_value_is_on_the_side_of_its_sentence():
     """With three decimals 0.0496 would be 0.050, which is no reason to say that it tracks."""
     judged = made(40, 21)
     found = calibration(["P.10"], (judged, quality(judged, values_of(judged, "P.10"))))
-    close = replace(found, correlations=[replace(c, p=0.0496) for c in found.correlations])
+    close = replace(found, overall=[replace(one, p=0.0496) for one in found.overall])
     assert verdict(close) == "P_10 tracks quality: rank correlation 1.00 [1.00, 1.00], p = 0.0496."
 
 
@@ -325,8 +206,8 @@ def two_runs(sign):
 
 def test_within_and_over_queries_may_point_apart():
     found = calibration(["P.10"], *two_runs(-1))
-    assert found.overall[0].coefficients["spearman"] == pytest.approx(1)
-    assert found.within[0].coefficients["spearman"] == pytest.approx(-1)
+    assert found.overall[0].rho == pytest.approx(1)
+    assert found.within[0].rho == pytest.approx(-1)
     assert verdict(found).endswith(
         "But among the runs of one query it runs against quality (-1.00 [-1.00, -1.00], p = 0.005)."
     )
@@ -343,9 +224,9 @@ def test_within_queries_is_the_correlation_of_distances_from_the_means():
     x = np.array([values_of(run, "P.10") for run in runs])
     y = np.array([list(scores.values()) for _, scores in scored])
     inside = [np.round(values - values.mean(axis=0), 9).ravel() for values in (x, y)]
-    assert found.within[0].coefficients["spearman"] == pytest.approx(stats.spearmanr(*inside)[0])
+    assert found.within[0].rho == pytest.approx(stats.spearmanr(*inside)[0])
     over = stats.spearmanr(x.mean(axis=0).round(9), y.mean(axis=0))[0]
-    assert found.overall[0].coefficients["spearman"] == pytest.approx(over)
+    assert found.overall[0].rho == pytest.approx(over)
     of_runs = stats.spearmanr(x.mean(axis=1), y.mean(axis=1))[0]
     assert found.over_runs == {"P_10": pytest.approx(of_runs)}
     del scored[0][1][b"q0003"]  # runs are compared over the queries that all of them have
@@ -369,14 +250,6 @@ def test_a_measure_without_a_value_of_some_queries_keeps_the_others():
     judged = replace(judged, level_counts=np.where(np.arange(40) < 10, 0, judged.level_counts))
     found = calibration(["ndcg_cut.10", "P.10"], (judged, noise(62, judged)))
     assert not any(np.isnan(one.p) for one in found.overall)
-
-
-@pytest.mark.parametrize(
-    ("request_", "takes"),
-    [("t.5", True), ("F.5", True), ("ra_nwg.5", False), ("P.5", False), ("map", False)],
-)
-def test_which_measures_take_alpha(request_, takes):
-    assert takes_alpha(find_metrics([request_])[0]) is takes
 
 
 def copied(judged, times):
@@ -407,18 +280,19 @@ def test_copies_of_queries_in_clusters_track_as_the_queries_do():
     good = values_of(judged, "ndcg_cut.10") + rng.normal(scale=0.3, size=12)
     copies, clusters = copied(judged, 3)
     metrics = find_metrics(["ndcg_cut.10", "P.10"])
-    once = calibrate(observe([(judged, quality(judged, good))]), metrics, [], BOOTSTRAP, 5)
+    once = calibrate(observe([(judged, quality(judged, good))]), metrics, BOOTSTRAP)
     runs = [(copies, quality(copies, np.repeat(good, 3)))]
     observed = observe(runs, clusters)
     bootstrap = replace(BOOTSTRAP, clusters=clusters)
-    thrice = calibrate(observed, metrics, [], bootstrap, 5)
-    alone = calibrate(observe(runs), metrics, [], BOOTSTRAP, 5)
+    thrice = calibrate(observed, metrics, bootstrap)
+    alone = calibrate(observe(runs), metrics, BOOTSTRAP)
     for one, other, surer in zip(once.overall, thrice.overall, alone.overall, strict=True):
         assert other.p == one.p
         assert surer.p < one.p
-        for name in ("spearman", "kendall", "pearson"):
-            assert other.coefficients[name] == pytest.approx(one.coefficients[name])
-            assert other.intervals[name] == pytest.approx(one.intervals[name])
+        assert other.rho == pytest.approx(one.rho)
+        assert other.interval == pytest.approx(one.interval)
+    assert thrice.kendall == pytest.approx(once.kendall)
+    assert thrice.pearson == pytest.approx(once.pearson)
     assert thrice.lead.share == once.lead.share
 
 
@@ -428,18 +302,18 @@ def test_clusters_of_unequal_size_are_said():
     good = np.random.default_rng(1).normal(size=12)
     observed = observe([(judged, quality(judged, good))], clusters)
     bootstrap = replace(BOOTSTRAP, clusters=clusters)
-    found = calibrate(observed, find_metrics(["P.10"]), [], bootstrap, 5)
+    found = calibrate(observed, find_metrics(["P.10"]), bootstrap)
     notes = calibration_answer(found).table(Layout()).notes
     assert any("which 1 of 10 clusters do not have" in note for note in notes)
 
 
-def test_the_bands_of_a_chart_are_what_their_caption_says():
+def test_the_intervals_of_a_chart_are_what_their_caption_says():
     """A level of 97.5 % is not one of 98 %, and clusters are not queries."""
     judged = made(30, 1)
     clusters = {query: str(number // 3) for number, query in enumerate(judged.queries)}
     bootstrap = replace(BOOTSTRAP, level=0.975, clusters=clusters)
     runs = [(judged, quality(judged, values_of(judged, "P.10")))]
-    found = calibrate(observe(runs, clusters), find_metrics(["P.10"]), GRID, bootstrap, 5)
+    found = calibrate(observe(runs, clusters), find_metrics(["P.10"]), bootstrap)
     (chart,) = calibration_charts(found)
-    said = "intervals and bands: 97.5 % bootstrap over clusters, 200 resamples, seed 7"
+    said = "intervals: 97.5 % bootstrap over clusters, 200 resamples, seed 7"
     assert said in chart.notes

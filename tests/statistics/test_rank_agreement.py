@@ -24,19 +24,12 @@ def made(seed, ties):
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize(
-    ("name", "theirs"),
-    [
-        ("tau_b", scipy.stats.kendalltau),
-        ("spearman", scipy.stats.spearmanr),
-        ("pearson", scipy.stats.pearsonr),
-    ],
-)
-def test_as_scipy_has_it(name, theirs, ties):
+def test_tau_b_as_scipy_has_it(ties):
     for seed in range(40):
         x, y = made(seed, ties)
         if np.ptp(x) and np.ptp(y):
-            assert_allclose(RANK_AGREEMENTS[name](x, y), theirs(x, y).statistic, atol=1e-12)
+            expected = scipy.stats.kendalltau(x, y).statistic
+            assert_allclose(RANK_AGREEMENTS["tau_b"](x, y), expected, atol=1e-12)
 
 
 def tau_ap_by_definition(reference, order):

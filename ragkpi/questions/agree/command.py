@@ -81,8 +81,8 @@ def agree(
     Over the documents that both judged: agreement, Cohen's kappa (plain, linear, quadratic, and of
     every level as a threshold), Krippendorff's alpha, and by how many levels OTHER is above QRELS,
     with bootstrap intervals over queries. With runs: their values under both judgements, over the
-    queries that both judged, how alike the orders are (tau-b, tau_AP, Spearman, Pearson), and which
-    pairs of runs change places. What people would say, from OTHER and few human judgements: ragkpi
+    queries that both judged, how alike the orders are (tau-b, tau_AP), and which pairs of runs
+    change places. What people would say, from OTHER and few human judgements: ragkpi
     correct. NAME=PATH names a judge. Without -m: ndcg_cut at 10.
 
     Parameters

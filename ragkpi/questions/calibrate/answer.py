@@ -1,108 +1,59 @@
-"""The answer of `ragkpi calibrate`: coefficients, chosen alphas, and the best measure."""
+"""The answer of `ragkpi calibrate`: coefficients, and the best measure."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from ragkpi.charts.chart import (
-    Axis,
-    Chart,
-    IntervalChart,
-    IntervalRow,
-    Line,
-    Mark,
-    PlaneChart,
-    Rule,
-    Span,
-    noted,
-)
+from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, Rule
 from ragkpi.library.evaluation_report import interval_note
-from ragkpi.questions.calibrate.study import (
-    AHEAD,
-    ALL,
-    FEWEST_HELD_OUT,
-    SIGNIFICANT,
-    Calibration,
-    Correlation,
-    Lead,
-    Tuning,
-)
+from ragkpi.questions.calibrate.study import AHEAD, SIGNIFICANT, Calibration, Correlation, Lead
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.wording import beside, counted, joined, percent, with_interval
 
-_COEFFICIENTS = {
-    "spearman": "rank correlation (Spearman's rho)",
-    "kendall": "agreement of pairs (Kendall's tau-b)",
-    "pearson": "linear correlation (Pearson's r)",
-}
-_SYMBOLS = {"spearman": "rho", "kendall": "tau-b", "pearson": "r"}
-_OF_TUNING = ("chosen", "folds", "held_out", "held_out_before", "gain", "alphas")
+_COLUMNS = [
+    Column("measure"),
+    Column("n", "integer", role="detail", legend="queries"),
+    *(
+        Column(name, "decimal", digits=3, legend=legend)
+        for name, legend in {
+            "spearman": "rank correlation (Spearman's rho) with quality, over queries",
+            "p": "of rho over all queries; corrected",
+            "within": "rho of the distances from each query's mean",
+            "p_within": "of rho within queries; corrected",
+            "over_runs": "rho of the means of runs; not tested",
+            "kendall": "agreement of pairs (Kendall's tau-b) with quality, over queries",
+            "pearson": "linear correlation (Pearson's r) with quality, over queries",
+        }.items()
+    ),
+]
 
 
 def calibration_answer(calibration: Calibration) -> Answer:
     """Put a calibration into words."""
-    symbol = _SYMBOLS[calibration.alpha_by]
-    of_quality = {
-        name: f"{text} with quality, over queries" for name, text in _COEFFICIENTS.items()
-    }
-    best = f"the one with the greatest {symbol}, [low, high] of the best over resamples"
-    folds = f"mean {symbol} over folds of queries that alpha was not chosen on"
-    columns = [
-        Column("queries", legend="all, or those with so many places K per relevant document"),
-        Column("measure"),
-        Column("n", "integer", role="detail", legend="queries"),
-        _column("spearman", of_quality["spearman"]),
-        _column("p", "of rho over all queries; corrected"),
-        _column("within", "rho of the distances from each query's mean"),
-        _column("p_within", "of rho within queries; corrected"),
-        _column("over_runs", "rho of the means of runs; not tested"),
-        _column("kendall", of_quality["kendall"], role="detail"),
-        _column("pearson", of_quality["pearson"], role="detail"),
-        _column("alpha", best, 2, "detail"),
-        _column("chosen", "share of resamples in which that alpha is best", 2, "detail"),
-        _column("rho_alpha", f"{symbol} with that alpha", role="detail"),
-        _column("held_out", folds, role="detail"),
-        _column("held_out_before", "the same with the alpha that was asked for", role="detail"),
-    ]
-    tuned = {(t.metric.name, t.segment): t for t in calibration.tunings if t.matters == "yes"}
     within = {correlation.metric.name: correlation for correlation in calibration.within}
     rows = []
-    for of in calibration.correlations:
-        name, of_all = of.metric.name, [Cell()] * 4
-        if of.segment == ALL:
-            inside = within.get(name)
-            tested = [_rho(inside), Cell(inside.p)] if inside else [Cell()] * 2
-            of_all = [Cell(of.p), *tested, Cell(calibration.over_runs.get(name))]
-        cells = [*map(Cell, (of.segment, name, of.observations)), _rho(of), *of_all]
-        cells += [_rho(of, "kendall"), _rho(of, "pearson"), *[Cell()] * 5]
-        if tuning := tuned.get((name, of.segment)):
-            held_out = tuning.held_out, tuning.held_out_before
-            chosen = map(Cell, (tuning.chosen, tuning.best, *held_out))
-            cells[-5:] = [Cell(tuning.alpha, tuning.range), *chosen]
-        rows.append(cells)
+    for of in calibration.overall:
+        name = of.metric.name
+        cells = [*map(Cell, (name, of.observations)), *_tested(of)]
+        cells += _tested(within[name]) if within else [Cell(), Cell()]
+        by_metric = calibration.over_runs, calibration.kendall, calibration.pearson
+        rows.append([*cells, *(Cell(values.get(name)) for values in by_metric)])
     return Answer(
-        *filled(columns, rows),
+        *filled(_COLUMNS, rows),
         list(_notes(calibration)),
         verdict=list(_verdict(calibration)),
         explanation=list(_explanation(calibration)),
         question="calibrate",
         findings=_findings(calibration),
-        heads=1,
     )
 
 
-def _column(
-    name: str, legend: str, digits: int = 3, role: Literal["core", "detail"] = "core"
-) -> Column:
-    return Column(name, "decimal", digits=digits, role=role, legend=legend)
-
-
-def _rho(correlation: Correlation, name: str = "spearman") -> Cell:
-    return Cell(correlation.coefficients[name], finite(correlation.intervals[name]))
+def _tested(correlation: Correlation) -> list[Cell]:
+    return [Cell(correlation.rho, finite(correlation.interval)), Cell(correlation.p)]
 
 
 def _notes(calibration: Calibration) -> Iterator[str]:
@@ -123,21 +74,6 @@ def _notes(calibration: Calibration) -> Iterator[str]:
             f"Clusters exchange quality only with others of their size, which {alone.sum()} of "
             f"{clusters} do not have: p is greater than with clusters of equal size."
         )
-    by = calibration.alpha_by
-    tracking = {
-        c.metric.name: c.metric.measure.sign * c.coefficients[by]
-        for c in calibration.overall
-        if c.finding == "tracks"
-    }
-    tunings = [t for t in calibration.overall_tunings if t.better and t.metric.name in tracking]
-    if calibration.lead and tunings:
-        tuned = max(tunings, key=lambda tuning: tuning.metric.measure.sign * tuning.held_out)
-        best = tracking[calibration.lead.first[0]]
-        if tuned.metric.measure.sign * tuned.held_out > best:
-            yield (
-                f"With alpha = {tuned.alpha:g} {tuned.metric.name} tracks it better on held-out "
-                f"queries: {_SYMBOLS[by]} {tuned.held_out:.3f}."
-            )
 
 
 def _explanation(calibration: Calibration) -> Iterator[str]:
@@ -158,10 +94,6 @@ def _explanation(calibration: Calibration) -> Iterator[str]:
         f"a measure tracks quality if p < {SIGNIFICANT:g}; it is the best if it is also ahead of "
         f"every other one in {percent(AHEAD)} of the resamples; 'like': equal to it in all of them"
     )
-    if any(correlation.segment != ALL for correlation in calibration.correlations):
-        yield "rows of K/R are described, not tested"
-    for tuning in calibration.overall_tunings:
-        yield _tuning_sentence(tuning, _SYMBOLS[calibration.alpha_by])
 
 
 def _verdict(calibration: Calibration) -> Iterator[str]:
@@ -228,10 +160,9 @@ def _none_of(measures: Sequence[Correlation]) -> str:
 
 
 def _figures(correlation: Correlation) -> str:
-    rho, interval = correlation.coefficients["spearman"], correlation.intervals["spearman"]
     p = correlation.p
     p_text = "p < 0.001" if p < 0.001 else f"p = {beside(p, SIGNIFICANT, 3 if p < 0.1 else 2)}"
-    return f"{with_interval(rho, interval, 'decimal', 2)}, {p_text}"
+    return f"{with_interval(correlation.rho, correlation.interval, 'decimal', 2)}, {p_text}"
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:
@@ -239,31 +170,6 @@ def _listed(names: Sequence[str], most: int = 3) -> str:
     if len(names) > most:
         names = [*names[: most - 1], f"{len(names) - most + 1} more"]
     return joined(names)
-
-
-def _tuning_sentence(tuning: Tuning, symbol: str) -> str:
-    name = tuning.metric.name
-    if tuning.matters == "no":
-        return f"{name}: alpha cannot matter here, {symbol} is the same with every alpha."
-    current = tuning.metric.arguments["alpha"]
-    low, high = tuning.range
-    equal = [a for a, rho in zip(tuning.alphas, tuning.curve, strict=True) if rho == tuning.best]
-    middle = f", the middle of {equal[0]:g} to {equal[-1]:g}" if len(equal) > 1 else ""
-    text = (
-        f"{name}: alpha = {tuning.alpha:g} suits best{middle} ({low:g} to {high:g} over resamples)"
-    )
-    if math.isnan(tuning.held_out):
-        fewest = 2 * FEWEST_HELD_OUT
-        return (
-            f"{text}; fewer than {fewest} queries are too few to hold any out, so keep {current:g}."
-        )
-    change = tuning.held_out - tuning.held_out_before
-    low, high = tuning.gain
-    verdict = "a reason" if tuning.better else "no reason"
-    return (
-        f"{text}; on held-out queries {symbol} changes by {change:+.3f} "
-        f"[{low:+.3f}, {high:+.3f}] to {tuning.held_out:.3f}: {verdict} to leave {current:g}."
-    )
 
 
 def _findings(calibration: Calibration) -> dict[str, Any]:
@@ -276,65 +182,25 @@ def _findings(calibration: Calibration) -> dict[str, Any]:
         "lead": calibration.lead,
         "found": {c.metric.name: c.finding for c in calibration.overall},
         "found_within": {c.metric.name: c.finding for c in calibration.within},
-        "alpha_by": calibration.alpha_by,
-        "alpha": [
-            {
-                "measure": tuning.metric.name,
-                "queries": tuning.segment,
-                "matters": tuning.matters,
-                "alpha": tuning.alpha,
-                "interval": tuning.range,
-                **{name: getattr(tuning, name) for name in _OF_TUNING},
-                "rho": tuning.curve.tolist(),
-            }
-            for tuning in calibration.tunings
-        ],
         "left_out": [metric.name for metric in calibration.refused],
     }
 
 
 def calibration_charts(calibration: Calibration) -> list[Chart]:
-    """Draw rho of every metric with its interval, and rho by alpha for metrics with an alpha."""
-    rhos = [(c, c.coefficients["spearman"], c.intervals["spearman"]) for c in calibration.overall]
-    rows = [IntervalRow(c.metric.name, low, rho, high) for c, rho, (low, high) in rhos]
-    charts: list[Chart] = [
+    """Draw rho of every metric with its interval."""
+    bootstrap = calibration.bootstrap
+    return [
         IntervalChart(
             f"Correlation with quality over {len(calibration.observed.queries)} queries",
             Axis("Spearman's rho, bootstrap interval"),
-            rows,
+            [
+                IntervalRow(of.metric.name, of.interval.low, of.rho, of.interval.high)
+                for of in calibration.overall
+            ],
             [Rule("x", 0.0)],
+            notes=[
+                f"intervals: {bootstrap.percent} bootstrap over {bootstrap.units}, "
+                f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
+            ],
         )
     ]
-    still = []
-    for tuning in calibration.overall_tunings:
-        if tuning.matters == "yes":
-            charts.append(_by_alpha(tuning, _COEFFICIENTS[calibration.alpha_by]))
-        else:
-            still.append(tuning.metric.name)
-    bootstrap = calibration.bootstrap
-    notes = [
-        f"intervals and bands: {bootstrap.percent} bootstrap over {bootstrap.units}, "
-        f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
-    ]
-    if len(charts) > 1:
-        notes.append("from, to: where the best alpha lies in resamples")
-    if still:
-        notes.append(f"alpha cannot matter here, so it is not drawn, for {', '.join(still)}")
-    return noted(charts, notes)
-
-
-def _by_alpha(tuning: Tuning, coefficient: str) -> PlaneChart:
-    metric = tuning.metric
-    low, high = tuning.range
-    names: dict[float, list[str]] = {}
-    for name, alpha in (("from", low), ("to", high), ("asked for", metric.arguments["alpha"])):
-        names.setdefault(alpha, []).append(name)
-    band = [Span(alpha, *bounds) for alpha, bounds in zip(tuning.alphas, tuning.band, strict=True)]
-    mark = Mark(tuning.alpha, f"best at alpha = {tuning.alpha:g}")
-    return PlaneChart(
-        f"What alpha changes for {metric.name}",
-        Axis("alpha", low=0, high=1),
-        Axis(f"{coefficient} with quality"),
-        [Line(metric.name, tuning.alphas, tuning.curve.tolist(), band, mark=mark)],
-        rules=[Rule("x", alpha, ", ".join(here)) for alpha, here in names.items()],
-    )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Unpack
+from typing import Annotated, Any, Unpack
 
 from typer import Argument, Option
 
@@ -15,9 +15,9 @@ from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import NothingInCommonError
 from ragkpi.files.query_files import Quality
-from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order, shares
+from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order
 from ragkpi.library.call import Evaluations
-from ragkpi.library.options import Estimating, Measures, less_common, one_of, whole
+from ragkpi.library.options import Estimating, Measures
 from ragkpi.library.quality import quality_of, quality_of_runs
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, named_runs
@@ -25,7 +25,6 @@ from ragkpi.questions.calibrate.answer import calibration_answer, calibration_ch
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
 from ragkpi.ranking.judged import Judged
-from ragkpi.statistics.correlation import COEFFICIENTS
 from ragkpi.wording import listed
 
 _LEAST_RESAMPLES = 1000
@@ -46,33 +45,14 @@ def calibrate(
         ),
     ],
     measures: Measures = (),
-    *,
-    alphas: Annotated[
-        Sequence[float] | str | None,
-        Option(
-            metavar="A,A,...",
-            help="Alphas to try out, from 0 to 1. Default: 0.05, 0.1, 0.15 and so on to 0.95.",
-        ),
-    ] = None,
-    alpha_by: Annotated[
-        Literal["spearman", "kendall", "pearson"],
-        less_common(help="The coefficient that the chosen alpha makes greatest."),
-    ] = "spearman",
-    folds: Annotated[
-        int,
-        less_common(metavar="N", min=2, help="Parts of the queries that are held out in turn."),
-    ] = 5,
     **how: Unpack[Estimating],
 ) -> Result:
     """Answer "which measure tracks the quality of responses here?".
 
-    Every value is correlated with quality over the queries: Spearman's rho, Kendall's tau-b and
-    Pearson's r, with bootstrap intervals; with several runs also within queries and over runs. A
-    measure is named only where a permutation test of all measures together shows that it tracks
-    quality. As the right measure may depend on it, everything is shown by K/R, too. For measures
-    with an alpha from 0 to 1 (t, t_code, F, Fe) the alpha that correlates best is chosen, and tried
-    on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t, t_code, F and Fe at
-    10.
+    Every value is correlated with quality over the queries: Spearman's rho with a bootstrap
+    interval, Kendall's tau-b and Pearson's r; with several runs also within queries and over runs.
+    A measure is named only where a permutation test of all measures together shows that it tracks
+    quality. Without -m: P, recall, ndcg_cut, t, t_code, F and Fe at 10.
 
     Parameters
     ----------
@@ -81,14 +61,9 @@ def calibrate(
         `seed` also theirs; of more than 2,000 queries fewer are the default, 1,000 at least.
     quality
         A path; ``{query: score}``; or ``{run: {query: score}}`` for several runs.
-    alphas
-        Numbers, or their text.
     """
     call = call_of(measures, in_one_order(how), Estimating)
-    usual = [step / 20 for step in range(1, 20)]
-    grid = usual if alphas is None else sorted(set(shares("alphas", alphas)))
     bootstrap = bootstrap_of(how, clusters=call.clusters)
-    parts, by = whole("folds", folds, 2), one_of("alpha_by", alpha_by, tuple(COEFFICIENTS))
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
     scores = quality_of(quality, "query")
     metrics = call.metrics(CALIBRATED)
@@ -97,7 +72,7 @@ def calibrate(
     if "resamples" not in how:  # intervals of many queries are narrow, and need fewer digits
         most = max(_LEAST_RESAMPLES, _WEIGHTS // len(observed.queries))
         bootstrap = replace(bootstrap, resamples=min(bootstrap.resamples, most))
-    calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts, by)
+    calibration = calibrate_measures(observed, metrics, bootstrap)
     return Result(
         calibration_answer(calibration),
         lambda: noted(calibration_charts(calibration), evaluated.small_print()),
