@@ -28,15 +28,15 @@ import ir_measures
 from ir_measures import measures, providers, util
 from ir_measures.providers import base
 
-from ragkpi.evaluation import Evaluator
 from ragkpi.files.in_memory import qrels_columns
+from ragkpi.library.session import Session
 from ragkpi.measures import chance, evidence, kpi
 from ragkpi.measures.measure import OTHER_HOLES, Measure, MetricScores
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
-from ragkpi.ranking.reading import NOTHING_RETRIEVED, RunInMemory
+from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits, RunInMemory
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.wording import decoded
 
@@ -195,13 +195,12 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
     def _columns(self, run: Any) -> Iterator[tuple[Any, list[bytes], MetricScores]]:
         """Score a run; one column for each measure."""
         rankings = _frame_or_mapping(util.RunConverter(run))
+        ranked: RunInMemory | Hits = NOTHING_RETRIEVED  # 0 for every query, as in ir_measures
+        if any(rankings.values()) if isinstance(rankings, dict) else len(rankings):
+            ranked = RunInMemory(rankings)
         for measure, (text, settings) in self._requests.items():
-            evaluator, metrics = Evaluator(self._relevance, settings), find_metrics([text])
-            hits = NOTHING_RETRIEVED  # which is 0 for every query, as in ir_measures
-            if any(rankings.values()) if isinstance(rankings, dict) else len(rankings):
-                needs = evaluator.needs(metrics)
-                hits = RunInMemory(rankings).hits(self._relevance.judgements, needs)
-            scores = evaluator.score_one(hits, metrics).scores
+            session = Session(self._relevance, settings)
+            scores = session.evaluate_one(ranked, find_metrics([text])).scores
             yield measure, scores.queries, scores.columns[0]
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:

@@ -23,8 +23,8 @@ from operator import index
 from typing import Any, TypeVar
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
-from ragkpi.evaluation import Evaluator
 from ragkpi.files.in_memory import qrels_columns
+from ragkpi.library.session import Session
 from ragkpi.measures.measure import Metric, MetricScores
 from ragkpi.measures.parameters import RealList
 from ragkpi.measures.registry import NICKNAMES, find_metrics
@@ -126,7 +126,7 @@ class RelevanceEvaluator:
             unjudged="removed" if index(judged_docs_only_flag) else "kept",
             corpus_size=corpus_size,
         )
-        self._evaluator: Evaluator | None = None
+        self._session: Session | None = None
         judged = {query: levels for query, levels in query_relevance.items() if len(levels)}
         _refuse_other_types("query_relevance", judged, (int,))
         if judged:
@@ -134,7 +134,7 @@ class RelevanceEvaluator:
                 qrels = Qrels(group_judgements(qrels_columns(judged)))
             except UsageError as problem:
                 raise TypeError(str(problem)) from None
-            self._evaluator = Evaluator(qrels, self._settings)
+            self._session = Session(qrels, self._settings)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Evaluate a run ``{query: {document: score}}``: query to measure to value.
@@ -148,23 +148,23 @@ class RelevanceEvaluator:
         if not isinstance(scores, dict):
             raise TypeError("Argument object scores should be of type dictionary.")
         _refuse_other_types("scores", scores, (float, int))
-        if self._evaluator is None:
+        if self._session is None:
             return {}
         hits = NOTHING_RETRIEVED
         if any(scores.values()):
             try:
-                hits = self._hits(self._evaluator, scores)
+                hits = self._hits(self._session, scores)
             except UsageError:  # perhaps because of NaN
                 try:
-                    hits = self._hits(self._evaluator, _with_nan_last(scores))
+                    hits = self._hits(self._session, _with_nan_last(scores))
                 except UsageError as problem:
                     raise TypeError(f"Unable to extract query/object scores: {problem}") from None
         # Hits exclude rankings without documents, which are evaluated as missing queries.
-        self._evaluator.settings = replace(
+        self._session.settings = replace(
             self._settings, missing="intersection" if all(scores.values()) else "zero"
         )
         try:
-            result = self._evaluator.score_one(hits, self._metrics).scores
+            result = self._session.evaluate_one(hits, self._metrics).scores
         except NothingInCommonError:
             return {}
         names = [column.name for column in result.columns]
@@ -176,9 +176,9 @@ class RelevanceEvaluator:
             if query in by_query
         }
 
-    def _hits(self, evaluator: Evaluator, scores: Mapping[str, Mapping[str, float]]) -> Hits:
-        parts = evaluator.needs(self._metrics)
-        return RunInMemory(scores).hits(evaluator.relevance.judgements, parts)
+    def _hits(self, session: Session, scores: Mapping[str, Mapping[str, float]]) -> Hits:
+        parts = session.needs(self._metrics)
+        return RunInMemory(scores).hits(session.judgements, parts)
 
 
 def _refuse_other_types(what: str, mapping: Mapping[Any, Any], numbers: tuple[type, ...]) -> None:

@@ -32,7 +32,6 @@ from ragkpi.measures.measure import Metric, Scores
 from ragkpi.ranking.judge import part_of
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.reading import Hits
 
 CELLS_AT_ONCE = 1 << 19  # of the queries that are opened at once
 Within = Literal["retrieved", "cutoff"]
@@ -154,8 +153,7 @@ def refusal(metric: Metric) -> str:
 
 def find_bounds(
     judgements: Judgements,
-    runs: Sequence[Hits],
-    evaluations: Sequence[Evaluation],
+    runs: Sequence[Evaluation],
     settings: Settings,
     within: Within = "retrieved",
 ) -> HoleBounds:
@@ -166,8 +164,9 @@ def find_bounds(
     that no run retrieves stay unjudged. The runs were read with the names of their documents down
     to `depth_needed`.
     """
-    metrics, scores = evaluations[0].scores.metrics, [run.scores for run in evaluations]
-    judged, holes = [run.plain for run in evaluations], find_holes(judgements, runs, settings)
+    metrics, scores = runs[0].scores.metrics, [run.scores for run in runs]
+    judged = [run.plain for run in runs]
+    holes = find_holes(judgements, [run.hits for run in runs], settings)
     refused = {metric.name: reason for metric in metrics if (reason := refusal(metric))}
     scales = {
         metric.name: levels_of_holes(metric, judgements, settings)
@@ -192,7 +191,7 @@ def find_bounds(
         _bounded(scores[run], metric, run, candidates.pop((metric.name, run)), inexact)
         for metric in metrics
         if metric.name not in refused
-        for run in range(len(runs))
+        for run in range(len(scores))
     ]
     depths = dict.fromkeys(of_run.metric.depth for of_run in bounded)
     shares = {depth: [run.share_judged(depth) for run in judged] for depth in depths}

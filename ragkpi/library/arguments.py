@@ -11,7 +11,6 @@ from typing import Any, get_args
 from ragkpi.errors import UsageError
 from ragkpi.files.formats import RECOGNISED, Reading, reading_for, registry
 from ragkpi.interface import spell
-from ragkpi.library.call import Call
 from ragkpi.library.options import (
     Evaluating,
     HowRead,
@@ -22,6 +21,7 @@ from ragkpi.library.options import (
     whole,
 )
 from ragkpi.library.runs import run_of
+from ragkpi.library.session import Session, refuse_alone
 from ragkpi.ranking.judged import GRADE_MAPS, GradeMap, Settings, parse_grade_map
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.statistics.units import Clusters
@@ -35,12 +35,13 @@ def _slices() -> Any:
     return slices
 
 
-def call_of(
+def session_of(
+    qrels: Any,
     measures: str | Sequence[str],
     arguments: Evaluating,
     group: type[Evaluating] = Evaluating,
     by: Any = None,
-) -> Call:
+) -> Session:
     """Begin a call that takes a group of arguments and labels of queries, or refuse wrong ones."""
     refuse_unknown(arguments, group)
     groups, cluster = {}, arguments.get("cluster")
@@ -62,16 +63,17 @@ def call_of(
         values.setdefault("missing", "intersection")
         values["only_query"] = octets(values["only_query"])
     pool = arguments.get("pool")
-    return Call(
-        [measures] if isinstance(measures, str) else list(measures),
+    return Session(
+        qrels,
         Settings(**{one.name: values[one.name] for one in fields(Settings) if one.name in values}),
+        [measures] if isinstance(measures, str) else list(measures),
         values.get("rel_info", "qrels"),
         None if pool is None else run_of(pool),
         of_qrels,
         of_run,
         values.get("names", "given"),
         values.get("measure_names", "trec"),
-        "missing" not in arguments,
+        "user" if "missing" in arguments else "default",
         reading=_reading(arguments),
         **groups,
     )
@@ -110,7 +112,7 @@ def clusters_of(cluster: Any, queries: Sequence[bytes]) -> Clusters | None:
     if cluster is None:
         return None
     clusters: Clusters = _slices().groups_of(None, cluster).clusters or {}
-    _slices().refuse_alone(queries, clusters)
+    refuse_alone(queries, clusters)
     return clusters
 
 

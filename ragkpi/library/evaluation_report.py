@@ -12,6 +12,7 @@ import numpy as np
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell, with_progress
 from ragkpi.library.ground import Signature, ids_sha256
+from ragkpi.library.session import queries_of
 from ragkpi.measures.measure import SUM, Metric, Scores
 from ragkpi.measures.registry import metric_named
 from ragkpi.reports.layout import (
@@ -303,7 +304,7 @@ def report_on(
     report = EvaluationReport(runs, signature, bootstrap, found, worst, gates)
     if labels is None:
         return report
-    from ragkpi.library.slices import QuerySlice, queries_of, with_slices
+    from ragkpi.library.slices import QuerySlice, with_slices
 
     def sliced(part: QuerySlice) -> Report:
         return report_on(part.of_runs(runs), signature, bootstrap, most, sort)

@@ -31,8 +31,8 @@ from ragkpi.errors import UsageError
 from ragkpi.files.column_names import ScoreKind
 from ragkpi.files.formats import Match, registry
 from ragkpi.interface import spell
-from ragkpi.library.call import MeasureNames, Names
 from ragkpi.library.runs import AnyQrels, ById, Labels, Path, Run, run_path
+from ragkpi.library.session import MeasureNames, Names
 from ragkpi.measures.registry import NICKNAMES, all_measures
 from ragkpi.ranking.judged import (
     GRADE_MAPS,

@@ -9,7 +9,7 @@ from typing import Any
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Quality, QualityKey, read_quality
 from ragkpi.interface import spell
-from ragkpi.library.call import Evaluations
+from ragkpi.library.session import Evaluations
 from ragkpi.reports.names import run_names
 from ragkpi.wording import decoded, joined, octets, visible
 
@@ -39,11 +39,11 @@ def quality_of_runs(quality: Quality, runs: Evaluations) -> list[Mapping[bytes, 
 
     Quality of unnamed runs is that of a single one. `UsageError` for a run that has none.
     """
-    paths, of_runs = list(runs.by_name), []
-    for path, *others, result in zip(paths, runs.names, run_names(paths), runs, strict=True):
-        names = [path.encode(), *map(str.encode, others), result.plain.run_id]
+    of_runs = []
+    for (path, run), file in zip(runs.items(), run_names(list(runs)), strict=True):
+        names = [*map(str.encode, (path, run.name, file)), run.plain.run_id]
         matches: Sequence[bytes | None] = [name for name in names if name in quality]
-        if None in quality and len(paths) == 1:
+        if None in quality and len(runs) == 1:
             matches = [None]
         if not matches:
             whose = joined([visible(decoded(name)) for name in dict.fromkeys(names)])

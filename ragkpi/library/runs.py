@@ -47,7 +47,7 @@ Measures = str | Sequence[str]
 
 
 def run_of(run: Any) -> RunOrPath:
-    """Convert a run to the form that an `Evaluator` takes: a path, or a run in memory."""
+    """Convert a run to the form that a `Session` takes: a path, or a run in memory."""
     if isinstance(run, str | os.PathLike):
         return os.fspath(run)
 

@@ -7,14 +7,14 @@ all queries. An evaluation on qrels with only these queries gives the same score
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ragkpi.arrays import IntArray
-from ragkpi.errors import DataError, NothingInCommonError, UsageError
+from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.files.formats import Reading
 from ragkpi.files.in_memory import qrels_columns
 from ragkpi.files.query_files import (
@@ -78,15 +78,6 @@ def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QueryS
             f"labelled: {listed(labelled, 3)})"
         )
     return slices
-
-
-def refuse_alone(queries: Iterable[bytes], clusters: Clusters) -> None:
-    """Raise `DataError` if evaluated queries have no cluster."""
-    if alone := sorted(set(queries) - clusters.keys()):
-        have = counted(len(alone), "evaluated query has", "evaluated queries have")
-        raise DataError(
-            f"{spell('cluster')}: {have} no cluster ({listed(alone, 3)}); expected one for each"
-        )
 
 
 def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
@@ -204,8 +195,3 @@ def with_slices(
     ]
     slices = Slices(len(evaluated), parts, unlabelled(labels, evaluated))
     return replace(whole, slices=slices)
-
-
-def queries_of(runs: Iterable[Scores]) -> list[bytes]:
-    """Return the evaluated queries of all runs, in byte order."""
-    return sorted(set().union(*(scores.queries for scores in runs)))

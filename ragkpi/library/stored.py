@@ -19,11 +19,11 @@ from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import inputs
 from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import Source, begins_like_result
-from ragkpi.library.call import Call, Evaluations
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
+from ragkpi.library.session import Evaluations, Session
 from ragkpi.library.unjudged_doubt import names_needed
 from ragkpi.measures.measure import Metric, MetricScores, Scores
-from ragkpi.measures.registry import metric_of
+from ragkpi.measures.registry import metric_of, refuse_unserved
 from ragkpi.ranking.notes import concerning
 from ragkpi.wording import octets, shown, visible
 
@@ -86,7 +86,7 @@ class StoredResult:
 
     def refuse_run(self, run: str, scores: Scores, evaluated: Evaluations) -> None:
         """Raise `DataError` for a run on another ground, with the command that stores this anew."""
-        signature, qrels = evaluated.signature(), evaluated.judgements.file
+        signature, qrels = evaluated.signature(), evaluated.session.judgements.file
         metrics = [metric for metric in scores.metrics if metric.is_comparable]
         queries = {"queries": scores.divisor, "queries_sha256": ids_sha256(scores.queries)}
         settings = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
@@ -203,8 +203,7 @@ def with_results(runs: Mapping[str, RunOrPath]) -> dict[str, RunOrPath | StoredR
 
 
 def scored_runs(
-    call: Call,
-    qrels: Any,
+    session: Session,
     runs: Mapping[str, RunOrPath | StoredResult],
     default: Sequence[str] | None,
 ) -> tuple[dict[str, Scores], Signature | None, Evaluations | None]:
@@ -216,38 +215,40 @@ def scored_runs(
     """
     results = {name: run for name, run in runs.items() if isinstance(run, StoredResult)}
     read = {name: run for name, run in runs.items() if not isinstance(run, StoredResult)}
-    metrics = call.metrics(default)
+    metrics = session.metrics(default)
     stored = [result.scores for result in results.values()]
     if stored:
         notes = {name: result.record.get("notes", ()) for name, result in results.items()}
         for text in concerning(notes):
-            call.note(text)
-        call.note(
+            session.note(text)
+        session.note(
             "stored results do not say what is unjudged; with qrels and the runs, compare does"
         )
         inputs().hashed = True
-        if not call.requests:
+        if not session.requests:
             metrics = [m for m in stored[0].metrics if all(m.name in scores for scores in stored)]
     scores = dict(zip(results, stored, strict=True))
     evaluated = None
     if read:
-        if qrels is None:
+        if session.qrels is None:
             lone, path = next(iter(read.items()))
             if isinstance(path, str):
                 Source(path).close()  # refuses what there is not
             raise UsageError(f"{visible(lone)}: a run; expected qrels before it")
-        depth = 0 if results or call.rel_info != "qrels" else names_needed(metrics, call.settings)
-        evaluated = call.evaluate(qrels, read, metrics, depth, "kept").over_common_queries()
+        plain = session.rel_info == "qrels"
+        depth = names_needed(metrics, session.settings) if plain and not results else 0
+        evaluated = session.evaluate(read, metrics, depth, "kept").over_common_queries()
         signature = evaluated.signed()
-        for name, run in evaluated.by_name.items():
+        for name, run in evaluated.items():
             scores[name] = run.scores
             for result in results.values():
                 result.refuse_run(name, run.scores, evaluated)
     else:
         first = next(iter(results.values()))
-        files = {} if qrels is None else {"qrels": qrels}
-        judgements = call.evaluator(qrels, metrics).relevance.judgements if files else None
-        ground = {**first.ground, **call.signature(metrics, files, judgements).choices}
+        if session.qrels is not None:
+            refuse_unserved(metrics, session.rel_info, session.settings)
+            _ = session.judgements  # refused where they are no qrels
+        ground = {**first.ground, **session.signature(metrics).choices}
         advice = "all runs with the same qrels, measures and settings"
         for result in results.values():
             other = "what this call says" if result is first else first.name

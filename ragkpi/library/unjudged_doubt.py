@@ -13,13 +13,12 @@ import numpy as np
 
 from ragkpi.bounds.bounds import Swap, depth_needed, find_bounds
 from ragkpi.evaluation import Evaluation
-from ragkpi.library.call import Evaluations
+from ragkpi.library.session import Evaluations
 from ragkpi.library.slices import QuerySlice
 from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.reading import Hits
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import BaselineGate, Verdict, baseline_verdicts
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
@@ -59,7 +58,7 @@ class Judging:
     """
 
     unjudged: Mapping[str, Scores]
-    runs: Mapping[str, tuple[Hits, Evaluation]]  # without those that have no bounds
+    runs: Mapping[str, Evaluation]  # without those that have no bounds
     judgements: Judgements
     settings: Settings
     test: Procedure
@@ -99,8 +98,8 @@ class Judging:
         """Return how holes could change the order of two runs, if their bounds overlap."""
         if any(name not in self.runs for name in names):
             return []
-        hits, evaluations = zip(*(self.runs[name] for name in names), strict=True)
-        return find_bounds(self.judgements, hits, evaluations, self.settings, "cutoff").swaps
+        runs = [self.runs[name] for name in names]
+        return find_bounds(self.judgements, runs, self.settings, "cutoff").swaps
 
 
 def _depths(metric: Metric, runs: Sequence[Judged]) -> list[int]:
@@ -130,15 +129,15 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
 
     They are those for `metric`, by default for the first by which a run can be better.
     """
-    settings = runs.call.settings
+    settings = runs.session.settings
     metric = metric or deciding(runs.metrics)
-    rankings = [run.judged for run in runs if isinstance(run.judged, Judged)]
-    if metric is None or settings.unjudged == "removed" or len(rankings) < len(runs.names):
+    rankings = [run.judged for run in runs.values() if isinstance(run.judged, Judged)]
+    if metric is None or settings.unjudged == "removed" or len(rankings) < len(runs):
         return None
     unj = find_metrics([f"unj.{depth}" for depth in _depths(metric, rankings)])
     unjudged, bounded = {}, {}
     needed = names_needed([metric], settings)
-    for name, hits, run, judged in zip(runs.names, runs.hits, runs, rankings, strict=True):
+    for run, judged in zip(runs.values(), rankings, strict=True):
         ranked = replace(judged, settings=replace(settings, ties="id"))
         scores = score(ranked, unj, len(ranked.queries))
         if scores.queries != run.scores.queries:
@@ -146,10 +145,10 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
             scores = scores.over(np.flatnonzero([query in kept for query in scores.queries]))
         elif needed and judged.gains is None:
             own = run.scores.only([run.scores[metric.name]])
-            bounded[name] = hits, replace(run, scores=own)
-        unjudged[name] = scores
-    test = Procedure(correction="none", bootstrap=Bootstrap(clusters=runs.call.clusters))
-    return Judging(unjudged, bounded, runs.judgements, settings, test)
+            bounded[run.name] = replace(run, scores=own)
+        unjudged[run.name] = scores
+    test = Procedure(correction="none", bootstrap=Bootstrap(clusters=runs.session.clusters))
+    return Judging(unjudged, bounded, runs.session.judgements, settings, test)
 
 
 def verdicts_on_run(
@@ -164,18 +163,16 @@ def verdicts_on_run(
     Where both were read there, rates that are equal stay equal if the runs rank alike, and doubts
     are those of `holes`.
     """
-    if evaluated is None or not all(key in evaluated.by_name for key in keys):
+    if evaluated is None or not all(key in evaluated for key in keys):
         return baseline_verdicts(baseline, run, gate)
-    one, other = (evaluated.by_name[key] for key in keys)
-    names = dict(zip(evaluated.by_name, evaluated.names, strict=True))
-    there, here = (names[key] for key in keys)
+    there, here = (evaluated[key] for key in keys)
 
     def doubt(difference: Difference) -> str:
         if difference.metric not in evaluated.metrics:  # a z-score
             return ""
         judging = judging_of(evaluated, difference.metric)
-        doubts = judging.doubts(there, {here: difference.decision}) if judging else {}
-        return doubts[here].in_words(baseline[0], run[0]) if doubts else ""
+        doubts = judging.doubts(there.name, {here.name: difference.decision}) if judging else {}
+        return doubts[here.name].in_words(baseline[0], run[0]) if doubts else ""
 
-    rankings: Literal["equal", "differ"] = "equal" if other.has_ranking_of(one) else "differ"
+    rankings: Literal["equal", "differ"] = "equal" if here.has_ranking_of(there) else "differ"
     return baseline_verdicts(baseline, run, replace(gate, doubt=doubt), rankings)

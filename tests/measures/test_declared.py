@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ragkpi.evaluation import Evaluator
+from ragkpi.library.session import Session
 from ragkpi.measures.measure import score
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.ranking.judged import Settings, parse_grade_map
@@ -58,8 +58,8 @@ def judged(tmp_path_factory):
                     run.append(f"{query} Q0 {document} 0 {draw.randint(1, 9)} run\n")
             (folder / f"{form}{case}").write_text("".join(lines))
             (folder / f"{form}{case}.run").write_text("".join(run))
-            evaluator = Evaluator(str(folder / f"{form}{case}"), SETTINGS, form)
-            outcome = evaluator.evaluate(str(folder / f"{form}{case}.run"), metrics[form])
+            session = Session(str(folder / f"{form}{case}"), SETTINGS, rel_info=form)
+            outcome = session.evaluate_one(str(folder / f"{form}{case}.run"), metrics[form])
             by_format.setdefault(form, []).append(outcome.judged)
     return by_format
 
@@ -122,7 +122,7 @@ def test_what_is_declared_over_ties_is_the_mean_over_all_orders(name):
             for order in orders
         ]
         expected, *values = (
-            Evaluator(qrels, replace(SETTINGS, ties=ties)).evaluate(RunInMemory(run), metrics)
+            Session(qrels, replace(SETTINGS, ties=ties)).evaluate_one(RunInMemory(run), metrics)
             for run, ties in [({"q": tied}, "expected"), *(({"q": run}, "id") for run in each)]
         )
         for number, column in enumerate(expected.scores.columns):

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from ragkpi.evaluation import Evaluator
+from ragkpi.library.session import Session
 from ragkpi.measures import evidence
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings, parse_grade_map
@@ -55,8 +55,8 @@ def evaluate(directory, case, requests):
         grade_map=parse_grade_map(given.get("--map", "umbrela").replace(":", "=")),
     )
     write(directory, case["inputs"])
-    evaluator = Evaluator(str(directory / "qrels"), settings)
-    return evaluator.evaluate(str(directory / "run"), find_metrics(list(requests)))
+    session = Session(str(directory / "qrels"), settings)
+    return session.evaluate_one(str(directory / "run"), find_metrics(list(requests)))
 
 
 def command_line(case):

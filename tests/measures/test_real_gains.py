@@ -193,14 +193,13 @@ def test_the_signature_names_the_gains():
 
 
 def test_a_part_keeps_its_gains():
-    from ragkpi.evaluation import Evaluator
-    from ragkpi.library.call import qrels_of
+    from ragkpi.library.session import Session
     from ragkpi.ranking.judged import Settings
     from ragkpi.ranking.reading import RunInMemory
 
-    evaluator = Evaluator(qrels_of({"p": {"a": 0.5}, **GAINS}), Settings())
-    (hits,) = evaluator.read([RunInMemory({"p": {"a": 1.0}, **RUN})])
-    judged, _ = judge(evaluator.relevance.judgements, hits, Settings())
+    session = Session({"p": {"a": 0.5}, **GAINS}, Settings())
+    hits = session.read({"run": RunInMemory({"p": {"a": 1.0}, **RUN})})["run"]
+    judged, _ = judge(session.judgements, hits, Settings())
     gains = part_of(judged, np.array([1])).gains
     assert gains.of_hits.tolist() == [2.0, 0.5, 0.25]
     assert gains.best_first.tolist() == [2.0, 0.5, 0.25]

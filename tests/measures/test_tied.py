@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragkpi
-from ragkpi.evaluation import Evaluator
+from ragkpi.library.session import Session
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.registry import builtin_measures, find_metrics
 from ragkpi.ranking.judged import Settings
@@ -84,11 +84,11 @@ def requests(cutoff, m):
 
 
 def expected_values(qrels, run, names, **settings):
-    evaluator = Evaluator(
+    session = Session(
         Qrels(judgements_of({b"q": {d.encode(): level for d, level in qrels.items()}})),
         Settings(ties="expected", **settings),
     )
-    scores = evaluator.evaluate(RunInMemory({"q": run}), find_metrics(names)).scores
+    scores = session.evaluate_one(RunInMemory({"q": run}), find_metrics(names)).scores
     return {column.name: float(column.per_query[0]) for column in scores.columns}
 
 
@@ -195,7 +195,7 @@ def test_a_measure_of_another_package_can_say_its_own():
     )
     from ragkpi.measures.measure import Metric
 
-    evaluator = Evaluator(Qrels(judgements_of({b"q": {b"a": 1}})), Settings(ties="expected"))
+    session = Session(Qrels(judgements_of({b"q": {b"a": 1}})), Settings(ties="expected"))
     run = RunInMemory({"q": {"a": 1.0, "b": 1.0}})
-    scores = evaluator.evaluate(run, [Metric(theirs, "first_rank", {})]).scores
+    scores = session.evaluate_one(run, [Metric(theirs, "first_rank", {})]).scores
     assert scores.columns[0].summary == 1.5

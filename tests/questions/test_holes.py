@@ -11,7 +11,7 @@ import pytest
 import ragkpi
 from ragkpi.bounds.bounds import depth_needed, find_bounds, refusal
 from ragkpi.errors import UsageError
-from ragkpi.evaluation import Evaluator
+from ragkpi.library.session import Session
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.questions.holes.answer import candidates
 from ragkpi.ranking.judged import Settings
@@ -85,11 +85,12 @@ def findings(folder, judged, ranked, requests, settings=SETTINGS, within="retrie
     for number, ranking in enumerate(ranked):
         write_run(folder / f"run{number}", ranking)
     metrics = find_metrics(requests)
-    evaluator = Evaluator(str(folder / "qrels"), settings)
-    wanted = evaluator.needs(metrics, depth_needed(metrics, within) or 10**6)
-    hits = evaluator.read([str(folder / f"run{number}") for number in range(len(ranked))], wanted)
-    results = evaluator.score(hits, metrics)
-    return find_bounds(evaluator.relevance.judgements, hits, results, settings, within)
+    session = Session(str(folder / "qrels"), settings)
+    wanted = session.needs(metrics, depth_needed(metrics, within) or 10**6)
+    paths = {name: str(folder / name) for name in (f"run{n}" for n in range(len(ranked)))}
+    hits = session.read(paths, wanted)
+    results = session.score(hits, metrics)
+    return find_bounds(session.judgements, list(results.values()), settings, within)
 
 
 def every_assignment(folder, judged, ranked, run, metric, within):
@@ -108,8 +109,8 @@ def every_assignment(folder, judged, ranked, run, metric, within):
             ranking[name] = ranked[run][query]
     write_qrels(folder / "every", qrels)
     write_run(folder / "every.run", ranking)
-    evaluator = Evaluator(str(folder / "every"), SETTINGS)
-    scores = evaluator.evaluate(str(folder / "every.run"), [metric]).scores
+    session = Session(str(folder / "every"), SETTINGS)
+    scores = session.evaluate_one(str(folder / "every.run"), [metric]).scores
     place = {query: row for row, query in enumerate(scores.queries)}
     return [
         scores.columns[0].statistics[[place[name] for name in names[query]]] for query in ("a", "b")
@@ -278,11 +279,11 @@ def test_the_document_that_settles_most_is_judged_first(tmp_path):
     write_run(tmp_path / "run0", {"a": ["0", "x"]})
     write_run(tmp_path / "run1", {"a": ["1", "0"]})
     metrics = find_metrics(["P.2"])
-    evaluator = Evaluator(str(tmp_path / "qrels"), SETTINGS)
-    runs = [str(tmp_path / name) for name in ("run0", "run1")]
-    hits = evaluator.read(runs, evaluator.needs(metrics, depth=2))
-    results = evaluator.score(hits, metrics)
-    found = find_bounds(evaluator.relevance.judgements, hits, results, SETTINGS)
+    session = Session(str(tmp_path / "qrels"), SETTINGS)
+    runs = {name: str(tmp_path / name) for name in ("run0", "run1")}
+    hits = session.read(runs, session.needs(metrics, depth=2))
+    results = session.score(hits, metrics)
+    found = find_bounds(session.judgements, list(results.values()), SETTINGS)
     listed = candidates(found)
     assert [(c.document, c.runs, c.rank) for c in listed] == [(b"0", 2, 1), (b"1", 1, 1)]
     # Spreads: 1/2 in the first run, 1 in the second. 0 takes 1/2 off both, 1 takes 1/2 off one.
@@ -293,11 +294,11 @@ def test_the_document_that_settles_most_is_judged_first(tmp_path):
 def test_the_best_ranks_are_judged_first(requests):
     """On TREC RAG 2024 the greatest promise first left wider bounds than plain order of ranks."""
     metrics = find_metrics(requests)
-    evaluator = Evaluator("fixtures/qrels.txt", SETTINGS)
-    runs = ["fixtures/dense.run", "fixtures/reranked.run"]
-    hits = evaluator.read(runs, evaluator.needs(metrics, depth=50))
-    results = evaluator.score(hits, metrics)
-    bounds = find_bounds(evaluator.relevance.judgements, hits, results, SETTINGS)
+    session = Session("fixtures/qrels.txt", SETTINGS)
+    runs = {name: f"fixtures/{name}.run" for name in ("dense", "reranked")}
+    hits = session.read(runs, session.needs(metrics, depth=50))
+    results = session.score(hits, metrics)
+    bounds = find_bounds(session.judgements, list(results.values()), SETTINGS)
     ranks = [candidate.rank for candidate in candidates(bounds)]
     assert len(set(ranks)) > 3
     assert ranks == sorted(ranks)

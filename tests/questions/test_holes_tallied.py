@@ -9,8 +9,8 @@ import pytest
 from ragkpi import interface as progress
 from ragkpi.bounds import bounds, search, unjudged
 from ragkpi.bounds.bounds import depth_needed, find_bounds
-from ragkpi.evaluation import Evaluator
 from ragkpi.files.lines import Tokens
+from ragkpi.library.session import Session
 from ragkpi.measures.measure import CORNERS, STAIRCASE
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.questions.holes.answer import candidates
@@ -56,10 +56,13 @@ def answers(folder, judged, ranked, metrics, within, **chosen):
     paths = [str(folder / f"run{number}") for number in range(len(ranked))]
     for path, ranking in zip(paths, ranked, strict=True):
         write_run(folder / path, ranking)
-    evaluator = Evaluator(str(folder / "qrels"), settings)
-    hits = evaluator.read(paths, evaluator.needs(metrics, depth_needed(metrics, within) or 10**6))
-    results = evaluator.score(hits, metrics)
-    bounds = find_bounds(evaluator.relevance.judgements, hits, results, settings, within)
+    session = Session(str(folder / "qrels"), settings)
+    hits = session.read(
+        {path: path for path in paths},
+        session.needs(metrics, depth_needed(metrics, within) or 10**6),
+    )
+    results = session.score(hits, metrics)
+    bounds = find_bounds(session.judgements, list(results.values()), settings, within)
     return bounds, list(candidates(bounds))
 
 
@@ -156,14 +159,14 @@ def test_the_first_candidates_are_the_first_of_all(tmp_path):
     judged, ranked = made(5, 2)
     for requests in (["P.5"], ["recall.10", "ndcg_cut.10"], ["map"]):
         metrics = find_metrics(requests)
-        evaluator_answers = answers(tmp_path, judged, ranked, metrics, "retrieved")
-        listed = evaluator_answers[1]
+        all_answers = answers(tmp_path, judged, ranked, metrics, "retrieved")
+        listed = all_answers[1]
         settings = Settings(corpus_size=300)
-        evaluator = Evaluator(str(tmp_path / "qrels"), settings)
+        session = Session(str(tmp_path / "qrels"), settings)
         paths = [str(tmp_path / name) for name in ("run0", "run1")]
-        hits = evaluator.read(paths, evaluator.needs(metrics, 10**6))
-        results = evaluator.score(hits, metrics)
-        bounds = find_bounds(evaluator.relevance.judgements, hits, results, settings)
+        hits = session.read({path: path for path in paths}, session.needs(metrics, 10**6))
+        results = session.score(hits, metrics)
+        bounds = find_bounds(session.judgements, list(results.values()), settings)
         lazy = candidates(bounds)
         assert len(lazy) == len(listed)
         for count in (0, 1, 2, 7, len(listed)):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragkpi.evaluation import Evaluator
+from ragkpi.library.session import Session
 from ragkpi.measures.measure import score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judge import part_of
@@ -16,8 +16,8 @@ REQUESTS = ("all_trec", "bor.10", "ra_nwg.10", "pct_proc.10", "pool_miss.10")
 def evaluation(qrels):
     settings = Settings(corpus_size=5000, missing="zero")
     pool = str(FIXTURES / "first_stage.run")
-    evaluator = Evaluator(str(qrels), settings, pool=pool)
-    return evaluator.evaluate(str(FIXTURES / "dense.run"), find_metrics(REQUESTS))
+    session = Session(str(qrels), settings, pool=pool)
+    return session.evaluate_one(str(FIXTURES / "dense.run"), find_metrics(REQUESTS))
 
 
 @pytest.mark.parametrize("places", [[0], [1, 4, 8], [11], list(range(12))])

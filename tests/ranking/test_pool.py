@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkpi.errors import DataError, InputError, UsageError
-from ragkpi.evaluation import Evaluator
 from ragkpi.files.query_files import read_corpus_sizes
+from ragkpi.library.session import Session
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judge import count_documents
 from ragkpi.ranking.judged import Settings
@@ -64,8 +64,8 @@ def first(docs, depth):
 def test_pool_measures_from_files(tmp_path_factory, qrels, run, pool, most, pool_depth, unjudged):
     paths = files(tmp_path_factory.mktemp("pool"), qrels, run=run, pool=pool)
     settings = Settings(max_retrieved=most, pool_depth=pool_depth, unjudged=unjudged)
-    evaluator = Evaluator(paths[0], settings, pool=paths[2])
-    found = by_hand.lines_of(evaluator.evaluate(paths[1], find_metrics(REQUESTS)).scores)
+    session = Session(paths[0], settings, pool=paths[2])
+    found = by_hand.lines_of(session.evaluate_one(paths[1], find_metrics(REQUESTS)).scores)
 
     seen = {q: first(docs, most) for q, docs in run.items()}
     if unjudged == "removed":
@@ -82,14 +82,15 @@ def test_pool_measures_from_files(tmp_path_factory, qrels, run, pool, most, pool
 def test_without_a_size_the_corpus_is_what_was_seen(tmp_path):
     qrels = {"a": {"d1": 1, "d2": 0}, "b": {"d1": 1}}
     paths = files(tmp_path, qrels, one={"a": {"d1": 2, "x": 1}}, other={"b": {"y": 1, "d2": 0}})
-    evaluator, metrics = Evaluator(paths[0], Settings()), find_metrics(["p_rand.1"])
-    alone = evaluator.evaluate(paths[1], metrics)
+    session, metrics = Session(paths[0], Settings()), find_metrics(["p_rand.1"])
+    alone = session.evaluate_one(paths[1], metrics)
     assert by_hand.lines_of(alone.scores)["p_rand_1"]["a"] == pytest.approx(1 / 3)
     assert "N = 3" in alone.notes[-1]
     assert "RAGKPI_CORPUS_SIZE" in alone.notes[-1]
-    both = evaluator.score(evaluator.read(paths[1:], evaluator.needs(metrics)), metrics)
-    assert by_hand.lines_of(both[0].scores)["p_rand_1"]["a"] == pytest.approx(1 / 4)
-    assert by_hand.lines_of(both[1].scores)["p_rand_1"]["b"] == pytest.approx(1 / 4)
+    runs = {"a": paths[1], "b": paths[2]}
+    both = session.score(session.read(runs, session.needs(metrics)), metrics)
+    assert by_hand.lines_of(both["a"].scores)["p_rand_1"]["a"] == pytest.approx(1 / 4)
+    assert by_hand.lines_of(both["b"].scores)["p_rand_1"]["b"] == pytest.approx(1 / 4)
 
 
 def test_sizes_of_single_queries(tmp_path):
@@ -99,11 +100,11 @@ def test_sizes_of_single_queries(tmp_path):
     sizes = read_corpus_sizes(str(tmp_path / "sizes"))
     values = find_metrics(["p_rand.1"])
     settings = Settings(corpus_size=100, corpus_sizes=sizes)
-    found = by_hand.lines_of(Evaluator(paths[0], settings).evaluate(paths[1], values).scores)
+    found = by_hand.lines_of(Session(paths[0], settings).evaluate_one(paths[1], values).scores)
     assert found["p_rand_1"]["a"] == pytest.approx(1 / 10)
     assert found["p_rand_1"]["b"] == pytest.approx(1 / 100)
     with pytest.raises(UsageError, match="no line for query b"):
-        Evaluator(paths[0], Settings(corpus_sizes=sizes)).evaluate(paths[1], values)
+        Session(paths[0], Settings(corpus_sizes=sizes)).evaluate_one(paths[1], values)
 
 
 @pytest.mark.parametrize(
@@ -125,6 +126,6 @@ def test_bad_sizes_are_refused(tmp_path, text, error, said):
 def test_a_query_without_a_pool_is_told(tmp_path):
     qrels = {"a": {"d1": 1}, "b": {"d1": 1}}
     paths = files(tmp_path, qrels, run={"a": {"d1": 1}, "b": {"d1": 1}}, pool={"a": {"d1": 1}})
-    evaluator = Evaluator(paths[0], Settings(), pool=paths[2])
-    result = evaluator.evaluate(paths[1], find_metrics(["proc.1"]))
+    session = Session(paths[0], Settings(), pool=paths[2])
+    result = session.evaluate_one(paths[1], find_metrics(["proc.1"]))
     assert any("missing from the pool (b)" in note for note in result.notes)

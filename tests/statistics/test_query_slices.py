@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ragkpi
-from ragkpi.library.arguments import call_of
+from ragkpi.library.arguments import session_of
 from ragkpi.library.options import Estimating
 from tests.published_schema import valid_document, valid_lines
 
@@ -322,10 +322,10 @@ def test_a_call_knows_the_clusters_of_queries(clusters, tmp_path):
         ("topic", both),
         ("topic", str(tmp_path / "both.tsv")),
     ):
-        call = call_of("map", {"cluster": cluster}, Estimating, by)
+        call = session_of(None, "map", {"cluster": cluster}, Estimating, by)
         assert call.clusters == expected
         assert set(call.labels or {}) == ({"lang"} if by else set())
-    assert call_of("map", {}, Estimating, both).clusters is None
+    assert session_of(None, "map", {}, Estimating, both).clusters is None
 
 
 @pytest.mark.parametrize(

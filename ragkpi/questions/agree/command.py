@@ -15,11 +15,11 @@ from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
-from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order
-from ragkpi.library.call import Call, named_judges, qrels_of
+from ragkpi.library.arguments import bootstrap_of, in_one_order, session_of
 from ragkpi.library.options import Estimating, Measures, less_common
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, refuse_equal_names, run_path
+from ragkpi.library.session import MissingBy, Session, judge_names, read_qrels
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
 from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.questions.agree.study import (
@@ -30,7 +30,7 @@ from ragkpi.questions.agree.study import (
     shared_queries,
 )
 from ragkpi.ranking.judged import parse_levels
-from ragkpi.ranking.relevance import Qrels, Relevance, read_relevance
+from ragkpi.ranking.relevance import Qrels
 from ragkpi.reports.names import run_names
 from ragkpi.reports.output_files import replacing
 from ragkpi.wording import counted
@@ -107,31 +107,30 @@ def agree(
     >>> found.findings["pairs"][0]["confusion"]
     [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     """
-    call = call_of(measures, in_one_order(how), Estimating)
-    bootstrap = bootstrap_of(how, clusters=call.clusters)
+    session = session_of(qrels, measures, in_one_order(how), Estimating)
+    bootstrap = bootstrap_of(how, clusters=session.clusters)
     named = {} if runs is None else named_runs(runs)
     if len(named) == 1:
         raise UsageError("an order needs two runs; expected two or more, or none")
     judgements = []
     judges = _judges(qrels, other, reference)
     for place, judge in enumerate(judges.values()):
-        if isinstance(judge, str):
-            judge = read_relevance(judge, reading=call.qrels_format)
+        relevance = read_qrels(judge, reading=session.qrels_format) if place else session.relevance
         levels, argument = (map_other, "map_other") if place else (map_levels, "map_levels")
         if isinstance(levels, str):
             levels = parse_levels(levels, spell(argument), _NO_LEVEL_MAP)
-        judgements.append(mapped(judge.judgements, levels or {}, spell(argument)))
+        judgements.append(mapped(relevance.judgements, levels or {}, spell(argument)))
     together = panel(list(judges), judgements)
     doubt = scales_differ(together)
     if doubt and not (map_levels or map_other):
-        call.warn(doubt)
+        session.warn(doubt)
     names: Sequence[str] = []
     scores = []
-    metrics = call.metrics(MEASURES) if named else []
+    metrics = session.metrics(MEASURES) if named else []
     if named:
-        alike = _over_shared_queries(call)
+        alike = _over_shared_queries(session)
         for by_judge in shared_queries(judgements):
-            evaluated = alike.evaluate(Qrels(by_judge), named, metrics)
+            evaluated = replace(alike, qrels=Qrels(by_judge)).evaluate(named, metrics)
             scores.append(evaluated.scores)
             names = names or evaluated.names
     agreement = agree_judges(together, bootstrap, names, scores, per_query)
@@ -139,7 +138,7 @@ def agree(
     files = dict(zip(roles, judges.values(), strict=True))
 
     def charts() -> list[Chart]:
-        signature = call.signature(metrics, files).short()
+        signature = session.signature(metrics, files).short()
         queries = counted(len(together.queries), "query", "queries")
         return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
 
@@ -147,31 +146,33 @@ def agree(
     if differences is not None:
         with replacing(differences, spell("differences")) as file:
             file.writelines(difference_lines(together))
-    return Result(answer, charts, tuple(call.notes), call.signed(metrics, **files))
+    return Result(answer, charts, tuple(session.notes), session.signed(metrics, files))
 
 
-def _over_shared_queries(call: Call) -> Call:
+def _over_shared_queries(session: Session) -> Session:
     """Make a query that a run lacks an empty ranking, unless it is to be an error.
 
     Otherwise the judges would compare runs over different queries.
     """
-    if call.settings.missing == "error":
-        return replace(call, pool=None)
-    settings = replace(call.settings, missing="zero")
-    return replace(call, settings=settings, default_missing=call.fills_missing, pool=None)
+    if session.settings.missing == "error":
+        return replace(session, pool=None)
+    settings = replace(session.settings, missing="zero")
+    missing_by: MissingBy = "default" if session.fills_missing else "user"
+    return replace(session, settings=settings, missing_by=missing_by, pool=None)
 
 
 def _judges(
     qrels: AnyQrels, other: AnyQrels | Mapping[str, AnyQrels], reference: str | None
-) -> dict[str, str | Relevance]:
+) -> dict[str, Any]:
     """Name the reference and the judges in question by their keys or files."""
     if isinstance(other, Mapping) and all(
         isinstance(judge, str | os.PathLike) or hasattr(judge, "judgements")
         for judge in other.values()
     ):
-        others = {str(name): qrels_of(judge) for name, judge in other.items()}
-        return {reference or "qrels": qrels_of(qrels)} | others
-    return named_judges({reference or "qrels": qrels, "other": other})
+        others = {str(name): judge for name, judge in other.items()}
+        return {reference or "qrels": qrels} | others
+    judges = {reference or "qrels": qrels, "other": other}
+    return dict(zip(judge_names(judges), judges.values(), strict=True))
 
 
 _WITHOUT = (

@@ -15,12 +15,12 @@ from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import NothingInCommonError
 from ragkpi.files.query_files import Quality
-from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order
-from ragkpi.library.call import Evaluations
+from ragkpi.library.arguments import bootstrap_of, in_one_order, session_of
 from ragkpi.library.options import Estimating, Measures
 from ragkpi.library.quality import quality_of, quality_of_runs
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, named_runs
+from ragkpi.library.session import Evaluations
 from ragkpi.questions.calibrate.answer import calibration_answer, calibration_charts
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
@@ -62,13 +62,13 @@ def calibrate(
     quality
         A path; ``{query: score}``; or ``{run: {query: score}}`` for several runs.
     """
-    call = call_of(measures, in_one_order(how), Estimating)
-    bootstrap = bootstrap_of(how, clusters=call.clusters)
+    session = session_of(qrels, measures, in_one_order(how), Estimating)
+    bootstrap = bootstrap_of(how, clusters=session.clusters)
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
     scores = quality_of(quality, "query")
-    metrics = call.metrics(CALIBRATED)
-    evaluated = call.evaluate(qrels, named_runs(runs), metrics)
-    observed = observe(_scored(evaluated, scores, path), call.clusters)
+    metrics = session.metrics(CALIBRATED)
+    evaluated = session.evaluate(named_runs(runs), metrics)
+    observed = observe(_scored(evaluated, scores, path), session.clusters)
     if "resamples" not in how:  # intervals of many queries are narrow, and need fewer digits
         most = max(_LEAST_RESAMPLES, _WEIGHTS // len(observed.queries))
         bootstrap = replace(bootstrap, resamples=min(bootstrap.resamples, most))
@@ -87,8 +87,8 @@ def _scored(
     """Pair every run with its quality scores; note the queries that have none."""
     scored = []
     of_runs = quality_of_runs(quality, runs)
-    for path, result, of_run in zip(runs.by_name, runs, of_runs, strict=True):
-        judged = result.plain
+    for (path, run), of_run in zip(runs.items(), of_runs, strict=True):
+        judged = run.plain
         lacking = [query for query in judged.queries if query not in of_run]
         if len(lacking) == len(judged.queries):
             raise NothingInCommonError(
@@ -96,7 +96,7 @@ def _scored(
                 f"{listed(judged.queries, 3)}; scored: {listed(sorted(of_run), 3)})"
             )
         if lacking:
-            runs.call.note(
+            runs.session.note(
                 f"{len(lacking)} of {len(judged.queries)} queries of {path} have no score "
                 f"in {file} and are left out ({listed(lacking, 3)})"
             )

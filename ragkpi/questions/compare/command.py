@@ -16,8 +16,7 @@ from ragkpi.cli.terminal import exit_with, expect_files
 from ragkpi.errors import GateFailedError, RagkpiError, UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface, spell
-from ragkpi.library.arguments import bootstrap_of, call_of
-from ragkpi.library.call import OnProblem
+from ragkpi.library.arguments import bootstrap_of, session_of
 from ragkpi.library.options import (
     By,
     Comparing,
@@ -30,7 +29,8 @@ from ragkpi.library.options import (
 )
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, run_path, with_baseline
-from ragkpi.library.slices import queries_of, slices_of, with_slices
+from ragkpi.library.session import OnProblem, queries_of
+from ragkpi.library.slices import slices_of, with_slices
 from ragkpi.library.stored import is_result, scored_runs, with_results
 from ragkpi.library.unjudged_doubt import judging_of, verdicts_on_run
 from ragkpi.measures.measure import Scores
@@ -189,8 +189,8 @@ def compare(
     [0.0035]
     """
     one_of("pairs", pairs, ("baseline", "all"))
-    call = call_of(measures, how, Comparing, by)
-    bootstrap = bootstrap_of(how, clusters=call.clusters)
+    session = session_of(qrels, measures, how, Comparing, by)
+    bootstrap = bootstrap_of(how, clusters=session.clusters)
     procedure = paired.Procedure(bootstrap=bootstrap, **checked(how, Testing))
     one_of("problems", problems, get_args(OnProblem))
     gate = None
@@ -209,17 +209,17 @@ def compare(
     if baseline is not None:
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
     runs_and_results = with_results(named)
-    default = REPORTED if call.rel_info == "qrels" else None
-    scores, signature, evaluated = scored_runs(call, qrels, runs_and_results, default)
-    names, every = call.names_of(scores), list(scores.values())
-    failed = evaluated.problems if evaluated else []
+    default = REPORTED if session.rel_info == "qrels" else None
+    scores, signature, evaluated = scored_runs(session, runs_and_results, default)
+    names, every = session.names_of(scores), list(scores.values())
+    failed = [] if evaluated is None else evaluated.problems
     lacking = pairs == "baseline" and next(iter(runs_and_results)) not in scores
     if problems == "raised" or len(scores) < 2 or lacking:
         interface().refuse(failed)
-    of_files = evaluated if evaluated and len(evaluated.by_name) == len(every) else None
+    of_files = evaluated if evaluated and len(evaluated) == len(every) else None
     judging = judging_of(of_files) if of_files else None
     queries = queries_of(every)
-    parts = slices_of(call.labels, queries)
+    parts = slices_of(session.labels, queries)
     groups = [every, *([part.of(run) for run in every] for part in parts)]
     judgings = [judging, *(judging and judging.of(part) for part in parts)]
     if pairs == "all":
@@ -250,20 +250,20 @@ def compare(
     whole, *of_slices = reports
     whole = replace(
         whole,
-        notes=tuple(evidence_notes(every, metrics[0], call.clusters)),
+        notes=tuple(evidence_notes(every, metrics[0], session.clusters)),
         runs=replace(whole.runs, gates=verdicts),
     )
     by_slice = dict(zip(parts, of_slices, strict=True))
-    report = with_slices(whole, call.labels, queries, lambda part: by_slice[part])
+    report = with_slices(whole, session.labels, queries, lambda part: by_slice[part])
 
     def charts() -> list[Chart]:
-        whole_signature = signature or call.signature(metrics, {"qrels": qrels})
+        whole_signature = signature or session.signature(metrics)
         return noted(draw(), [whole_signature.short()])
 
     return ComparisonResult(
         report,
         charts,
-        notes=tuple(call.notes),
+        notes=tuple(session.notes),
         signature=signature,
         problems=[*failed, *missed],
         names=dict(zip(scores, names, strict=True)),

@@ -26,13 +26,13 @@ from ragkpi.files.registry import (
 )
 from ragkpi.files.trec import Ranking, RunColumns, no_results
 from ragkpi.interface import interface, spell
+from ragkpi.library import session
 from ragkpi.library.arguments import readings_of
-from ragkpi.library.call import qrels_of
 from ragkpi.library.options import HowRead, complete_format, one_of
 from ragkpi.library.runs import AnyQrels
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import DEEPEST, ScatteredQueryError, pushed, refusals
-from ragkpi.ranking.relevance import REL_INFO, Qrels, Relevance, read_relevance
+from ragkpi.ranking.relevance import REL_INFO, Qrels, Relevance
 from ragkpi.reports.output_files import replacing
 from ragkpi.wording import counted, decoded, listed
 
@@ -171,8 +171,7 @@ def read_qrels(
     """
     one_of("rel_info", rel_info, list(REL_INFO))
     reading = _reading("qrels", file_format, map_qrels)
-    data = qrels_of(qrels, rel_info, reading)
-    return read_relevance(data, rel_info, reading) if isinstance(data, str) else data
+    return session.read_qrels(qrels, rel_info, reading)
 
 
 def _reading(kind: Kind, file_format: str | None, map_: str | Mapping[str, str] | None) -> Reading:

@@ -11,11 +11,11 @@ from ragkpi.cli.output import Output
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
-from ragkpi.library.arguments import bootstrap_of, call_of
-from ragkpi.library.call import named_judges
+from ragkpi.library.arguments import bootstrap_of, session_of
 from ragkpi.library.options import Confidence, Correction, Evaluating, Measures, one_of
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
+from ragkpi.library.session import judge_names
 from ragkpi.questions.correct.answer import Of, correction_answer, correction_doubt
 from ragkpi.questions.correct.answer import correct as correct_scores
 from ragkpi.statistics.decisions import CorrectionName
@@ -54,30 +54,28 @@ def correct(
     runs, measures, how
         As `evaluate` takes them.
     """
-    call = call_of(measures, how)
+    session = session_of(qrels, measures, how)
     named = named_runs(runs)
     kind: Of = one_of("of", of, get_args(Of))
     if kind == "differences" and len(named) < 2:
         raise UsageError("one run is given; expected a baseline and others")
     level = bootstrap_of({"confidence": confidence}).level
     chosen = one_of("correction", correction, get_args(CorrectionName))
-    if call.settings.missing == "intersection":  # every run over the same queries
-        call = replace(call, settings=replace(call.settings, missing="zero"))
-    metrics = call.metrics(MEASURES)
-    (people, by_people), (model, by_model) = named_judges({"human": human, "qrels": qrels}).items()
-    other = call.evaluate(by_model, named, metrics)
+    if session.settings.missing == "intersection":  # every run over the same queries
+        session.settings = replace(session.settings, missing="zero")
+    metrics = session.metrics(MEASURES)
+    people, model = judge_names({"human": human, "qrels": qrels})
+    other = session.evaluate(named, metrics)
     # No notes here: the question expects that people judged only some queries.
-    evaluator = call.evaluator(by_people, metrics)
-    of_people = call.read(by_people, evaluator, named, evaluator.needs(metrics)).scored(metrics)
+    by_people = replace(session, qrels=human)
+    of_people = by_people.score(by_people.read(named, by_people.needs(metrics)), metrics)
     people_say = correct_scores(
         other.names, (people, model), of_people.scores, other.scores, kind, level, chosen
     )
     doubt = correction_doubt(people_say)
     if doubt:
-        call.warn(doubt)
-    return Result(
-        correction_answer(people_say), None, other.notes, call.signed(metrics, qrels=qrels)
-    )
+        session.warn(doubt)
+    return Result(correction_answer(people_say), None, other.notes, session.signed(metrics))
 
 
 @command(correct)

@@ -16,12 +16,12 @@ from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
-from ragkpi.library.arguments import bootstrap_of, call_of, counts, in_one_order, shares
-from ragkpi.library.call import Call
+from ragkpi.library.arguments import bootstrap_of, counts, in_one_order, session_of, shares
 from ragkpi.library.options import Ci, CiMethod, Estimating, HowRead, Resampling, less_common, whole
 from ragkpi.library.quality import quality_of
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Path, Runs, by_path, named_runs
+from ragkpi.library.session import Session
 from ragkpi.measures.chance import Needed
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.inputs import (
@@ -172,7 +172,7 @@ def depth(
     >>> print(bm25.rows[0]["bor"])
     12.8874...
     """
-    call = call_of((), in_one_order(how), Estimating)
+    session = session_of(qrels, (), in_one_order(how), Estimating)
     inputs = {"qrels": qrels, "runs": runs, "log": log, "map_log": map_log, "relevant": relevant}
     options = {"at": at, "target": target, "success": success, "quality": quality}
     numbers = {"max_loss": max_loss, "max_tokens": max_tokens, "ci_method": ci_method}
@@ -188,26 +188,26 @@ def depth(
         _room(max_tokens, tokens_per_passage),
         needed.recall,
     )
-    resampling = bootstrap_of(how, ci_method, call.clusters)
+    resampling = bootstrap_of(how, ci_method, session.clusters)
     answers = {} if quality is None else quality_of(quality, "K")
     among = _relevant(relevant)
     if form == "log":
-        return _of_log(call, log, parse_fields(map_log), among, limits, resampling)
+        return _of_log(session, log, parse_fields(map_log), among, limits, resampling)
     places = None if at is None else counts("at", at)
     rates = {} if success is None else _published(success, places)
     depths = None if places is None else sorted(set(places))
     if form == "runs":
         curves, judged = curves_of_runs(
-            call, qrels, named_runs(runs), depths, limits, answers, resampling, ci
+            session, named_runs(runs), depths, limits, answers, resampling, ci
         )
     else:
-        curves, judged = curves_of_chance(call, qrels, among, depths, limits, answers, rates)
+        curves, judged = curves_of_chance(session, among, depths, limits, answers, rates)
     metrics = [m for m in curves.curves[0].metrics if max(m.cutoffs) in curves.depths]
     return Result(
         depth_answer(curves, tokens_per_passage),
-        lambda: noted(depth_charts(curves), call.small_print(qrels, metrics, judged)),
-        tuple(call.notes),
-        call.signed(metrics, qrels=qrels),
+        lambda: noted(depth_charts(curves), session.small_print(metrics, judged)),
+        tuple(session.notes),
+        session.signed(metrics),
     )
 
 
@@ -259,7 +259,7 @@ def _form_of(arguments: Mapping[str, Any]) -> Form:
 
 
 def _of_log(
-    call: Call,
+    session: Session,
     log: Path | Iterable[Mapping[str, object]] | None,
     fields: Mapping[str, list[str]],
     relevant: Sequence[int] | float | None,
@@ -270,17 +270,17 @@ def _of_log(
     if isinstance(relevant, Sequence) and len(relevant) != 1:
         raise UsageError(f"{spell('relevant')}: a log takes one number, for events without R")
     if relevant is not None:
-        call.note("R is assumed where events do not have it; bits are as good as that")
+        session.note("R is assumed where events do not have it; bits are as good as that")
     read = os.fspath(log) if isinstance(log, str | os.PathLike) else log or ()
-    events = read_events(read, fields, limits.needed, call.settings.corpus_size, relevant)
+    events = read_events(read, fields, limits.needed, session.settings.corpus_size, relevant)
     possible = [event for event in events if limits.m <= event.R]
     if not possible:
         raise UsageError(f"{spell('log')}: success is possible in no event")
     if len(possible) < len(events):
         left_out = counted(len(events) - len(possible), "event")
-        call.note(f"{left_out} left out, in which success is not possible")
+        session.note(f"{left_out} left out, in which success is not possible")
     answer = depth_answer(curves_of_events(possible, limits, resampling))
-    return Result(answer, None, tuple(call.notes), call.signed((), log=read))
+    return Result(answer, None, tuple(session.notes), session.signed((), {"log": read}))
 
 
 def _needed(at_least: int | str) -> Needed:

@@ -18,9 +18,8 @@ from ragkpi.files.column_names import find, plain_name, shown_names
 from ragkpi.files.opening import Source
 from ragkpi.files.query_files import Quality, read_records
 from ragkpi.interface import spell, with_progress
-from ragkpi.library.call import Call
 from ragkpi.library.quality import quality_of_runs
-from ragkpi.library.runs import AnyQrels
+from ragkpi.library.session import Session
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import Metric, MetricScores, Scores, score
 from ragkpi.questions.depth.answer import named_depths
@@ -53,8 +52,7 @@ _DRAWN = ("p_obs", "p_rand", "bor", "bor_max")  # between the depths of the tabl
 
 
 def curves_of_runs(
-    call: Call,
-    qrels: AnyQrels | None,
+    session: Session,
     runs: Mapping[str, RunOrPath],
     depths: Sequence[int] | None,
     limits: Limits,
@@ -63,34 +61,33 @@ def curves_of_runs(
     ci: bool,
 ) -> tuple[Curves, Judged]:
     """Study runs at the depths asked for, or at the usual ones down to the end of the runs."""
-    evaluator = call.evaluator(qrels, run_values(DEPTHS, limits.needed))
 
     def values(at: Sequence[int]) -> list[Metric]:
         metrics = run_values(at, limits.needed)
         by_grades = limits.target is not None and limits.target.metric(1).is_graded
-        return metrics if by_grades else call.with_grades(evaluator, metrics)
+        return metrics if by_grades else session.with_grades(metrics)
 
     # Read first: the default depths depend on the runs, but reading does not depend on depths.
-    read = call.read(qrels, evaluator, runs, evaluator.needs(values(depths or DEPTHS)))
-    retrieved = [run.num_ret for run in read.hits if isinstance(run, Hits)]
+    hits = session.read(runs, session.needs(values(depths or DEPTHS)))
+    retrieved = [run.num_ret for run in hits.values() if isinstance(run, Hits)]
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
-    if call.settings.max_retrieved is not None:
-        deepest = max(1, min(deepest, call.settings.max_retrieved))
+    if session.settings.max_retrieved is not None:
+        deepest = max(1, min(deepest, session.settings.max_retrieved))
     if depths is None:
         answered = {K for of_run in map(_by_depth, answers.values()) for K in of_run}
         usual = sorted({*usual_depths(deepest), *(K for K in answered if deepest >= K)})
     else:
         usual = [*depths]
-        if call.settings.corpus_size is not None and not call.settings.corpus_sizes:
-            _refuse_above(call.settings.corpus_size, usual)  # before any note
-    evaluated = read.evaluate(at_each(_NOTED, usual, limits.needed))
-    for result in evaluated:
+        if session.settings.corpus_size is not None and not session.settings.corpus_sizes:
+            _refuse_above(session.settings.corpus_size, usual)  # before any note
+    evaluated = session.evaluate_hits(hits, at_each(_NOTED, usual, limits.needed))
+    for result in evaluated.values():
         _refuse_above(int(corpus_size(result.plain).min()), usual)
     studies = []
-    for path, result in with_progress(zip(runs, evaluated, strict=True), "depths", len(runs)):
+    for path, result in with_progress(evaluated.items(), "depths", len(runs)):
         deepest = int(result.plain.num_ret.max())
         if usual[-1] > deepest:  # success cannot rise there, but chance does
-            call.warn(
+            session.warn(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
                 f"give a deeper run, or {spell('at')} down to {deepest} ({path})"
             )
@@ -102,17 +99,17 @@ def curves_of_runs(
     metrics = [*values(usual), *at_each(_DRAWN, between, limits.needed)]
     curves, estimated = [], []
     quality = quality_of_runs(answers, evaluated) if answers else [{}] * len(studies)
-    of_runs = zip(evaluated.names, evaluated, studies, map(_by_depth, quality), strict=True)
-    for name, result, study, by_depth in of_runs:
+    of_runs = zip(evaluated.values(), studies, map(_by_depth, quality), strict=True)
+    for result, study, by_depth in of_runs:
         judged, divisor, bounds = result.plain, result.scores.divisor, {}
         if ci:
             of_both = [m for m in values(usual) if m.measure.name in _ESTIMATED]
             estimated.append(score(judged, of_both, divisor))
             bounds = intervals(estimated[-1], resampling)
         columns = (score(judged, [metric], divisor).columns[0] for metric in metrics)
-        curves.append(Curve(name, values_of(columns, bounds), study, by_depth))
+        curves.append(Curve(result.name, values_of(columns, bounds), study, by_depth))
     studied = Curves(curves, usual, limits, resampling if ci else None, estimated)
-    return studied, next(iter(evaluated)).plain
+    return studied, next(iter(evaluated.values())).plain
 
 
 def _by_depth(quality: Mapping[bytes, float]) -> dict[int, float]:
@@ -128,8 +125,7 @@ def _refuse_above(size: int, depths: Sequence[int]) -> None:
 
 
 def curves_of_chance(
-    call: Call,
-    qrels: AnyQrels | None,
+    session: Session,
     relevant: Sequence[int] | float | None,
     depths: Sequence[int] | None,
     limits: Limits,
@@ -140,7 +136,7 @@ def curves_of_chance(
 
     Published rates of success by depth stand in a run's place; they are `depths` then.
     """
-    judged = _judged_without_run(call, qrels, relevant)
+    judged = _judged_without_run(session, relevant)
     size, study = int(corpus_size(judged).max()), study_counts(judged, limits)
     if rates:  # they say too little to recommend a depth
         study = replace(study, choice=None)
@@ -158,11 +154,9 @@ def curves_of_chance(
     return Curves([curve], depths, limits, corpus_size=size, success=success), judged
 
 
-def _judged_without_run(
-    call: Call, qrels: AnyQrels | None, relevant: Sequence[int] | float | None
-) -> Judged:
+def _judged_without_run(session: Session, relevant: Sequence[int] | float | None) -> Judged:
     """Judge an empty run, since chance needs only the numbers of relevant documents."""
-    settings = call.settings
+    settings = session.settings
     if settings.corpus_size is None and not settings.corpus_sizes:
         alone, run = ("qrels without a run", ", or a run") if relevant is None else ("", "")
         raise UsageError(
@@ -172,9 +166,10 @@ def _judged_without_run(
     if relevant is not None and settings.corpus_size is not None:
         numbers = _relevant_among(settings.corpus_size, relevant)
         return judged_from_counts(settings.corpus_size, numbers, settings)
-    every = replace(call, settings=replace(settings, missing="zero", doubts="said"))
+    settings = replace(settings, missing="zero", doubts="said")
+    every = replace(session, qrels=session.relevance, settings=settings)
     metrics = count_values([1], Needed())
-    return every.evaluator(qrels, metrics).score_one(NOTHING_RETRIEVED, metrics).plain
+    return every.evaluate_one(NOTHING_RETRIEVED, metrics).plain
 
 
 def _relevant_among(size: int, relevant: Sequence[int] | float) -> Sequence[int]:

@@ -18,9 +18,9 @@ import numpy as np
 from ragkpi.arrays import ROUNDING, FloatArray, IntArray
 from ragkpi.bounds.unjudged import find_holes
 from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
-from ragkpi.evaluation import Evaluator
 from ragkpi.files.lines import Tokens
 from ragkpi.library.evaluation_report import interval_note
+from ragkpi.library.session import Session
 from ragkpi.measures import evidence
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -296,16 +296,16 @@ def metrics_of(cutoff: int) -> list[Metric]:
     return find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
 
 
-def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> Judged | None:
+def best_case(session: Session, run: Hits, cutoff: int) -> Judged | None:
     """Judge a run as if the unjudged documents that it shows had the top grade.
 
     The run was read with the names of its documents down to the cutoff. None if all shown
     documents are judged, if the pool is standard input, which cannot be read again, or without
     grades.
     """
-    if evaluator.pool in (None, "-") or evaluator.lacking_grade:
+    if session.pool in (None, "-") or session.lacking_grade:
         return None
-    judgements, settings, top = evaluator.relevance.judgements, evaluator.settings, run.top
+    judgements, settings, top = session.judgements, session.settings, run.top
     holes = find_holes(judgements, [run], settings)
     (number, rank), kept = holes.of_runs[0], np.flatnonzero(judgements.level >= 0)
     number = number[rank <= cutoff]
@@ -323,10 +323,10 @@ def best_case(evaluator: Evaluator, run: Hits, cutoff: int) -> Judged | None:
     )
     place, row = generous.find(top.query, top.starts, top.document)
     hits = replace(run, judgement=row, rank=top.rank[place])
-    evaluator = Evaluator(
-        Qrels(generous), settings, pool=evaluator.pool, run_format=evaluator.run_format
+    generous_session = Session(
+        Qrels(generous), settings, pool=session.pool, run_format=session.run_format
     )
-    return evaluator.score_one(hits, metrics_of(cutoff)).plain
+    return generous_session.evaluate_one(hits, metrics_of(cutoff)).plain
 
 
 _CORNERS: tuple[Fault, ...] = ("retriever", "fine", "both", "reranker")

@@ -11,12 +11,12 @@ from ragkpi.charts.chart import noted
 from ragkpi.cli.output import PlotOutput
 from ragkpi.cli.signature import command
 from ragkpi.errors import UsageError
-from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order
-from ragkpi.library.call import Evaluations
+from ragkpi.library.arguments import bootstrap_of, in_one_order, session_of
 from ragkpi.library.options import By, Estimating, less_common, whole
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Run, run_of, run_path
-from ragkpi.library.slices import queries_of, with_slices
+from ragkpi.library.session import Evaluations, queries_of
+from ragkpi.library.slices import with_slices
 from ragkpi.questions.diagnose.answer import (
     Diagnosis,
     Thresholds,
@@ -84,22 +84,23 @@ def diagnose(
     >>> found.to_dict()["question"]
     'diagnose'
     """
-    call = call_of((), in_one_order(how), Estimating, by)
-    if call.pool is None:
+    session = session_of(qrels, (), in_one_order(how), Estimating, by)
+    if session.pool is None:
         raise UsageError("no pool is given; expected pool=, which the run was selected from")
     most = None if worst is None else whole("worst", worst, 0)
     top = whole("cutoff", cutoff, 1)
     thresholds = Thresholds(good_proc, good_pct_proc)
-    bootstrap = bootstrap_of(how, clusters=call.clusters)
+    bootstrap = bootstrap_of(how, clusters=session.clusters)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     documents = whole("missed", missed, 0)
-    evaluated = call.evaluate(qrels, named, metrics_of(top), top)
+    evaluated = session.evaluate(named, metrics_of(top), top)
 
     def diagnosed(some: Evaluations) -> tuple[Answer, Diagnosis]:
-        (result,) = some
-        best = best_case(some.evaluator, some.hits[0], top)
-        diagnosis = diagnose_run(result.plain, some.judgements, top, thresholds, best)
-        ids = some.judgements.document
+        (run,) = some.values()
+        judgements = some.session.judgements
+        best = best_case(some.session, run.hits, top)
+        diagnosis = diagnose_run(run.plain, judgements, top, thresholds, best)
+        ids = judgements.document
         return diagnosis_answer(diagnosis, ids, most, documents, bootstrap), diagnosis
 
     answer, diagnosis = diagnosed(evaluated)
@@ -107,7 +108,7 @@ def diagnose(
     return Result(
         with_slices(
             answer,
-            call.labels,
+            session.labels,
             queries_of(evaluated.scores),
             lambda part: diagnosed(evaluated.over(part.queries))[0],
         ),

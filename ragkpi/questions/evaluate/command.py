@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Unpack, get_args, overload
@@ -17,8 +17,7 @@ from ragkpi.errors import GateFailedError, RagkpiError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.interface import interface, spell
-from ragkpi.library.arguments import bootstrap_of, call_of, clusters_of
-from ragkpi.library.call import Evaluations, OnProblem, RunsRead, WithoutJudged
+from ragkpi.library.arguments import bootstrap_of, clusters_of, session_of
 from ragkpi.library.evaluation_report import EvaluationReport, report_on
 from ragkpi.library.ground import Hashes, files_object
 from ragkpi.library.options import (
@@ -48,8 +47,10 @@ from ragkpi.library.runs import (
     named_run,
     runs_of,
 )
+from ragkpi.library.session import Evaluations, OnProblem, Session, WithoutJudged
 from ragkpi.measures.measure import Scores
 from ragkpi.measures.registry import find_metrics
+from ragkpi.ranking.notes import missing_notes
 from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.output_files import output_file
@@ -417,10 +418,10 @@ def evaluate(
     Traceback (most recent call last):
     ragkpi.errors.GateFailedError: run: P_1 is 0.5, below 0.8 by 0.3
     """
-    call = call_of(measures, how, EvaluationArguments, how.get("by"))
-    metrics = call.metrics()
+    session = session_of(qrels, measures, how, EvaluationArguments, how.get("by"))
+    metrics = session.metrics()
     method = how.get("ci_method")
-    bootstrap = bootstrap_of(how, method, call.clusters) if how.get("ci") else None
+    bootstrap = bootstrap_of(how, method, session.clusters) if how.get("ci") else None
     problems = one_of("problems", how.get("problems", "raised"), get_args(OnProblem))
     worst, zscores = how.get("worst"), how.get("zscores")
     most = None if worst is None else whole("worst", worst, 1)
@@ -429,40 +430,40 @@ def evaluate(
     gates = _gates(runs, how)
     read, depth = runs, 0
     if gates:
-        if not call.requests:
+        if not session.requests:
             default = {metric.name for metric in metrics}
             metrics += [metric for metric in gates.metrics() if metric.name not in default]
         gates.refuse_idle(metrics)
         read = {**runs, **gates.runs}
-        depth = gates.depth(metrics, call.settings) if gates.runs else 0
+        depth = gates.depth(metrics, session.settings) if gates.runs else 0
     noted = inputs()  # files before reading, so that hashes later cover the same bytes
     for path in [*read.values(), how.get("fail_under_baseline")]:
         if isinstance(path, str | os.PathLike):
             noted.note_file(os.fspath(path))
-    evaluator = call.evaluator(qrels, metrics)
-    hits = call.read(qrels, evaluator, read, evaluator.needs(metrics, depth))
-    if not (call.requests or gates or zscores) and _is_of_positives(hits):
+    hits = session.read(read, session.needs(metrics, depth))
+    if not (session.requests or gates or zscores) and _is_of_positives(session, hits.values()):
         metrics = find_metrics(OF_POSITIVES)
     without_judged: WithoutJudged = "refused" if gates else "zero"
-    evaluated = hits.evaluate(metrics, "kept", without_judged).over_common_queries()
+    evaluated = session.evaluate_hits(hits, metrics, "kept", without_judged)
+    evaluated = evaluated.over_common_queries()
     problems_of_runs = list(evaluated.problems)
-    of_runs = {name: run.scores for name, run in evaluated.by_name.items() if name in runs}
+    of_runs = {name: run.scores for name, run in evaluated.items() if name in runs}
     if problems == "raised" or not of_runs:
         interface().refuse(problems_of_runs)
     scores = _scores(evaluated, zscores)
-    names = dict(zip(of_runs, evaluated.call.names_of(of_runs), strict=True))
-    signature = evaluated.signed(zscores=zscores)
+    names = dict(zip(of_runs, session.names_of(of_runs), strict=True))
+    signature = evaluated.signed({"zscores": zscores})
     verdicts = gates.verdicts(names, scores, evaluated) if gates else []
     missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
     if missed and problems == "raised":
         raise GateFailedError("; ".join(map(str, missed)))
     scored = {name: scores[call_name] for call_name, name in names.items()}
-    origins = evaluated.origins()
+    origins = _origins(evaluated)
     return (RunResult if several is None else RunResults)(
-        report_on(scored, signature, bootstrap, most, how.get("sort"), call.labels, verdicts),
+        report_on(scored, signature, bootstrap, most, how.get("sort"), session.labels, verdicts),
         notes=evaluated.notes,
         signature=signature,
-        files=evaluated.call.files(qrels=qrels, zscores=zscores) if noted.hashed else {},
+        files=session.files({"zscores": zscores}) if noted.hashed else {},
         problems=[*problems_of_runs, *missed],
         inputs=noted,
         paths={name: path for of, name in names.items() if isinstance(path := runs[of], str)},
@@ -470,14 +471,14 @@ def evaluate(
     )
 
 
-def _is_of_positives(read: RunsRead) -> bool:
+def _is_of_positives(session: Session, runs: Iterable[Hits | RagkpiError]) -> bool:
     """Whether no run is in TREC's format, and no judged document is without relevance."""
-    judgements, least = read.evaluator.relevance.judgements, read.call.settings.relevance_level
-    others = all(isinstance(hits, Hits) and hits.format not in ("", "trec") for hits in read.hits)
-    if not (others and read.call.rel_info == "qrels" and (judgements.level >= least).all()):
+    judgements, least = session.judgements, session.settings.relevance_level
+    others = all(isinstance(hits, Hits) and hits.format not in ("", "trec") for hits in runs)
+    if not (others and session.rel_info == "qrels" and (judgements.level >= least).all()):
         return False
     number = counted(len(judgements.queries), "query", "queries")
-    read.call.note(f"over {number}; {spell('measures', 'official')} has trec_eval's measures")
+    session.note(f"over {number}; {spell('measures', 'official')} has trec_eval's measures")
     return True
 
 
@@ -493,7 +494,7 @@ def _gates(runs: Mapping[str, RunOrPath], how: Gating) -> Gates | None:
 
 def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> Mapping[str, Scores]:
     """Return the scores of runs by their names in the call, or their z-scores."""
-    scores = {name: run.scores for name, run in evaluated.by_name.items()}
+    scores = {name: run.scores for name, run in evaluated.items()}
     if zscores is None:
         return scores
     from ragkpi.files.query_files import read_zscores
@@ -501,6 +502,18 @@ def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> M
 
     norms = read_zscores(os.fspath(zscores))
     return {name: standardize(of_run, norms) for name, of_run in scores.items()}
+
+
+def _origins(evaluated: Evaluations) -> dict[str, dict[str, Any]]:
+    """Return how each run was read, and the notes on it alone, by its name in the call."""
+    session = evaluated.session
+    origins: dict[str, dict[str, Any]] = {}
+    for name, run in evaluated.items():
+        lacking = session.settings.missing == "zero" and run.coverage.missing
+        missing = missing_notes(["the run"], [run.coverage]) if lacking else []
+        of_run = {"reading": session.reading, "notes": [*missing, *run.notes, *run.warnings]}
+        origins[name] = {key: value for key, value in of_run.items() if value}
+    return origins
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import get_args
 from ragkpi.errors import DataError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import spell
-from ragkpi.library.call import Evaluations
 from ragkpi.library.options import Gating, one_of
 from ragkpi.library.runs import run_of
-from ragkpi.library.slices import QuerySlice, queries_of, slices_of
+from ragkpi.library.session import Evaluations, queries_of
+from ragkpi.library.slices import QuerySlice, slices_of
 from ragkpi.library.stored import StoredResult, open_run
 from ragkpi.library.unjudged_doubt import names_needed, verdicts_on_run
 from ragkpi.measures.measure import Metric, Scores
@@ -95,10 +95,10 @@ class Gates:
         limits without a slice, concern the values over all queries.
         """
         queries = queries_of(scores[run] for run in names)
-        slices = slices_of(evaluated.call.labels, queries)
+        slices = slices_of(evaluated.session.labels, queries)
         limited = [(gate, _slices_of(gate, slices, queries)) for gate in self.limits]
         how = self.against.procedure
-        how = replace(how, bootstrap=replace(how.bootstrap, clusters=evaluated.call.clusters))
+        how = replace(how, bootstrap=replace(how.bootstrap, clusters=evaluated.session.clusters))
         gate = replace(self.against, procedure=how)
         every: list[Verdict] = []
         for run, name in names.items():

@@ -17,7 +17,7 @@ from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.files.query_files import Norm, Norms
-from ragkpi.library.arguments import call_of
+from ragkpi.library.arguments import session_of
 from ragkpi.library.options import Evaluating, Measures
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
@@ -177,8 +177,8 @@ def zscores(
     >>> ragkpi.zscores(qrels, runs, "recip_rank").rows
     [{'query': 'q1', 'measure': 'recip_rank', 'mean': 0.75, 'deviation': 0.3535...}]
     """
-    call = call_of(measures, {"missing": "intersection", **how})
-    evaluated = call.evaluate(qrels, named_runs(runs), call.metrics())
+    session = session_of(qrels, measures, {"missing": "intersection", **how})
+    evaluated = session.evaluate(named_runs(runs), session.metrics())
     lines = list(zscore_lines(evaluated.scores))
     numbers = Column("mean", "decimal"), Column("deviation", "decimal")
     rows = [

@@ -15,12 +15,12 @@ from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
-from ragkpi.library.arguments import call_of, in_one_order
-from ragkpi.library.call import Evaluations
+from ragkpi.library.arguments import in_one_order, session_of
 from ragkpi.library.options import By, Evaluating, Measures, PerQuery, less_common, one_of, whole
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
-from ragkpi.library.slices import queries_of, with_slices
+from ragkpi.library.session import Evaluations, queries_of
+from ragkpi.library.slices import with_slices
 from ragkpi.questions.holes.answer import Candidate, candidates, holes_answer, holes_charts
 from ragkpi.reports.layout import Answer
 from ragkpi.reports.output_files import replacing
@@ -92,21 +92,22 @@ def holes(
     by
         Labels of queries, as `evaluate` takes them: the same answer for each slice.
     """
-    call = call_of(measures, in_one_order(how), by=by)
+    session = session_of(qrels, measures, in_one_order(how), by=by)
     reach = one_of("within", within, get_args(Within))
     named_first = whole("first", first, 0)
-    metrics = call.metrics(BOUNDED)
+    metrics = session.metrics(BOUNDED)
     if any(metric.relevance_level is not None for metric in metrics):
         raise UsageError(
             f"bounds are by one level of relevance; expected {spell('relevance_level')} in "
             f"place of rel="
         )
     depth = depth_needed(metrics, reach) or _EVERYTHING
-    evaluated = call.evaluate(qrels, named_runs(runs), metrics, depth)
+    evaluated = session.evaluate(named_runs(runs), metrics, depth)
     queries: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
 
     def bounded(some: Evaluations) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
-        bounds = find_bounds(some.judgements, some.hits, list(some), call.settings, reach)
+        judgements = some.session.judgements
+        bounds = find_bounds(judgements, list(some.values()), session.settings, reach)
         to_judge = candidates(bounds)
         answer = holes_answer(bounds, some.names, to_judge, named_first, queries)
         return answer, bounds, to_judge
@@ -115,7 +116,7 @@ def holes(
     return HolesResult(
         with_slices(
             answer,
-            call.labels,
+            session.labels,
             queries_of(evaluated.scores),
             lambda part: bounded(evaluated.over(part.queries))[0],
         ),

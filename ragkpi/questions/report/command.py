@@ -21,8 +21,7 @@ from ragkpi.cli.terminal import expect_files
 from ragkpi.errors import UsageError
 from ragkpi.files.query_files import Text
 from ragkpi.interface import interface
-from ragkpi.library.arguments import bootstrap_of, call_of, in_one_order
-from ragkpi.library.call import Evaluations
+from ragkpi.library.arguments import bootstrap_of, in_one_order, session_of
 from ragkpi.library.options import (
     By,
     Estimating,
@@ -33,6 +32,7 @@ from ragkpi.library.options import (
     whole,
 )
 from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, named_runs, run_path
+from ragkpi.library.session import Evaluations
 from ragkpi.library.slices import labels_of
 from ragkpi.library.stored import StoredResult, is_result, scored_runs, with_results
 from ragkpi.questions.report.content import default_measures, evaluated_for_page, report_document
@@ -214,31 +214,32 @@ def report(
     ['bm25', 'fusion']
     """
     refuse_without_packages()
-    call = call_of(measures, in_one_order(how), Estimating)
+    session = session_of(qrels, measures, in_one_order(how), Estimating)
     tests = checked({"family": family, "trials": trials}, Testing)
-    bootstrap = bootstrap_of(how, clusters=call.clusters)
+    bootstrap = bootstrap_of(how, clusters=session.clusters)
     procedure = Procedure(test="t", correction="holm", bootstrap=bootstrap, **tests)
     depth = whole("detail_depth", detail_depth, 1)
     opened = with_results(named_runs(runs))
     evaluated: Evaluations | None = None
     unread = {name: run for name, run in opened.items() if not isinstance(run, StoredResult)}
     if len(unread) < len(opened):
-        by_name, signed, beside = scored_runs(call, qrels, opened, default_measures(call))
-        interface().refuse(beside.problems if beside else [])
-        names: Sequence[str] = call.names_of(by_name)
+        by_name, signed, beside = scored_runs(session, opened, default_measures(session))
+        interface().refuse([] if beside is None else beside.problems)
+        names: Sequence[str] = session.names_of(by_name)
         scores = list(by_name.values())
         metrics = scores[0].metrics
     else:
-        evaluated, metrics = evaluated_for_page(call, qrels, unread, depth)
+        evaluated, metrics = evaluated_for_page(session, unread, depth)
         names, scores = evaluated.names, [only(one, metrics) for one in evaluated.scores]
         signed = None
     document = report_document(
-        call,
+        session,
         evaluated,
+        [path for path in unread.values() if isinstance(path, str) and path != "-"],
         reported_runs(names, scores, evaluated),
         metrics,
         procedure,
-        signed or call.signature(metrics, {"qrels": qrels}),
+        signed or session.signature(metrics),
         title,
         (_texts(queries), _texts(corpus)),
         labels_of(by) or {},

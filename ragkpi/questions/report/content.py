@@ -13,16 +13,16 @@ from ragkpi.arrays import IntArray
 from ragkpi.bounds.bounds import HoleBounds, find_bounds
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.errors import UsageError
-from ragkpi.evaluation import Evaluator, RunOrPath
+from ragkpi.evaluation import RunOrPath
 from ragkpi.files.query_files import QueryLabels, Text
-from ragkpi.library.call import Call, Evaluations
 from ragkpi.library.evaluation_report import interval_notes
 from ragkpi.library.ground import Signature
+from ragkpi.library.session import Evaluations, Session
 from ragkpi.library.slices import query_slices
 from ragkpi.library.unjudged_doubt import deciding, judging_of, names_needed
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric, score
-from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.registry import find_metrics, refuse_unserved
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.study import (
     Curve,
@@ -66,12 +66,12 @@ _TITLED = 3  # most runs in a title
 _LEADERS = 10  # best runs with depth, diagnosis, holes and pairs
 
 
-def default_measures(call: Call) -> list[str]:
+def default_measures(session: Session) -> list[str]:
     """Name the default measures of a page."""
     measures = ["ndcg_cut.10", "P.10", "recall.10", "recip_rank"]
-    if call.pool is not None:
+    if session.pool is not None:
         measures += [f"ra_nwg.{CUTOFF}", f"pct_proc.{CUTOFF}"]
-    if call.settings.corpus_size is not None or call.settings.corpus_sizes:
+    if session.settings.corpus_size is not None or session.settings.corpus_sizes:
         measures.append(f"bor.{CUTOFF}")
     return measures
 
@@ -90,42 +90,43 @@ def main_first(metrics: Sequence[Metric], request: str = "") -> list[Metric]:
 
 
 def evaluated_for_page(
-    call: Call, qrels: Any, runs: Mapping[str, RunOrPath], depth: int
+    session: Session, runs: Mapping[str, RunOrPath], depth: int
 ) -> tuple[Evaluations, list[Metric]]:
     """Evaluate runs for all parts of a page, with names of documents, and return its metrics.
 
     Names go down to `depth`, or as deep as unjudged documents are looked at. `UsageError` for
     metrics that make no page.
     """
-    metrics = call.metrics(default_measures(call))
-    evaluator = call.evaluator(qrels, metrics)
-    lacking = evaluator.lacking_grade
-    if lacking and not call.requests:
+    metrics = session.metrics(default_measures(session))
+    refuse_unserved(metrics, session.rel_info, session.settings)
+    lacking = session.lacking_grade
+    if lacking and not session.requests:
         metrics = [metric for metric in metrics if not metric.is_graded]
     main_first(metrics)
-    evaluator.relevance.judgements.refuse_gains("a report shows levels")
+    session.judgements.refuse_gains("a report shows levels")
     more = [f"bor.{CUTOFF}"]
-    if evaluator.pool is not None:
+    if session.pool is not None:
         more += [f"pool_miss.{CUTOFF}", *([] if lacking else [f"pct_proc.{CUTOFF}"])]
     names = {metric.name for metric in metrics}
     needed = [*metrics, *(metric for metric in find_metrics(more) if metric.name not in names)]
-    depth = max(depth, names_needed(metrics, call.settings))
-    if _is_small(evaluator, len(runs)) or call.settings.unjudged == "removed":
+    depth = max(depth, names_needed(metrics, session.settings))
+    if _is_small(session, len(runs)) or session.settings.unjudged == "removed":
         depth = DEEPEST
-    evaluated = call.read(qrels, evaluator, runs, evaluator.needs(needed, depth)).evaluate(needed)
+    evaluated = session.evaluate(runs, needed, depth)
     if lacking:
-        what = "RA-nWG" if call.pool is None else "RA-nWG, PROC and the diagnosis"
-        call.note(f"without {what}: {lacking}")
+        what = "RA-nWG" if session.pool is None else "RA-nWG, PROC and the diagnosis"
+        session.note(f"without {what}: {lacking}")
     return evaluated, metrics
 
 
-def _is_small(evaluator: Evaluator, runs: int) -> bool:
-    return len(evaluator.relevance.judgements.queries) * runs <= _MOST_CELLS
+def _is_small(session: Session, runs: int) -> bool:
+    return len(session.judgements.queries) * runs <= _MOST_CELLS
 
 
 def report_document(
-    call: Call,
+    session: Session,
     evaluated: Evaluations | None,
+    files: Sequence[str],
     runs: Sequence[ReportedRun],
     metrics: Sequence[Metric],
     procedure: Procedure,
@@ -138,33 +139,31 @@ def report_document(
 ) -> dict[str, Any]:
     """Collect the data of a page, valid under ``schema.json#/$defs/report``.
 
-    `evaluated` is that of `evaluated_for_page`, None for stored results; `texts` those of queries
+    `evaluated` is that of `evaluated_for_page`, None for stored results; `files` are those of the
+    runs, `texts` those of queries
     and of documents.
     """
-    ordered, queries = main_first(metrics, *call.requests[:1]), runs[0].scores.queries
+    ordered, queries = main_first(metrics, *session.requests[:1]), runs[0].scores.queries
     numeric = [metric for metric in ordered if metric.measure.numeric]
-    small = evaluated is not None and _is_small(evaluated.evaluator, len(runs))
-    details, files, judging = [], [], None
+    small = evaluated is not None and _is_small(session, len(runs))
+    details, judging = [], None
     notes: list[str] = []
     if evaluated:
         chosen = telling_queries(runs, ordered[0], detail_queries)
-        details = query_details(evaluated.evaluator, runs, evaluated.hits, chosen, detail_depth)
-        paths = evaluated.runs.values()
-        files = [path for path in paths if isinstance(path, str) and path != "-"]
+        details = query_details(session, runs, evaluated.hits, chosen, detail_depth)
         judging = judging_of(evaluated, deciding(ordered))
         notes = evaluated.missing_notes()
     of_queries, of_documents = page_texts(details, set(queries), *texts, files)
-    pooled = evaluated is not None and evaluated.evaluator.pool is not None
+    pooled = evaluated is not None and session.pool is not None
 
     decided = decisions(runs, ordered, procedure, judging)
     more = more_queries(runs, ordered[0], decided.get(ordered[0].name), procedure)
     leaders = best_first(runs, ordered[0], decided.get(ordered[0].name))[:_LEADERS]
     bounds = None
     if evaluated and small:
-        evaluations = [list(evaluated)[leader] for leader in leaders]
+        evaluations = [list(evaluated.values())[leader] for leader in leaders]
         some = [replace(one, scores=only(one.scores, metrics)) for one in evaluations]
-        hits = [evaluated.hits[leader] for leader in leaders]
-        bounds = find_bounds(evaluated.judgements, hits, some, call.settings)
+        bounds = find_bounds(session.judgements, some, session.settings)
     by_label = query_slices(labels, queries) if labels else []
     parts = [(f"{part.by}: {part.label}", part.rows(queries)) for part in by_label]
     parts.sort(key=lambda part: (-len(part[1]), part[0]))
@@ -172,7 +171,7 @@ def report_document(
     slices = [section("all queries", np.arange(len(queries)), leaders, decided)]
     slices += [section(*part, leaders[:2], {}) for part in parts[:MOST_SLICES]]
 
-    notes = list(dict.fromkeys([*notes, *call.notes]))
+    notes = list(dict.fromkeys([*notes, *session.notes]))
     if (left_out := len(parts) - MOST_SLICES) > 0:
         notes.append(f"the page has the {MOST_SLICES} largest slices; {left_out} are left out")
     if evaluated and len(details) < len(queries):
@@ -209,7 +208,7 @@ def report_document(
             f"Signature: {signature.long()}",
         ],
         "pool": pooled,
-        "relevance_level": max(call.settings.relevance_level, 1),
+        "relevance_level": max(session.settings.relevance_level, 1),
         "cutoff": CUTOFF,
         "hidden": HIDDEN,
         "runs": [run.name for run in runs],
@@ -290,11 +289,11 @@ def section_object(
         "depths": [],
     }
     if evaluated:
-        evaluator, judgements = evaluated.evaluator, evaluated.judgements
-        graded = not evaluator.lacking_grade
+        session, judgements = evaluated.session, evaluated.session.judgements
+        graded = not session.lacking_grade
         first = [(runs[leader], runs[leader].judged) for leader in leaders]
         parts["depths"] = [_depth(run, judged, graded) for run, judged in first if judged]
-        if evaluator.pool is not None and graded:
+        if session.pool is not None and graded:
             parts["diagnoses"] = [
                 _diagnosis(run, judged, judgements) for run, judged in first if judged
             ]

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ragkpi.arrays import BoolArray, IntArray
-from ragkpi.evaluation import Evaluator
 from ragkpi.files.query_files import Text, read_texts, texts_of_run
+from ragkpi.library.session import Session
 from ragkpi.measures.measure import Metric
 from ragkpi.questions.report.standings import ReportedRun
 from ragkpi.ranking.judged import Judged, Settings
@@ -73,7 +73,7 @@ def telling_queries(runs: Sequence[ReportedRun], main: Metric, most: int) -> lis
 
 
 def query_details(
-    evaluator: Evaluator,
+    session: Session,
     runs: Sequence[ReportedRun],
     hits: Sequence[Hits],
     queries: Sequence[int],
@@ -85,12 +85,12 @@ def query_details(
     """
     if not queries:
         return []
-    judgements, ids = evaluator.relevance.judgements, runs[0].scores.queries
+    judgements, ids = session.judgements, runs[0].scores.queries
     shown = {judgements.index[ids[query]] for query in queries}
-    rankings = [_rankings(run, judgements, shown, evaluator.settings, depth) for run in hits]
+    rankings = [_rankings(run, judgements, shown, session.settings, depth) for run in hits]
     pool: _Rankings = {}
-    if evaluator.pool is not None:
-        of_pool = evaluator.read_pool(judgements, RunParts(depth=DEEPEST))
+    if session.pool is not None:
+        of_pool = session.read_pool(judgements, RunParts(depth=DEEPEST))
         pool = _rankings(of_pool, judgements, shown, Settings(), DEEPEST)
     judged = [run.judged for run in runs if run.judged]
     details = [_detail(query, ids[query], judged, rankings, pool, judgements) for query in queries]

@@ -12,7 +12,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.bounds.bounds import HoleBounds
-from ragkpi.library.call import Evaluations
+from ragkpi.library.session import Evaluations
 from ragkpi.library.unjudged_doubt import Judging
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.questions.compare.answer import all_pairs_explained
@@ -90,8 +90,8 @@ def reported_runs(
     runs = [ReportedRun(*run) for run in zip(names, labels, scores, strict=True)]
     if evaluated:
         runs = [
-            replace(run, judged=one.plain, best=best_case(evaluated.evaluator, hits, CUTOFF))
-            for run, one, hits in zip(runs, evaluated, evaluated.hits, strict=True)
+            replace(run, judged=one.plain, best=best_case(evaluated.session, one.hits, CUTOFF))
+            for run, one in zip(runs, evaluated.values(), strict=True)
         ]
     common = set.intersection(*(set(run.scores.queries) for run in runs))
     return [

@@ -15,7 +15,7 @@ from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import exit_with
 from ragkpi.errors import DataError, RagkpiError, UsageError
 from ragkpi.files.inputs import inputs
-from ragkpi.library.arguments import call_of
+from ragkpi.library.arguments import session_of
 from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.library.ground import Signature, cut
 from ragkpi.library.options import Evaluating
@@ -173,9 +173,9 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
             f"{', '.join(lost)}"
         )
     how = {**settings, **reading, "pool": paths.get("pool")}
-    call = call_of(list(metrics), cast("Evaluating", how))
+    session = session_of(paths["qrels"], list(metrics), cast("Evaluating", how))
     as_stored = [replace(metric, name=name) for name, metric in metrics.items() if metric]
-    evaluated = call.evaluate(paths["qrels"], {"run": paths["run"]}, as_stored)
+    evaluated = session.evaluate({"run": paths["run"]}, as_stored)
     report = EvaluationReport({"run": evaluated.scores[0]}, evaluated.signed())
     return report.object("run", Layout(per_query="shown"))
 

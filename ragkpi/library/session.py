@@ -1,0 +1,576 @@
+"""`Session`: the qrels, settings, formats and notes of one call, which reads and evaluates runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ragkpi.arrays import BoolArray
+from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
+from ragkpi.evaluation import Evaluation, RunOrPath
+from ragkpi.files.formats import RECOGNISED, Reading
+from ragkpi.files.inputs import inputs
+from ragkpi.interface import doing, interface, spell, with_progress
+from ragkpi.library.ground import Hashes, Signature, signature_of
+from ragkpi.measures.measure import Metric, Need, Scores, score
+from ragkpi.measures.registry import (
+    cautions,
+    default_request,
+    find_metrics,
+    find_metrics_as_given,
+    no_level_so_high,
+    refuse_levels,
+    refuse_unserved,
+)
+from ragkpi.ranking.judge import (
+    Coverage,
+    JudgementPart,
+    corpus_sizes,
+    count_documents,
+    judge_pool,
+    outside_pool,
+)
+from ragkpi.ranking.judged import Judged, Settings
+from ragkpi.ranking.judgements import Judgements, group_judgements
+from ragkpi.ranking.notes import (
+    assumption_notes,
+    concerning,
+    coverage_notes,
+    doubts,
+    judgement_notes,
+    missing_notes,
+    unanswerable_notes,
+)
+from ragkpi.ranking.reading import JUDGED_ONLY, Hits, RunParts, read_run, read_runs
+from ragkpi.ranking.relevance import Qrels, Relevance, read_relevance
+from ragkpi.reports.names import run_names
+from ragkpi.wording import counted, decoded, joined, listed
+
+if TYPE_CHECKING:  # few calls have labels
+    from ragkpi.files.query_files import QueryLabels
+    from ragkpi.statistics.units import Clusters
+
+Names = Literal["given", "file", "runid"]
+MeasureNames = Literal["trec", "given"]
+MissingBy = Literal["default", "user"]
+OnProblem = Literal["raised", "kept"]
+WithoutJudged = Literal["zero", "refused"]
+"""What a run without a judged query is where missing queries count as empty rankings."""
+
+NO_OTHERS: Mapping[str, Any] = {}
+
+
+@dataclass(eq=False)
+class Session:
+    """One call of a public function: it reads qrels, a pool and runs, and evaluates the runs.
+
+    Qrels and pool are read when a value of them is first needed, and once.
+
+    >>> from ragkpi.measures.registry import find_metrics
+    >>> session = Session("fixtures/qrels.txt", Settings())
+    >>> run = session.evaluate_one("fixtures/runs/bm25.run", find_metrics(["map"]))
+    >>> len(run.scores.queries)
+    12
+
+    Attributes
+    ----------
+    qrels
+        A path, ``-`` for standard input, or qrels in memory; None for a question without them.
+    requests
+        Names of measures; empty if the user named none.
+    rel_info
+        The format of the qrels as in -R.
+    pool
+        The first stage from which the runs were selected, if any. Its format is recognised,
+        whatever that of the runs.
+    qrels_format, run_format
+        How to read files.
+    run_names, measure_names
+        The source of the names of runs and measures in a result.
+    missing_by
+        Who says how missing queries are treated.
+    labels, clusters
+        The labels of queries that make slices; the clusters of queries that depend on each other.
+    sources
+        Where labels and clusters come from, by role.
+    reading
+        The arguments that say how files are read, which no signature has, as JSON keeps them.
+    notes
+        The notes and warnings of the call so far, in order.
+    """
+
+    qrels: Any
+    settings: Settings
+    requests: Sequence[str] = ()
+    rel_info: str = "qrels"
+    pool: RunOrPath | None = None
+    qrels_format: Reading = RECOGNISED
+    run_format: Reading = RECOGNISED
+    run_names: Names = "given"
+    measure_names: MeasureNames = "trec"
+    missing_by: MissingBy = "user"
+    labels: QueryLabels | None = None
+    clusters: Clusters | None = None
+    sources: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Note an omission or an assumption, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+            interface().note(text)
+
+    def warn(self, text: str) -> None:
+        """Warn of a possible misreading."""
+        self.notes.append(text)
+        interface().warn(text)
+
+    def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
+        """Resolve the requests, else `default`, else the measures for the relevance format."""
+        requests = self.requests or default or [default_request(self.rel_info)]
+        return list(_resolved(tuple(requests), self.measure_names))
+
+    @cached_property
+    def relevance(self) -> Relevance:
+        """The qrels, read."""
+        return read_qrels(self.qrels, self.rel_info, self.qrels_format)
+
+    @property
+    def judgements(self) -> Judgements:
+        """The judgements of the qrels."""
+        return self.relevance.judgements
+
+    @cached_property
+    def pool_hits(self) -> Hits | None:
+        """The judged documents of the pool; None without a pool."""
+        return None if self.pool is None else self.read_pool(self.judgements)
+
+    def read_pool(self, judgements: Judgements, parts: RunParts = JUDGED_ONLY) -> Hits:
+        """Read the pool again, and judge it by any judgements; its documents are the runs'."""
+        assert self.pool is not None
+        return read_run(self.pool, judgements, parts, self.run_format.of_pool())
+
+    @property
+    def lacking_grade(self) -> str:
+        """Say which judged level the grade map lacks, and what to give; empty for none."""
+        return self.settings.grade_map.lacks(np.unique(self.judgements.level))
+
+    def with_grades(self, metrics: Sequence[Metric]) -> list[Metric]:
+        """Leave out metrics that nobody asked for and that the grade map cannot serve; say so."""
+        graded = dict.fromkeys(m.measure.name for m in metrics if m.is_graded)
+        if not graded or not self.lacking_grade:
+            return list(metrics)
+        self.note(f"without {joined(list(graded))}: {self.lacking_grade}")
+        return [metric for metric in metrics if not metric.is_graded]
+
+    def needs(self, metrics: Sequence[Metric], depth: int = 0) -> RunParts:
+        """Return the parts of a run to keep: for `metrics`, and documents down to `depth`.
+
+        `UsageError` or `InputError` if these qrels cannot give a value.
+        """
+        refuse_unserved(metrics, self.rel_info, self.settings)
+        refuse_levels(metrics, self.judgements)
+        if any(metric.is_graded for metric in metrics) and self.lacking_grade:
+            raise UsageError(self.lacking_grade)
+        if self.pool is not None:
+            of_pool = [metric for metric in metrics if "outside_pool" in metric.measure.needs]
+            depth = max(depth, *(metric.arguments["cutoff"] for metric in of_pool), 0)
+        return RunParts("counted" if self._counts_documents(metrics) else "ignored", depth)
+
+    def read(
+        self, runs: Mapping[str, RunOrPath], parts: RunParts = JUDGED_ONLY
+    ) -> dict[str, Hits | RagkpiError]:
+        """Read parts of runs, several at a time; an unreadable run becomes an error.
+
+        This settles ``missing="trec_eval"``: only the lines of one TREC file follow its rule.
+        """
+        _ = self.pool_hits  # the pool may be the standard input, and is read before the runs
+        with doing("reading runs", len(runs)) as watch:
+            read = read_runs([*runs.values()], self.judgements, parts, self.run_format, watch)
+        if self.settings.missing == "trec_eval":
+            run = read[0] if len(read) == 1 else None
+            follows = isinstance(run, Hits) and run.format == "trec"
+            follows |= self.settings.only_query is not None  # without that query there is no value
+            self.settings = replace(self.settings, missing="intersection" if follows else "zero")
+            self.missing_by = "default"
+        return dict(zip(runs, read, strict=True))
+
+    def evaluate(
+        self,
+        runs: Mapping[str, RunOrPath],
+        metrics: Sequence[Metric],
+        depth: int = 0,
+        problems: OnProblem = "raised",
+    ) -> Evaluations:
+        """Read and evaluate runs, with the names of documents down to `depth`."""
+        return self.evaluate_hits(self.read(runs, self.needs(metrics, depth)), metrics, problems)
+
+    @property
+    def fills_missing(self) -> bool:
+        """Whether missing queries count as empty rankings by default."""
+        return self.missing_by == "default" and self.settings.missing == "zero"
+
+    def evaluate_hits(
+        self,
+        runs: Mapping[str, Hits | RagkpiError],
+        metrics: Sequence[Metric],
+        problems: OnProblem = "raised",
+        without_judged: WithoutJudged = "zero",
+    ) -> Evaluations:
+        """Evaluate runs that were read, and issue their notes and warnings.
+
+        A line names its runs unless it concerns all. Where missing queries count by default, a run
+        without judged queries is a problem: all of its values would be 0.
+        """
+        zero = self.settings.missing == "zero"
+        refused = self.fills_missing or (zero and without_judged == "refused")
+        evaluated = self.score(runs, metrics, "kept", "refused" if refused else "zero")
+        if self.fills_missing:
+            for text in evaluated.missing_notes():
+                self.note(text)
+        for text in concerning({name: run.notes for name, run in evaluated.items()}):
+            self.note(text)
+        for text in concerning({name: run.warnings for name, run in evaluated.items()}):
+            self.warn(text)
+        if problems == "raised":
+            interface().refuse(evaluated.problems)
+        return evaluated
+
+    def score(
+        self,
+        runs: Mapping[str, Hits | RagkpiError],
+        metrics: Sequence[Metric],
+        problems: OnProblem = "raised",
+        without_judged: WithoutJudged = "zero",
+    ) -> Evaluations:
+        """Evaluate runs that were read, without a note, and part them from what is wrong.
+
+        Without a corpus size, the number of documents seen in qrels and in all runs replaces it.
+        """
+        size = self._documents_seen([*runs.values()], metrics)
+        scored: dict[str, Evaluation] = {}
+        errors: list[RagkpiError] = []
+        for name, hits in with_progress(runs.items(), "measures", len(runs)):
+            try:
+                if isinstance(hits, RagkpiError):
+                    raise hits
+                run = self._score(hits, metrics, size)
+                if without_judged == "refused":
+                    _refuse_unjudged(run, self.judgements.file)
+                scored[name] = run
+            except RagkpiError as problem:
+                errors.append(_about(name, problem) if len(runs) > 1 else problem)
+        if problems == "raised":
+            interface().refuse(errors)
+        if self.clusters is not None:
+            refuse_alone(queries_of(run.scores for run in scored.values()), self.clusters)
+        names = self.names_of({name: run.scores for name, run in scored.items()})
+        named = zip(scored.items(), names, strict=True)
+        by_name = {key: replace(run, name=name) for (key, run), name in named}
+        return Evaluations(self, metrics, by_name, errors)
+
+    def evaluate_one(self, run: RunOrPath | Hits, metrics: Sequence[Metric]) -> Evaluation:
+        """Evaluate a run alone, without a note, or raise what is wrong with it."""
+        parts = self.needs(metrics)
+        _ = self.pool_hits
+        hits = run
+        if not isinstance(hits, Hits):
+            hits = read_run(hits, self.judgements, parts, self.run_format)
+        return self._score(hits, metrics, self._documents_seen([hits], metrics))
+
+    def _score(self, run: Hits, metrics: Sequence[Metric], size: int) -> Evaluation:
+        judgements = self.judgements
+        judged, coverage = self.relevance.judge(run, self.settings)
+        notes = coverage_notes(coverage, self.settings)
+        warnings: list[str] = []
+        if isinstance(judged, Judged):
+            judged = self._equip(judged, run, metrics, size)
+        # trec_eval divides by all judged queries under -c, even with -D 0.QID.
+        all_queries = self.settings.missing == "zero"
+        divisor = len(judgements.queries) if all_queries else len(judged.queries)
+        scores = score(judged, metrics, divisor)
+        if isinstance(judged, Judged):
+            notes += judgement_notes(judgements, self.settings)
+            unanswerable = judged.num_rel == 0
+            if _falls(scores, unanswerable):
+                notes += unanswerable_notes(judged.queries, unanswerable)
+            notes += assumption_notes(judged, size)
+            warnings = [*self._doubts(judged, run, coverage), *cautions(judged, metrics)]
+            judged = replace(judged)  # without what measures shared, several times its size
+        warnings += no_level_so_high(metrics, judgements)
+        return Evaluation(decoded(run.run_id), run, judged, coverage, scores, notes, warnings)
+
+    def _doubts(self, judged: Judged, run: Hits, coverage: Coverage) -> list[str]:
+        lines = list(doubts(judged, self.judgements, run.beginning, coverage.unjudged))
+        if lines and self.settings.doubts == "refused":
+            raise DataError(f"{lines[0]} ({spell('doubts', 'refused')})")
+        return lines
+
+    def _equip(self, judged: Judged, run: Hits, metrics: Sequence[Metric], size: int) -> Judged:
+        """Add corpus sizes, the pool and documents outside it where metrics need them."""
+        if _needs("corpus_size", metrics):
+            judged = replace(judged, corpus_size=corpus_sizes(judged.queries, self.settings, size))
+        if self.pool_hits is not None:
+            judged = replace(judged, pool=judge_pool(self.judgements, self.pool_hits, judged))
+            if _needs("outside_pool", metrics):
+                outside = outside_pool(self.judgements, run, judged, self.read_pool)
+                judged = replace(judged, outside_pool=outside)
+        return judged
+
+    def _documents_seen(self, runs: Sequence[Hits | RagkpiError], metrics: Sequence[Metric]) -> int:
+        """Count the documents in qrels and runs where they replace a corpus size; else 0."""
+        if not self._counts_documents(metrics):
+            return 0
+        return count_documents(self.judgements, [run for run in runs if isinstance(run, Hits)])
+
+    def _counts_documents(self, metrics: Sequence[Metric]) -> bool:
+        """Return whether the documents seen replace the corpus size that metrics need."""
+        given = self.settings.corpus_size is not None or self.settings.corpus_sizes
+        return _needs("corpus_size", metrics) and not given
+
+    def names_of(self, runs: Mapping[str, Scores]) -> list[str]:
+        """Give runs distinct names for a result."""
+        if self.run_names == "given":
+            return list(runs)
+        ids = [decoded(scores.run_id) for scores in runs.values()]
+        return list(run_names(list(runs), ids if self.run_names == "runid" else ()))
+
+    def files(self, others: Mapping[str, Any] = NO_OTHERS) -> Hashes:
+        """Hash the files of qrels, labels, clusters and the pool, and others by role."""
+        by_role = {"qrels": self.qrels, **others, **self.sources, "pool": self.pool}
+        return {
+            role: (os.fspath(path), inputs().sha256(os.fspath(path)))
+            for role, path in by_role.items()
+            if isinstance(path, str | os.PathLike)
+        }
+
+    def signature(
+        self,
+        metrics: Sequence[Metric],
+        others: Mapping[str, Any] = NO_OTHERS,
+        seen: int | None = None,
+    ) -> Signature:
+        """Hash the files, with others by role, and say what is behind the numbers.
+
+        Qrels that are no file, or of which a map says what to read, are hashed as judgements.
+        `seen` is the number of documents seen, if that is N.
+        """
+        digests = {role: digest for role, (_, digest) in self.files(others).items()}
+        mapped = self.qrels_format.shape is not None
+        if self.qrels is not None and (mapped or not digests.get("qrels")):
+            digests = {**digests, "qrels": self.judgements.sha256}
+        if self.pool is not None:
+            digests.setdefault("pool", None)
+        sieve = self.run_format.sieve
+        return signature_of(self.settings, metrics, digests, seen, sieve.options if sieve else "")
+
+    def signed(
+        self, metrics: Sequence[Metric], others: Mapping[str, Any] = NO_OTHERS
+    ) -> Signature | None:
+        """Return the `signature` if the user wants it."""
+        return self.signature(metrics, others) if inputs().hashed else None
+
+    def small_print(self, metrics: Sequence[Metric], judged: Judged) -> list[str]:
+        """Return the small print of a picture: queries, N where it matters, the signature."""
+        texts = [counted(len(judged.queries), "query", "queries")]
+        sizes = judged.corpus_size if _needs("corpus_size", metrics) else None
+        if sizes is not None and len(sizes):
+            least, most = int(sizes.min()), int(sizes.max())
+            size = f"N = {least:,}" if least == most else f"N = {least:,} to {most:,}"
+            seen = self.settings.corpus_size is None and not self.settings.corpus_sizes
+            texts.append(f"{size} (documents seen)" if seen else size)
+        return ["; ".join([*texts, self.signature(metrics).short()])]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluations(Mapping[str, Evaluation]):
+    """The evaluated runs of a call by their names there, and the errors of the others.
+
+    With several runs, each of the `problems` names its run.
+    """
+
+    session: Session
+    metrics: Sequence[Metric]
+    by_name: Mapping[str, Evaluation]
+    problems: Sequence[RagkpiError]
+
+    def __getitem__(self, name: str) -> Evaluation:
+        return self.by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_name)
+
+    def __len__(self) -> int:
+        return len(self.by_name)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the runs in a result."""
+        return [run.name for run in self.values()]
+
+    @property
+    def hits(self) -> list[Hits]:
+        """The hits of each run."""
+        return [run.hits for run in self.values()]
+
+    @property
+    def scores(self) -> list[Scores]:
+        """The scores of each run."""
+        return [run.scores for run in self.values()]
+
+    def over(self, queries: Collection[bytes]) -> Evaluations:
+        """Evaluate the runs as if the qrels had these queries alone; without notes."""
+        part = JudgementPart.of(self.session.judgements, queries)
+        session = copy(self.session)
+        session.relevance = Qrels(part.judgements)
+        if self.session.pool_hits is not None:
+            session.pool_hits = part.hits(self.session.pool_hits)
+        return session.score(
+            {name: part.hits(run.hits) for name, run in self.items()}, self.metrics
+        )
+
+    def over_common_queries(self) -> Evaluations:
+        """Restrict the scores to the queries that all runs have if ``missing="common"``."""
+        if self.session.settings.missing != "common" or not self:
+            return self
+        first = next(iter(self.values()))
+        shared = _aligned(list(self), self.scores)
+        if shared[0].queries == first.scores.queries and first.coverage.missing:
+            self.session.note(
+                f"compared over {len(shared[0].queries)} queries; "
+                f"{len(first.coverage.missing)} judged are missing"
+            )
+        runs = zip(self.items(), shared, strict=True)
+        by_name = {name: replace(run, scores=scores) for (name, run), scores in runs}
+        return replace(self, by_name=by_name)
+
+    def missing_notes(self) -> list[str]:
+        """Say which runs lack queries that count as empty rankings; no line if none does."""
+        coverage = [run.coverage for run in self.values()]
+        zero = self.session.settings.missing == "zero"
+        lacking = zero and any(of_run.missing for of_run in coverage)
+        return missing_notes(self.names, coverage) if lacking else []
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes and warnings of the call so far."""
+        return tuple(self.session.notes)
+
+    def signature(self, others: Mapping[str, Any] = NO_OTHERS) -> Signature:
+        """Sign qrels, others by role, and settings, with the number of documents seen."""
+        sizes = [getattr(run.judged, "corpus_size", None) for run in self.values()]
+        seen = max((int(size.max(initial=0)) for size in sizes if size is not None), default=None)
+        return self.session.signature(self.metrics, others, seen)
+
+    def signed(self, others: Mapping[str, Any] = NO_OTHERS) -> Signature | None:
+        """Return the `signature` if the user wants it."""
+        return self.signature(others) if inputs().hashed else None
+
+    def small_print(self) -> list[str]:
+        """Return the small print of a picture."""
+        return self.session.small_print(self.metrics, next(iter(self.values())).plain)
+
+
+def _aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
+    """Reduce runs to the queries that all runs share, and warn of dropped queries.
+
+    `NothingInCommonError` if they share no query.
+    """
+    if all(run.queries == runs[0].queries for run in runs):
+        return list(runs)
+    shared = set(runs[0].queries).intersection(*(run.queries for run in runs))
+    if not shared:
+        raise NothingInCommonError(f"{', '.join(names)} share no query; nothing can be compared")
+    dropped = [
+        f"{len(run.queries) - len(shared)} of {name}"
+        for name, run in zip(names, runs, strict=True)
+        if len(run.queries) > len(shared)
+    ]
+    number = counted(len(shared), "query", "queries")
+    interface().warn(
+        f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
+        f"{spell('missing', 'zero')} evaluates a missing query as an empty ranking instead"
+    )
+    return [run.over(np.flatnonzero([query in shared for query in run.queries])) for run in runs]
+
+
+def _about(run: str, problem: RagkpiError) -> RagkpiError:
+    if run in str(problem):
+        return problem
+    named = RagkpiError(f"{run}: {problem}")
+    named.exit_status = problem.exit_status
+    return named
+
+
+def _refuse_unjudged(run: Evaluation, qrels: str) -> None:
+    """Raise `NothingInCommonError` for a run without judged queries: all values would be 0."""
+    if len(run.coverage.missing) == len(run.scores.queries):
+        raise NothingInCommonError(
+            f"{qrels} and the run share no query ids "
+            f"(judged: {listed(run.coverage.missing, 3)}; "
+            f"run: {listed(run.coverage.unjudged, 3)}); expected the same ids, or "
+            f"{spell('queries', 'FILE')} with an id, a tab and a text on each line where a run "
+            "has texts or places"
+        )
+
+
+def refuse_alone(queries: Iterable[bytes], clusters: Clusters) -> None:
+    """Raise `DataError` if evaluated queries have no cluster."""
+    if alone := sorted(set(queries) - clusters.keys()):
+        have = counted(len(alone), "evaluated query has", "evaluated queries have")
+        raise DataError(
+            f"{spell('cluster')}: {have} no cluster ({listed(alone, 3)}); expected one for each"
+        )
+
+
+def queries_of(runs: Iterable[Scores]) -> list[bytes]:
+    """Return the evaluated queries of all runs, in byte order."""
+    return sorted(set().union(*(scores.queries for scores in runs)))
+
+
+def _falls(scores: Scores, queries: BoolArray) -> bool:
+    """Return whether a summary is lower because a measure is 0 for all of some queries."""
+    some = bool(queries.any() and not queries.all())
+    compared = (column for column in scores.columns if column.metric.is_comparable)
+    return some and any(not column.per_query[queries].any() for column in compared)
+
+
+def _needs(need: Need, metrics: Sequence[Metric]) -> bool:
+    return any(need in metric.measure.needs for metric in metrics)
+
+
+def read_qrels(qrels: Any, rel_info: str = "qrels", reading: Reading = RECOGNISED) -> Relevance:
+    """Read qrels at a path, or take those in memory."""
+    if isinstance(qrels, str | os.PathLike):
+        return read_relevance(os.fspath(qrels), rel_info, reading)
+    if hasattr(qrels, "judgements") and hasattr(qrels, "judge"):  # already read
+        relevance: Relevance = qrels
+        return relevance
+    if rel_info != "qrels":
+        raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
+    from ragkpi.files.in_memory import qrels_columns
+
+    columns = qrels_columns(qrels, "gains", reading.shape)
+    if reading.sieve:
+        columns = reading.sieve.qrels(columns)
+    return Qrels(group_judgements(columns))
+
+
+@lru_cache(maxsize=256)
+def _resolved(requests: tuple[str, ...], names: MeasureNames) -> tuple[Metric, ...]:
+    """Resolve requests, cached: a loop of small calls would spend most of its time here."""
+    return tuple((find_metrics if names == "trec" else find_metrics_as_given)(requests))
+
+
+def judge_names(judges: Mapping[str, Any]) -> list[str]:
+    """Name judgements after their files if all have one, else by their keys."""
+    if all(isinstance(judge, str | os.PathLike) for judge in judges.values()):
+        return run_names([os.fspath(judge) for judge in judges.values()])
+    return list(judges)
