@@ -45,10 +45,6 @@ class UnreadableError(InputError):
     """The system does not open a file, or stops in the middle of it."""
 
 
-class MissingPartError(InputError):
-    """A file has no part that its role needs, such as ids of documents."""
-
-
 class MapChoice(NamedTuple):
     """A map of ``--map-run`` or ``--map-qrels`` that a user may choose.
 

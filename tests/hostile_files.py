@@ -22,6 +22,7 @@ NO_RESULTS = "holds no results; expected a run of at least one line"
 DOCUMENT_ONCE = "expected each document once per query"
 OBJECT = "expected an object with a query and its documents"
 DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
+WHERE_TEXTS = "where qrels and run have texts alone, --match text"
 LISTS = "candidates hits results retrieved documents docs passages contexts"
 QUERY = "qid query_id topic_id narrative_id question_id q_id request_id query_ids"
 IDS = "docno doc_id docid doc_no corpus_id document_id passage_id segment_id"
@@ -289,14 +290,14 @@ RUNS = {
     ),
     "contexts of texts": (
         b'{"qid": 1, "contexts": ["a"]}',
-        "run:1: contexts lists texts, not ids ('a'); expected ids as in qrels; texts match only "
-        "texts (--match text)",
+        "run:1: contexts lists texts, not ids ('a'); expected ids of documents, or where to find "
+        f"them: --map-run 'list=…, doc=…'; {WHERE_TEXTS}",
         2,
     ),
     "hits of texts": (
         b'{"qid": 1, "hits": ["d", "two words"]}',
         "run:1: hits lists texts, not ids ('two words'); expected ids of documents, or where to "
-        "find them: --map-run 'list=…, doc=…'",
+        f"find them: --map-run 'list=…, doc=…'; {WHERE_TEXTS}",
         2,
     ),
     "a query of text": (

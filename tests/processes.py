@@ -13,7 +13,7 @@ import tempfile
 
 import ragkpi
 
-LATE = ["scipy.special", "rich.box", "rich.console", "rich.table", "rich.text"]
+LATE = ["scipy.special", "rich.box", "rich.console", "rich.table", "rich.text", "typer.rich_utils"]
 
 
 @functools.cache

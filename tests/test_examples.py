@@ -51,28 +51,25 @@ def evaluated(out):
 
 
 def test_runs_become_results_a_comparison_and_a_table(project):
+    """And only what changed is made again."""
     status, out, err = make(project, "-j2")
     assert status == 0, err
     assert evaluated(out) == sorted(SYSTEMS)
     results = project / "results"
-    for made in ("comparison.md", "table.tex", "experiments.jsonl"):
-        assert all(name in (results / made).read_text() for name in SYSTEMS)
+    for name in ("comparison.md", "table.tex", "experiments.jsonl"):
+        assert all(system in (results / name).read_text() for system in SYSTEMS)
     _, history, _ = make(project, "history")
     assert history.index("fusion") < history.index("bm25")
-    make(project, "clean")
-    assert not results.exists()
-
-
-def test_only_what_changed_is_made_again(project):
-    make(project, "-j2")
-    made = {path.name: path.stat().st_mtime_ns for path in (project / "results").iterdir()}
+    made = {path.name: path.stat().st_mtime_ns for path in results.iterdir()}
     assert evaluated(make(project, "-j2")[1]) == []
     later = time.time() + 5
     os.utime(project.parent / "runs" / "dense.run", (later, later))
     assert evaluated(make(project, "-j2")[1]) == ["dense"]
-    again = {path.name: path.stat().st_mtime_ns for path in (project / "results").iterdir()}
+    again = {path.name: path.stat().st_mtime_ns for path in results.iterdir()}
     same = {name for name in made if made[name] == again[name]}
     assert same == {"bm25.json", "fusion.json"}
+    make(project, "clean")
+    assert not results.exists()
 
 
 def test_an_interrupt_leaves_whole_targets(project):

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from ragkpi.cli.configuration import project_options
@@ -39,7 +40,7 @@ class Entry(NamedTuple):
     module: str
 
 
-# By name, in the order of people's needs.
+# By name, in the order of tasks and of people's needs.
 COMMANDS: Mapping[str, Entry] = {
     "eval": Entry(
         "evaluate",
@@ -246,38 +247,48 @@ _PAGES = {"-h", "--help", "-v", "--version"}  # for which no project is read
 
 def take(words: Sequence[str]) -> None:
     """Run the command of a line; `typer.TyperException` for a line that typer cannot take."""
-    words = ["--version"] if words == ["version"] else list(words)
-    if words[:1] == ["help"]:
-        words = [*words[1:2], "--help"]
+    line = ["--version"] if words == ["version"] else list(words) or ["--help"]
+    if line[:1] == ["help"]:
+        line = [*line[1:2], "--help"]
     unfinished = _words_to_complete()
-    name = next((word for word in (unfinished or words)[:1] if word[:1] != "-"), "")
+    name = next((word for word in (unfinished or line)[:1] if word[:1] != "-"), "")
     if name and name not in COMMANDS and not unfinished:
         raise UsageError(_unknown(name))
     app = typer.Typer(
+        cls=_ByTask,
         rich_markup_mode="rich" if _is_coloured() else None,
         pretty_exceptions_enable=False,
-        no_args_is_help=True,
     )
     app.callback(invoke_without_command=True)(_ragkpi)
-    tasks = list(TASKS)
-    for command, entry in sorted(COMMANDS.items(), key=lambda item: tasks.index(item[1].task)):
+    for command in [name] if name in COMMANDS else COMMANDS:
+        entry = COMMANDS[command]
         app.command(
             command,
             short_help=entry.purpose,
-            epilog=_examples(command, entry),
+            epilog=_examples(entry),
             rich_help_panel=TASKS[entry.task],
-        )(command_of(command) if command == name else _of_another_line)
+        )(command_of(name) if command == name else _of_another_line)
     group = get_command(app)
     if "_RAGKPI_COMPLETE" in os.environ:
-        group.main(words, "ragkpi")
-    elif name in COMMANDS:
+        group.main(line, "ragkpi")
+    elif name:
         options = group.commands[name].params  # type: ignore[attr-defined]
-        end = words.index("--") if "--" in words else len(words)
-        words = [*(_spelled_out(word, options) for word in words[:end]), *words[end:]]
-    line: Any
-    defaults = {name: project_options(words)} if name and not _PAGES & {*words} else {}
-    with group.make_context("ragkpi", words, default_map=defaults) as line:
-        group.invoke(line)
+        end = line.index("--") if "--" in line else len(line)
+        line = [*(_spelled_out(word, options) for word in line[:end]), *line[end:]]
+    context: Any
+    defaults = {name: project_options(line)} if name and not _PAGES & {*line} else {}
+    with group.make_context("ragkpi", line, default_map=defaults, obj=words) as context:
+        group.invoke(context)
+
+
+class _ByTask(TyperGroup):
+    """Lists commands by task where rich, which does so by panels, does not draw."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for task, heading in TASKS.items():
+            of_task = [(name, of.purpose) for name, of in COMMANDS.items() if of.task == task]
+            with formatter.section(heading):
+                formatter.write_dl(of_task)
 
 
 def command_of(name: str) -> Any:
@@ -302,7 +313,7 @@ def _is_coloured() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def _examples(name: str, entry: Entry) -> str:
+def _examples(entry: Entry) -> str:
     """Return the end of a help page; paragraphs keep their lines."""
     lines = [f"  {example}" for example in entry.examples]
     if _is_coloured():

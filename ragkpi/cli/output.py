@@ -1,7 +1,7 @@
 """Groups of options that control output: destination, format, charts and signature."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,7 +16,7 @@ from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
 from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
 from ragkpi.reports.terminal import drawn_table, terminal_size, wants_colour
-from ragkpi.wording import did_you_mean, on_screen
+from ragkpi.wording import on_screen
 
 if TYPE_CHECKING:  # few commands draw
     from ragkpi.charts.chart import Chart, Charts
@@ -54,38 +54,15 @@ OutputFile = Annotated[
 ]
 
 
-def _format_of_report(text: str) -> str:
-    """Return the name of a format of reports; `UsageError` for another text."""
-    return _one_of(text, REPORT_FORMATS)
-
-
-def _format_of_eval(text: str) -> str:
-    """Return the name of a format of reports, or trec; `UsageError` for another text."""
-    return _one_of(text, ["trec", *REPORT_FORMATS])
-
-
-def _one_of(text: str, formats: Iterable[str]) -> str:
-    if text not in formats:
-        advice = did_you_mean(text, formats, f"expected one of {', '.join(formats)}")
-        raise UsageError(f"--format {text}: no such format; {advice}")
-    return text
-
-
-def complete_report_format(incomplete: str) -> list[str]:
-    """Offer the formats of reports."""
-    return [name for name in REPORT_FORMATS if name.startswith(incomplete)]
-
-
 @dataclass(frozen=True)
 class TextOutput:
     """How to write tables of texts and counts."""
 
     format: Annotated[
         str | None,
+        Literal[*REPORT_FORMATS],
         Option(
             metavar="FORMAT",
-            parser=_format_of_report,
-            autocompletion=complete_report_format,
             help=f"How to write: {_FORMATS}. Default: by FILE's suffix; table on a terminal, "
             "tsv into a pipe.",
         ),
@@ -194,10 +171,9 @@ class EvalOutput(Output):
 
     format: Annotated[
         str | None,
+        Literal["trec", *REPORT_FORMATS],
         Option(
             metavar="FORMAT",
-            parser=_format_of_eval,
-            autocompletion=complete_report_format,
             help=f"How to write: trec (trec_eval's lines), {_FORMATS}. Default: by FILE's suffix; "
             "else trec for one run, of several a table on a terminal, tsv into a pipe.",
         ),

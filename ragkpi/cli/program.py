@@ -122,7 +122,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
-    with noted_inputs() as inputs, using(CommandLine()), warnings.catch_warnings():
+    with noted_inputs(), using(CommandLine()), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:
@@ -131,10 +131,6 @@ def _run(words: Sequence[str]) -> int:
             return 0
         except typer.Exit as end:
             return end.exit_code
-        except InputError as problem:
-            from ragkpi.cli.advice import advised  # an error may take its time
-
-            raise advised(problem, words, inputs) from None
         except SystemExit as end:  # typer's, after completions
             return int(end.code or 0)
         finally:

@@ -13,16 +13,18 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter, Signature, getdoc, signature
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 from typer import Context
 
 from ragkpi.cli.configuration import note_project, with_project_qrels
 from ragkpi.cli.pages import Version, show_common
 from ragkpi.cli.process import limit_memory
-from ragkpi.errors import UsageError
+from ragkpi.errors import InputError, UsageError
 from ragkpi.library.options import Declared, Flags, arguments_of, declared, less_common, names_of
 
+_OF_JUDGES = ("agree", "correct")  # commands whose first two files are qrels
+_OF_SHELL = {"names": "file"}  # defaults where a line cannot say what Python can
 PUBLIC = "arguments"  # the name of the parameter for the options of a public function
 _SECTION = re.compile(r"\n\n\w+\n-+\n")  # of a docstring
 
@@ -59,7 +61,13 @@ def command(
         def run(context: Context, **values: Any) -> None:
             arguments = _arguments(context, options, values, [*groups, PUBLIC, ""])
             of_groups = {name: group(**arguments[name]) for name, group in groups.items()}
-            function(**arguments[""], **of_groups, **arguments[PUBLIC])
+            files = list(values.get("files") or ()) if context.info_name not in _OF_JUDGES else []
+            try:
+                function(**arguments[""], **of_groups, **arguments[PUBLIC])
+            except InputError as problem:
+                from ragkpi.cli.advice import advised  # an error may take its time
+
+                raise advised(problem, context.obj, files) from None
 
         every = {option.parameter.name: option.parameter for option in options}
         context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=Context)
@@ -126,15 +134,9 @@ def _public_arguments(public: Callable[..., Any]) -> Iterator[tuple[str, Declare
         if parameter.kind is Parameter.VAR_KEYWORD:
             (group,) = get_args(parameter.annotation)
             for argument, of in arguments_of(group).items():
-                yield argument, of, _own_choice(of)
+                yield argument, of, _OF_SHELL.get(argument)
         else:
             yield name, declared(parameter.annotation), parameter.default
-
-
-def _own_choice(of: Declared) -> str | None:
-    """Return the first choice, where a shell has choices of its own; else Python decides."""
-    own = get_origin(of.shell) is Literal and of.shell not in (of.python, *get_args(of.python))
-    return get_args(of.shell)[0] if own else None
 
 
 def _of_argument(owner: str, argument: str, of: Declared, default: Any) -> Iterator[_Option]:
@@ -145,7 +147,7 @@ def _of_argument(owner: str, argument: str, of: Declared, default: Any) -> Itera
     elif of.option is not None:
         if default is not Parameter.empty and not default:
             default = False if of.shell is bool else default or None
-        always = owner == PUBLIC and default == _own_choice(of) is not None
+        always = owner == PUBLIC and argument in _OF_SHELL
         yield _Option(
             _parameter(argument, of.shell, of.option, default), owner, argument, always=always
         )

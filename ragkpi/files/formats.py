@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -19,7 +18,6 @@ from ragkpi.errors import InputError, RagkpiError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import ScoreKind
-from ragkpi.files.inputs import inputs
 from ragkpi.files.lines import PRINTED
 from ragkpi.files.opening import Kind, Source
 from ragkpi.files.roles import RunRole, falling, refuse_scores, refuse_twice
@@ -350,7 +348,6 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
     """Choose the reader of an opened file by the user's choices or the file's first bytes."""
     choices = reading if isinstance(reading, Reading) else Reading(reading)
     head = source.peek(HEAD_LENGTH)
-    inputs().roles.setdefault(source.name, kind)
     name, shape = choices.format, choices.shape
     if name is None and shape is None:
         refuse_foreign(source.name, head)
@@ -374,34 +371,20 @@ def registry() -> Any:
     return of_formats
 
 
-def reads_as(kind: Kind, path: str, reading: Reading | None = None) -> bool:
+def reads_as(kind: Kind, path: str) -> bool:
     """Whether a regular file can be read whole in a role."""
-    return os.path.isfile(path) and _refusal(kind, path, reading) is None
-
-
-def _refusal(kind: Kind, path: str, reading: Reading | None) -> RagkpiError | None:
-    """Read a file whole in a role; return what refuses it."""
+    if not os.path.isfile(path):
+        return False
     try:
         with Source(path) as source:
-            reader = reader_of(kind, source, reading)
+            reader = reader_of(kind, source)
             if kind == "qrels":
                 reader.read_qrels(source)
             else:
                 deque(reader.stream_columns(source), maxlen=0)
-    except RagkpiError as problem:
-        return problem
-    return None
-
-
-def map_of_texts(kind: Kind, path: str) -> list[str] | None:
-    """Return the option, [] if none is needed, by which texts of a file match; None without."""
-    with warnings.catch_warnings(action="ignore"):
-        if reads_as(kind, path, reading_for(kind, match="text")):
-            return []
-        for map_ in (f"doc={name}" for name in fields.TEXT):
-            if reads_as(kind, path, reading_for(kind, map_=map_)):
-                return [f"--map-{kind}", map_]
-    return None
+    except RagkpiError:
+        return False
+    return True
 
 
 def read_any_qrels(

@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 from ragkpi.errors import InputError, UsageError
 
@@ -19,7 +19,6 @@ class Inputs:
 
     def __init__(self, hashed: bool) -> None:
         self.hashed = hashed
-        self.roles: dict[str, Literal["run", "qrels"]] = {}  # what the files were given as
         self._states: dict[str, os.stat_result] = {}
         self._hashes: dict[str, str] = {}
 

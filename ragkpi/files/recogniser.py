@@ -34,6 +34,7 @@ from ragkpi.files.structure import (
     table_rows,
     tables_in,
 )
+from ragkpi.interface import spell
 
 _MOST_NAMED = 4  # lists, and maps, in a message
 _MOST_KEYS = 20
@@ -573,7 +574,9 @@ class _Search(NamedTuple):
             number = next(filter(None, numbers), {})
             map_ = {"query": map_["query"], "list": "?", **map_, **number}
         fault, advice = _fault_of(structure)
-        missing = advice or "list" in self.given or _has_texts(structure)
+        if not advice and _has_texts(structure):
+            advice = f"expected {spell(f'map_{self.kind}', map_text(map_))}; {where_texts()}"
+        missing = advice or "list" in self.given
         state: Literal["open", "missing"] = "missing" if missing else "open"
         return Recognition([map_], f"{fault} {_keys(structure)}", state, advice)
 
@@ -617,6 +620,11 @@ def _texts_of_queries(listing: Listing) -> list[str]:
         if named and all(map(is_scalar, values)):
             found.append((len(steps), fields.QUERY_TEXT.index(name), path))
     return [path for _, _, path in sorted(found)][:1]
+
+
+def where_texts() -> str:
+    """Return the advice where texts stand instead of ids."""
+    return f"where qrels and run have texts alone, {spell('match', 'text')}"
 
 
 def _has_texts(structure: Structure) -> bool:

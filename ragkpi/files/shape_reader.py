@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.errors import InputError, MapChoice, MissingPartError, RagkpiNote
+from ragkpi.errors import InputError, MapChoice, RagkpiNote
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import ORDER, KeyTwiceError, is_score
 from ragkpi.files.json_text import (
@@ -33,7 +33,7 @@ from ragkpi.files.json_text import (
 )
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Kind
-from ragkpi.files.recogniser import Recognition, map_text
+from ragkpi.files.recogniser import Recognition, map_text, where_texts
 from ragkpi.files.roles import unsettled
 from ragkpi.files.shapes import (
     SHAPES,
@@ -261,7 +261,7 @@ _LACKS = {
 }
 
 
-def lacking(file: str, shape: Shape, record: Record, part: str) -> MissingPartError:
+def lacking(file: str, shape: Shape, record: Record, part: str) -> InputError:
     """Return the error for a record without a part, with its keys and how to map one."""
     path, value = getattr(shape, part), record.value
     advice = f"or {spell(f'map_{shape.kind}', f'{part}=…')}"
@@ -276,7 +276,7 @@ def lacking(file: str, shape: Shape, record: Record, part: str) -> MissingPartEr
         expected = f"one of {' '.join(names_in(path)[: fields.MOST_NAMES])}, {advice}"
         if shape.name == "recognised" and record.number > 1 and part in ("list", "query"):
             expected = f"{part}={path}, as in the records before it"
-    return MissingPartError(file, record.line, fault, f"expected {expected}")
+    return InputError(file, record.line, fault, f"expected {expected}")
 
 
 class ShapeReader:
@@ -488,7 +488,7 @@ class ShapeReader:
         fault = f"{name} lists texts, not ids ({shown(text)})"
         map_ = spell(f"map_{self.shape.kind}", "list=…, doc=…")
         expected = f"expected ids of documents, or where to find them: {map_}"
-        raise MissingPartError(self._file, line, fault, expected)
+        raise InputError(self._file, line, fault, f"{expected}; {where_texts()}")
 
     def _refuse_fractions(self, record: Record, documents: Sequence[bytes]) -> None:
         """Refuse ids that pandas wrote as 1.0 and 2.0, unless a map names them."""
@@ -671,5 +671,5 @@ def unsettled_names(kind: Kind, file: str, found: Recognition) -> InputError:
     fault = visible(found.fault)
     error = unsettled(kind, file, fault, [MapChoice(map_text(of)) for of in found.maps])
     if found.state == "missing":
-        return MissingPartError(file, None, fault, found.advice or error.expected)
+        return InputError(file, None, fault, found.advice or error.expected)
     return error

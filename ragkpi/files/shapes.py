@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ragkpi.errors import InputError, MissingPartError, RagkpiWarning, UsageError
+from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import ORDER
 from ragkpi.files.opening import Kind
@@ -163,7 +163,7 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
     if name is None:
         path = getattr(shape, part)
         wanted = names_in(path)
-        raise MissingPartError(
+        raise InputError(
             file,
             line,
             f"{_NO_COLUMN.get(path, f'names no {wanted[0]}')} ({fields.shown_names(names)})",

@@ -86,18 +86,6 @@ def corpus_size_of(value: str | int) -> int:
     return parse_size(value) if isinstance(value, str) else whole("corpus_size", value, 0)
 
 
-def test_of(name: str) -> TestName:
-    """Return the name of a test of significance; `UsageError` for another text."""
-    if name not in TESTS:
-        raise UsageError(f"{spell('test', name)}: expected one of {', '.join(TESTS)}")
-    return name
-
-
-def complete_test(incomplete: str) -> list[str]:
-    """Offer the tests of significance."""
-    return [name for name in TESTS if name.startswith(incomplete)]
-
-
 def share_of(value: str | float) -> float:
     """Read a share between 0 and 1; `UsageError` for anything else."""
     try:
@@ -469,10 +457,9 @@ class Testing(TypedDict, total=False):
 
     test: Annotated[
         TestName,
+        Literal[*TESTS],
         Option(
             metavar="TEST",
-            parser=test_of,
-            autocompletion=complete_test,
             help="Where p-values come from. "
             f"{'; '.join(f'{n} ({t.help})' for n, t in TESTS.items())}. Default: t.",
         ),
@@ -613,8 +600,9 @@ def checked(arguments: Mapping[str, Any], group: type = Comparing) -> dict[str, 
 def _checked(name: str, value: Any, of: Declared) -> Any:
     kinds = [kind for kind in get_args(of.python) if kind is not NoneType]
     kind = kinds[0] if len(kinds) == 1 and NoneType in get_args(of.python) else of.python
-    if get_origin(kind) is Literal:
-        return one_of(name, value, get_args(kind))
+    choices = of.shell if kind is str else kind
+    if get_origin(choices) is Literal:
+        return one_of(name, value, get_args(choices))
     if kind is int and of.option.parser is None:
         return whole(name, value, of.option.min, of.option.max)
     if kind in (int, float, str) and of.option.parser is not None:

@@ -16,16 +16,11 @@ pty = pytest.importorskip("pty")
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60
 
+# A command, an option, a value behind a comma and a file: each a new process, or two.
 LINES = {
     "ragkpi comp": "ragkpi compare",
     "ragkpi eval --fail-under-b": "ragkpi eval --fail-under-baseline",
-    "ragkpi depth --format mark": "ragkpi depth --format markdown",
-    "ragkpi eval --grade-map umbrela-s": "ragkpi eval --grade-map umbrela-strict",
-    "ragkpi eval -q -m ndcg_loc": "ragkpi eval -q -m ndcg_local",
     "ragkpi eval -m map,ndcg_loc": "ragkpi eval -m map,ndcg_local",
-    "ragkpi measures pct_proc_": "ragkpi measures pct_proc_rom",
-    "ragkpi convert --to msm": "ragkpi convert --to msmarco",
-    "ragkpi formats nam": "ragkpi formats names",
     "ragkpi eval -m map fixtures/qrels.t": "ragkpi eval -m map fixtures/qrels.txt",
 }
 
@@ -121,6 +116,12 @@ def offers(ragkpi, monkeypatch, line):
         ("ragkpi ev", ["eval"]),
         ("ragkpi eval -m ndcg_c", ["ndcg_cut"]),
         ("ragkpi depth --format j", ["json", "jsonl", "junit"]),
+        ("ragkpi depth --format mark", ["markdown"]),
+        ("ragkpi eval --grade-map umbrela-s", ["umbrela-strict"]),
+        ("ragkpi eval -q -m ndcg_loc", ["ndcg_local"]),
+        ("ragkpi measures pct_proc_", ["pct_proc_rom"]),
+        ("ragkpi convert --to msm", ["msmarco"]),
+        ("ragkpi formats nam", ["names"]),
         ("ragkpi eval -q ", []),  # files
         ("ragkpi eval --plot ", []),
         ("ragkpi compare --test w", ["wilcoxon"]),

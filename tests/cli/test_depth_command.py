@@ -236,7 +236,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["-N", "58", "--relevant", "4", QRELS, RUN], "--relevant stands in place of files"),
         (["-N", "5000", "--at", "6000", QRELS, RUN], "--at 6000: "),
         (["-N", "20", QRELS, RUN], "size is 20"),
-        (["-N", "58", "--relevant", "4", "--format", "trex"], "--format trex"),
+        (["-N", "58", "--relevant", "4", "--format", "trex"], "--format: 'trex' is not"),
         (["-N", "58", "--relevant", "4", "--plot", "x.gif"], "--plot x.gif"),
         (["--plot", "-", QRELS, RUN], "--plot -: no such kind of picture"),
         (["-m", "map", QRELS, RUN], "-m: no such option;"),

@@ -85,7 +85,7 @@ def test_the_corpus_is_counted_over_all_runs(evaluate, tmp_path):
     [
         (
             ["--format", "xml", "qrels.txt", BM25],
-            "--format xml: no such format; expected one of trec, table",
+            "--format: 'xml' is not one of 'trec', 'table'",
         ),
         (["--format", "trec", "qrels.txt", BM25, DENSE], "which of several runs"),
         (["qrels.txt", "-", "-"], "standard input can be read once"),

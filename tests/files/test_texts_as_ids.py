@@ -1,9 +1,9 @@
 """Texts where ids are missing (--match text), and queries by text or place (--queries)."""
 
 import json
-import shlex
 
 from ragkpi.files.sieve import words_of
+from tests.hostile_files import WHERE_TEXTS
 
 SETS = [
     {"user_input": "Why so?", "retrieved_contexts": ["A b.", "C “d”."],
@@ -84,24 +84,15 @@ def test_the_simplest_gold(ragkpi, tmp_path):
 HINTED = "query,place,reference,score\nwhy so?,0,A b.,0.9\nwhy so?,1,c d,0.8\nhow?,0,e f,0.7\n"
 
 
-def test_a_refusal_of_texts_ends_in_the_command_that_matches_them(ragkpi, tmp_path):
+def test_a_refusal_of_texts_says_how_texts_match(ragkpi, tmp_path):
     path = put(tmp_path, "set.jsonl", SETS)
     (tmp_path / "run.csv").write_text(HINTED)
-    for run, options in ((path, []), ("run.csv", ["--map-run", "doc=reference"])):
-        outcome = ragkpi("eval", "-m", "P.1", path, run, folder=tmp_path)
-        assert (outcome.status, outcome.out) == (2, b"")
-        _, command = outcome.err.decode().splitlines()
-        words = shlex.split(command)
-        assert words == ["ragkpi", "eval", "--match", "text", *options, "-m", "P.1", path, run]
-        assert ragkpi(*words[1:], folder=tmp_path).status == 0
-
-
-def test_texts_beside_ids_are_refused_without_a_command(ragkpi, tmp_path):
-    path = put(tmp_path, "set.jsonl", SETS)
     (tmp_path / "gold").write_text("q 0 a 1\nq 0 b 1\n")
-    for files in (("gold", path), (path, "gold")):
-        outcome = ragkpi("eval", *files, folder=tmp_path)
-        assert outcome.status == 2
+    for files in ((path, path), ("gold", path), (path, "gold"), ("gold", "run.csv")):
+        outcome = ragkpi("eval", "-m", "P.1", *files, folder=tmp_path)
+        assert (outcome.status, outcome.out) == (2, b"")
         (line,) = outcome.err.decode().splitlines()
-        assert "expected ids as in gold" in line
-        assert line.endswith(" (--match text)")
+        assert line.endswith(f"; {WHERE_TEXTS}")
+    for run, options in ((path, []), ("run.csv", ["--map-run", "doc=reference"])):
+        line = ("eval", "--match", "text", *options, "-m", "P.1", path, run)
+        assert ragkpi(*line, folder=tmp_path).status == 0

@@ -45,11 +45,11 @@ def complaints(driver):
 
 def width_of(driver, most):
     """The page's width; charts take a moment to follow the window."""
-    for _ in range(300):
+    for _ in range(1500):
         width = driver.execute_script("return document.documentElement.scrollWidth")
         if width <= most:
             break
-        time.sleep(0.1)
+        time.sleep(0.02)
     return width
 
 
@@ -72,14 +72,16 @@ def colours(driver, scheme):
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def violations(driver):
-    """What axe finds on the page as it stands: its rules, each with the elements that break it."""
+def violations(driver, tag=None):
+    """What axe finds on the page as it stands: rules, or those of a tag, with what breaks them."""
     if not os.environ.get("CI"):
         pytest.importorskip("axe_core_python")
     driver.execute_script((files("axe_core_python") / "axe.min.js").read_text("utf-8"))
-    run = "const done = arguments[0]; axe.run().then(done, (error) => done({error: `${error}`}))"
+    run = """const [tag, done] = arguments;
+      axe.run({resultTypes: ["violations"], ...(tag && {runOnly: [tag]})}).then(
+        (found) => done(found.violations), (error) => done(`${error}`));"""
     driver.set_script_timeout(120)
-    broken = driver.execute_async_script(run)["violations"]
+    broken = driver.execute_async_script(run, tag)
     return {rule["id"]: [node["target"] for node in rule["nodes"]] for rule in broken}
 
 
