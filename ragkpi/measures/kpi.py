@@ -127,8 +127,20 @@ def _discounted(gain: FloatArray, rank: IntArray) -> FloatArray:
     return np.asarray(gain / np.log2(rank + 1.0))
 
 
+_GREATEST_POWER = 1000.0  # 2^1024 is no float, and a sum of gains must stay below it
+
+
 def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
-    return ndcg_ratio(cutoff=cutoff)._replace(gain=lambda level: np.exp2(np.maximum(level, 0)) - 1)
+    return ndcg_ratio(cutoff=cutoff)._replace(gain=_exponential_gain)
+
+
+def _exponential_gain(level: IntArray) -> FloatArray:
+    if (greatest := level.max(initial=0)) > _GREATEST_POWER:
+        raise DataError(
+            f"ndcg_exp: level {greatest} is judged; its bounds are known for levels up to "
+            f"{_GREATEST_POWER:.0f}; expected another measure"
+        )
+    return np.asarray(np.exp2(np.maximum(level, 0)) - 1)
 
 
 @_gain(bounds=Bounds("staircase", ratio=_ndcg_exp_ratio), aliases=("ndcg_burges",))
@@ -139,12 +151,19 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     Range:      0 to 1
     Edge cases: the ideal is over all judged documents, retrieved or not. Unjudged documents gain
                 nothing. 0 without relevant documents. The gain is the level, or a real one of
-                --gains; ndcg_cut has it as it is.
+                --gains; ndcg_cut has it as it is. Levels above 1000 are divided by a power of 2
+                that cancels out.
     Source:     Burges and others, ICML 2005
     """
+    best_first = ideal(judged, {})
+    greatest = np.zeros(len(judged.queries))
+    np.maximum.at(greatest, best_first.query, best_first.gain)
+    power = np.where(greatest > _GREATEST_POWER, greatest, 0.0)
     sums = []
-    for ranked in (actual(judged, {}), ideal(judged, {})):
-        discounted = _discounted(np.exp2(ranked.gain) - 1, ranked.rank)
+    for ranked in (actual(judged, {}), best_first):
+        scale = power[ranked.query]
+        gain = np.exp2(ranked.gain - scale) - np.exp2(-scale)
+        discounted = _discounted(gain, ranked.rank)
         sums.append(ranked.total(np.where(ranked.rank <= cutoff, discounted, 0.0)))
     obtained, best = sums
     return quotient(obtained, best)

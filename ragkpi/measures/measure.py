@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.errors import DataError
 from ragkpi.measures.parameters import Grammar
 from ragkpi.ranking.judged import Counts, Judged
 from ragkpi.ranking.relevance import AnyJudged
@@ -564,5 +565,13 @@ def _statistics(judged: AnyJudged, metric: Metric) -> npt.NDArray[Any]:
     function: Any = metric.measure.function
     if isinstance(judged, Judged) and judged.settings.ties == "expected":
         function = metric.measure.expectation
-    statistics = np.asarray(function(judged, **metric.arguments))
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            statistics = np.asarray(function(judged, **metric.arguments))
+    except FloatingPointError as problem:
+        # NA would leave the query out of the mean, and a gate would decide by the others.
+        raise DataError(
+            f"{metric.name}: the levels or gains of some query are too large for its arithmetic "
+            f"({problem}); expected smaller ones, or another measure"
+        ) from None
     return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]
