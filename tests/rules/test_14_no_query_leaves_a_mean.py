@@ -13,7 +13,7 @@ from ragkpi.measures.registry import find_metrics
 
 OF_LEVELS = (
     "ndcg", "ndcg_cut.10", "ndcg_exp.10", "ndcg_local.10", "dcg", "dcg.10", "G", "Rndcg",
-    "ndcg_rel", "binG", "rbp", "err.10", "map", "recip_rank", "P.10", "bpref", "gm_map",
+    "ndcg_rel", "binG", "rbp", "err.10", "map", "recip_rank", "P.10", "bpref", "set_F",
 )  # fmt: skip
 
 
@@ -47,11 +47,14 @@ def test_exponential_gains_of_any_level(highest, lowest):
 def test_every_query_counts_or_the_call_is_refused(name, highest):
     qrels = {"high": {"a": highest, "b": 3}, "low": {"c": 1}}
     run = {"high": {"b": 2.0, "a": 1.0}, "low": {"c": 1.0}}
+    (metric,) = find_metrics([name])
     try:
         result = ragkpi.evaluate(qrels, run, name)
-    except RagkpiError as refusal:
-        assert "level" in str(refusal)
-        return
-    (metric,) = find_metrics([name])
-    assert all(math.isfinite(values[metric.name]) for values in result.values())
-    assert math.isfinite(result.mean[metric.name])
+    except RagkpiError as problem:
+        refusal = str(problem)
+    else:
+        refusal = ""
+        assert result.per_query.keys() == {"high", "low"}
+        assert all(math.isfinite(of[metric.name]) for of in result.per_query.values())
+        assert math.isfinite(result.mean[metric.name])
+    assert not refusal or "level" in refusal
