@@ -24,6 +24,7 @@ from ragkpi.measures.registry import (
     default_request,
     find_metrics,
     find_metrics_as_given,
+    level_notes,
     no_level_so_high,
     refuse_levels,
     refuse_unserved,
@@ -302,6 +303,7 @@ class Session:
             if _falls(scores, unanswerable):
                 notes += unanswerable_notes(judged.queries, unanswerable)
             notes += assumption_notes(judged, size)
+            notes += level_notes(metrics, self.settings.relevance_level)
             warnings = [*self._doubts(judged, run, coverage), *cautions(judged, metrics)]
             judged = replace(judged)  # without what measures shared, several times its size
         warnings += no_level_so_high(metrics, judgements)

@@ -583,3 +583,14 @@ def no_level_so_high(metrics: Sequence[Metric], judgements: Judgements) -> list[
     if not empty:
         return []
     return [f"{names_of(empty)}: no document is relevant: the highest judged level is {highest}"]
+
+
+def level_notes(metrics: Sequence[Metric], relevance_level: int) -> list[str]:
+    """Say which metrics a relevance level does not change, though they are about relevance."""
+    if relevance_level == 1:
+        return []
+    gains = names_of([m for m in metrics if "gain" in (m.measure.question, m.measure.worth)])
+    grades = names_of([metric for metric in metrics if "grade_map" in metric.measure.needs])
+    option = spell("relevance_level", str(relevance_level))
+    lines = {gains: "gains are the levels themselves", grades: "grades come from the grade map"}
+    return [f"{option} does not change {names}: the {of}" for names, of in lines.items() if names]

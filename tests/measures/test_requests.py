@@ -2,6 +2,7 @@
 
 import pytest
 
+import ragkpi
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.measures.registry import find_metrics
 
@@ -183,3 +184,22 @@ def test_what_trec_eval_drops_is_said(request_, printed, said):
 )
 def test_names_of_other_tools_are_understood(text, name):
     assert [metric.name for metric in find_metrics([text])] == [name]
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_a_level_that_changes_no_value_is_said_of_every_measure_of_gains_and_grades(level):
+    qrels = {"q": {"a": 3, "b": 1, "c": 0, "d": 2}}
+    run = {"q": {"b": 4.0, "c": 3.0, "a": 2.0, "x": 1.0}}
+    names = ["ndcg", "ndcg_cut.10", "dcg", "G", "rbp", "err.10", "ndcg_exp.5", "ra_nwg.5", "P.5"]
+    result = ragkpi.evaluate(qrels, run, names, relevance_level=level)
+    notes = [note for note in result.notes if "does not change" in note]
+    if level == 1:
+        assert notes == []
+        return
+    said = ", ".join(notes)
+    for name in names:
+        printed = name.replace(".", "_")
+        plain = ragkpi.evaluate(qrels, run, name).mean
+        assert (printed in said) == (printed != "P_5")
+        if printed in said:
+            assert ragkpi.evaluate(qrels, run, name, relevance_level=level).mean == plain
