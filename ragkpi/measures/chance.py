@@ -180,7 +180,9 @@ def _ceiling(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
 
 @np.errstate(divide="ignore", invalid="ignore")
 def _log2_ratio(sums: FloatArray, _: FloatArray | int = 1) -> FloatArray:
-    return np.asarray(np.log2(sums[..., 0] / sums[..., 1]))
+    """Return the logarithm of the ratio; NaN where chance draws nothing."""
+    bits = np.log2(sums[..., 0] / sums[..., 1])
+    return np.where(np.isposinf(bits), np.nan, bits)
 
 
 def _difference(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
@@ -430,7 +432,7 @@ def bor_opt(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Formula:    log2(N / min(K, N))
     Range:      0 upwards
     Edge cases: with a corpus size per query the mean of K / N is taken. m only chooses the
-                queries: those with R >= m.
+                queries: those with R >= m. NA where nothing was retrieved and --draws ret.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_opt
     """
     everything = np.ones(len(judged.queries))

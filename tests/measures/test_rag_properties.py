@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ragkpi
 from ragkpi.ranking.judged import Settings
 from tests.measures.by_hand import judge, lines, population, scores, summary
 from tests.measures.rag_oracle import WEIGHING
@@ -193,3 +194,11 @@ def test_replicates_are_summed_at_once(name):
     summarize = column.metric.measure.aggregate.summary
     one_by_one = [float(summarize(row, len(statistics))) for row in sums]
     assert close(summarize(sums, len(statistics)).tolist(), one_by_one)
+
+
+def test_measures_of_chance_are_na_where_nothing_is_drawn():
+    """As many documents as were retrieved are none for the only query that counts."""
+    qrels = {"1": {"a": 0}, "2": {"b": 1}}
+    names = [f"{name}.2" for name in ("bor", "bor_max", "bor_recall", "bor_opt", "ef", "ef_recall")]
+    result = ragkpi.evaluate(qrels, {"1": {"a": 1.0}}, names, corpus_size=100, draws="ret")
+    assert all(math.isnan(value) for value in result.mean.values()), result.mean
