@@ -11,7 +11,7 @@ import numpy as np
 
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell
-from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, names_of
+from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, first, names_of
 from ragkpi.measures.registry import metric_named
 from ragkpi.statistics.bootstrap import Interval
 from ragkpi.statistics.decisions import DecidedBy as DecidedBy
@@ -67,18 +67,28 @@ class BaselineGate:
     procedure: Procedure = field(default_factory=lambda: Procedure(family="all"))
     doubt: Callable[[Difference], str] = lambda _: ""
 
-    def passes(self, difference: Difference) -> bool:
-        """Return whether a difference from the baseline is allowed, by its test and interval."""
+    def passes(self, difference: Difference, after_failure: Interval) -> bool:
+        """Return whether a difference from the baseline is allowed, by its test and interval.
+
+        ``"noninferior"`` looks at the interval `after_failure`, see `_after_failure`.
+        """
         sign = difference.metric.measure.sign
         allowed = self.margin.below(difference.baseline)
-        low, high = sorted(sign * bound for bound in difference.interval)
+        interval = after_failure if self.decided_by == "noninferior" else difference.interval
+        low, high = sorted(sign * bound for bound in interval)
         if self.decided_by == "noninferior":
             return low >= -allowed or math.isclose(low, -allowed, rel_tol=1e-9)  # False for NA
         at_best = sign * difference.difference if math.isnan(high) else high
         return difference.decision != "worse" or (allowed > 0 and at_best >= -allowed)
 
     def in_words(
-        self, difference: Difference, baseline: str, passed: bool, remark: str, doubt: str
+        self,
+        difference: Difference,
+        after_failure: Interval,
+        baseline: str,
+        passed: bool,
+        remark: str,
+        doubt: str,
     ) -> str:
         """Say what is shown of a difference, with the numbers that it rests on."""
         sign, change = difference.metric.measure.sign, difference.difference
@@ -96,6 +106,9 @@ class BaselineGate:
         if math.isnan(difference.interval.low):
             limit += "; no interval of the difference is valid: all queries differ by the same, or "
             limit += "they are too few"
+        elif after_failure != difference.interval:
+            bounds = _alike(change, *after_failure, signed=True)
+            limit += f"; with one query more that fails completely [{', '.join(bounds)}]"
         if remark:
             limit += f"; {remark}"
         return (
@@ -109,10 +122,14 @@ class BaselineGate:
         return passed == (self.decided_by == "noninferior")
 
     def unseen(self, difference: Difference) -> Unseen | None:
-        """Return what loss a passed gate could have missed; None if the rankings are alike."""
+        """Return what loss a passed gate could have missed; None if the rankings are alike.
+
+        ``"noninferior"`` has none: it counts a failure that was not seen.
+        """
         sign = difference.metric.measure.sign
         amount = -min(sign * bound for bound in difference.interval)
-        if amount == 0 == difference.difference or math.isnan(amount):
+        alike = amount == 0 == difference.difference
+        if self.decided_by == "noninferior" or alike or math.isnan(amount):
             return None
         # No run can lose more than the baseline has.
         amount = min(amount, abs(difference.baseline - _worst(difference.metric.measure)))
@@ -281,6 +298,7 @@ def baseline_verdicts(
         ]
         return _nothing_refused(verdicts, tested)
     compared = compare([name, of_run], [limits, tested], gate.procedure)
+    after_failure = _after_failure(limits, tested, gate) if gate.decided_by == "noninferior" else {}
     too_few = compared.out_of_reach("all") if gate.decided_by == "worse" else ""
     few = compared.out_of_reach() if gate.decided_by == "worse" else ""
     few = few and f"{few[0].lower()}{few[1:-1]}"
@@ -301,19 +319,66 @@ def baseline_verdicts(
         equal = difference.ties == difference.queries and not difference.difference
         if equal and (rankings == "equal" or (difference.queries > 1 and not metric.is_rate)):
             difference = replace(difference, interval=Interval(0.0, 0.0))
-        passed = gate.passes(difference)
+            after_failure[metric.name] = difference.interval
+        failed = difference.interval
+        if not math.isnan(failed.low):
+            failed = after_failure.get(metric.name, failed)
+        passed = gate.passes(difference, failed)
         doubt = gate.doubt(difference) if gate.shows(passed) else ""
         verdict = replace(
             verdict,
             passed=passed,
             queries=difference.queries,
-            says=gate.in_words(difference, name, passed, few, doubt),
+            says=gate.in_words(difference, failed, name, passed, few, doubt),
             difference=difference,
             unseen=gate.unseen(difference),
             caution="; ".join(filter(None, [few, doubt])),
         )
         verdicts.append(verdict.missed(undecided))
     return _nothing_refused(verdicts, tested)
+
+
+def _after_failure(baseline: Scores, run: Scores, gate: BaselineGate) -> dict[str, Interval]:
+    """Return intervals of differences with one query more, on which the run fails completely.
+
+    The interval of a mean knows nothing of failures that no query shows: where one query in ten
+    fails, 12 queries show none in 28 % of the samples. The query that is added has the
+    baseline's best value and the run's worst. Rates have an interval that allows for failures, and
+    a measure without a worst value has no such query: both are left out.
+    """
+    columns = []
+    for column in baseline.columns:
+        metric = column.metric
+        aggregate, worst = metric.measure.aggregate, _worst(metric.measure)
+        if not metric.is_comparable or metric.is_rate or not column.has_value.any():
+            continue
+        worst = worst if aggregate.value is first else 0.0  # of a success, of a share
+        if math.isfinite(worst) and (aggregate.value is first or aggregate.rises_with_first):
+            columns.append((column, run[column.name], worst))
+    if not columns:
+        return {}
+    query = max(baseline.queries) + b" "
+    with_failure = []
+    for of_run in (False, True):
+        longer = []
+        for column, tested, worst in columns:
+            sign = column.metric.measure.sign
+            best = np.nanargmax(np.where(column.has_value, sign * column.per_query, np.nan))
+            row = column.statistics[best].copy()
+            rows = (tested if of_run else column).statistics
+            if of_run:
+                row[0] = worst
+            longer.append(replace(column, statistics=np.vstack([rows, row]), divisor=len(rows) + 1))
+        with_failure.append(
+            Scores(b"", [*baseline.queries, query], longer, len(longer[0].statistics))
+        )
+    bootstrap = gate.procedure.bootstrap
+    if bootstrap.clusters is not None:
+        bootstrap = replace(
+            bootstrap, clusters={**bootstrap.clusters, query: query.decode("latin1")}
+        )
+    compared = compare(["", ""], with_failure, replace(gate.procedure, bootstrap=bootstrap))
+    return {difference.metric.name: difference.interval for difference in compared.differences}
 
 
 def _value_verdict(
