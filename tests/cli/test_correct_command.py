@@ -27,18 +27,20 @@ def document(outcome):
 
 def test_values(ragkpi, people):
     arguments = (people, MODEL, *RUNS, "-m", "map", "-m", "num_ret")
-    found = document(ragkpi("correct", *arguments, "--format", "json", folder=FIXTURES))["findings"]
+    whole = document(ragkpi("correct", *arguments, "--format", "json", folder=FIXTURES))
+    found, rows = whole["findings"], whole["rows"]
+    assert whole["question"] == "correct"
     assert (found["human"], found["other"]) == ("people", "qrels.llm")
     assert (found["judged"], found["queries"]) == (10, 12)
-    assert [one["run"] for one in found["corrected"]] == ["bm25", "fusion"]
+    assert [row["run"] for row in rows] == ["bm25", "fusion"]
     assert found["refused"][0]["measure"] == "num_ret"
     # What it starts from is what eval prints under either judgement.
-    for key, qrels in (("human", people), ("other", MODEL)):
+    for key, qrels in (("people", people), ("other", MODEL)):
         plain = document(
             ragkpi("eval", "-c", qrels, *RUNS, "-m", "map", "--format", "json", folder=FIXTURES)
         )
         values = [run["values"]["map"] for run in plain["runs"]]
-        assert [one[key] for one in found["corrected"]] == pytest.approx(values)
+        assert [row[key] for row in rows] == pytest.approx(values)
 
 
 def test_a_table_with_a_sentence(ragkpi, people):
@@ -61,8 +63,8 @@ def test_differences(ragkpi, people):
     found = document(ragkpi("correct", *arguments, "--format", "json", folder=FIXTURES))
     findings = found["findings"]
     assert (findings["baseline"], findings["level"]) == ("bm25", 0.9)
-    assert [one["measure"] for one in findings["corrected"]] == ["map", "P_10"]
-    assert all(one["p"] <= one["p_corrected"] for one in findings["corrected"])
+    assert [row["measure"] for row in found["rows"]] == ["map", "P_10"]
+    assert all(row["p"] <= row["p_corrected"] for row in found["rows"])
     assert any(note.endswith(" p_corrected is for 2 tests") for note in found["notes"])
     best = "By people's judgements, over all queries, fusion is better than bm25 by map (+"
     assert found["answer"][0].startswith(best)

@@ -31,11 +31,12 @@ def test_correct_is_the_command(ragkpi, tmp_path):
     lines = (FIXTURES / "qrels.txt").read_text().splitlines(keepends=True)
     some.write_text("".join(line for line in lines if line[:5] not in ("hd-03", "hd-08")))
     for of in ("values", "differences"):
-        found = library.correct(str(some), MODEL, RUNS, "map", of=of).findings
+        found = library.correct(str(some), MODEL, RUNS, "map", of=of).rows
         arguments = ("--of", of, "-m", "map", "--format", "json", some, MODEL, *RUNS)
-        printed = json.loads(ragkpi("correct", *arguments).out)["findings"]
-        assert found["corrected"][0]["interval"] == printed["corrected"][0]["interval"]
-        assert found["corrected"][-1]["worth"] == printed["corrected"][-1]["worth"]
+        printed = json.loads(ragkpi("correct", *arguments).out)["rows"]
+        interval = [found[0]["corrected_low"], found[0]["corrected_high"]]
+        assert interval == printed[0]["corrected_interval"]
+        assert found[-1]["worth"] == printed[-1]["worth"]
 
 
 def test_judges_in_memory_and_several():

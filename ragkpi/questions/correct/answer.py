@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -35,7 +35,7 @@ class CorrectedMetric:
     run: str
     result: Corrected
     rare: bool  # whether the metric has two values, one of them rare among people's queries
-    p_corrected: float  # of a difference, corrected for all differences; NaN of a value
+    p_corrected: float = math.nan  # of a difference, corrected for all; NaN of a value
 
 
 @dataclass(frozen=True)
@@ -105,18 +105,20 @@ def correct(
     if not means:
         raise UsageError("no mean over queries in what was asked for; ask for others with -m")
     estimated = [
-        (metric, *estimate)
+        estimate
         for metric in means
         for estimate in _estimates(metric, runs, people, other, judged, of, level)
     ]
-    p_corrected = np.full(len(estimated), math.nan)
     if of == "differences":
-        p_corrected = corrected(np.array([result.p for _, _, result, _ in estimated]), correction)
+        p_values = corrected(np.array([one.result.p for one in estimated]), correction)
+        estimated = [
+            replace(one, p_corrected=float(p)) for one, p in zip(estimated, p_values, strict=True)
+        ]
     return Correction(
         of,
         runs,
         judges,
-        [CorrectedMetric(*one, float(p)) for one, p in zip(estimated, p_corrected, strict=True)],
+        estimated,
         refused=[(metric, reason) for metric, reason in refusals if reason],
         judged=len(kept),
         queries=len(queries),
@@ -141,8 +143,8 @@ def _estimates(
     judged: BoolArray,
     of: Of,
     level: float,
-) -> Iterator[tuple[str, Corrected, bool]]:
-    """Estimate a metric of every run, or its difference from the first; say where it is rare."""
+) -> Iterator[CorrectedMetric]:
+    """Estimate a metric of every run, or its difference from the first."""
 
     def value(means: FloatArray) -> float:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -167,7 +169,8 @@ def _estimates(
     for run, (human, model) in zip(runs, columns, strict=True):
         result = prediction_powered(human, model[judged], model[~judged], estimated, level)
         _, counts = np.unique(human[:, 0], return_counts=True)
-        yield run, result, len(counts) == 2 and int(counts.min()) < _RARE
+        rare = len(counts) == 2 and int(counts.min()) < _RARE
+        yield CorrectedMetric(metric, run, result, rare)
 
 
 def _counted(column: MetricScores) -> FloatArray:
@@ -228,16 +231,16 @@ def correction_answer(correction: Correction) -> Answer:
         rows.append(cells)
     return Answer(
         *filled(columns, rows),
-        list(_correction_notes(correction)),
+        list(_notes(correction)),
         verdict=[_verdict(correction)],
-        explanation=list(_computed(correction)),
-        question="compare" if differences else "eval",
-        findings=_correction_findings(correction),
+        explanation=list(_explanation(correction)),
+        question="correct",
+        findings=_findings(correction),
         heads=1,
     )
 
 
-def _correction_notes(correction: Correction) -> Iterator[str]:
+def _notes(correction: Correction) -> Iterator[str]:
     judged = correction.judged
     yield f"Assumed: the {judged} queries are a random sample of all{_sampled(correction)}"
     rare = dict.fromkeys(entry.metric.name for entry in correction.corrected if entry.rare)
@@ -258,7 +261,7 @@ def _correction_notes(correction: Correction) -> Iterator[str]:
         yield f"{left} judged by {correction.judges[0]} alone left out"
 
 
-def _computed(correction: Correction) -> Iterator[str]:
+def _explanation(correction: Correction) -> Iterator[str]:
     people, other = correction.judges
     what = f"difference from {correction.runs[0]}" if correction.of == "differences" else "value"
     yield (
@@ -271,8 +274,6 @@ def _computed(correction: Correction) -> Iterator[str]:
         f"far {other} is followed, 0 to 1; worth: judged queries that would give people alone that "
         "interval"
     )
-    if correction.of == "differences":
-        yield _worth(correction)
 
 
 def _sampled(correction: Correction) -> str:
@@ -305,15 +306,14 @@ def _verdict(correction: Correction) -> str:
     entries = [entry for entry in correction.corrected if finite(entry.result.interval)]
     if not entries:
         return "Nothing can be corrected: no value varies among the queries that people judged."
-    if correction.of == "differences":
-        return _about_differences(correction, entries)
-    return f"{_about_values(correction, entries)} {_worth(correction)}"
+    about = _about_differences if correction.of == "differences" else _about_values
+    return f"{about(correction, entries)} {_worth(correction, entries)}"
 
 
-def _worth(correction: Correction) -> str:
+def _worth(correction: Correction, entries: Sequence[CorrectedMetric]) -> str:
     """Say how many queries of people alone the other judge is worth."""
     people, other = correction.judges
-    worth = [e.result.worth for e in correction.corrected if finite(e.result.interval)] or [0.0]
+    worth = [entry.result.worth for entry in entries]
     least, most, judged = min(worth), max(worth), correction.judged
     queries = f"the {judged} queries of {people}"
     if most / judged - 1 < 0.05:
@@ -329,7 +329,9 @@ def _about_values(correction: Correction, entries: Sequence[CorrectedMetric]) ->
     metric = entries[0].metric
     of_metric = [entry for entry in entries if entry.metric is metric]
     of_metric.sort(key=lambda entry: -metric.measure.sign * entry.result.estimate)
-    values = ", ".join(f"{entry.run} {_estimated(entry, 'plain')}" for entry in of_metric[:_NAMED])
+    values = ", ".join(
+        f"{entry.run} {_estimated(correction, entry)}" for entry in of_metric[:_NAMED]
+    )
     more = len(of_metric) - _NAMED
     others = f"; {counted(more, 'more run')} below" if more > 0 else ""
     queries = counted(correction.queries, "query", "queries")
@@ -353,38 +355,26 @@ def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric
         others = f" and {counted(len(more), 'more difference')}" if more else ""
         claims.append(
             f"{first.run} is {claim} {baseline} by {first.metric.name} "
-            f"({_estimated(first, 'signed')}, p = {p}){others}"
+            f"({_estimated(correction, first)}, p = {p}){others}"
         )
     return f"By people's judgements, over all queries, {'; '.join(claims)}."
 
 
-def _estimated(entry: CorrectedMetric, sign: Literal["plain", "signed"]) -> str:
+def _estimated(correction: Correction, entry: CorrectedMetric) -> str:
     result, style = entry.result, entry.metric.measure.style
-    return with_interval(result.estimate, result.interval, style, 3, signed=sign == "signed")
+    signed = correction.of == "differences"
+    return with_interval(result.estimate, result.interval, style, 3, signed)
 
 
-def _correction_findings(correction: Correction) -> dict[str, Any]:
-    differences = correction.of == "differences"
-    fields = ("other", "human", "human_interval", "estimate", "interval", "standard_error", "worth")
-    entries = [
-        {
-            "measure": entry.metric.name,
-            "run": entry.run,
-            **{name: getattr(entry.result, name) for name in fields},
-            "believed": entry.result.tuning,
-            **({"p": entry.result.p, "p_corrected": entry.p_corrected} if differences else {}),
-        }
-        for entry in correction.corrected
-    ]
+def _findings(correction: Correction) -> dict[str, Any]:
     return {
         "human": correction.judges[0],
         "other": correction.judges[1],
-        "baseline": correction.runs[0] if differences else None,
+        "baseline": correction.runs[0] if correction.of == "differences" else None,
         "judged": correction.judged,
         "queries": correction.queries,
         "left_out": correction.left_out,
         "level": correction.level,
-        "corrected": entries,
         "random_sample": [
             {"measure": s.metric.name, "judged": s.judged, "rest": s.rest, "p": s.p}
             for s in correction.sampling
