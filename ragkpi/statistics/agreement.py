@@ -95,11 +95,6 @@ def bias_at(counts: FloatArray, levels: FloatArray, level: float) -> FloatArray:
     return ratio((row * (levels - level)).sum(axis=-1), row.sum(axis=-1))
 
 
-def coincidences(counts: FloatArray) -> FloatArray:
-    """Turn confusion matrices into coincidence matrices: count each pair in both orders."""
-    return counts + np.swapaxes(counts, -2, -1)
-
-
 def coincidences_of_panel(
     query: npt.NDArray[np.int64],
     judged: npt.NDArray[np.int64],
@@ -149,7 +144,10 @@ def krippendorffs_alpha(
 
 
 def _alpha(scale: Scale) -> AgreementStatistic:
-    return lambda counts, levels: krippendorffs_alpha(coincidences(counts), levels, scale)
+    # Each pair of levels coincides in both orders.
+    return lambda counts, levels: krippendorffs_alpha(
+        counts + np.swapaxes(counts, -2, -1), levels, scale
+    )
 
 
 AGREEMENTS: Mapping[str, AgreementStatistic] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,18 +21,17 @@ from ragkpi.charts.chart import (
 from ragkpi.library.evaluation_report import interval_note
 from ragkpi.questions.agree.study import (
     ALIKE,
-    FEWEST_RUNS,
     SIGNIFICANT,
     Agreement,
     Estimate,
-    Fitness,
     OrderAgreement,
     PairAgreement,
 )
-from ragkpi.reports.layout import Answer, Cell, Column, finite
+from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.wording import counted, decoded, rounded, with_interval
 
 _DOCUMENTS_NAMED = 3  # per query
+_PAIRS_NAMED = 2  # in a verdict
 _COLUMNS = [
     *map(Column, ("judges", "about", "of")),
     Column("n", "integer", role="detail"),
@@ -44,28 +42,20 @@ _COLUMNS = [
 
 def agree_answer(agreement: Agreement) -> Answer:
     """Put the agreement of judges into words."""
-    several = len(agreement.panel.names) > 2
-    per_query = any(pair.by_query for pair in agreement.pairs)
-    selection = slice(0 if several else 1, None if per_query else -1)
     rows = [row for pair in agreement.pairs for row in _rows_of_pair(pair)]
     rows += [
         _row("all", "labels", f"alpha_{scale}", None, None, None, estimate)
         for scale, estimate in agreement.alpha.items()
     ]
-    explanation = [
-        *(_verdict(pair) for pair in agreement.with_reference if several),
-        *(line for pair in agreement.pairs for line in _about_pair(pair)),
-        *_computed(agreement),
-    ]
+    first = 0 if len(agreement.panel.names) > 2 else 1  # of two judges no column names them
     return Answer(
-        _COLUMNS[selection],
-        [row[selection] for row in rows],
-        list(_notes(agreement)),
-        verdict=verdicts(agreement),
-        explanation=explanation,
+        *filled(_COLUMNS[first:], [row[first:] for row in rows]),
+        _notes(agreement),
+        verdict=[_verdict(pair) for pair in agreement.with_reference],
+        explanation=list(_explanation(agreement)),
         question="agree",
-        findings=_agreement_findings(agreement),
-        heads=2 if several else 1,
+        findings=_findings(agreement),
+        heads=2 - first,
     )
 
 
@@ -111,46 +101,31 @@ def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
         yield _row(judges, "queries", query.query, *values, names or None)
 
 
-def _notes(agreement: Agreement) -> Iterator[str]:
+def _notes(agreement: Agreement) -> list[str]:
     alone = [
         f"{counted(number, 'document')} that {name} alone judged"
         for pair in agreement.with_reference
         for name, number in zip(pair.judges, (pair.only_first, pair.only_second), strict=True)
         if number
     ]
-    if alone:
-        yield f"Left out: {', '.join(alone)}; --differences lists them."
-    runs = len(agreement.runs)
-    if FEWEST_RUNS <= runs < _FEW_RUNS:
-        orders = math.factorial(runs)
-        yield f"{runs} runs have only {orders} possible orders, so they tell little about a judge."
+    return [f"Left out: {', '.join(alone)}; --differences lists them."] if alone else []
 
 
-def _about_pair(pair: PairAgreement) -> Iterator[str]:
-    """Yield the confusion matrix, then how the two judges order the runs."""
-    first, second = pair.judges
-    head = " ".join(f"{level:>6}" for level in pair.levels)
-    yield f"{first} (rows) and {second} (columns), documents: {head}"
-    for level, counts in zip(pair.levels, pair.confusion, strict=True):
-        yield f"{level:>6}: " + " ".join(f"{count:>6}" for count in counts)
-    for order in pair.orders:
-        yield from _about_order(first, second, order)
-
-
-def _about_order(reference: str, judge: str, order: OrderAgreement) -> Iterator[str]:
-    by, runs = order.metric.name, len(order.runs)
-    first, second = order.leaders
-    lead = f"{reference} puts {first} first, {judge} {second}"
-    if first == second:
-        lead = f"both put {first} first"
-    fallen, ranks = order.drop
-    fall = f"; {fallen} falls farthest, by {counted(ranks, 'rank')}" if ranks else ""
-    pairs = counted(runs * (runs - 1) // 2, "pair")
-    apart = f"{order.told_apart} of {pairs} of runs differ{'s' if order.told_apart == 1 else ''}"
-    yield f"By {by}, {lead}{fall}; {apart} under {reference}."
-
-
-def _computed(agreement: Agreement) -> Iterator[str]:
+def _explanation(agreement: Agreement) -> Iterator[str]:
+    for pair in agreement.pairs:
+        first, second = pair.judges
+        head = " ".join(f"{level:>6}" for level in pair.levels)
+        yield f"{first} (rows) and {second} (columns), documents: {head}"
+        for level, counts in zip(pair.levels, pair.confusion, strict=True):
+            yield f"{level:>6}: " + " ".join(f"{count:>6}" for count in counts)
+        for order in pair.orders:
+            runs = len(order.runs)
+            pairs = counted(runs * (runs - 1) // 2, "pair")
+            differ = "differs" if order.told_apart == 1 else "differ"
+            yield (
+                f"By {order.metric.name}, {order.told_apart} of {pairs} of runs {differ} under "
+                f"{first}."
+            )
     reference, *rest = agreement.panel.names
     others = ", ".join(rest)
     bootstrap = agreement.bootstrap
@@ -177,7 +152,7 @@ def _computed(agreement: Agreement) -> Iterator[str]:
         )
 
 
-def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
+def _findings(agreement: Agreement) -> dict[str, Any]:
     bootstrap = agreement.bootstrap
     return {
         "judges": agreement.panel.names,
@@ -201,7 +176,6 @@ def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
                 **_fields(order, without=("runs", "metric", "agreements", "shifts")),
                 **order.agreements,
                 "ranking": order.ranking,
-                "drop": dict(zip(("run", "ranks"), order.drop, strict=True)),
             }
             for pair in agreement.with_reference
             for order in pair.orders
@@ -211,45 +185,6 @@ def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
 
 def _fields(record: PairAgreement | OrderAgreement, without: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name, value in vars(record).items() if name not in without}
-
-
-_FEW_RUNS = 5  # fewer runs have few possible orders
-_LINES = 3  # of a verdict
-_PAIRS = 2  # of runs that a verdict names
-
-
-def verdicts(agreement: Agreement) -> list[str]:
-    """Say what each judge is fit for, the best first, in three lines at most."""
-    pairs = agreement.with_reference
-    if len(pairs) == 1:
-        return [_verdict(pairs[0])]
-    pairs.sort(key=lambda pair: (list(_SHORT).index(pair.fitness), -pair.kappa.value))
-    named = pairs if len(pairs) <= _LINES else pairs[: _LINES - 1]
-    lines = [f"{pair.judges[1]}: {_SHORT[pair.fitness]} ({_figures(pair)})." for pair in named]
-    more = Counter(_SHORT[pair.fitness] for pair in pairs[len(named) :])
-    if more:
-        counts = ", ".join(f"{count} {fitness}" for fitness, count in more.items())
-        lines.append(f"{more.total()} more judges: {counts}.")
-    return lines
-
-
-_SHORT: dict[Fitness, str] = {
-    "identical": "identical",
-    "alike": "use it to rank",
-    "no runs": "better than chance",
-    "undecided": "undecided",
-    "few": "too few runs to tell",
-    "untested": "runs too alike to tell",
-    "otherwise": "do not rank with it",
-    "chance": "not shown better than chance",
-}
-
-
-def _figures(pair: PairAgreement) -> str:
-    tau = ""
-    if pair.hardest is not None and pair.fitness != "chance":
-        tau = f"tau_AP {_estimated(pair.hardest.tau_ap)}, "
-    return f"{tau}kappa {_estimated(pair.kappa)}"
 
 
 def _verdict(pair: PairAgreement) -> str:
@@ -305,7 +240,7 @@ def _places(order: OrderAgreement) -> str:
     """Say which runs change places, the most significant pair first."""
     if not order.swaps:
         return "none changes places"
-    pairs = [f"{swap.better} and {swap.worse}" for swap in order.swaps[:_PAIRS]]
+    pairs = [f"{swap.better} and {swap.worse}" for swap in order.swaps[:_PAIRS_NAMED]]
     more = len(order.swaps) - len(pairs)
     others = f", and {counted(more, 'pair')} more" if more else ""
     return f"{', '.join(pairs)}{others} change places"

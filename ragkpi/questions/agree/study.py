@@ -209,12 +209,9 @@ class OrderAgreement:
     reference: list[float]  # the runs' values under the reference
     other: list[float]  # the runs' values under the other judgement
     shifts: list[Estimate]  # other minus reference, for each run
-    shift: Estimate  # the mean of the shifts
     agreements: Mapping[str, Estimate]  # the coefficients of `RANK_AGREEMENTS`, by name
     told_apart: int  # number of pairs that ``compare --all-pairs`` tells apart by the reference
     swaps: list[Reversal]  # pairs of runs in reverse order, most significant first
-    leaders: tuple[str, str]  # the best run under each judgement
-    drop: tuple[str, int]  # the run that falls farthest from its reference rank, and how far
 
     @property
     def tau_ap(self) -> Estimate:
@@ -287,9 +284,6 @@ def _order(
         shifts, shifts_again = values[1] - values[0], replicates[:, 1] - replicates[:, 0]
     # Greater is better. Runs that are equal on paper are equal, though their sums round apart.
     worth, again = (np.round(metric.measure.sign * of, 12) for of in (values, replicates))
-    better = (worth[:, np.newaxis] > worth[:, :, np.newaxis]).sum(axis=2)
-    fall = better[1] - better[0]
-    first, second = worth.argmax(axis=1).tolist()
     return OrderAgreement(
         runs=runs,
         metric=metric,
@@ -300,7 +294,6 @@ def _order(
             estimate(shift, of_run, bootstrap.tails)
             for shift, of_run in zip(shifts, shifts_again.T, strict=True)
         ],
-        shift=estimate(shifts.mean(), shifts_again.mean(axis=1), bootstrap.tails),
         agreements={
             name: estimate(
                 float(coefficient(*worth)),
@@ -311,8 +304,6 @@ def _order(
         },
         told_apart=int((p_values[0] < SIGNIFICANT).sum()) // 2,
         swaps=_swaps(runs, *worth, *p_values),
-        leaders=(runs[first], runs[second]),
-        drop=(runs[int(fall.argmax())], int(fall.max())),
     )
 
 
