@@ -35,8 +35,6 @@ class Corrected:
         that people judged; and the estimated human value over all queries.
     tuning
         The weight of the other judgement: 0 for none, 1 as in untuned inference.
-    standard_error
-        The standard error of the estimate.
     worth
         The number of queries that people alone would have to judge for an equally wide interval.
     p
@@ -49,7 +47,6 @@ class Corrected:
     estimate: float
     interval: Interval
     tuning: float
-    standard_error: float
     worth: float
     p: float
 
@@ -94,7 +91,6 @@ def prediction_powered(
         estimate=estimate,
         interval=interval,
         tuning=tuning,
-        standard_error=error if defined else math.nan,
         worth=float((human @ slope).var(ddof=1) / error**2) if defined else math.nan,
         p=float(2 * special().stdtr(n - 2, -abs(estimate) / error)) if defined else math.nan,
     )

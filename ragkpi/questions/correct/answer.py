@@ -16,7 +16,7 @@ from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.statistics.decisions import CorrectionName
 from ragkpi.statistics.prediction_powered import Corrected, Value, prediction_powered
 from ragkpi.statistics.significance import corrected, correlation_within
-from ragkpi.wording import beside, counted, exact_percent, listed, rounded, with_interval
+from ragkpi.wording import beside, counted, exact_percent, rounded, with_interval
 
 FEWEST = 10  # queries with both judgements; fewer make intervals too narrow
 _FEW = 30  # with fewer queries, intervals assume values that are not very skewed
@@ -66,6 +66,11 @@ class Correction:
     left_out: int  # number of queries that people alone judged
     sampling: list[Sampling]  # by metric, evidence against a random sample of queries
     level: float  # the confidence level of the intervals
+
+    @property
+    def most_doubtful(self) -> Sampling | None:
+        """The metric that speaks most against a random sample; None if none can tell."""
+        return min(self.sampling, key=lambda sampling: sampling.p, default=None)
 
 
 def correct(
@@ -241,8 +246,12 @@ def correction_answer(correction: Correction) -> Answer:
 
 
 def _notes(correction: Correction) -> Iterator[str]:
-    judged = correction.judged
-    yield f"Assumed: the {judged} queries are a random sample of all{_sampled(correction)}"
+    judged, worst = correction.judged, correction.most_doubtful
+    check = ""
+    if worst is not None:
+        verdict = "they do not look like one" if worst.doubtful else "nothing speaks against it"
+        check = f"; {verdict}: {_evidence(worst)}"
+    yield f"Assumed: the {judged} queries are a random sample of all{check}"
     rare = dict.fromkeys(entry.metric.name for entry in correction.corrected if entry.rare)
     if rare:
         yield (
@@ -276,29 +285,23 @@ def _explanation(correction: Correction) -> Iterator[str]:
     )
 
 
-def _sampled(correction: Correction) -> str:
-    """State whether the judged queries look like a random sample, by the most doubtful metric."""
-    if not correction.sampling:
+def correction_doubt(correction: Correction) -> str:
+    """Warn if the judged queries do not look like a random sample; empty if they do."""
+    worst = correction.most_doubtful
+    if worst is None or not worst.doubtful:
         return ""
-    worst = min(correction.sampling, key=lambda sampling: sampling.p)
-    style = worst.metric.measure.style
-    judged, rest = (rounded(value, style) for value in (worst.judged, worst.rest))
-    verdict = "they do not look like one" if worst.doubtful else "nothing speaks against it"
     return (
-        f"; {verdict}: the other judge gives them {worst.metric.name} {judged}, "
-        f"the others {rest} (p = {beside(worst.p, UNLIKELY, 2, 'g')})"
+        "the queries that people judged do not look like a random sample: "
+        f"{_evidence(worst)}; what is corrected by them may be wrong"
     )
 
 
-def correction_doubt(correction: Correction) -> str:
-    """Warn if the judged queries do not look like a random sample; empty if they do."""
-    doubtful = [sampling.metric.name for sampling in correction.sampling if sampling.doubtful]
-    if not doubtful:
-        return ""
+def _evidence(sampling: Sampling) -> str:
+    style = sampling.metric.measure.style
+    judged, rest = (rounded(value, style) for value in (sampling.judged, sampling.rest))
     return (
-        "the queries that people judged do not look like a random sample: the other judge's "
-        f"{listed([name.encode() for name in doubtful])} differs on them; what is corrected by "
-        "them may be wrong"
+        f"the other judge gives them {sampling.metric.name} {judged}, "
+        f"the others {rest} (p = {beside(sampling.p, UNLIKELY, 2, 'g')})"
     )
 
 
