@@ -1,7 +1,7 @@
 """Messages on standard error: the progress bar, notes, warnings and problems.
 
-A timer signal draws the bar in the main thread, since single steps may take seconds, and a second
-thread would make forking unsafe.
+A timer signal draws the bar, since single steps may take seconds. The thread of rich's `Live` hides
+the cursor, which a killed process leaves so, and draws over a command that has the terminal now.
 """
 
 import os
@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Literal
 
 from typer import Exit
@@ -33,17 +33,15 @@ class Bar:
     def __init__(self, command: str) -> None:
         self._command = command
         self._begun = time.monotonic()
-        self._process = os.getpid()
         self._ticks = 0
         self._drawn = False
-        self._paused = False
         self._over = False
         self._whole: tuple[Work, str] | None = None  # the work whose share the bar shows
         self._reached: float | None = None
 
     def tick(self, *_: object) -> None:
-        """Draw the bar, except in a child process or on another command's terminal."""
-        if self._over or self._paused or os.getpid() != self._process or in_background():
+        """Draw the bar, except on another command's terminal."""
+        if self._over or in_background():
             return
         try:
             self._ticks += 1
@@ -52,23 +50,10 @@ class Bar:
         except (OSError, UnicodeError):
             self._over = True
 
-    @contextmanager
-    def hidden(self) -> Iterator[None]:
-        """Remove the bar from the screen while a message is written."""
-        self._paused = True  # first: a tick may come at any time
-        self._clear()
-        try:
-            yield
-        finally:
-            self._paused = False
-
     def end(self) -> None:
         """Remove the bar from the screen for good."""
-        self._over = True
-        self._clear()
-
-    def _clear(self) -> None:
-        if self._drawn and os.getpid() == self._process:
+        self._over = True  # first: a tick may come at any time
+        if self._drawn:
             self._drawn = False
             os.write(2, _CLEAR.encode())
 
@@ -148,8 +133,8 @@ def tell(text: object) -> None:
         coloured = _warnings == "coloured" and not os.environ.get("NO_COLOR")
         if coloured and line.startswith("ragkpi: warning:"):
             line = f"{_YELLOW}{line}{_PLAIN}"
-    with nullcontext() if _BAR is None else _BAR.hidden():
-        sys.stderr.write(f"{line}\n")  # at once: threads that read runs have notes, too
+    # At once: threads that read runs have notes, too, and the bar may be drawn at any time.
+    sys.stderr.write(f"{line}\n" if _BAR is None else f"{_CLEAR}{line}\n")
 
 
 _held: list[str] = []
