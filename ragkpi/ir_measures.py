@@ -28,16 +28,13 @@ import ir_measures
 from ir_measures import measures, providers, util
 from ir_measures.providers import base
 
-from ragkpi.files.in_memory import qrels_columns
-from ragkpi.library.session import Session
+from ragkpi.library.session import Session, read_qrels
 from ragkpi.measures import chance, evidence, kpi
 from ragkpi.measures.measure import OTHER_HOLES, Measure, MetricScores
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
-from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits, RunInMemory
-from ragkpi.ranking.relevance import Qrels
 from ragkpi.wording import decoded
 
 # Measures of a pool are left out: ir_measures has no pool. So is `lambda`, a word of Python.
@@ -187,7 +184,7 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
     """Qrels and measures, ready for run after run."""
 
     def __init__(self, measures: list[Any], qrels: Any) -> None:
-        relevance = Qrels(group_judgements(qrels_columns(qrels)))
+        relevance = read_qrels(qrels)
         super().__init__(measures, set(map(decoded, relevance.judgements.queries)))
         self._relevance = relevance
         self._requests = {measure: _request(measure) for measure in measures}

@@ -22,16 +22,13 @@ from dataclasses import replace
 from operator import index
 from typing import Any, TypeVar
 
-from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
-from ragkpi.files.in_memory import qrels_columns
-from ragkpi.library.session import Session
+from ragkpi.errors import NothingInCommonError, RagkpiError, RagkpiWarning, UsageError
+from ragkpi.library.session import Session, read_qrels
 from ragkpi.measures.measure import Metric, MetricScores
 from ragkpi.measures.parameters import RealList
 from ragkpi.measures.registry import NICKNAMES, find_metrics
-from ragkpi.ranking.judged import Settings
-from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.judged import Missing, Settings
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits, RunInMemory
-from ragkpi.ranking.relevance import Qrels
 from ragkpi.wording import counted, decoded
 
 __all__ = [
@@ -126,15 +123,12 @@ class RelevanceEvaluator:
             unjudged="removed" if index(judged_docs_only_flag) else "kept",
             corpus_size=corpus_size,
         )
-        self._session: Session | None = None
         judged = {query: levels for query, levels in query_relevance.items() if len(levels)}
         _refuse_other_types("query_relevance", judged, (int,))
-        if judged:
-            try:
-                qrels = Qrels(group_judgements(qrels_columns(judged)))
-            except UsageError as problem:
-                raise TypeError(str(problem)) from None
-            self._session = Session(qrels, self._settings)
+        try:
+            self._relevance = read_qrels(judged) if judged else None
+        except UsageError as problem:
+            raise TypeError(str(problem)) from None
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Evaluate a run ``{query: {document: score}}``: query to measure to value.
@@ -148,23 +142,21 @@ class RelevanceEvaluator:
         if not isinstance(scores, dict):
             raise TypeError("Argument object scores should be of type dictionary.")
         _refuse_other_types("scores", scores, (float, int))
-        if self._session is None:
+        if self._relevance is None:
             return {}
-        hits = NOTHING_RETRIEVED
-        if any(scores.values()):
-            try:
-                hits = self._hits(self._session, scores)
-            except UsageError:  # perhaps because of NaN
-                try:
-                    hits = self._hits(self._session, _with_nan_last(scores))
-                except UsageError as problem:
-                    raise TypeError(f"Unable to extract query/object scores: {problem}") from None
         # Hits exclude rankings without documents, which are evaluated as missing queries.
-        self._session.settings = replace(
-            self._settings, missing="intersection" if all(scores.values()) else "zero"
-        )
+        missing: Missing = "intersection" if all(scores.values()) else "zero"
+        session = Session(self._relevance, replace(self._settings, missing=missing))
+        run: Hits | RagkpiError = NOTHING_RETRIEVED
+        if any(scores.values()):
+            parts = session.needs(self._metrics)
+            run = session.read({"run": RunInMemory(scores)}, parts)["run"]
+            if isinstance(run, UsageError):  # perhaps because of NaN
+                run = session.read({"run": RunInMemory(_with_nan_last(scores))}, parts)["run"]
+            if isinstance(run, UsageError):
+                raise TypeError(f"Unable to extract query/object scores: {run}") from None
         try:
-            result = self._session.evaluate_one(hits, self._metrics).scores
+            result = session.score({"run": run}, self._metrics)["run"].scores
         except NothingInCommonError:
             return {}
         names = [column.name for column in result.columns]
@@ -175,10 +167,6 @@ class RelevanceEvaluator:
             for query in scores
             if query in by_query
         }
-
-    def _hits(self, session: Session, scores: Mapping[str, Mapping[str, float]]) -> Hits:
-        parts = session.needs(self._metrics)
-        return RunInMemory(scores).hits(session.judgements, parts)
 
 
 def _refuse_other_types(what: str, mapping: Mapping[Any, Any], numbers: tuple[type, ...]) -> None:

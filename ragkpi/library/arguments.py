@@ -21,7 +21,7 @@ from ragkpi.library.options import (
     whole,
 )
 from ragkpi.library.runs import run_of
-from ragkpi.library.session import Session, refuse_alone
+from ragkpi.library.session import Session
 from ragkpi.ranking.judged import GRADE_MAPS, GradeMap, Settings, parse_grade_map
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.statistics.units import Clusters
@@ -105,15 +105,6 @@ def _reading(arguments: Evaluating) -> dict[str, Any]:
         if value and isinstance(value, str | bool):
             reading[name] = value
     return reading
-
-
-def clusters_of(cluster: Any, queries: Sequence[bytes]) -> Clusters | None:
-    """Read clusters of evaluated queries; `DataError` if a query has none."""
-    if cluster is None:
-        return None
-    clusters: Clusters = _slices().groups_of(None, cluster).clusters or {}
-    refuse_alone(queries, clusters)
-    return clusters
 
 
 def in_one_order(arguments: Evaluating) -> Evaluating:

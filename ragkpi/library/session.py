@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ragkpi.arrays import BoolArray
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, RunOrPath
 from ragkpi.files.formats import RECOGNISED, Reading
@@ -30,7 +29,6 @@ from ragkpi.measures.registry import (
     refuse_unserved,
 )
 from ragkpi.ranking.judge import (
-    Coverage,
     JudgementPart,
     corpus_sizes,
     count_documents,
@@ -300,20 +298,22 @@ class Session:
         if isinstance(judged, Judged):
             notes += judgement_notes(judgements, self.settings)
             unanswerable = judged.num_rel == 0
-            if _falls(scores, unanswerable):
+            compared = [column for column in scores.columns if column.metric.is_comparable]
+            if (
+                unanswerable.any()
+                and not unanswerable.all()
+                and any(not column.per_query[unanswerable].any() for column in compared)
+            ):  # a summary is lower because a measure is 0 there
                 notes += unanswerable_notes(judged.queries, unanswerable)
             notes += assumption_notes(judged, size)
             notes += level_notes(metrics, self.settings.relevance_level)
-            warnings = [*self._doubts(judged, run, coverage), *cautions(judged, metrics)]
+            warnings = list(doubts(judged, judgements, run.beginning, coverage.unjudged))
+            if warnings and self.settings.doubts == "refused":
+                raise DataError(f"{warnings[0]} ({spell('doubts', 'refused')})")
+            warnings += cautions(judged, metrics)
             judged = replace(judged)  # without what measures shared, several times its size
         warnings += no_level_so_high(metrics, judgements)
         return Evaluation(decoded(run.run_id), run, judged, coverage, scores, notes, warnings)
-
-    def _doubts(self, judged: Judged, run: Hits, coverage: Coverage) -> list[str]:
-        lines = list(doubts(judged, self.judgements, run.beginning, coverage.unjudged))
-        if lines and self.settings.doubts == "refused":
-            raise DataError(f"{lines[0]} ({spell('doubts', 'refused')})")
-        return lines
 
     def _equip(self, judged: Judged, run: Hits, metrics: Sequence[Metric], size: int) -> Judged:
         """Add corpus sizes, the pool and documents outside it where metrics need them."""
@@ -535,13 +535,6 @@ def refuse_alone(queries: Iterable[bytes], clusters: Clusters) -> None:
 def queries_of(runs: Iterable[Scores]) -> list[bytes]:
     """Return the evaluated queries of all runs, in byte order."""
     return sorted(set().union(*(scores.queries for scores in runs)))
-
-
-def _falls(scores: Scores, queries: BoolArray) -> bool:
-    """Return whether a summary is lower because a measure is 0 for all of some queries."""
-    some = bool(queries.any() and not queries.all())
-    compared = (column for column in scores.columns if column.metric.is_comparable)
-    return some and any(not column.per_query[queries].any() for column in compared)
 
 
 def _needs(need: Need, metrics: Sequence[Metric]) -> bool:

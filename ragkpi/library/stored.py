@@ -32,14 +32,15 @@ _EXPECTED = (
     "it"
 )
 
-# The types of the values in these fields of a record, and the fields that are texts.
-_KINDS: Mapping[str, Any] = {
-    "values": int | float | str | None,
-    "meta": str,
-    "files": dict,
-    "reading": str | bool,
+# The types of fields of a record, and of the values in them.
+_FIELDS: Mapping[str, tuple[type, Any]] = {
+    "values": (dict, int | float | str | None),
+    "meta": (dict, str),
+    "files": (dict, dict),
+    "reading": (dict, str | bool),
+    "notes": (list, str),
+    **dict.fromkeys(("time", "name", "run_id", "signature"), (str, str)),
 }
-_TEXTS = ("time", "name", "run_id", "signature")
 
 
 @dataclass(frozen=True)
@@ -333,16 +334,11 @@ def _refuse_odd(path: str, number: int, record: Any) -> None:
     """Raise `InputError` for what is no record of a run, or holds what cannot be written."""
     if not isinstance(record, dict) or not isinstance(record.get("values"), dict):
         raise InputError(path, number, "no stored result (no values)", _EXPECTED)
-    for name, kinds in _KINDS.items():
-        fields = record.get(name, {})
-        if not isinstance(fields, dict) or not all(isinstance(x, kinds) for x in fields.values()):
-            raise InputError(path, number, f"odd {name} ({shown(repr(fields))})", _EXPECTED)
-    for name in _TEXTS:
-        if not isinstance(record.get(name, ""), str):
-            raise InputError(path, number, f"a {name} that is no text", _EXPECTED)
-    notes = record.get("notes", [])
-    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        raise InputError(path, number, "notes that are no texts", _EXPECTED)
+    for name, (kind, inner) in _FIELDS.items():
+        one = record.get(name, kind())
+        items = one.values() if isinstance(one, dict) else one
+        if not isinstance(one, kind) or not all(isinstance(item, inner) for item in items):
+            raise InputError(path, number, f"odd {name} ({shown(repr(one))})", _EXPECTED)
     texts = {name: fields for name, fields in record.items() if name != "per_query"}
     try:  # Python's JSON reader accepts halves of surrogate pairs
         json.dumps(texts, ensure_ascii=False).encode("utf-8", "surrogateescape")

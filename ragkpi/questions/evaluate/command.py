@@ -17,7 +17,7 @@ from ragkpi.errors import GateFailedError, RagkpiError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.interface import interface, spell
-from ragkpi.library.arguments import bootstrap_of, clusters_of, session_of
+from ragkpi.library.arguments import bootstrap_of, session_of
 from ragkpi.library.evaluation_report import EvaluationReport, report_on
 from ragkpi.library.ground import Hashes, files_object
 from ragkpi.library.options import (
@@ -47,7 +47,7 @@ from ragkpi.library.runs import (
     named_run,
     runs_of,
 )
-from ragkpi.library.session import Evaluations, OnProblem, Session, WithoutJudged
+from ragkpi.library.session import Evaluations, OnProblem, Session, WithoutJudged, refuse_alone
 from ragkpi.measures.measure import Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.notes import missing_notes
@@ -232,7 +232,12 @@ class RunResult(EvaluationResult):
             See `Resampling`: ``resamples``, ``seed``, ``confidence``.
         """
         refuse_unknown(how, Resampling)
-        clusters = clusters_of(how.get("cluster"), self.scores.queries)
+        clusters = None
+        if how.get("cluster") is not None:
+            from ragkpi.library.slices import groups_of  # which few results need
+
+            clusters = groups_of(None, how["cluster"]).clusters or {}
+            refuse_alone(self.scores.queries, clusters)
         bootstrap = bootstrap_of(how, method, clusters)
         few = few_queries_note([self.scores], bootstrap)
         if few:
@@ -585,7 +590,12 @@ def shell(
 ) -> None:
     """Write an evaluation."""
     _refuse_idle(arguments, per_query)
-    baseline = _only_baseline(arguments.pop("fail_under_baseline", []))
+    baseline, *more = arguments.pop("fail_under_baseline", []) or [None]
+    if more:
+        raise UsageError(
+            f"--fail-under-baseline {' and '.join([baseline, *more])}: expected one; call "
+            "'ragkpi eval' for each"
+        )
     if baseline is not None:
         arguments["fail_under_baseline"] = baseline
     others = (baseline, *(arguments.get(name) for name in ("by", "cluster", "gains")))
@@ -640,15 +650,6 @@ def shell(
         result.log(record.log, record.notes, per_query="shown" if per_query else "hidden")
     tell_gates(result.verdicts, elsewhere=not as_lines and output.is_read)
     exit_with(result.problems)
-
-
-def _only_baseline(baselines: Sequence[str]) -> str | None:
-    if len(baselines) > 1:
-        raise UsageError(
-            f"--fail-under-baseline {' and '.join(baselines)}: expected one; call 'ragkpi eval' "
-            "for each"
-        )
-    return next(iter(baselines), None)
 
 
 def _refuse_idle(arguments: Mapping[str, Any], per_query: bool) -> None:

@@ -24,10 +24,9 @@ from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import Source
 from ragkpi.interface import interface, spell
 from ragkpi.library.evaluation_report import EvaluationReport
-from ragkpi.library.ground import Ground, cut, differences, ground_of
+from ragkpi.library.ground import cut, differences, ground_of
 from ragkpi.library.result import Result
 from ragkpi.library.stored import objects_of, records_of, refuse_table, warn_of_torn_line
-from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import metric_of
 from ragkpi.reports.layout import Cell, Column, Layout, Report, Table, with_best_marked
 from ragkpi.reports.output_files import screen_of
@@ -90,11 +89,13 @@ def _append_whole(path: str, file: FileIO, text: bytes) -> None:
         begin = file.seek(max(0, begin - (1 << 16)))
         tail = file.read()
     last = tail.rpartition(b"\n")[2]
-    if _is_torn(last.decode("utf-8", "surrogateescape")):
+    try:
+        if last.strip():
+            json.loads(last.decode("utf-8", "surrogateescape"))
+        text = b"\n" + text if last else text
+    except ValueError:
         warn_of_torn_line(path, "removed")
         end = file.truncate(end - len(last))
-    elif last:
-        text = b"\n" + text
     try:
         rest = memoryview(text)
         while rest:
@@ -111,15 +112,6 @@ def read_records(path: str) -> list[dict[str, Any]]:
         refuse_table(source)
         text = text_of(source.whole(f"expected a part of {spell('log')}"))
     return records_of(path, objects_of(path, text, "skipped"))
-
-
-def _is_torn(line: str) -> bool:
-    """Return whether a line without a newline is an incomplete record."""
-    try:
-        json.loads(line)
-    except ValueError:
-        return bool(line.strip())
-    return False
 
 
 def _wait_for_lock(path: str, file: FileIO) -> None:
@@ -163,24 +155,20 @@ class History(Report):
         with NA, does not meet the condition.
         """
         kept = self.records
-        for name, comparison, text in map(self._condition, conditions):
-            kept = [
-                record for record in kept if _holds(comparison, _fields(record).get(name), text)
-            ]
-        return History(kept)
-
-    def _condition(self, text: str) -> tuple[str, Callable[[Any, Any], bool], str]:
-        """Split a condition after the longest known name: names may contain ``=``."""
-        parts = [(text[: sign.start()], sign) for sign in _COMPARISON.finditer(text)]
-        if not any(name for name, _ in parts):
-            raise UsageError(
-                f"{spell('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a "
-                "number or text"
-            )
         names = _union(map(_fields, self.records))
-        name, sign = ([part for part in parts if part[0] in names] or parts[:1])[-1]
-        self._refuse_unknown(f"{spell('where')} {text}", name)
-        return name, _COMPARISONS[sign[0]], text[sign.end() :]
+        for text in conditions:
+            # Names may contain "=": a condition is split after the longest known one.
+            parts = [(text[: sign.start()], sign) for sign in _COMPARISON.finditer(text)]
+            if not any(name for name, _ in parts):
+                raise UsageError(
+                    f"{spell('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and "
+                    "a number or text"
+                )
+            name, sign = ([part for part in parts if part[0] in names] or parts[:1])[-1]
+            self._refuse_unknown(f"{spell('where')} {text}", name)
+            holds, limit = _COMPARISONS[sign[0]], text[sign.end() :]
+            kept = [one for one in kept if _holds(holds, _fields(one).get(name), limit)]
+        return History(kept)
 
     def sorted_by(self, name: str) -> History:
         """Sort the best first (texts from A to Z), records without the value last."""
@@ -188,8 +176,11 @@ class History(Report):
         metric = metric_of(name)
         ranked = [record for record in self.records if record["values"].get(name) is not None]
         for record in ranked:
-            apart = _apart(ranked[0], record, [metric] if metric else [])
-            for field, (one, other) in apart[:1]:
+            grounds = ground_of(ranked[0]), ground_of(record)
+            apart = {"qrels": ("not said", "not said")}
+            if all(grounds):
+                apart = differences(*grounds, [metric] if metric else [])
+            for field, (one, other) in apart.items():
                 choice = f"{field}={one}" if one != "not said" else "qrels!=none"
                 raise DataError(
                     f"{spell('sort')} {name}: {visible(ranked[0].get('name', '?'))} and "
@@ -211,20 +202,27 @@ class History(Report):
     def own_table(self, layout: Layout) -> Table:
         """Lay out a row per record: the time, the run, the user's notes, its values."""
         metas = _union(record.get("meta", {}) for record in self.records)
-        metrics = [_column(name) for name in _union(record["values"] for record in self.records)]
-        grounds = [ground_of(record) for record in self.records]
-        signatures = _what_differs(grounds)
-        columns = [*map(Column, ("time", "run", *metas)), *metrics]
+        measured = [
+            Column(name, metric.measure.style, metric.measure.better)
+            if (metric := metric_of(name))
+            else Column(name, "significant")
+            for name in _union(record["values"] for record in self.records)
+        ]
+        columns = [*map(Column, ("time", "run", *metas)), *measured]
         rows = []
         for record in self.records:
             notes = map(record.get("meta", {}).get, metas)
             texts = map(Cell, (record.get("time"), record.get("name"), *notes))
-            rows.append([*texts, *(_cell(record["values"], column) for column in metrics)])
-        if not any(signatures):
+            values = record["values"]
+            rows.append([*texts, *(_cell(values, column) for column in measured)])
+        grounds = [ground_of(record) for record in self.records]
+        varying = [one for one in _union(grounds) if len({of.get(one) for of in grounds}) > 1]
+        if not varying:
             return Table(columns, with_best_marked(columns, rows) if all(grounds) else rows)
-        # Values on different grounds are not comparable.
-        signed = [[*row, Cell(text)] for row, text in zip(rows, signatures, strict=True)]
-        return Table([*columns, Column("signature")], signed)
+        # Values on different grounds are not comparable: a column says in what they differ.
+        for row, of in zip(rows, grounds, strict=True):
+            row.append(Cell("|".join(f"{one}:{cut(of[one])}" for one in varying if one in of)))
+        return Table([*columns, Column("signature")], rows)
 
     def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return the records as one JSON object."""
@@ -264,16 +262,6 @@ def _number(value: Any, null: float | None = None) -> Any:
     return null if math.isnan(number) else number
 
 
-def _apart(
-    first: Mapping[str, Any], other: Mapping[str, Any], metrics: Sequence[Metric]
-) -> list[tuple[str, tuple[str, str]]]:
-    """Return the fields in which the grounds of two records differ, or that one does not say."""
-    grounds = ground_of(first), ground_of(other)
-    if not all(grounds):
-        return [("qrels", ("not said", "not said"))]
-    return list(differences(*grounds, metrics).items())
-
-
 def _holds(comparison: Callable[[Any, Any], bool], value: Any, text: str) -> bool:
     number, limit = _number(value), _number(text)
     if number is None:
@@ -287,28 +275,12 @@ def _union(mappings: Any) -> list[str]:
     return list(dict.fromkeys(name for mapping in mappings for name in mapping))
 
 
-def _column(name: str) -> Column:
-    metric = metric_of(name)
-    if metric is None:
-        return Column(name, "significant")
-    return Column(name, metric.measure.style, metric.measure.better)
-
-
 def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
     """Return NA for null, and an empty cell for a metric that was not evaluated."""
     if column.name not in metrics:
         return Cell()
     value = metrics[column.name]
     return Cell(_number(value, math.nan) if column.numeric else value)
-
-
-def _what_differs(grounds: Sequence[Ground]) -> list[str]:
-    """Reduce grounds to the fields that differ among them."""
-    varying = [name for name in _union(grounds) if len({parts.get(name) for parts in grounds}) > 1]
-    return [
-        "|".join(f"{name}:{cut(parts[name])}" for name in varying if name in parts)
-        for parts in grounds
-    ]
 
 
 def log(

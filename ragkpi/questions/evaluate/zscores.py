@@ -36,27 +36,23 @@ def standardize(scores: Scores, norms: Norms) -> Scores:
     Sums and geometric means keep their summaries; other summaries become means over queries. Texts
     and num_q stay unchanged. All values have the style ``"decimal"``.
     """
-    return scores.only(
-        _standardize(column, scores.queries, norms.get(column.name.encode(), {}))
-        for column in scores.columns
-    )
-
-
-def _standardize(
-    column: MetricScores, queries: Sequence[bytes], norms: Mapping[bytes, Norm]
-) -> MetricScores:
-    metric, statistics = column.metric, column.statistics
-    if not metric.measure.numeric:
-        return column
-    aggregate = metric.measure.aggregate
-    if aggregate.kind != "count":
-        statistics = _z_scores(column.per_query, queries, norms).reshape(-1, 1)
-        if aggregate not in (SUM, GEOMETRIC_MEAN):
-            # With rises_with_first, z-scores of 0 and 1 would count as failures and successes.
-            aggregate = replace(MEAN, prints=aggregate.prints, rises_with_first=False)
-    measure = replace(metric.measure, aggregate=aggregate, style="decimal")
-    metric = replace(metric, measure=measure, name=f"Z{metric.name}")
-    return MetricScores(metric, statistics, column.divisor)
+    columns = []
+    for column in scores.columns:
+        metric, aggregate = column.metric, column.metric.measure.aggregate
+        if not metric.measure.numeric:
+            columns.append(column)
+            continue
+        statistics = column.statistics
+        if aggregate.kind != "count":
+            of_metric = norms.get(column.name.encode(), {})
+            statistics = _z_scores(column.per_query, scores.queries, of_metric).reshape(-1, 1)
+            if aggregate not in (SUM, GEOMETRIC_MEAN):
+                # With rises_with_first, z-scores of 0 and 1 would count as failures and successes.
+                aggregate = replace(MEAN, prints=aggregate.prints, rises_with_first=False)
+        measure = replace(metric.measure, aggregate=aggregate, style="decimal")
+        metric = replace(metric, measure=measure, name=f"Z{metric.name}")
+        columns.append(MetricScores(metric, statistics, column.divisor))
+    return scores.only(columns)
 
 
 def _z_scores(
@@ -86,7 +82,7 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
     queries = sorted({query for run in runs for query in run.queries})
     mean, deviation = np.empty((2, len(names), len(queries)))
     for row, name in enumerate(names):
-        mean[row], deviation[row] = _moments(_aligned(runs, name, queries))
+        mean[row], deviation[row] = _moments(runs, name, queries)
     left_out = int(np.isnan(deviation).sum())
     if left_out:
         warnings.warn(
@@ -102,30 +98,21 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
                 yield query + numbers.encode() + b"\n"
 
 
-def _aligned(runs: Sequence[Scores], name: str, queries: Sequence[bytes]) -> FloatArray:
-    """Return the values of runs by a metric, (runs, queries); NaN where none is finite."""
-    number = {query: column for column, query in enumerate(queries)}
-    aligned = np.full((len(runs), len(queries)), np.nan)
-    for row, run in enumerate(runs):
-        of_queries = run[name].per_query
-        places = [number[query] for query in run.queries]
-        aligned[row, places] = np.where(np.isfinite(of_queries), of_queries, np.nan)
-    return aligned
-
-
 @np.errstate(invalid="ignore", divide="ignore")
-def _moments(aligned: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return mean and sample deviation over the rows; NaN for columns with fewer than two."""
-    present = ~np.isnan(aligned)
-    count = present.sum(axis=0)
-    low = np.where(present, aligned, np.inf).min(axis=0)
-    high = np.where(present, aligned, -np.inf).max(axis=0)
-    mean = np.where(present, aligned, 0.0).sum(axis=0) / count
+def _moments(
+    runs: Sequence[Scores], name: str, queries: Sequence[bytes]
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean and sample deviation over runs by query; NaN for fewer than two finite values."""
+    place = {query: column for column, query in enumerate(queries)}
+    every = np.ma.array(np.zeros((len(runs), len(queries))), mask=True)
+    for row, run in enumerate(runs):
+        places = [place[query] for query in run.queries]
+        every[row, places] = np.ma.masked_invalid(run[name].per_query)
+    low, count = every.min(axis=0), every.count(axis=0)
     # Rounding must not shift the mean of equal values, or their z-scores would not be 0.
-    mean = np.where(low == high, low, mean)
-    squares = np.where(present, (aligned - mean) ** 2, 0.0).sum(axis=0)
-    deviation = np.sqrt(squares / (count - 1))
-    return mean, np.where(count >= 2, deviation, np.nan)
+    mean = np.where(low == every.max(axis=0), low, every.sum(axis=0) / count)
+    squares = ((every - mean) ** 2).sum(axis=0).filled(np.nan)
+    return mean, np.where(count >= 2, np.sqrt(squares / (count - 1)), np.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
