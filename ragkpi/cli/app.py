@@ -78,7 +78,7 @@ COMMANDS: Mapping[str, Entry] = {
         (
             "ragkpi depth -N 5000 qrels.txt runs/bm25.run",
             "ragkpi depth -N 58 --relevant 4",
-            "ragkpi depth --target recall=0.5 qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi depth --at-least 50% qrels.txt runs/bm25.run runs/dense.run",
         ),
         "depth.command",
     ),

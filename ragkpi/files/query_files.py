@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, repeat
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -72,33 +72,28 @@ def _decimals(
 
 
 def _by_query(
-    path: str, rows: Iterable[tuple[Any, K, bytes, V]], expected: str, key: str = "query"
+    path: str, rows: Iterable[tuple[Any, K, bytes, V]], expected: str
 ) -> dict[K, dict[bytes, V]]:
     """Gather values (line, group, query, value) by group and query; `DataError` for two of one."""
     values: dict[K, dict[bytes, V]] = {}
     for line, group, query, value in rows:
         of_group = values.setdefault(group, {})
         if query in of_group:
-            raise DataError(f"{path}:{line}: {key} {shown(query)} again; expected {expected}")
+            raise DataError(f"{path}:{line}: query {shown(query)} again; expected {expected}")
         of_group[query] = value
     return values
 
 
-# By run (None where the file names none), then by query, or by depth.
+# By run (None where the file names none), then by query.
 Quality = Mapping[bytes | None, Mapping[bytes, float]]
-QualityKey = Literal["query", "K"]
-_LINES: Mapping[QualityKey, str] = {
-    "query": "QUERY SCORE or QUERY RUN SCORE",
-    "K": "K QUALITY or RUN K QUALITY, such as 10 0.66",
-}
 
 
-def read_quality(path: str, key: QualityKey = "query") -> Quality:
-    """Read the quality of responses by query, or by depth (`key`), and perhaps by run.
+def read_quality(path: str) -> Quality:
+    """Read the quality of responses by query, and perhaps by run.
 
     Lines have as many columns as the first one, between spaces or commas, below an optional header.
     """
-    expected, columns = f"expected {_LINES[key]}", 0
+    expected, columns = "expected QUERY SCORE or QUERY RUN SCORE", 0
     rows: list[tuple[int, bytes | None, bytes, float]] = []
     with Source(path) as source:
         for line, text in chain.from_iterable(block.lines() for block in blocks(source)):
@@ -107,19 +102,17 @@ def read_quality(path: str, key: QualityKey = "query") -> Quality:
                 words = text.replace(b",", b" ").split()
             if not words or words[0].startswith(b"#"):
                 continue
-            score, names = _decimal(words[-1]), words[:-1] if key == "query" else words[-2::-1]
+            score, names = _decimal(words[-1]), words[:-1]
             if not columns:
                 columns = len(words)
-                name = plain_name(str(decoded(words[0])))
-                if math.isnan(score) and (name in QUERY if key == "query" else names[0].isalpha()):
+                if math.isnan(score) and plain_name(str(decoded(words[0]))) in QUERY:
                     continue
-            is_key = key == "query" or _decimal(b"".join(names[:1])) >= 1
-            if math.isnan(score) or len(words) != columns or not 2 <= columns <= 3 or not is_key:
+            if math.isnan(score) or len(words) != columns or not 2 <= columns <= 3:
                 raise InputError(path, line, shown(text), expected)
             rows.append((line, names[1] if len(names) > 1 else None, names[0], score))
     if not rows:
         raise InputError(path, None, "no quality", expected)
-    return _by_query(path, rows, "one number for each", key)
+    return _by_query(path, rows, "one number for each")
 
 
 def _decimal(word: bytes) -> float:

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragkpi.errors import UsageError
-from ragkpi.files.query_files import Quality, QualityKey, read_quality
+from ragkpi.files.query_files import Quality, read_quality
 from ragkpi.interface import spell
 from ragkpi.library.session import Evaluations
 from ragkpi.reports.names import run_names
 from ragkpi.wording import decoded, joined, octets, visible
 
 
-def quality_of(quality: Any, key: QualityKey) -> Quality:
-    """Take a file, a mapping from keys to numbers, or one from runs to such mappings."""
+def quality_of(quality: Any) -> Quality:
+    """Take a file, a mapping from queries to numbers, or one from runs to such mappings."""
     if isinstance(quality, str | os.PathLike):
-        return read_quality(os.fspath(quality), key)
-    expected = f"expected a path, {{{key}: number}} or {{run: {{{key}: number}}}}"
+        return read_quality(os.fspath(quality))
+    expected = "expected a path, {query: number} or {run: {query: number}}"
     if not isinstance(quality, Mapping) or not quality:
         raise UsageError(f"{spell('quality')} is {type(quality).__name__}; {expected}")
     nested = all(isinstance(of_run, Mapping) for of_run in quality.values())

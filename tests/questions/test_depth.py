@@ -16,7 +16,6 @@ from ragkpi.questions.depth.study import (
     Curves,
     Limits,
     count_values,
-    parse_target,
     run_values,
     study_counts,
     study_run,
@@ -241,34 +240,6 @@ def test_no_depth_of_a_run_that_is_no_better_than_chance():
     assert study.choice.evidence == pytest.approx(tail)
     assert not study.choice.grounded
     assert "at K = 10" in sentence(judged, [10], Limits())
-
-
-def test_a_target_is_reached_at_the_smallest_depth():
-    judged = population(1000, [2, 1], [[1, 5], [3]], num_ret=9)
-    for least, depth in [(0.25, 1), (0.26, 3), (0.75, 3), (0.76, 5), (1.0, 5)]:
-        limits = Limits(target=parse_target(f"recall={least}"))
-        study = study_run(judged, [1, 9], limits)
-        assert (study.reached.depth, study.choice.depth) == (depth, depth)
-        assert study.choice.limit == "target"
-    said = sentence(judged, [1, 9], limits)
-    assert said.startswith("Retrieve 5: recall is 1.000 there, and below 1 above.")
-
-
-def test_a_target_that_is_not_reached_or_has_no_room():
-    judged = population(1000, [2, 1], [[1, 5], []], num_ret=9)
-    limits = Limits(target=parse_target("recall=0.8"))
-    assert "recall is 0.500 at most, down to K = 9; 0.8 was asked for" in sentence(
-        judged, [1, 9], limits
-    )
-    limits = Limits(target=parse_target("recall=0.5"), most=4)
-    said = sentence(judged, [1, 9], limits)
-    assert said.startswith("Retrieve 4: there is no room for more, and recall = 0.5 takes 5.")
-
-
-@pytest.mark.parametrize("text", ["recall", "recall=x", "=0.8", "bpref=0.5", "recall=nan"])
-def test_targets_that_cannot_be(text):
-    with pytest.raises(UsageError, match=r"--target|bpref"):
-        parse_target(text)
 
 
 def test_of_many_queries_chance_is_as_likely_as_by_the_binomial_distribution():

@@ -183,7 +183,7 @@ def test_bits_near_zero_have_no_sign():
     assert "(0.00 [-0." in ragkpi.depth(log=events).answer
 
 
-@pytest.mark.parametrize("others", [{"runs": {}}, {"at": [5]}, {"quality": {5: 1.0}}])
+@pytest.mark.parametrize("others", [{"runs": {}}, {"at": [5]}, {"max_loss": 1.0}])
 def test_a_log_stands_alone(others):
     with pytest.raises(UsageError, match=r"--log (with|stands in place)"):
         ragkpi.depth(log=EVENTS, **others)

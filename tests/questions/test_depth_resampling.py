@@ -13,7 +13,6 @@ from ragkpi.questions.depth.study import (
     Limits,
     decide_depth,
     depths_chosen,
-    parse_target,
     run_values,
     study_run,
     values_of,
@@ -28,9 +27,7 @@ pytestmark = pytest.mark.usefixtures("command_line")
 
 def one_by_one(N, R, found, depths, limits, resamples, settings):
     """Draw the queries as `drawn` documents, make each resample a population, and study it."""
-    # Recall has a value, 0, without relevant documents.
-    fewest = 0 if limits.target and limits.target.measure == "recall" else limits.m
-    possible = [i for i, r in enumerate(R) if r >= fewest]
+    possible = [i for i, r in enumerate(R) if r >= limits.m]
     indices = np.random.default_rng(7).integers(0, len(possible), size=(resamples, len(possible)))
     depths_of = []
     for row in indices:
@@ -51,9 +48,6 @@ LIMITS = {
     "loss": Limits(max_loss=1.0),
     "no loss": Limits(max_loss=0.0),
     "loss of two documents": Limits(m=2, max_loss=2.5),
-    "room": Limits(most=27),
-    "recall": Limits(target=parse_target("recall=0.4")),
-    "evidence": Limits(target=parse_target("ra_nwg=0.3")),
 }
 
 
@@ -153,11 +147,10 @@ def test_success_that_saturates_at_the_top_cannot_choose():
     assert study.recommended is None
     assert said == (
         "Success cannot choose K here: every query has a relevant passage in the top 2, where "
-        "recall is 0.050; --target recall=0.5 or --target ra_nwg=0.5 would choose. At K = 100 "
-        "recall is 0.500."
+        "recall is 0.050 (0.500 at K = 100); ask for more of them, such as --at-least 50%."
     )
-    reached, _ = decided(judged, [1, 100], Limits(target=parse_target("recall=0.5")))
-    assert (reached.saturation, reached.recommended.depth) == (None, 100)
+    half, _ = decided(judged, [1, 100], Limits(recall=0.5))
+    assert (half.saturation, half.recommended.depth) == (None, 100)
 
 
 def test_success_that_comes_with_the_recall_does_not_saturate():

@@ -65,7 +65,7 @@ def calibrate(
     session = session_of(qrels, measures, in_one_order(how), Estimating)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
-    scores = quality_of(quality, "query")
+    scores = quality_of(quality)
     metrics = session.metrics(CALIBRATED)
     evaluated = session.evaluate(named_runs(runs), metrics)
     observed = observe(_scored(evaluated, scores, path), session.clusters)

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from ragkpi.questions.depth.study import (
     Study,
 )
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
-from ragkpi.statistics.bootstrap import FEW, UNKNOWN
+from ragkpi.statistics.bootstrap import FEW
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
 from ragkpi.wording import beside, counted, percent, with_interval
 
@@ -40,17 +39,19 @@ _OUTCOMES = {
     "saturated": "where success saturates at the top and cannot choose",
     "none": "without any",
 }
-_HINTS = {"recall": 0.8, "ra_nwg": 0.7}  # measures that could choose, and how much to ask for
 
 
 def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Answer:
     """Put curves into words; the tokens of a passage add the cost of each depth in tokens."""
-    findings = []
-    explanation = []
-    for curve in curves.curves:
-        about = f"{curve.name}: " if curves.several else ""
-        findings.append({**({"run": curve.name} if curve.name else {}), **asdict(curve.study)})
-        explanation += [about + reason for reason in _reasons(curve, curves.limits)]
+    findings = [
+        {**({"run": curve.name} if curve.name else {}), **asdict(curve.study)}
+        for curve in curves.curves
+    ]
+    explanation = [
+        f"{curve.name}: {reason}" if curves.several else reason
+        for curve in curves.curves
+        for reason in _reasons(curve.study, curves.limits)
+    ]
     notes = []
     stabilities = [curve.study.stability for curve in curves.curves if curve.study.stability]
     if stabilities:
@@ -97,16 +98,14 @@ def _best(choices: Sequence[Choice]) -> Choice:
 
 def _verdict(curves: Curves, tokens: float | None) -> list[str]:
     curve, depths = curves.curves[0], curves.depths
-    if curves.success == "published":  # all of a few depths, the ends of many
-        ends = depths if len(depths) <= _FEW_RUNS else (depths[0], depths[-1])
-        return [_of_published(curve, depth) for depth in ends]
-    if curves.success == "logged":
+    if curves.success == "rates":
         most = sorted(depths, key=lambda K: -curve.at["p_obs", K].queries)
-        return [_of_log(curve, depth) for depth in sorted(most[:_FEW_RUNS])]
+        return [_of_rate(curve, depth) for depth in sorted(most[:_FEW_RUNS])]
     if not curves.several:
-        return [_situation(curves, curve, tokens).sentence, *_of_quality(curves, curve)]
+        headline, why = _situation(curves, curve, tokens)
+        return [f"{headline[0].upper()}{headline[1:]}: {why}."]
     if len(curves.curves) <= _FEW_RUNS:
-        return [f"{c.name}: {_situation(curves, c, tokens).short}" for c in curves.curves]
+        return [f"{c.name}: {_situation(curves, c, tokens)[0]}." for c in curves.curves]
     choices = [(c.study.recommended, c.name) for c in curves.curves if c.study.recommended]
     have = "has" if len(choices) == 1 else "have"
     summary = f"{len(choices)} of {len(curves.curves)} runs {have} a depth"
@@ -126,33 +125,30 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
     return [f"{'; '.join([summary, *others])}.", *best]
 
 
-def _of_published(curve: Curve, depth: int) -> str:
-    """Turn a published rate of success into bits."""
-    success, bits, ceiling = (curve.value(name, depth) for name in ("p_obs", "bor", "bor_max"))
-    if success is None or bits is None or math.isnan(bits):
-        return f"At K = {depth:,} nothing can succeed."
-    below = ", the ceiling" if success == 1 else ""
-    if 0 < success < 1:
-        below = f", {-math.log2(success):.2f} below the ceiling of {ceiling:.2f}"
-    return f"Success {success:g} at K = {depth:,} is {bits:.2f} bits over random{below}."
-
-
-def _of_log(curve: Curve, depth: int) -> str:
-    """Say what the events with a depth show."""
+def _of_rate(curve: Curve, depth: int) -> str:
+    """Say what a rate of success shows that was published, or is that of the logged events."""
     names = ("p_obs", "p_rand", "bor", "bor_max", "collapse")
     success, chance, bits, ceiling, share = (curve.at[name, depth].summary for name in names)
-    events = curve.at["bor", depth].queries
-    at = f"At K = {depth:,}, {percent(success)} of {counted(events, 'event')} succeed"
-    at += "s" if events == 1 else ""
+    if math.isnan(bits):
+        return f"At K = {depth:,} nothing can succeed."
+    interval, who = curve.interval("bor", depth), f"{percent(success, 1)} succeed"
+    if interval is not None:
+        events = curve.at["bor", depth].queries
+        succeed = "succeeds" if events == 1 else "succeed"
+        who = f"{percent(success)} of {counted(events, 'event')} {succeed}"
+    at = f"At K = {depth:,}, {who}"
     if share >= 0.5 or ceiling < CEILING_LIMIT:
         return f"{at}, and {percent(chance)} of random draws: that says nothing; retrieve fewer."
-    interval = curve.interval("bor", depth) or UNKNOWN
-    figures = with_interval(bits, interval, "decimal", 2) if finite(interval) else f"{bits:.2f}"
-    if not interval.low > 0:
+    figures = f"{bits:.2f}"
+    if interval is not None and finite(interval):
+        figures = with_interval(bits, interval, "decimal", 2)
+    if interval is not None and not interval.low > 0:
         than = f"not shown to be more than the {percent(chance)} of random draws"
         return f"{at}, {than} ({figures} bits over random)."
+    factor = 2**bits
+    times = f"{factor:.3g}" if factor < 1000 else f"{factor:,.0f}"
     return (
-        f"{at}, {2**bits:.3g} times as often as random draws ({figures} bits over random; a "
+        f"{at}, {times} times as often as random draws ({figures} bits over random; a "
         f"perfect system has {ceiling:.2f})."
     )
 
@@ -163,7 +159,6 @@ def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], li
         Column("run"),
         Column("K", "integer", legend="documents retrieved" if curves.curves[0].name else ""),
         Column("tokens", "integer"),
-        Column("quality", "decimal", legend="of the answers, as given"),
     ]
     columns += [
         Column(
@@ -185,32 +180,21 @@ def _depth_table(curves: Curves, tokens: float | None) -> tuple[list[Column], li
                 Cell(curve.value(measure.name, depth), curve.interval(measure.name, depth))
                 for measure in measures
             ]
-            rows.append([*map(Cell, (name, depth, cost, curve.quality.get(depth))), *values])
+            rows.append([*map(Cell, (name, depth, cost)), *values])
     return filled(columns, rows)
 
 
-def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
-    study, plateau, affordable = curve.study, curve.study.plateau, curve.study.affordable
+def _reasons(study: Study, limits: Limits) -> Iterator[str]:
+    plateau, affordable = study.plateau, study.affordable
     if study.collapse:
         yield f"collapse: {_collapse(study.collapse, limits)}"
     elif affordable:
         yield "collapse: none, however deep"
-    if plateau and plateau.final > plateau.success:
+    if plateau:
         yield (
-            f"plateau: K = {plateau.depth:,} succeeds for {plateau.success:.3f} of the queries; "
-            f"K = {plateau.deepest:,} for {plateau.final:.3f}, no more than "
-            f"{limits.plateau:g} above"
+            f"plateau: from K = {plateau.depth:,} on success stays at {plateau.success:.3f} "
+            f"({plateau.final:.3f} at K = {plateau.deepest:,})"
         )
-    elif plateau:
-        yield f"plateau: from K = {plateau.depth:,} on success stays at {plateau.success:.3f}"
-    elif curve.name and affordable:
-        deepest = affordable.deepest
-        if study.final == 1:
-            yield f"plateau: none before K = {deepest:,}, where every query succeeds"
-        elif deepest == 1:
-            yield "plateau: not known, for nothing below K = 1 was looked at"
-        else:
-            yield f"plateau: none down to K = {deepest:,}: success still rises there"
     if affordable:
         yield (
             f"max loss: K = {affordable.depth:,} is the deepest within {_allowed(limits)} of the "
@@ -240,29 +224,13 @@ def _what(limits: Limits) -> str:
     return "a relevant passage" if limits.m == 1 else f"{limits.m} relevant passages"
 
 
-class Situation(NamedTuple):
-    """What is said of a run: why in a sentence of its own, figures in half a line beside others."""
-
-    headline: str  # without a capital letter
-    why: str
-    figures: str = ""
-
-    @property
-    def sentence(self) -> str:
-        return f"{self.headline[0].upper()}{self.headline[1:]}: {self.why}."
-
-    @property
-    def short(self) -> str:
-        return f"{self.headline}{': ' if self.figures else ''}{self.figures}."
-
-
-def _situation(curves: Curves, curve: Curve, tokens: float | None = None) -> Situation:
-    """Tell apart whether a run has a depth, and say so."""
+def _situation(curves: Curves, curve: Curve, tokens: float | None = None) -> tuple[str, str]:
+    """Say of a run whether it has a depth, without a capital letter, and why."""
     study, limits, choice = curve.study, curves.limits, curve.study.choice
     if choice is None or study.outcome == "none":
-        return Situation("no depth can be recommended", _void(study, limits))
+        return "no depth can be recommended", _void(study, limits)
     if study.saturation:
-        return _saturated(study.saturation, limits)
+        return "success cannot choose K here", _saturated(study.saturation, limits)
     stability = study.stability
     if stability and not stability.decided:
         return _undecided(stability, choice, limits)
@@ -274,29 +242,23 @@ def _situation(curves: Curves, curve: Curve, tokens: float | None = None) -> Sit
     if choice.success is None:
         others = curves.depths if len(curves.depths) <= _FEW else ()
         bits = {K: curve.value("bor_max", K) for K in others} | {choice.depth: choice.bits}
-        finite = [(K, value) for K, value in sorted(bits.items()) if value == value]
-        ceilings = ", ".join(f"{value:.2f} (K = {K:,})" for K, value in finite)
-        return Situation(
+        ceilings = ", ".join(
+            f"{value:.2f} (K = {K:,})" for K, value in sorted(bits.items()) if value == value
+        )
+        return (
             f"show at most {choice.depth:,} of {curves.corpus_size:,}{bracketed}",
             f"{because}. A perfect selector reaches {ceilings} bits over random",
         )
-    if not curve.quality:
-        because += (
-            f". Success ({_what(limits)}) is {choice.success:.3f} there, at {choice.bits:.2f} bits "
-            "over random"
-        )
-    figures = f"success {choice.success:.3f}, {choice.bits:.2f} bits"
-    return Situation(f"retrieve {choice.depth:,}{bracketed}", because, figures)
+    return (
+        f"retrieve {choice.depth:,}{bracketed}",
+        f"{because}. Success ({_what(limits)}) is {choice.success:.3f} there, at "
+        f"{choice.bits:.2f} bits over random",
+    )
 
 
 def _void(study: Study, limits: Limits) -> str:
     """Say why a run has no depth."""
-    choice, reached = study.choice, study.reached
-    if reached and reached.depth is None:
-        return (
-            f"{reached.measure} is {beside(reached.value, reached.least, 3)} at most, down to "
-            f"K = {reached.deepest:,}; {reached.least:g} was asked for"
-        )
+    choice = study.choice
     if study.affordable is None:
         return f"no query finds {_what(limits)}"
     if choice is None:
@@ -313,7 +275,7 @@ def _span(low: int, high: int, between: str = " to ") -> str:
     return between.join(dict.fromkeys(f"{end:,}" if end else "none" for end in (low, high)))
 
 
-def _undecided(stability: Stability, choice: Choice, limits: Limits) -> Situation:
+def _undecided(stability: Stability, choice: Choice, limits: Limits) -> tuple[str, str]:
     clusters, few = stability.clusters, ""
     if not stability.resamples:
         few, would = "one query cannot choose K", ". It alone would"
@@ -321,19 +283,17 @@ def _undecided(stability: Stability, choice: Choice, limits: Limits) -> Situatio
         few = f"{counted(clusters, 'cluster')} of queries cannot choose K"
         would = f"; expected {FEWEST_CLUSTERS}. All queries together would"
     if few:
-        return Situation("undecided", f"{few}{would} choose {choice.depth:,}", few)
+        return "undecided", f"{few}{would} choose {choice.depth:,}"
     (low, high), (first, last) = stability.ends, stability.success
     rest = "one query" if stability.between == 1 else f"{stability.between:,} queries"
     only = f"; only K = {high:,} brings {percent(last)}, and that rests on {rest}"
     if not stability.between:
         only = f", and K = {high:,} brings no more"
     at = f"K = {low:,} already" if low else f"K = {high:,}"
-    shares = _shares(stability)
-    return Situation(
+    return (
         f"undecided between {_span(low, low)} and {high:,}",
         f"at {at} {percent(first if low else last)} of the queries have {_what(limits)}"
-        f"{only if low else ''} ({shares})",
-        shares,
+        f"{only if low else ''} ({_shares(stability)})",
     )
 
 
@@ -347,59 +307,31 @@ def _shares(stability: Stability) -> str:
     return ", ".join([f"{first} of the resamples", *others])
 
 
-def _saturated(saturation: Saturation, limits: Limits) -> Situation:
-    """Say that success cannot choose, and which measures could."""
+def _saturated(saturation: Saturation, limits: Limits) -> str:
+    """Say that success cannot choose, and what else could."""
     everyone = saturation.success == 1
     who = "every query has" if everyone else f"{percent(saturation.success)} of the queries have"
-    hints = []
-    for name, final in saturation.final.items():
-        least = min(math.floor(10 * final) / 10, _HINTS[name])
-        if least > saturation.recall:
-            hints.append(spell("target", f"{name}={least:g}"))
-    choices = f"; {' or '.join(hints)} would choose" if hints else ""
-    return Situation(
-        "success cannot choose K here",
+    return (
         f"{who} {_what(limits)} in the top {saturation.depth}, where recall is "
-        f"{saturation.recall:.3f}{choices}. At K = {saturation.deepest:,} recall is "
-        f"{saturation.final['recall']:.3f}",
-        f"recall {saturation.recall:.3f} where it saturates",
+        f"{saturation.recall:.3f} ({saturation.final:.3f} at K = {saturation.deepest:,}); ask for "
+        f"more of them, such as {spell('at_least', '50%')}"
     )
-
-
-def _of_quality(curves: Curves, curve: Curve) -> list[str]:
-    """Say where the quality of answers peaks, beside success."""
-    if not curve.quality:
-        return []
-    peak = max(sorted(curve.quality), key=curve.quality.__getitem__)
-    sentence = f"Answer quality is highest at K = {peak:,} ({curve.quality[peak]:g})"
-    rises = curve.study.plateau.depth if curve.study.plateau else max(curves.depths)
-    if curve.name and rises > peak:
-        sentence += f"; success still rises to K = {rises:,}"
-    return [f"{sentence}."]
 
 
 def _because(choice: Choice, study: Study, limits: Limits) -> str:
     """Give the reason for the limit that set a depth."""
-    reached = study.reached
     if choice.limit == "collapse" and study.collapse:
         return _collapse(study.collapse, limits)
     if choice.limit == "plateau" and study.plateau:
         deepest, more = study.plateau.deepest, study.plateau.final - study.plateau.success
         if deepest < 2 * choice.depth:
-            below = "there is no room" if deepest == limits.most else "nothing was tried"
-            return f"success rises down to there, and below {deepest:,} {below}"
+            return f"success rises down to there, and below {deepest:,} nothing was tried"
         gain = f"only {more:.3f} more success" if more else "no more success"
         double = choice.doubling
         cost = "" if double is None else f", and twice as many cost {double:.2f} bits"
         return f"deeper lists bring {gain} down to {deepest:,}{cost}"
     if choice.limit == "max_loss":
         return f"no deeper list stays within {_allowed(limits)} of the best"
-    if choice.limit == "target" and reached:
-        value = beside(reached.value, reached.least, 3)
-        return f"{reached.measure} is {value} there, and below {reached.least:g} above"
-    if choice.limit == "most":
-        takes = f"{reached.measure} = {reached.least:g} takes {reached.depth:,}" if reached else ""
-        return "there is no room for more" + (f", and {takes}" if reached else "")
     if choice.success == 1:
         return "every query succeeds there"
     if choice.depth == 1:
@@ -418,18 +350,13 @@ def depth_charts(curves: Curves) -> list[Chart]:
     unit = "documents retrieved" if curves.corpus_size is None else "documents shown"
     depth = Axis(f"K, {unit}", "log", ticks=ticks)
     rules, notes = _collapse_rules(curves)
-    bits, success, quality, reasons = [], [], [], []
+    bits, success, reasons = [], [], []
     for curve in curves.curves:
-        if curve.name or curves.success == "published":
+        if curve.name or curves.success == "rates":
             bits.append(_line(curve, curves.drawn, "bor"))
             success.append(_line(curve, curves.drawn, "p_obs"))
         if curve.name and not curve.study.recommended:
-            reasons.append(f"{curve.name}: {_situation(curves, curve).headline}")
-        if curve.quality:
-            of = f"answer quality of {curve.name}" if curve.name else "answer quality"
-            x = sorted(curve.quality)
-            quality.append(Line(of, x, [curve.quality[depth] for depth in x]))
-    is_share = all(0 <= value <= 1 for line in quality for value in line.y)
+            reasons.append(f"{curve.name}: {_situation(curves, curve)[0]}")
     ceiling = _shared(curves, "bor_max", "ceiling BoR_max")
     chance = _shared(curves, "p_rand", "chance P_rand")
     charts = [
@@ -444,12 +371,10 @@ def depth_charts(curves: Curves) -> list[Chart]:
             "Success above chance" if success else "Chance of success",
             depth,
             Axis("share of queries", low=0, high=1),
-            [*gathered(success, _leaders(success)), *(quality if is_share else []), *chance],
+            [*gathered(success, _leaders(success)), *chance],
             rules=rules,
         ),
     ]
-    if not is_share:
-        charts.append(PlaneChart("Answer quality", depth, Axis("quality"), quality, rules=rules))
     if len(reasons) > _MOST_NOTES:
         reasons = [f"{len(reasons)} runs have no K to recommend; the table says why"]
     return noted(charts, [*notes, *reasons])

@@ -18,7 +18,6 @@ from ragkpi.errors import UsageError
 from ragkpi.interface import spell
 from ragkpi.library.arguments import bootstrap_of, counts, in_one_order, session_of, shares
 from ragkpi.library.options import Ci, CiMethod, Estimating, HowRead, Resampling, less_common, whole
-from ragkpi.library.quality import quality_of
 from ragkpi.library.result import Result
 from ragkpi.library.runs import AnyQrels, Path, Runs, by_path, named_runs
 from ragkpi.library.session import Session
@@ -31,7 +30,7 @@ from ragkpi.questions.depth.inputs import (
     parse_fields,
     read_events,
 )
-from ragkpi.questions.depth.study import Limits, parse_target
+from ragkpi.questions.depth.study import Limits
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.wording import counted, joined
 
@@ -77,22 +76,6 @@ def depth(
     tokens_per_passage: Annotated[
         float | None, Option(metavar="TOKENS", min=0, help="Also show the cost in tokens.")
     ] = None,
-    target: Annotated[
-        str | None,
-        Option(
-            metavar="NAME=LEAST",
-            help="The smallest depth where a measure reaches that: recall=0.8, ra_nwg=0.7, "
-            "success=0.9.",
-        ),
-    ] = None,
-    max_tokens: Annotated[
-        float | None,
-        less_common(
-            metavar="TOKENS",
-            min=1,
-            help="Room for passages, with --tokens-per-passage: no depth that needs more.",
-        ),
-    ] = None,
     relevant: Annotated[
         Sequence[int] | str | None,
         _in_place_of_runs(
@@ -106,14 +89,6 @@ def depth(
         _in_place_of_runs(
             metavar="RATE[,RATE...]",
             help="Without runs: published rates of success, one for each --at, to turn into bits.",
-        ),
-    ] = None,
-    quality: Annotated[
-        Path | Mapping[int, float] | Mapping[str, Mapping[int, float]] | None,
-        Option(
-            metavar="FILE",
-            help="Quality of the answers by depth, to show beside success: lines of K QUALITY, or "
-            "RUN K QUALITY.",
         ),
     ] = None,
     log: Annotated[
@@ -143,9 +118,8 @@ def depth(
     intervals of p_obs and bor.
 
     The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
-    outside the collapse zone, and the deepest one within --max-loss bits of the best. With
-    --target it is the one that reaches this; no answer is deeper than --max-tokens allow. A run
-    that a random draw would equal gets none. The depth is chosen again on resampled queries: if
+    outside the collapse zone, and the deepest one within --max-loss bits of the best. A
+    run that a random draw would equal gets none. The depth is chosen again on resampled queries: if
     fewer than 90 % of them choose between half and twice the depth, the answer is undecided.
 
     Without runs it says what chance and a perfect selector do: 'ragkpi depth -N 5183 QRELS', or
@@ -158,8 +132,6 @@ def depth(
     qrels, runs, how
         As `evaluate` takes them. Qrels without runs show the success of chance and of a perfect
         system among `corpus_size` documents; `relevant` replaces both.
-    quality
-        Also ``{5: 0.71, 10: 0.69}``, or a mapping from runs to such mappings.
     log, map_log
         Also mappings: of events, each with N, K, R and hit; and of names, ``{"N": "corpus"}``.
 
@@ -174,22 +146,13 @@ def depth(
     """
     session = session_of(qrels, (), in_one_order(how), Estimating)
     inputs = {"qrels": qrels, "runs": runs, "log": log, "map_log": map_log, "relevant": relevant}
-    options = {"at": at, "target": target, "success": success, "quality": quality}
-    numbers = {"max_loss": max_loss, "max_tokens": max_tokens, "ci_method": ci_method}
-    numbers |= {"tokens_per_passage": tokens_per_passage, "ci": ci or None}
+    options = {"at": at, "success": success, "ci_method": ci_method, "ci": ci or None}
+    numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
     numbers["plateau"] = None if plateau == Limits.plateau else plateau
     form = _form_of({**inputs, **options, **numbers, **how})
     needed = _needed(at_least)
-    limits = Limits(
-        needed.m,
-        max_loss,
-        plateau,
-        None if target is None else parse_target(target),
-        _room(max_tokens, tokens_per_passage),
-        needed.recall,
-    )
+    limits = Limits(needed.m, max_loss, plateau, needed.recall)
     resampling = bootstrap_of(how, ci_method, session.clusters)
-    answers = {} if quality is None else quality_of(quality, "K")
     among = _relevant(relevant)
     if form == "log":
         return _of_log(session, log, parse_fields(map_log), among, limits, resampling)
@@ -197,11 +160,9 @@ def depth(
     rates = {} if success is None else _published(success, places)
     depths = None if places is None else sorted(set(places))
     if form == "runs":
-        curves, judged = curves_of_runs(
-            session, named_runs(runs), depths, limits, answers, resampling, ci
-        )
+        curves, judged = curves_of_runs(session, named_runs(runs), depths, limits, resampling, ci)
     else:
-        curves, judged = curves_of_chance(session, among, depths, limits, answers, rates)
+        curves, judged = curves_of_chance(session, among, depths, limits, rates)
     metrics = [m for m in curves.curves[0].metrics if max(m.cutoffs) in curves.depths]
     return Result(
         depth_answer(curves, tokens_per_passage),
@@ -214,13 +175,13 @@ def depth(
 Form = Literal["log", "relevant", "runs", "qrels"]
 _OF_RUNS = {"run_format", "map_run", "scores"}
 _FLAGS = {"missing", "unjudged", "doubts"}  # on a command line, each value is an option
-_OF_CHANCE = {"at", "success", "quality", "max_loss", "tokens_per_passage", "max_tokens"}
+_OF_CHANCE = {"at", "success", "max_loss", "tokens_per_passage"}
 # What each form of the question makes use of, besides the depth of a success.
 _USES: Mapping[Form, Collection[str]] = {
     "log": {"log", "map_log", "relevant", "corpus_size", "names", "ci", "ci_method"}
     | Resampling.__annotations__.keys(),
     "relevant": {"relevant", "corpus_size", "names"} | _OF_CHANCE,
-    "runs": {"qrels", "runs", "target", "plateau", "ci", "ci_method"}
+    "runs": {"qrels", "runs", "plateau", "ci", "ci_method"}
     | (_OF_CHANCE - {"success"} | Estimating.__annotations__.keys()),
     "qrels": {"qrels", "corpus_size", "corpus_sizes", "relevance_level", "only_query", "names"}
     | (_OF_CHANCE | HowRead.__annotations__.keys() - _OF_RUNS),
@@ -324,22 +285,6 @@ def _published(success: Sequence[float] | str, at: Sequence[int] | None) -> dict
     return dict(zip(at, rates, strict=True))
 
 
-def _room(max_tokens: float | None, tokens: float | None) -> int | None:
-    """Return the number of passages that fit; None for no limit."""
-    if max_tokens is None:
-        return None
-    if not tokens:
-        raise UsageError(
-            f"{spell('max_tokens')} {max_tokens:g}: how long is one? Give "
-            f"{spell('tokens_per_passage')}"
-        )
-    if tokens > max_tokens:
-        raise UsageError(
-            f"{spell('max_tokens')} {max_tokens:g}: not even one passage of {tokens:g} fits"
-        )
-    return int(max_tokens // tokens)
-
-
 _POOL = ("pool", "pool_depth", "pool_union")
 
 
@@ -353,7 +298,7 @@ def shell(
     **arguments: Any,
 ) -> None:
     """Write the depths, and the answer."""
-    paths = expect_files(0, files, "", arguments.get("log"), arguments.get("quality"))
+    paths = expect_files(0, files, "", arguments.get("log"))
     qrels, runs = paths[0] if paths else None, by_path(paths[1:]) or None
     result = depth(qrels, runs, **arguments)
     output.write(result.report)

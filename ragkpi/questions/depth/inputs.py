@@ -16,17 +16,14 @@ from ragkpi.errors import InputError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.column_names import find, plain_name, shown_names
 from ragkpi.files.opening import Source
-from ragkpi.files.query_files import Quality, read_records
+from ragkpi.files.query_files import read_records
 from ragkpi.interface import spell, with_progress
-from ragkpi.library.quality import quality_of_runs
 from ragkpi.library.session import Session
 from ragkpi.measures.chance import Needed, corpus_size
 from ragkpi.measures.measure import Metric, MetricScores, Scores, score
 from ragkpi.questions.depth.answer import named_depths
 from ragkpi.questions.depth.study import (
     DEPTHS,
-    OF_EVENTS,
-    OF_PUBLISHED,
     Curve,
     Curves,
     Limits,
@@ -35,8 +32,8 @@ from ragkpi.questions.depth.study import (
     at_each,
     count_values,
     decide_depth,
+    rate_values,
     run_values,
-    seen_values,
     study_counts,
     usual_depths,
     values_of,
@@ -56,16 +53,13 @@ def curves_of_runs(
     runs: Mapping[str, RunOrPath],
     depths: Sequence[int] | None,
     limits: Limits,
-    answers: Quality,
     resampling: Bootstrap,
     ci: bool,
 ) -> tuple[Curves, Judged]:
     """Study runs at the depths asked for, or at the usual ones down to the end of the runs."""
 
     def values(at: Sequence[int]) -> list[Metric]:
-        metrics = run_values(at, limits.needed)
-        by_grades = limits.target is not None and limits.target.metric(1).is_graded
-        return metrics if by_grades else session.with_grades(metrics)
+        return session.with_grades(run_values(at, limits.needed))
 
     # Read first: the default depths depend on the runs, but reading does not depend on depths.
     hits = session.read(runs, session.needs(values(depths or DEPTHS)))
@@ -73,13 +67,9 @@ def curves_of_runs(
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
     if session.settings.max_retrieved is not None:
         deepest = max(1, min(deepest, session.settings.max_retrieved))
-    if depths is None:
-        answered = {K for of_run in map(_by_depth, answers.values()) for K in of_run}
-        usual = sorted({*usual_depths(deepest), *(K for K in answered if deepest >= K)})
-    else:
-        usual = [*depths]
-        if session.settings.corpus_size is not None and not session.settings.corpus_sizes:
-            _refuse_above(session.settings.corpus_size, usual)  # before any note
+    usual = usual_depths(deepest) if depths is None else [*depths]
+    if depths and session.settings.corpus_size is not None and not session.settings.corpus_sizes:
+        _refuse_above(session.settings.corpus_size, usual)  # before any note
     evaluated = session.evaluate_hits(hits, at_each(_NOTED, usual, limits.needed))
     for result in evaluated.values():
         _refuse_above(int(corpus_size(result.plain).min()), usual)
@@ -98,22 +88,16 @@ def curves_of_runs(
     between = sorted({*usual_depths(usual[-1]), *named}.difference(usual))  # few show no bend
     metrics = [*values(usual), *at_each(_DRAWN, between, limits.needed)]
     curves, estimated = [], []
-    quality = quality_of_runs(answers, evaluated) if answers else [{}] * len(studies)
-    of_runs = zip(evaluated.values(), studies, map(_by_depth, quality), strict=True)
-    for result, study, by_depth in of_runs:
+    for result, study in zip(evaluated.values(), studies, strict=True):
         judged, divisor, bounds = result.plain, result.scores.divisor, {}
         if ci:
             of_both = [m for m in values(usual) if m.measure.name in _ESTIMATED]
             estimated.append(score(judged, of_both, divisor))
             bounds = intervals(estimated[-1], resampling)
         columns = (score(judged, [metric], divisor).columns[0] for metric in metrics)
-        curves.append(Curve(result.name, values_of(columns, bounds), study, by_depth))
+        curves.append(Curve(result.name, values_of(columns, bounds), study))
     studied = Curves(curves, usual, limits, resampling if ci else None, estimated)
     return studied, next(iter(evaluated.values())).plain
-
-
-def _by_depth(quality: Mapping[bytes, float]) -> dict[int, float]:
-    return {int(depth): value for depth, value in quality.items()}
 
 
 def _refuse_above(size: int, depths: Sequence[int]) -> None:
@@ -129,7 +113,6 @@ def curves_of_chance(
     relevant: Sequence[int] | float | None,
     depths: Sequence[int] | None,
     limits: Limits,
-    answers: Quality,
     rates: Mapping[int, float],
 ) -> tuple[Curves, Judged]:
     """Study chance and a perfect system, by qrels or numbers of relevant documents.
@@ -145,12 +128,12 @@ def curves_of_chance(
     columns: Iterable[MetricScores] = [
         column
         for depth, rate in rates.items()
-        for column in seen_values(judged, depth, OF_PUBLISHED, limits.needed, rate)
+        for column in rate_values(judged, depth, limits.needed, rate)
     ]
     if not rates:
         columns = score(judged, count_values(depths, limits.needed)).columns
-    curve = Curve("", values_of(columns), study, _by_depth(next(iter(answers.values()), {})))
-    success: Literal["published", "observed"] = "published" if rates else "observed"
+    curve = Curve("", values_of(columns), study)
+    success: Literal["judged", "rates"] = "rates" if rates else "judged"
     return Curves([curve], depths, limits, corpus_size=size, success=success), judged
 
 
@@ -326,10 +309,10 @@ def curves_of_events(events: Sequence[Event], limits: Limits, bootstrap: Bootstr
             queries=[event.id.encode("utf-8", "surrogateescape") for event in some],
             corpus_size=sizes,
         )
-        columns = seen_values(judged, K, OF_EVENTS, limits.needed, hits)
+        columns = rate_values(judged, K, limits.needed, hits)
         of_depth = [column for column in columns if column.metric.measure.name in _ESTIMATED]
         scores = Scores(b"", judged.queries, of_depth, len(some))
         values |= values_of(columns, intervals(scores, bootstrap))
         estimated += of_depth
     curve, every = Curve("", values, Study()), [Scores(b"", [], estimated, 0)]
-    return Curves([curve], depths, limits, bootstrap, every, success="logged")
+    return Curves([curve], depths, limits, bootstrap, every, success="rates")

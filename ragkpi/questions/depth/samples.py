@@ -17,8 +17,6 @@ from ragkpi.measures.chance import (
 from ragkpi.measures.tied import Tail, tail
 from ragkpi.ranking.judged import Judged
 
-EVERY = 1000  # try every depth down to this one
-
 
 class Queries(NamedTuple):
     """The P queries that can succeed, in U different situations of chance.

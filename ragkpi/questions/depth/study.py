@@ -7,86 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
-from ragkpi.errors import UsageError
-from ragkpi.interface import spell
 from ragkpi.measures.chance import Needed, collapse_depth, corpus_size, lambda_, nan_mean
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, score
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.depth.samples import EVERY, Queries, queries_of, weigh
+from ragkpi.questions.depth.samples import Queries, queries_of, weigh
 from ragkpi.ranking.judged import Judged
-from ragkpi.statistics.bootstrap import Bootstrap, Interval, drawn, sums
+from ragkpi.statistics.bootstrap import Bootstrap, Interval, drawn
 from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
 from ragkpi.statistics.units import Unit, units_of
-
-
-@dataclass(frozen=True)
-class Target:
-    """The name of a measure with a cutoff, and the mean that it should reach."""
-
-    measure: str
-    least: float
-
-    def metric(self, depth: int) -> Metric:
-        return find_metrics([f"{self.measure}.{depth}"])[0]
-
-    def scores(self, judged: Judged, depth: int) -> MetricScores:
-        return score(judged, [self.metric(depth)]).columns[0]
-
-
-def depths_to_try(judged: Judged) -> range:
-    """Return every depth of a run, down to `EVERY`."""
-    return range(1, min(int(judged.num_ret.max(initial=1)), EVERY) + 1)
-
-
-@dataclass(frozen=True)
-class Reached:
-    """The smallest depth that reaches a target."""
-
-    measure: str
-    least: float
-    depth: int | None  # the smallest depth that reaches it; None if none does
-    value: float  # the mean at that depth, or the greatest mean if no depth reaches the target
-    deepest: int  # the deepest depth that was tried
-
-
-def parse_target(text: str) -> Target:
-    """Read ``NAME=NUMBER``, as ``--target`` takes it; `UsageError` otherwise."""
-    name, _, number = text.rpartition("=")
-    try:
-        least = float(number)
-    except ValueError:
-        least = math.nan
-    if not name or not math.isfinite(least):
-        raise UsageError(f"{spell('target')} {text}: expected NAME=NUMBER, such as recall=0.8")
-    target = Target(name, least)
-    metric = target.metric(1)
-    if not isinstance(metric.arguments.get("cutoff"), int) or metric.measure.better != "higher":
-        raise UsageError(
-            f"{spell('target')} {text}: {name} has no value per depth that could be "
-            f"reached; expected a "
-            "measure with a cutoff, such as recall, success or ra_nwg"
-        )
-    return target
-
-
-def reach(judged: Judged, target: Target) -> Reached:
-    """Find the smallest depth whose mean is at least the target, among all depths of the run."""
-    best, depths = math.nan, depths_to_try(judged)
-    for depth in depths:
-        value = float(target.scores(judged, depth).summary)
-        # A mean of shares may be wrong in its last bit.
-        if value >= target.least - ROUNDING:
-            return Reached(target.measure, target.least, depth, value, depths[-1])
-        best = float(np.fmax(best, value if math.isfinite(value) else math.nan))
-    return Reached(target.measure, target.least, None, best, depths[-1])
-
 
 _EXACT = 2000  # queries whose successes by chance are all counted
 CHANCE_LIMIT = 0.05  # a run beats chance only if chance would equal it less often than this
@@ -94,27 +29,21 @@ CHANCE_LIMIT = 0.05  # a run beats chance only if chance would equal it less oft
 # of the list, with less than this recall.
 SATURATED, TOP, UNSATURATED_RECALL = 0.95, 10, 0.5
 
-Limit = Literal["plateau", "collapse", "max_loss", "deepest", "target", "most"]
+Limit = Literal["plateau", "collapse", "max_loss", "deepest"]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits that decide a depth: success, loss of bits, a target and the deepest depth."""
+    """The limits that decide a depth: success, and loss of bits."""
 
     m: int = 1  # number of relevant documents that makes a success
     max_loss: float | None = None  # most bits of BoR lost against the best depth; None for no limit
     plateau: float = 0.02  # most success that deeper lists may still gain on a plateau
-    target: Target | None = None  # replaces the limits by plateau, collapse and loss
-    most: int | None = None  # the deepest depth that fits; None for no limit
     recall: float = 0.0  # share of the relevant documents that makes a success, if that is more
 
     @property
     def needed(self) -> Needed:
         return Needed(self.m, self.recall)
-
-    def deepest(self, depth: int) -> int:
-        """Return how deep success is looked at: down to a depth, or as deep as there is room."""
-        return depth if self.most is None or self.target else min(depth, self.most)
 
     @property
     def allowed_loss(self) -> float:
@@ -149,7 +78,6 @@ class Affordable:
     bits: float
     best_depth: int
     best: float
-    deepest: int
 
 
 @dataclass(frozen=True)
@@ -172,13 +100,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Saturation:
-    """Success that saturates at the top of the list, beside what does not."""
+    """Success that saturates at the top of the list, beside recall, which does not."""
 
     depth: int  # the smallest at which success saturates
     success: float
     recall: float
     deepest: int
-    final: Mapping[str, float]  # recall, and ra_nwg where it exists, at the deepest depth
+    final: float  # recall at the deepest depth
 
 
 @dataclass(frozen=True, order=True)
@@ -220,8 +148,6 @@ class Study:
     plateau: Plateau | None = None  # None without a run, or if success still rises or is 0
     affordable: Affordable | None = None  # None if no query can succeed
     choice: Choice | None = None  # the smallest depth among the limits; None if it is 0
-    reached: Reached | None = None  # the depth that reaches the target; None without a target
-    final: float | None = None  # success at the deepest depth; None without a run
     saturation: Saturation | None = None  # None where success can choose
     stability: Stability | None = None  # None without a run, or without a choice
 
@@ -263,8 +189,7 @@ def usual_depths(deepest: int) -> list[int]:
 _OF_SUCCESS = ("p_obs", "ef", "bor")  # their first statistic is success
 _OF_RUNS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
 _OF_COUNTS = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
-OF_PUBLISHED = (*_OF_SUCCESS, *_OF_COUNTS)
-OF_EVENTS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "bor_max_qmean", "lambda", "collapse")
+_OF_RATES = ("p_obs", "p_rand", "ef", "bor", "bor_max", "bor_max_qmean", "lambda", "collapse")
 
 
 def run_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
@@ -282,12 +207,8 @@ def count_values(depths: Sequence[int], needed: Needed) -> list[Metric]:
     return at_each(_OF_COUNTS, depths, needed)
 
 
-def seen_values(
-    judged: Judged,
-    depth: int,
-    names: Sequence[str],
-    needed: Needed,
-    success: float | FloatArray,
+def rate_values(
+    judged: Judged, depth: int, needed: Needed, success: float | FloatArray
 ) -> list[MetricScores]:
     """Return metrics at a depth, with success that was seen elsewhere, (Q,), in a run's place."""
 
@@ -297,7 +218,7 @@ def seen_values(
         observed = np.where(column.has_value, success, math.nan)
         return replace(column, statistics=np.column_stack([observed, column.statistics[:, 1:]]))
 
-    return [*map(seen, score(judged, at_each(names, [depth], needed)).columns)]
+    return [*map(seen, score(judged, at_each(_OF_RATES, [depth], needed)).columns)]
 
 
 def at_each(names: Sequence[str], depths: Sequence[int], needed: Needed) -> list[Metric]:
@@ -323,9 +244,8 @@ def study_counts(judged: Judged, limits: Limits) -> Study:
 
 
 def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
-    """Find the limits of a run's depth, down to the deepest of `depths` for which there is room."""
-    deepest = limits.deepest(max(depths))
-    return _study(judged, queries_of(judged, limits.needed), deepest, limits, "run")
+    """Find the limits of a run's depth, down to the deepest of `depths`."""
+    return _study(judged, queries_of(judged, limits.needed), max(depths), limits, "run")
 
 
 def _study(
@@ -347,31 +267,20 @@ def _study(
         return Study(collapse=collapse)
     bits = "bor" if of == "run" else "bor_max"
     best, last = (int(depth[0]) for depth in every.affordable(limits.allowed_loss))
-    affordable = Affordable(last, value(bits, last), best, value(bits, best), deepest)
-    study, is_run = Study(collapse=collapse, affordable=affordable), of == "run"
+    affordable = Affordable(last, value(bits, last), best, value(bits, best))
+    plateau, is_run = None, of == "run"
     limit_of: dict[Limit, int] = {"deepest": deepest}
-    if limits.most is not None:
-        limit_of["most"] = limits.most
-    if is_run:
-        flat, final = int(every.plateau(limits.plateau)[0]), value("p_obs", deepest)
-        plateau = Plateau(flat, value("p_obs", flat), deepest, final) if flat < deepest else None
-        reached = None if limits.target is None else reach(judged, limits.target)
-        study = replace(study, plateau=plateau, reached=reached, final=final)
-    if study.reached is not None:
-        if study.reached.depth is None:
-            return study
-        limit_of["target"] = study.reached.depth
-    else:
-        if study.plateau:
-            limit_of["plateau"] = study.plateau.depth
-        if collapse:
-            limit_of["collapse"] = collapse.depth - 1
-        if limits.max_loss is not None:
-            limit_of["max_loss"] = affordable.depth
+    if is_run and (flat := int(every.plateau(limits.plateau)[0])) < deepest:
+        plateau = Plateau(flat, value("p_obs", flat), deepest, value("p_obs", deepest))
+        limit_of["plateau"] = flat
+    if collapse:
+        limit_of["collapse"] = collapse.depth - 1
+    if limits.max_loss is not None:
+        limit_of["max_loss"] = affordable.depth
     limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])  # the last of equals
     depth = limit_of[limit]
     if not depth:
-        return study
+        return Study(collapse, plateau, affordable)
     possible = 2 * depth <= int(corpus_size(judged).max())
     choice = Choice(
         depth=depth,
@@ -384,7 +293,7 @@ def _study(
     )
     by_success = is_run and limit in ("plateau", "deepest")
     saturation = _saturation(judged, queries, deepest) if by_success else None
-    return replace(study, choice=choice, saturation=saturation)
+    return Study(collapse, plateau, affordable, choice, saturation)
 
 
 def _saturation(judged: Judged, queries: Queries, deepest: int) -> Saturation | None:
@@ -393,13 +302,11 @@ def _saturation(judged: Judged, queries: Queries, deepest: int) -> Saturation | 
     if not len(saturated):
         return None
     depth = int(saturated[0]) + 1
-    names = ["recall"] if judged.settings.grade_map.lacks(judged.levels) else ["recall", "ra_nwg"]
-    metrics = find_metrics([f"recall.{depth}", *(f"{name}.{deepest}" for name in names)])
-    recall, *final = (float(column.summary) for column in score(judged, metrics).columns)
+    metrics = find_metrics([f"recall.{depth}", f"recall.{deepest}"])
+    recall, final = (float(column.summary) for column in score(judged, metrics).columns)
     if not recall < UNSATURATED_RECALL:
         return None
-    means = {name: mean for name, mean in zip(names, final, strict=True) if not math.isnan(mean)}
-    return Saturation(depth, float(success[depth - 1]), recall, deepest, means)
+    return Saturation(depth, float(success[depth - 1]), recall, deepest, final)
 
 
 def _evidence(p_rand: MetricScores, p_obs: MetricScores) -> float:
@@ -455,7 +362,7 @@ def decide_depth(
     beside_low = [group.high for group in groups if group.low <= low <= group.high < high]
     ends = (beside_low[0] if beside_low else low), high
     reached = queries.least_depth(ends[0]), queries.least_depth(ends[1])
-    if limits.target is None and reached[0] < reached[1]:
+    if reached[0] < reached[1]:
         ends = reached
     first, last = queries.success(np.array(ends)).tolist()
     between = round((last - first) * n)
@@ -468,15 +375,6 @@ def decide_depth(
 def _units(judged: Judged, chosen: BoolArray, bootstrap: Bootstrap) -> Unit:
     """Return the units of the chosen queries, (Q,)."""
     return units_of(list(compress(judged.queries, chosen)), bootstrap.clusters)
-
-
-def depths_chosen(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstrap) -> IntArray:
-    """Return the depth that each resample of the queries chooses, 0 for none, (B,)."""
-    if limits.target is None:
-        chosen = _by_limits(judged, limits.deepest(deepest), limits, bootstrap)
-    else:
-        chosen = _by_target(judged, limits.target, bootstrap)
-    return np.minimum(chosen, deepest if limits.most is None else min(deepest, limits.most))
 
 
 def _groups(chosen: IntArray) -> list[Group]:
@@ -492,8 +390,8 @@ def _groups(chosen: IntArray) -> list[Group]:
     return sorted(groups)
 
 
-def _by_limits(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstrap) -> IntArray:
-    """Return the depth that each resample chooses by plateau, collapse and loss, (B,)."""
+def depths_chosen(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstrap) -> IntArray:
+    """Return the depth that each resample of the queries chooses, 0 for none, (B,)."""
     queries = queries_of(judged, limits.needed)
     unit, chosen = _units(judged, judged.num_rel >= limits.m, bootstrap), []
     n = len(queries.first)
@@ -505,21 +403,6 @@ def _by_limits(judged: Judged, deepest: int, limits: Limits, bootstrap: Bootstra
             depth = np.minimum(depth, resamples.affordable(limits.max_loss)[1])
         chosen.append(np.where(resamples.successes[:, -1] > 0, depth, 0))
     return np.concatenate(chosen)
-
-
-def _by_target(judged: Judged, target: Target, bootstrap: Bootstrap) -> IntArray:
-    """Return the smallest depth at which each resample reaches the target, 0 for none, (B,)."""
-    depths, chosen = depths_to_try(judged), np.zeros(bootstrap.resamples, dtype=np.int64)
-    has_value = target.scores(judged, depths[-1]).has_value
-    unit = _units(judged, has_value, bootstrap)
-    rows = drawn(int(has_value.sum()), bootstrap.resamples, bootstrap.seed, unit=unit)
-    weights = np.concatenate(list(rows))
-    for depth in depths:
-        column, pending = target.scores(judged, depth), np.flatnonzero(chosen == 0)
-        added = sums([weights[pending]], column.statistics[has_value])
-        value = column.metric.measure.aggregate.summary(added, weights[pending].sum(axis=1))
-        chosen[pending[value >= target.least - ROUNDING]] = depth
-    return chosen
 
 
 class Value(NamedTuple):
@@ -553,7 +436,6 @@ class Curve:
     name: str  # the run's name; empty without a run
     at: Mapping[tuple[str, int], Value]  # by measure and depth
     study: Study  # the limits found for the run
-    quality: Mapping[int, float] = field(default_factory=dict)  # of the answers, by depth
 
     @property
     def metrics(self) -> list[Metric]:
@@ -592,7 +474,7 @@ class Curves:
     bootstrap: Bootstrap | None = None
     estimated: Sequence[Scores] = ()
     corpus_size: int | None = None
-    success: Literal["observed", "published", "logged"] = "observed"
+    success: Literal["judged", "rates"] = "judged"  # rates were published, or logged
 
     @property
     def drawn(self) -> list[int]:
