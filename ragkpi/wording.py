@@ -159,11 +159,13 @@ def named(id_: bytes, longest: int = 80) -> str:
     return text if text and " " not in text else f"'{text}'"
 
 
-def text_lines(text: str, width: int | None) -> list[str]:
-    """Wrap a text at spaces; ids and numbers stay whole."""
+def text_lines(text: str, width: int | None, below: str = "") -> list[str]:
+    """Wrap a text at spaces, later lines `below` a margin; ids and numbers stay whole."""
     if width is None:
         return [text]
-    lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
+    lines = textwrap.wrap(
+        text, width, subsequent_indent=below, break_on_hyphens=False, break_long_words=False
+    )
     return lines or [""]
 
 

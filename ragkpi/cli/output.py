@@ -15,7 +15,7 @@ from ragkpi.library.options import Flags
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
 from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
-from ragkpi.reports.terminal import drawn_table, terminal_size, wants_colour
+from ragkpi.reports.terminal import drawn_table, terminal_width, wants_colour
 from ragkpi.wording import on_screen
 
 if TYPE_CHECKING:  # few commands draw
@@ -123,13 +123,12 @@ class TextOutput:
         """
         form = self.written
         coloured = self.path is None and wants_colour(sys.stdout)
-        width, height = terminal_size() if self.is_on_screen and not self.wide else (None, None)
+        width = terminal_width() if self.is_on_screen and not self.wide else None
         every = Layout(
             colour=("always" if coloured else "never") if self.color == "auto" else self.color,
             explanation="shown" if self.explain else "offered",
             project=PROJECT.get(),
             width=width,
-            height=height,
             call_notes=held_notes() if self.is_on_screen and form == "table" else (),
             **layout,
         )
@@ -236,6 +235,6 @@ def tell_gates(verdicts: "Sequence[Verdict]", elsewhere: bool) -> None:
         from ragkpi.library.evaluation_report import gates_table
 
         end_bar()
-        width = terminal_size().columns if sys.stderr.isatty() else None
+        width = terminal_width() if sys.stderr.isatty() else None
         for text in drawn_table(gates_table(verdicts), Layout(width=width)):
             sys.stderr.write(on_screen(text))

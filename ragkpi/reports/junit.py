@@ -22,7 +22,7 @@ def write_junit(report: Report, layout: Layout) -> Iterator[str]:
     yield f'<testsuite name="ragkpi" tests="{len(checks)}" failures="{failures}">\n'
     for check in checks:
         yield _case(check)
-    plain = replace(layout, colour="never", width=None, height=None, call_notes=())
+    plain = replace(layout, colour="never", width=None, call_notes=())
     lines = "".join(drawn_table(table, plain)).splitlines()
     yield "<system-out>\n" + "".join(f"{_xml(line)}\n" for line in lines) + "</system-out>\n"
     yield "</testsuite>\n"

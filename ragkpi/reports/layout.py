@@ -27,7 +27,6 @@ class Layout:
     # How the answer was computed; "offered" names the option that shows it.
     explanation: Literal["hidden", "offered", "shown"] = "hidden"
     width: int | None = None  # the terminal's width, for tables; None shows every column in full
-    height: int | None = None  # the terminal's height; None shows every row
     project: str = ""  # the options that the command took from pyproject.toml, for JSON
     call_notes: Sequence[str] = ()  # notes of the call, which a terminal shows below the answer
 

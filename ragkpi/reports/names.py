@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import product, takewhile
+from collections.abc import Sequence
+from itertools import takewhile
 
 # These suffixes tell how a file is stored, and nothing about the run.
 _ENDINGS = {
@@ -47,40 +47,39 @@ def _stem(path: str) -> str:
     return name
 
 
-_WORDS = re.compile(r"([/\\\-_.:#+,;\s]+)")  # what separates the words of a name
+_WORDS = r"[/\\\-_.:#+,;\s]+"  # what separates the words of a name
 _CUT = "…"
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
     """Shorten distinct names to at most a width, so that they stay distinct.
 
-    Names that fit are kept whole. Of the others, words are left out with which all of them begin or
-    end; if that is not enough, the middle is cut, and names that have become equal get numbers.
+    Names that fit are kept whole. Of the others, the words are left out with which all of them
+    begin or end; then the middle is cut, and names that have become equal get numbers.
 
     >>> short_names(["trec-bge-large.k9", "trec-bm25-rerank.k9", "trec-e5-v2-base.k9"], 14)
     ['…bge-large…', '…bm25-rerank…', '…e5-v2-base…']
     >>> short_names(["an-extraordinary-name"], 12)
     ['an-ext…-name']
     """
-    parts = {name: _WORDS.split(name) for name in names if len(name) > width}
-    short: list[str] = []
-    if len(parts) > 1:
-        fewest = min(map(len, parts.values())) - 1  # one word is left of each
-        begin = min(_alike(parts.values()), fewest)
-        end = min(_alike(of[::-1] for of in parts.values()), fewest - begin)
-        ends = product(range(0, begin + 1, 2), range(0, end + 1, 2))
-        for first, last in sorted(ends, key=sum):
-            cuts = _CUT if first else "", _CUT if last else ""
-            short = ["".join(of[first : len(of) - last]).join(cuts) for of in parts.values()]
-            if max(map(len, short)) <= width:
-                break
-    new = dict(zip(parts, short or parts, strict=True))
-    return _told_apart([_cut(new.get(name, name), width) for name in names], width)
+    long = [name for name in names if len(name) > width]
+    begin = end = 0
+    if len(long) > 1:
+        begin = _alike(long)
+        end = _alike([name[begin:][::-1] for name in long])
+    short = {
+        name: f"{_CUT * bool(begin)}{name[begin : len(name) - end]}{_CUT * bool(end)}"
+        for name in long
+    }
+    return _told_apart([_cut(short.get(name, name), width) for name in names], width)
 
 
-def _alike(names: Iterable[Sequence[str]]) -> int:
-    """Return with how many equal words names begin."""
-    return sum(1 for _ in takewhile(lambda words: len({*words}) == 1, zip(*names, strict=False)))
+def _alike(names: Sequence[str]) -> int:
+    """Return the length of the words with which all names begin, and that leave each some text."""
+    letters = zip(*names, strict=False)
+    alike = names[0][: sum(1 for _ in takewhile(lambda of_each: len({*of_each}) == 1, letters))]
+    alike = alike[: min(map(len, names)) - 1]
+    return max((match.end() for match in re.finditer(_WORDS, alike)), default=0)
 
 
 def _cut(text: str, width: int) -> str:

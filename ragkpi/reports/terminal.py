@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import TextIO
 
 from ragkpi.reports.layout import Column, Layout, Report, Table
@@ -18,15 +17,15 @@ from ragkpi.wording import counted, text_lines, visible
 _GAP = 3
 _SHORTEST_ID = 12  # shorter ids would look alike
 _NARROWEST_PROSE = 24
-# A label and a colon, with the text at column 12 or 14; or a term, two spaces, and the text.
-_TERM = r"[A-Z][\w ]*: +(?:(?<=^.{12})|(?<=^.{14}))(?=\S)| *\S+(?: \S+)*? {2,}"
+# A label and a colon, or a term and two spaces, before a text that wraps below its beginning.
+_TERM = r"[A-Z][\w ]{1,10}: +| *\S+(?: \S+)*? {2,}| *"
 
 
-def terminal_size() -> os.terminal_size:
-    """Return the size of the terminal, or that of a usual one."""
+def terminal_width() -> int:
+    """Return the width of the terminal, or that of a usual one."""
     from shutil import get_terminal_size  # with lzma and bz2
 
-    return get_terminal_size()
+    return get_terminal_size().columns
 
 
 def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> dict[int, int]:
@@ -70,13 +69,12 @@ def on_terminal(text: str) -> str:
     """
     if not sys.stdout.isatty():
         return text
-    width, lines = terminal_size().columns, []
+    width, lines = terminal_width(), []
     for line in text.splitlines():
         term = re.match(_TERM, line)
-        margin = term.end() if term else len(line) - len(line.lstrip())
-        short = len(line) <= width or margin + _NARROWEST_PROSE > width
-        first, *others = [line[margin:]] if short else text_lines(line[margin:], width - margin)
-        lines += [line[:margin] + first, *(" " * margin + more for more in others)]
+        margin = term.end() if term else 0
+        below = " " * (margin if margin + _NARROWEST_PROSE <= width else 0)
+        lines += text_lines(line, width, below)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -97,15 +95,13 @@ def wants_colour(stream: TextIO) -> bool:
 
 
 _NOTES = 2  # lines of notes below an answer; the explanation has the others
-_FEWEST_ROWS = 5
 _MOST_HIDDEN = 8  # names of columns
 
 
 def write_table(report: Report, layout: Layout) -> Iterator[str]:
     """Draw the verdict, aligned columns, notes, and the explanation or how to get it.
 
-    The best values have a star, and on a terminal a colour. On a terminal, rows that would push the
-    verdict off the screen are left out.
+    The best values have a star, and on a terminal a colour.
     """
     yield from drawn_table(report.table(layout), layout)
 
@@ -129,21 +125,12 @@ def drawn_table(table: Table, layout: Layout) -> Iterator[str]:
     notes = _notes(table, layout, starred)
     left_out = [c.name for number, c in enumerate(table.columns) if number not in fitted]
     below = [line for note in notes for line in text_lines(visible(note), layout.width)]
-    heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
-    fits = layout.explanation != "shown" and layout.per_query == "hidden"
-    if layout.height is not None and table.verdict and fits:
-        # The screen also has a blank line, the header, what is hidden, and the prompt.
-        room = layout.height - len(above) - len(below) - 5
-        room = max(room, _FEWEST_ROWS)
-        heights = heights[: sum(end <= room for end in accumulate(heights))]
     if len(left_out) > _MOST_HIDDEN:
         left_out = [f"{len(left_out)} columns"]
-    if len(heights) < len(table.rows):
-        left_out.append(f"{len(table.rows) - len(heights)} of {len(table.rows)} rows")
     hidden = [f"Hidden to fit: {', '.join(left_out)}; use --wide"] if left_out else []
     lines = above
     if table.columns:
-        drawn = _drawn(table, cells, heights, layout)
+        drawn = _drawn(table, cells, layout)
         lines = [*above, *([""] if above else []), *map(str.rstrip, drawn.splitlines())]
     lines += [line for note in hidden for line in text_lines(visible(note), layout.width)]
     yield "".join(f"{line}\n" for line in [*lines, *below])
@@ -184,10 +171,9 @@ def _texts(table: Table, number: int, layout: Layout) -> list[str]:
 def _drawn(
     data: Table,
     cells: Mapping[int, Sequence[Sequence[str]]],
-    heights: Sequence[int],
     layout: Layout,
 ) -> str:
-    """Draw the first rows, of these heights, from `cells`: by column, the lines of each cell."""
+    """Draw the rows from `cells`: by column, the lines of each cell."""
     from rich import box, console, table, text
 
     drawing = table.Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -198,12 +184,13 @@ def _drawn(
             justify="right" if column.numeric else "left",
             no_wrap=True,
         )
+    heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
     if heights:  # as one row of tall cells, since rich is slow per cell
         drawing.add_row(
             *(
                 text.Text("\n").join(
                     text.Text(line, "bold green" if row[number].best else _STYLES[row[number].tone])
-                    for row, lines, height in zip(data.rows, column_lines, heights, strict=False)
+                    for row, lines, height in zip(data.rows, column_lines, heights, strict=True)
                     for line in [*lines, *[""] * (height - len(lines))]
                 )
                 for number, column_lines in cells.items()

@@ -87,18 +87,6 @@ def answer_of(rows: int, notes: int) -> Answer:
     )
 
 
-def test_rows_do_not_push_the_verdict_off_the_screen():
-    lines = rendered(answer_of(100, 1), "table", Layout(height=24, explanation="offered"))
-    shown = lines.splitlines()
-    assert shown[0] == "So."
-    assert len(shown) == 23, "and the prompt: 7 lines around 16 rows"
-    assert "Hidden to fit: 84 of 100 rows; use --wide" in shown
-    assert shown[-2:] == ["note 0", OFFER]
-    assert len(rendered(answer_of(100, 1), "table", Layout(height=2)).splitlines()) < 12
-    all_rows = rendered(answer_of(100, 1), "table", Layout(height=24, explanation="shown"))
-    assert "run99" in all_rows, "who asks for an explanation scrolls anyway"
-
-
 def test_two_notes_are_shown_and_the_others_are_counted():
     layout = Layout(explanation="offered", call_notes=["note: of the call", "warning: doubt"])
     assert rendered(answer_of(1, 3), "table", layout).splitlines()[-4:] == [
