@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,10 +53,6 @@ class AllPairs:
     def metrics(self) -> list[Metric]:
         """The compared metrics, as printed."""
         return [of_metric.metric for of_metric in self.by_metric]
-
-    def renamed(self, names: Mapping[str, str]) -> AllPairs:
-        """Return the comparison with other names of runs."""
-        return replace(self, names=[names[name] for name in self.names])
 
     @property
     def claims(self) -> list[MetricPairs]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal
@@ -166,11 +166,6 @@ class Comparison:
     def claims(self) -> list[Difference]:
         """The differences that are decided, or would be if the test gave a p-value."""
         return [d for d in self.differences if d.decision != "described"]
-
-    def renamed(self, names: Mapping[str, str]) -> Comparison:
-        """Return the comparison with other names of runs."""
-        differences = [replace(d, run=names[d.run]) for d in self.differences]
-        return replace(self, names=[names[name] for name in self.names], differences=differences)
 
     def out_of_reach(self, units: Literal["differing", "all"] = "differing") -> str:
         """Say that no claim is possible with so few units, or with so few that differ; else ""."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from ragkpi.arrays import FloatArray
 from ragkpi.interface import spell
 from ragkpi.library.unjudged_doubt import Doubt, Judging
 from ragkpi.measures.measure import Metric, Scores
@@ -17,12 +17,11 @@ from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
 from ragkpi.statistics.paired import Claim, Comparison, Difference
 from ragkpi.statistics.significance import Clustering, correlation_within
 from ragkpi.statistics.units import Clusters, numbered_units, rarest_seen, turns_of, units_of
-from ragkpi.wording import counted, joined, listed, percent, rounded, short_p
+from ragkpi.wording import counted, joined, listed, rounded, short_p
 
-_MOST_NAMED = 3  # runs besides the baseline that are named one by one
+_MOST_NAMED = 3  # runs that are named one by one
 _MOST_MEASURES = 2  # that have a sentence of their own
 
-Named = tuple[str, Difference]  # what a difference is called in a sentence: a run, or a measure
 Conclusion = Claim | Literal["identical"]
 # What a sentence says of a run, and the word before the run that it is compared with.
 CLAIM_WORDS: Mapping[Conclusion, tuple[str, str]] = {
@@ -39,24 +38,26 @@ def comparison_sentences(comparison: Comparison, doubts: Mapping[str, Doubt]) ->
     base, *others = comparison.names
     against = f"the baseline {base}{_judged(doubts)}"
     claims = [of_metric for of_metric in comparison.by_metric if of_metric[0] in comparison.claims]
-    if unreachable := comparison.out_of_reach():
-        alone = [_of_one(claims[0][0], against)] if len(comparison.claims) == 1 else []
-        return [*alone, unreachable]
-    if len(comparison.claims) == 1:
-        sentences = [_of_one(claims[0][0], against)]
-    elif len(others) == 1:
-        groups = _grouped(((d.metric.name, d) for (d,) in claims), against)
-        phrases = [f"{_with_p(some)}, {others[0]} is {words}" for some, words in groups]
+    if len(others) == 1 and len(claims) > 1:
+        each = [(f"{d.metric.name} ({d.p_in_words})", _conclusion(d)) for (d,) in claims]
+        phrases = [
+            f"{joined(measures)}, {others[0]} is {words}"
+            for measures, words in _said(each, against)
+        ]
         sentences = [f"By {'; by '.join(phrases)}."]
-    elif len(claims) <= _MOST_MEASURES:
-        sentences = [_of_runs(of_metric, base, against) for of_metric in claims]
     else:
-        numbers = [(d[0].metric.name, Counter(one.decision for one in d)) for d in claims]
-        counts = [f"by {name} {n['better']} and {n['worse']}" for name, n in numbers]
-        text = f"Better and worse than {against}, of {len(others)} runs: "
-        sentences = [f"{text}{', '.join(counts)}."]
+        sentences = _first([_of_runs(of_metric, base, against) for of_metric in claims])
+    if unreachable := comparison.out_of_reach():
+        return [*(sentences if len(comparison.claims) == 1 else ()), unreachable]
     sentences[-1] += _contrary(comparison) + _shares(doubts, base, len(claims))
     return sentences
+
+
+def _first(sentences: Sequence[str]) -> list[str]:
+    """Keep the sentences on the first measures, and count the others."""
+    first, more = list(sentences[:_MOST_MEASURES]), len(sentences) - _MOST_MEASURES
+    first[-1] += f" {counted(more, 'more measure')} in the table." if more > 0 else ""
+    return first
 
 
 def _contrary(comparison: Comparison) -> str:
@@ -81,64 +82,45 @@ def _contrary(comparison: Comparison) -> str:
     )
 
 
-def _of_one(d: Difference, against: str) -> str:
-    """Say what one measure decides of the only other run."""
-    begin, style = f"By {d.metric.name}, {d.run} is", d.metric.measure.style
-    if _conclusion(d) == "identical":
-        return f"{begin} identical to {against} on all {counted(d.queries, 'query', 'queries')}."
-    change, *bounds = (rounded(x, style, signed=True) for x in (d.difference, *d.interval))
-    interval = "" if math.isnan(d.interval.low) else f" [{', '.join(bounds)}]"
-    words = " ".join(CLAIM_WORDS[d.decision])
-    return f"{begin} {words} {against}: {change}{interval}, {d.p_in_words}."
-
-
 def _of_runs(differences: Sequence[Difference], base: str, against: str) -> str:
-    """Say what one measure decides of several runs: by name, or counted, with the best."""
-    by = f"By {differences[0].metric.name}, "
-    groups = _grouped(((d.run, d) for d in differences), against)
-    if len(differences) <= _MOST_NAMED:
-        named = [f"{_with_p(some)} {_are(len(some))} {words}" for some, words in groups]
-        return f"{by}{'; '.join(named)}."
-    numbers = [f"{len(some)} {_are(len(some))} {words}" for some, words in groups]
-    every = f"{len(differences)} runs"
-    if len(groups) > 1:
-        numbers[0] = numbers[0].replace(" ", f" of {every} ", 1)
-    elif all(_conclusion(d) == "undecided" for d in differences):
-        numbers = [f"none of {every} is shown to differ from {against}"]
-    else:
-        numbers = [f"all {every} are {groups[0][1]}"]
-    return f"{by}{joined(numbers)}; the best value is {_best(differences, base)}."
-
-
-def _best(differences: Sequence[Difference], baseline: str) -> str:
-    """Name the owners of the best value, with the value or its difference from the baseline's."""
-    best = max(differences, key=goodness)
-    measure = best.metric.measure
-    equal = [d.run for d in differences if d.gain == max(best.gain, 0)]
-    if best.gain > 0:
-        change = rounded(best.difference, measure.style, signed=True)
-        owners, value = equal, change if len(equal) > 1 else f"{change}, {best.p_in_words}"
-    else:
-        owners, value = [baseline, *equal], rounded(best.baseline, measure.style)
-    if len(owners) > 2:
-        return f"that of {len(owners)} runs ({value})"
-    whose = joined([f"{owner}'s" for owner in owners])
-    return f"{whose} ({value})"
+    """Say what one measure decides of runs: by name, or counted, with the best."""
+    d = differences[0]
+    begin, style = f"By {d.metric.name}, ", d.metric.measure.style
+    if len(differences) == 1:
+        ((_, words),) = _said([(d.run, _conclusion(d))], against)
+        change, *bounds = (rounded(x, style, signed=True) for x in (d.difference, *d.interval))
+        interval = "" if math.isnan(d.interval.low) else f" [{', '.join(bounds)}]"
+        numbers = f": {change}{interval}, {d.p_in_words}" if d.reach.differing else ""
+        return f"{begin}{d.run} is {words}{numbers}."
+    groups = _said([(f"{d.run} ({d.p_in_words})", _conclusion(d)) for d in differences], against)
+    many = len(differences) > _MOST_NAMED
+    phrases = []
+    for runs, words in groups:
+        some = counted(len(runs), "run") if many else joined(runs)
+        phrases.append(f"{some} {'is' if len(runs) == 1 else 'are'} {words}")
+    if many:
+        values = np.array([d.baseline, *(one.summary for one in differences)])
+        phrases.append(best_value(d.metric, [base, *(one.run for one in differences)], values))
+    return f"{begin}{'; '.join(phrases)}."
 
 
 def _conclusion(d: Difference) -> Conclusion:
     return "identical" if d.decision == "undecided" and not d.reach.differing else d.decision
 
 
-def _grouped(differences: Iterable[Named], against: str) -> list[tuple[list[Named], str]]:
-    """Group differences by what is claimed, in words; the first words say against what."""
-    groups: dict[Conclusion, list[Named]] = {conclusion: [] for conclusion in CLAIM_WORDS}
-    for named in differences:
-        groups[_conclusion(named[1])].append(named)
-    said = [(some, CLAIM_WORDS[conclusion]) for conclusion, some in groups.items() if some]
+def _grouped(named: Iterable[tuple[str, Conclusion]]) -> dict[Conclusion, list[str]]:
+    """Group names by what is claimed of them, in the order of `CLAIM_WORDS`."""
+    named = list(named)
+    groups = {one: [name for name, claim in named if claim == one] for one in CLAIM_WORDS}
+    return {one: names for one, names in groups.items() if names}
+
+
+def _said(named: Iterable[tuple[str, Conclusion]], against: str) -> list[tuple[list[str], str]]:
+    """Group names by what is claimed, in words; the first words say against what."""
+    said = [(names, *CLAIM_WORDS[one]) for one, names in _grouped(named).items()]
     return [
-        (some, words if number else f"{words} {joint} {against}")
-        for number, (some, (words, joint)) in enumerate(said)
+        (names, words if number else f"{words} {joint} {against}")
+        for number, (names, words, joint) in enumerate(said)
     ]
 
 
@@ -148,33 +130,20 @@ def goodness(d: Difference) -> float:
     return -math.inf if math.isnan(value) else value
 
 
-def _with_p(differences: Iterable[Named]) -> str:
-    return joined([f"{name} ({difference.p_in_words})" for name, difference in differences])
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
 def _judged(doubts: Mapping[str, Doubt]) -> str:
     return " as far as judged" if doubts else ""
 
 
 def _shares(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
-    """Say how much of the top documents is judged, of the baseline and of doubtful runs."""
+    """Say how much of the top documents is judged, of the baseline and the most unequal run."""
     if not doubts:
         return ""
     run, doubt = max(doubts.items(), key=lambda item: abs(item[1].run - item[1].baseline))
     if len(doubts) > 1:
-        alike = [d.run for d in doubts.values() if d.depth == doubt.depth]
-        least, most = percent(min(alike)), percent(max(alike))
-        share = least if least == most else f"{least} to {most}"
-        others = run if len(alike) == 1 else f"{len(alike)} others"
-        begin = f" Judged in the top {doubt.depth}: {base} {percent(doubt.baseline)}, "
-        return f"{begin}{others} {share} (ragkpi holes)."
-    # What could be reversed is the order by the first measure.
-    doubt = replace(doubt, can_reverse=doubt.can_reverse and metrics == 1)
-    words = doubt.in_words(base, run)
+        run += f" (the most unequal of {len(doubts)})"
+    # What could be reversed is the order of two runs by the first measure.
+    alone = metrics == 1 and len(doubts) == 1
+    words = replace(doubt, can_reverse=doubt.can_reverse and alone).in_words(base, run)
     return f" {words[0].upper()}{words[1:]}."
 
 
@@ -204,54 +173,39 @@ def doubts_of_claims(comparison: Comparison, judging: Judging | None) -> Mapping
 
 def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt]) -> list[str]:
     """Name the best run, what it is better than, and what it is not shown to differ from."""
-    judged, claims = _judged(doubts), pairs.claims
+    claims = pairs.claims
+    sentences = _first([_of_pairs(pairs, one, _judged(doubts)) for one in claims])
     if unreachable := pairs.out_of_reach:
-        alone = [_of_pairs(pairs, claims[0], judged)] if len(claims) == 1 else []
-        return [*alone, unreachable]
-    if len(claims) <= _MOST_MEASURES:
-        sentences = [_of_pairs(pairs, one, judged) for one in claims]
-    else:
-        differ = [int((one.p < pairs.procedure.limit).sum()) // 2 for one in claims]
-        counts = [f"{n} by {d.metric.name}" for n, d in zip(differ, claims, strict=True)]
-        text = f"Pairs shown to differ{judged}, of {math.comb(len(pairs.names), 2)}: "
-        best = f"{best_value(pairs, claims[0])} by {claims[0].metric.name}"
-        sentences = [f"{text}{joined(counts)}; {best}."]
+        return [*(sentences if len(claims) == 1 else ()), unreachable]
     sentences[-1] += _shares(doubts, pairs.names[claims[0].order[0]], len(claims))
     return sentences
 
 
 def _of_pairs(pairs: AllPairs, matrix: MetricPairs, judged: str) -> str:
     """Say which run is the best by one measure, and what is claimed of it."""
-    begin = f"By {matrix.metric.name}, {best_value(pairs, matrix)}"
+    begin = f"By {matrix.metric.name}, {best_value(matrix.metric, pairs.names, matrix.values)}"
     if np.isnan(matrix.values).all():
         return f"{begin}."
-    return f"{begin}{judged}; it is {_best_against(pairs, matrix)}."
-
-
-def best_value(pairs: AllPairs, matrix: MetricPairs) -> str:
-    """Say which run has the best value, and which others have the same."""
-    if np.isnan(matrix.values).all():
-        return "no run has a value"
-    best, *others = (pairs.names[run] for run in matrix.order)
-    equal = int((matrix.values[matrix.order[1:]] == matrix.values[matrix.order[0]]).sum())
-    also = f" (so has {others[0]})" if equal == 1 else f" (so have {equal} others)" * bool(equal)
-    return f"{best} has the best value{also}"
-
-
-def _best_against(pairs: AllPairs, matrix: MetricPairs) -> str:
-    """Say what the best run is better than, with p, and what it is not shown to differ from."""
-    claims, best = beaten_by_best(pairs, matrix), matrix.order[0]
-    groups: dict[Claim, list[str]] = {"worse": [], "undecided": [], "untested": []}
-    for run, claim in claims.items():
-        p = short_p(float(matrix.p[best, pairs.names.index(run)]))
-        groups[claim].append(f"{run} (p = {p})" if claim == "worse" else run)
+    named: list[tuple[str, Conclusion]] = []
+    for run, claim in beaten_by_best(pairs, matrix).items():
+        p = short_p(float(matrix.p[matrix.order[0], pairs.names.index(run)]))
+        named.append((f"{run} (p = {p})", "better") if claim == "worse" else (run, claim))
+    groups = _grouped(named).items()
     phrases = []
-    for group, runs in groups.items():
-        if runs:
-            words = "better than" if group == "worse" else " ".join(CLAIM_WORDS[group])
-            some = joined(runs) if len(runs) <= _MOST_NAMED else f"{len(runs)} runs"
-            phrases.append(f"{words} {some}")
-    return joined(phrases)
+    for conclusion, runs in groups:
+        some = joined(runs) if len(runs) <= _MOST_NAMED else f"{len(runs)} runs"
+        phrases.append(f"{' '.join(CLAIM_WORDS[conclusion])} {some}")
+    return f"{begin}{judged}; it is {joined(phrases)}."
+
+
+def best_value(metric: Metric, names: Sequence[str], values: FloatArray) -> str:
+    """Say which run has the best value, and which others have the same."""
+    if np.isnan(values).all():
+        return "no run has a value"
+    order = metric.best_first(values)
+    best, *equal = (names[run] for run in order if values[run] == values[order[0]])
+    also = f" (so has {equal[0]})" if len(equal) == 1 else f" (so have {len(equal)} others)"
+    return f"{best} has the best value{also * bool(equal)}"
 
 
 _FEW, _SOME = 30, 100  # queries, below which a note or the explanation says what could not show

@@ -34,7 +34,6 @@ from ragkpi.wording import (
     NOT_AVAILABLE,
     as_json,
     counted,
-    joined,
     percent,
     rounded,
     short_p,
@@ -43,7 +42,6 @@ from ragkpi.wording import (
 
 CUTOFF = 10  # documents that a reader sees, in the parts of the page with a fixed depth
 _LONGEST_LABEL = 24  # characters
-_MOST_NAMED = 3  # runs that may be best, in a headline
 _MOST_QUERIES = 1_000  # nobody judges more to tell two runs apart
 _POWER = 0.8
 _MOST_ADVICE = 3
@@ -126,27 +124,13 @@ def decisions(
     labels = {run.name: run.label for run in runs}
     pairs = compare_all(list(labels), [only(run.scores, metrics) for run in runs], procedure)
     doubts = {labels[name]: doubt for name, doubt in doubts_of_best(pairs, judging).items()}
-    labelled = pairs.renamed(labels)
-    verdict, explanation = all_pairs_sentences(labelled, doubts), all_pairs_explained(labelled)
+    labelled = replace(pairs, names=list(labels.values()))
+    explanation = all_pairs_explained(labelled)
     decided = {}
     for one in pairs.claims:
-        claims = beaten_by_best(pairs, one)
-        rivals = [labels[name] for name, claim in claims.items() if claim != "worse"]
-        best = runs[one.order[0]].label
-        undecided = best_value(labelled, one) if len(rivals) == len(claims) else ""
-        headline = _headline(best, undecided, rivals, ", as far as judged" * bool(doubts))
-        decided[one.metric.name] = Decision(claims, one.p, [headline, *verdict], explanation)
+        verdict = all_pairs_sentences(replace(labelled, by_metric=[one]), doubts)
+        decided[one.metric.name] = Decision(beaten_by_best(pairs, one), one.p, verdict, explanation)
     return decided
-
-
-def _headline(best: str, undecided: str, rivals: Sequence[str], judged: str) -> str:
-    """Say who is best, and who may be; if that is everybody, who has the best value."""
-    if undecided:
-        return f"Undecided: {undecided}, and no run is shown to be worse{judged}."
-    if not rivals:
-        return f"{best} is the best{judged}."
-    named = rivals if len(rivals) <= _MOST_NAMED else [f"one of {len(rivals)} others"]
-    return f"{best} is the best, or {' or '.join(named)}{judged}."
 
 
 def standing_object(
@@ -196,7 +180,7 @@ def standing_object(
         return {str(other): _pair_text(d, p[other], limit) for other, d in of_runs}
 
     return {
-        "verdict": decision.sentences if decision else [_description(runs, metric, order)],
+        "verdict": decision.sentences if decision else [_description(runs, metric)],
         "rows": [cells(number) for number in order],
         "ticks": [
             [as_json(share(at), "decimal", 4), f"{at:.4g}"] for at in _ticks(low, low + wide)
@@ -227,17 +211,15 @@ def best_first(runs: Sequence[ReportedRun], metric: Metric, decision: Decision |
     return sorted(order, key=lambda run: claims.get(runs[run].name) == "worse")
 
 
-def _description(runs: Sequence[ReportedRun], metric: Metric, order: Sequence[int]) -> str:
+def _description(runs: Sequence[ReportedRun], metric: Metric) -> str:
     """Say which value is the best, and that nothing was tested."""
-    values = [rounded(runs[n].scores[metric.name].summary, metric.measure.style) for n in order]
+    values = np.array([run.scores[metric.name].summary for run in runs], dtype=np.float64)
     if len(runs) == 1:
-        return f"{runs[0].label} has {metric.name} {values[0]}."
-    if not metric.is_comparable or len(set(values)) == 1:
+        return f"{runs[0].label} has {metric.name} {rounded(values[0], metric.measure.style)}."
+    if not metric.is_comparable:
         return f"No run is better than another in {metric.name}."
-    best = [runs[n].label for n, value in zip(order, values, strict=True) if value == values[0]]
-    named = joined(best) if len(best) <= _MOST_NAMED else f"{len(best)} runs"
-    have = "has" if len(best) == 1 else "have"
-    return f"{named} {have} the best {metric.name}: {values[0]}, described and not tested."
+    best = best_value(metric, [run.label for run in runs], values)
+    return f"By {metric.name}, {best}, described and not tested."
 
 
 def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
