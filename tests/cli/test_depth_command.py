@@ -386,15 +386,13 @@ def test_half_of_the_relevant_documents_may_be_needed(depth):
     assert depth("-N", 5000, "--at", "10", "--at-least", "50%", QRELS).status == 0
 
 
-def test_of_many_runs_the_best_is_named_and_the_others_counted(depth, tmp_path):
+def test_of_many_runs_the_ends_are_named_and_the_others_counted(depth, tmp_path):
     copies = [tmp_path / f"copy{number}.run" for number in range(4)]
     for copy in copies:
         copy.write_bytes(RUN.read_bytes())
     runs = [FIXTURES / "runs/dense.run", *copies]
     lines = depth("-N", 5000, "--at", "1,5", QRELS, *runs).out.decode().splitlines()
     assert lines[0] == "5 of 5 runs have a depth: 1 (dense) to 4 (copy3)."
-    # All succeed for 9 of 11 questions, dense at the smallest depth and so with most bits.
-    assert lines[1].startswith("Success is highest for dense: 0.818 at K = 1, ")
     lines = depth("-N", 5000, "--at", "1,50", QRELS, *runs).out.decode().splitlines()
     assert lines[0] == "0 of 5 runs have a depth; 5 undecided."
 

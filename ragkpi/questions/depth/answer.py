@@ -83,17 +83,8 @@ def named_depths(studies: Sequence[Study]) -> list[int]:
     """Return the depths that the verdict on runs names, which belong into the table."""
     if len(studies) <= _FEW_RUNS:
         return [depth for study in studies for depth in study.named_depths]
-    choices = [study.recommended for study in studies if study.recommended]
-    depths = sorted(choice.depth for choice in choices)
-    return [
-        *depths[:1],
-        *depths[-1:],
-        *(choice.depth for choice in choices if choice is _best(choices)),
-    ]
-
-
-def _best(choices: Sequence[Choice]) -> Choice:
-    return max(choices, key=lambda choice: (choice.success, choice.bits))
+    depths = [study.recommended.depth for study in studies if study.recommended]
+    return [min(depths), max(depths)] if depths else []
 
 
 def _verdict(curves: Curves, tokens: float | None) -> list[str]:
@@ -109,20 +100,13 @@ def _verdict(curves: Curves, tokens: float | None) -> list[str]:
     choices = [(c.study.recommended, c.name) for c in curves.curves if c.study.recommended]
     have = "has" if len(choices) == 1 else "have"
     summary = f"{len(choices)} of {len(curves.curves)} runs {have} a depth"
-    best = []
     if choices:
         chosen = [(choice.depth, name) for choice, name in choices]
         (low, shallow), (high, deep) = min(chosen), max(chosen)
         summary += f": {low:,} ({shallow})" + (f" to {high:,} ({deep})" if high > low else "")
-        choice = _best([choice for choice, _ in choices])
-        (name,) = (name for other, name in choices if other is choice)
-        best = [
-            f"Success is highest for {name}: {choice.success:.3f} at K = {choice.depth:,}, "
-            f"{choice.bits:.2f} bits over random."
-        ]
     outcomes: Counter[str] = Counter(curve.study.outcome for curve in curves.curves)
     others = [f"{outcomes[kind]} {words}" for kind, words in _OUTCOMES.items() if outcomes[kind]]
-    return [f"{'; '.join([summary, *others])}.", *best]
+    return [f"{'; '.join([summary, *others])}."]
 
 
 def _of_rate(curve: Curve, depth: int) -> str:
