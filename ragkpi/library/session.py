@@ -418,11 +418,6 @@ class Evaluations(Mapping[str, Evaluation]):
         return [run.name for run in self.values()]
 
     @property
-    def hits(self) -> list[Hits]:
-        """The hits of each run."""
-        return [run.hits for run in self.values()]
-
-    @property
     def scores(self) -> list[Scores]:
         """The scores of each run."""
         return [run.scores for run in self.values()]

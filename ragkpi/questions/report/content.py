@@ -150,7 +150,8 @@ def report_document(
     notes: list[str] = []
     if evaluated:
         chosen = telling_queries(runs, ordered[0], detail_queries)
-        details = query_details(session, runs, evaluated.hits, chosen, detail_depth)
+        hits = [run.hits for run in evaluated.values()]
+        details = query_details(session, runs, hits, chosen, detail_depth)
         judging = judging_of(evaluated, deciding(ordered))
         notes = evaluated.missing_notes()
     of_queries, of_documents = page_texts(details, set(queries), *texts, files)
