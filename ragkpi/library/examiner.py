@@ -1,36 +1,27 @@
-"""The examiner of runs: blocks of whole queries, in bounded memory, and lines that are wrong.
+"""The examiner of runs: a run in memory, joined with the qrels, and lines that are wrong.
 
-`check` tallies its findings over the blocks, and `inspect` describes what they hold.
+`check` looks for its findings in it, and `inspect` describes what it holds.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.files.formats import FileReader
-from ragkpi.files.lines import (
-    BLOCK_SIZE,
-    Block,
-    LineColumns,
-    Tokens,
-    blocks,
-    split_lines,
-    whole_text,
-)
+from ragkpi.files.lines import Tokens, split_lines, whole_text
 from ragkpi.files.opening import Source
 from ragkpi.files.trec import RUN_LINE as LINE
 from ragkpi.files.trec import Origin, RunColumns, no_results, ranked, whole_queries
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.reading import ScatteredQueryError
 from ragkpi.wording import named, shown
 
 MOST_EXAMPLES = 3
@@ -65,39 +56,35 @@ class Examination:
         return sorted(cutoff for cutoff in cutoffs if isinstance(cutoff, int))
 
 
-@dataclass
-class LineTally:
-    """The lines with a finding, of a block or of all blocks of a run."""
+@dataclass(frozen=True)
+class Lines:
+    """The lines with a finding."""
 
-    lines: int = 0
-    queries: int = 0
-    examples: Sequence[Example] = ()  # the first ones in the file
-    numbers: Counter[int | str] = field(default_factory=Counter)  # that the sentence needs besides
-
-    def add(self, tally: LineTally) -> None:
-        self.lines += tally.lines
-        self.queries += tally.queries
-        self.examples = [*self.examples, *tally.examples][:MOST_EXAMPLES]
-        self.numbers.update(tally.numbers)
+    count: int
+    queries: int  # that have them; 0 for lines that were skipped
+    examples: Sequence[Example]  # the first ones in the file
 
 
-Tallies: TypeAlias = "defaultdict[str, LineTally]"
-"""Tallies by the names of findings."""
+Skipped: TypeAlias = "Mapping[str, Sequence[Example]]"
+"""Lines that cannot be read whole, by the name of the finding."""
 
 
 @dataclass(frozen=True, eq=False)
-class QueryBlock:
-    """Whole queries of a run: n readable lines in the order of the file, joined with the qrels."""
+class ExaminedRun:
+    """A run in memory: n readable lines in the order of the file, joined with the qrels."""
 
+    file: str
     examination: Examination
     queries: list[bytes]  # length Q: ids, in order of appearance
     query: IntArray  # (n,): index of each line's query
     document: Tokens  # length n, as in `RunColumns`
     score: FloatArray
     line: IntArray
-    rank: Tokens | None  # only in TREC runs
-    run_id: Tokens | None  # only in TREC runs
+    last_run_id: bytes
     origin: Origin  # what orders the documents
+    rank: Tokens | None = None  # only in TREC runs
+    run_id: Tokens | None = None  # only in TREC runs
+    skipped: Skipped = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.line)
@@ -105,18 +92,17 @@ class QueryBlock:
     def name_of_query(self, row: int) -> str:
         return named(self.queries[self.query[row]])
 
-    def tally(
-        self,
-        rows: IntArray,
-        describe: Callable[[int], str] | None = None,
-        numbers: Mapping[int | str, int] | None = None,
-    ) -> LineTally:
-        """Tally rows with a finding; `describe` says what is wrong with one, for examples."""
+    def lines(self, rows: IntArray, describe: Callable[[int], str] | None = None) -> Lines:
+        """Count rows with a finding; `describe` says what is wrong with one, for examples."""
         first = rows[np.argsort(self.line[rows], kind="stable")[:MOST_EXAMPLES]].tolist()
         examples = (
             [Example(int(self.line[row]), describe(row)) for row in first] if describe else []
         )
-        return LineTally(len(rows), len(np.unique(self.query[rows])), examples, Counter(numbers))
+        return Lines(len(rows), len(np.unique(self.query[rows])), examples)
+
+    def skipped_lines(self, finding: str) -> Lines:
+        examples = self.skipped.get(finding, ())
+        return Lines(len(examples), 0, examples[:MOST_EXAMPLES])
 
     @cached_property
     def _order_by_score(self) -> IntArray:
@@ -194,9 +180,9 @@ class QueryBlock:
         again = np.flatnonzero(first != np.arange(len(self)))
         return again, first[again]
 
-    @property
-    def distinct(self) -> QueryBlock:
-        """The block with the best row alone of a document that a query retrieves several times."""
+    @cached_property
+    def distinct(self) -> ExaminedRun:
+        """The run with the best row alone of a document that a query retrieves several times."""
         if not len(self.repeated[0]):
             return self
         best = self.ranked.first_rows(self.query[self.order]) == np.arange(len(self))
@@ -243,159 +229,116 @@ class QueryBlock:
         rows[self.order[place]] = row
         return rows
 
-
-T = TypeVar("T")
-
-
-class ExaminedRun:
-    """A file of a run to read block by block, once or several times.
-
-    Lines of TREC runs that cannot be read are skipped and `unreadable`, or refused as in other
-    formats, which raise `InputError` for the first one. If some query's lines are scattered, the
-    whole run is one block.
-    """
-
-    def __init__(
-        self,
-        source: Source,
-        reader: FileReader,
-        examination: Examination,
-        lines: Literal["tallied", "refused"] = "tallied",
-        block_size: int = BLOCK_SIZE,
-    ) -> None:
-        self.name, self.examination = source.name, examination
-        self._source, self._reader, self._lines = source, reader, lines
-        if (judgements := examination.judgements) is not None:
-            self._reader = reader._replace(judged=(judgements.file, judgements.origin))
-        self._block_size = block_size
-        self.scattered = False
-        self._last_run_id = b""
-        self.unreadable: Tallies = defaultdict(LineTally)  # lines that were skipped
-        source.keep_copy()
-
-    def through(self, use: Callable[[Iterator[QueryBlock]], T]) -> T:
-        """Call a function with the blocks, and return its result.
-
-        If a query turns out to be scattered, call the function again with the whole run as one
-        block.
-        """
-        try:
-            return use(self._blocks())
-        except ScatteredQueryError:
-            self.scattered = True
-            return use(self._blocks())
-
     def mended(self) -> Iterator[RunColumns]:
-        """Yield the queries of a run that was gone `through`, with the last run id.
+        """Yield the queries by first appearance, with the last run id.
 
-        They come by first appearance, each document once, by score and id, cut at `max_hits`.
+        Each has each document once, by score and id, and at most `max_hits`.
         """
-        depth, run_id = self.examination.max_hits, self._last_run_id
-        for block in (block.distinct for block in self._blocks()):
-            query = Tokens.from_strings(block.queries)
-            score = block.score[block.order]
-            run = RunColumns.of_rankings(query, block.starts, block.ranked, score, run_id)
-            yield run if depth is None else run.kept(np.flatnonzero(run.ranks() <= depth))
+        best, most = self.distinct, self.examination.max_hits
+        query, score = Tokens.from_strings(best.queries), best.score[best.order]
+        run = RunColumns.of_rankings(query, best.starts, best.ranked, score, self.last_run_id)
+        if most is not None:
+            run = run.kept(np.flatnonzero(run.ranks() <= most))
+        return run.pieces()
 
-    def _blocks(self) -> Iterator[QueryBlock]:
-        self._source.restart()
-        self.unreadable.clear()
-        queries: set[bytes] = set()
-        by_line = self._lines == "tallied" and self._reader.has_lines
-        for block in self._of_lines() if by_line else self._of_columns():
-            if not (self.scattered or queries.isdisjoint(block.queries)):
-                raise ScatteredQueryError
-            queries.update(block.queries)
-            yield block
-        if not queries and not self.unreadable:
-            raise no_results(self.name)
 
-    def _of_columns(self) -> Iterator[QueryBlock]:
-        """Yield a run whose lines are not examined, by what its documents are called and score."""
-        if self._lines == "refused":  # as evaluation reads it
-            parts = self._reader.stream_run(self._source, held=self.scattered)
-            return map(self._block, whole_queries(parts, held=self.scattered))
-        parts = whole_queries(self._reader.stream_columns(self._source), held=self.scattered)
-        if self._reader.name != "trec":
+def examine(
+    source: Source,
+    reader: FileReader,
+    examination: Examination,
+    lines: Literal["skipped", "refused"] = "skipped",
+) -> ExaminedRun:
+    """Read a run into memory.
+
+    Lines of TREC runs that cannot be read are skipped, or refused as in other formats, which raise
+    `InputError` for the first one.
+    """
+    if (judgements := examination.judgements) is not None:
+        reader = reader._replace(judged=(judgements.file, judgements.origin))
+    if lines == "skipped" and reader.has_lines:
+        run = _of_lines(source, examination)
+    else:
+        run = _of_columns(source, reader, examination, lines)
+    if run is None:
+        raise no_results(source.name)
+    return run
+
+
+def _of_columns(
+    source: Source,
+    reader: FileReader,
+    examination: Examination,
+    lines: Literal["skipped", "refused"],
+) -> ExaminedRun | None:
+    """Read a run whose lines are not examined; None if it has none."""
+    if lines == "refused":  # as evaluation reads it
+        parts = whole_queries(reader.stream_run(source, held=True), held=True)
+    else:
+        parts = whole_queries(reader.stream_columns(source), held=True)
+        if reader.name != "trec":
             parts = ranked(parts)
-        if self._reader.sieve is not None:
-            parts = self._reader.sieve.run(parts)
-        if self.scattered:
-            parts = iter([RunColumns.joined(list(parts))])
-        return map(self._block, parts)
+        if reader.sieve is not None:
+            parts = reader.sieve.run(parts)
+    blocks = list(parts)
+    if not blocks:
+        return None
+    run = RunColumns.joined(blocks)
+    return ExaminedRun(
+        file=source.name,
+        examination=examination,
+        queries=run.query.tolist(),
+        query=run.group(),
+        document=run.document,
+        score=run.score,
+        line=run.line,
+        last_run_id=run.run_id,
+        origin=run.origin,
+    )
 
-    def _of_lines(self) -> Iterator[QueryBlock]:
-        """Yield the lines of a TREC run that have numeric scores; tally the others."""
-        for lines in self._whole_queries():
-            text = lines.column(4)
-            score = text.numbers()
-            wrong = np.isnan(score)
-            for row in np.flatnonzero(wrong).tolist():
-                self._tally("number", int(lines.line[row]), f"score {shown(text[row])}")
-            if wrong.all():
-                continue
-            if wrong.any():
-                lines, score = lines.rows(np.flatnonzero(~wrong)), score[~wrong]
-            query, document, rank, run_id = map(lines.column, (0, 2, 3, 5))
-            each, last = np.arange(len(lines) + 1), run_id[len(lines) - 1]
-            scored = np.zeros(len(lines), dtype=bool)
-            run = RunColumns(self.name, query, each, document, score, lines.line, last, scored)
-            yield self._block(run, rank, run_id)
 
-    def _whole_queries(self) -> Iterator[LineColumns]:
-        """Yield the lines of whole queries; those of a scattered run at once."""
-        whole = [whole_text(self._source)] if self.scattered else []
-        last: LineColumns | None = None  # a block's last query, which may go on in the next block
-        for block in whole or blocks(self._source, self._block_size):
-            if block is None or not len(lines := self._split(block)):
-                continue
-            lines = lines if last is None else LineColumns.joined([last, lines])
-            first = 0 if self.scattered else int(lines.column(0).changes()[-2])
-            last = lines.rows(slice(first, None))
-            if first:
-                yield lines.rows(slice(first))
-        if last is not None:
-            yield last
-
-    def _split(self, block: Block) -> LineColumns:
-        """Split lines with all columns; tally the other lines, and text after the run id."""
-        width = len(LINE.columns)
-        lines, wrong = split_lines(
-            block, width, extra=LINE.extra, comments=LINE.comments, wrong="all"
-        )
-        for line in wrong:
-            nul = b"\0" in line.text
-            what = "a NUL byte" if nul else f"{len(line.text.split())} columns"
-            name = "nul-byte" if nul else "columns"
-            self._tally(name, line.number, f"{what} ({shown(line.text)})")
-        end = lines.end[:, -1]
-        rows = np.flatnonzero(end < lines.stop)
-        rests = Tokens(lines.text, end[rows], lines.stop[rows])
-        for number, rest in zip(lines.line[rows].tolist(), rests, strict=True):
-            if words := rest.split():
-                text = f"{width + len(words)} columns, the last of them {shown(rest.strip())}"
-                self._tally("extra-columns", number, text)
-        return lines
-
-    def _tally(self, finding: str, line: int, text: str) -> None:
-        self.unreadable[finding].add(LineTally(1, examples=[Example(line, text)]))
-
-    def _block(
-        self, run: RunColumns, rank: Tokens | None = None, run_id: Tokens | None = None
-    ) -> QueryBlock:
-        """Number the queries of the groups of a run; `ScatteredQueryError` if one comes back."""
-        self._last_run_id = run.run_id
-        first, number = np.unique(run.query.first_rows(), return_inverse=True)
-        if not self.scattered and np.count_nonzero(np.diff(number, prepend=-1)) > len(first):
-            raise ScatteredQueryError
-        return QueryBlock(
-            examination=self.examination,
-            queries=run.query.take(first).tolist(),
-            query=np.repeat(number, np.diff(run.starts)),
-            document=run.document,
-            score=run.score,
-            line=run.line,
-            rank=rank,
-            run_id=run_id,
-            origin=run.origin,
-        )
+def _of_lines(source: Source, examination: Examination) -> ExaminedRun | None:
+    """Read the lines of a TREC run that have all columns and numeric scores; skip the others."""
+    text = whole_text(source)
+    if text is None:
+        return None
+    width = len(LINE.columns)
+    lines, wrong = split_lines(text, width, extra=LINE.extra, comments=LINE.comments, wrong="all")
+    skipped: defaultdict[str, list[Example]] = defaultdict(list)
+    for line in wrong:
+        nul = b"\0" in line.text
+        what = "a NUL byte" if nul else f"{len(line.text.split())} columns"
+        example = Example(line.number, f"{what} ({shown(line.text)})")
+        skipped["nul-byte" if nul else "columns"].append(example)
+    end = lines.end[:, -1]
+    rows = np.flatnonzero(end < lines.stop)
+    rests = Tokens(lines.text, end[rows], lines.stop[rows])
+    for number, rest in zip(lines.line[rows].tolist(), rests, strict=True):
+        if words := rest.split():
+            what = f"{width + len(words)} columns, the last of them {shown(rest.strip())}"
+            skipped["extra-columns"].append(Example(number, what))
+    score_text = lines.column(4)
+    score = score_text.numbers()
+    is_wrong = np.isnan(score)
+    for row in np.flatnonzero(is_wrong).tolist():
+        example = Example(int(lines.line[row]), f"score {shown(score_text[row])}")
+        skipped["number"].append(example)
+    if not len(lines) and not skipped:
+        return None
+    if is_wrong.any():
+        lines, score = lines.rows(np.flatnonzero(~is_wrong)), score[~is_wrong]
+    query, document, rank, run_id = map(lines.column, (0, 2, 3, 5))
+    first, number_of_query = np.unique(query.first_rows(), return_inverse=True)
+    return ExaminedRun(
+        file=source.name,
+        examination=examination,
+        queries=query.take(first).tolist(),
+        query=number_of_query,
+        document=document,
+        score=score,
+        line=lines.line,
+        last_run_id=run_id[len(lines) - 1] if len(lines) else b"",
+        origin=Origin(),
+        rank=rank,
+        run_id=run_id,
+        skipped=skipped,
+    )

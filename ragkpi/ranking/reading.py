@@ -173,16 +173,6 @@ def _top(judgements: Judgements, names: Names) -> TopDocuments:
     )
 
 
-def join_hits(parts: Sequence[Hits]) -> Hits:
-    """Join the hits of the parts of a run, in the order of the file."""
-    if not parts:
-        return NOTHING_RETRIEVED
-    columns = ((part.query, part.num_ret, part.judgement, part.rank) for part in parts)
-    query, num_ret, judgement, rank = map(np.concatenate, zip(*columns, strict=True))
-    queries = [query for part in parts for query in part.queries]
-    return Hits(queries, query, num_ret, judgement, rank, parts[-1].run_id)
-
-
 def _blocks_of(run: Any, shape: Shape | None = None) -> list[RunColumns]:
     from ragkpi.files.in_memory import run_blocks
 

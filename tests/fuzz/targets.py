@@ -23,7 +23,7 @@ from ragkpi.files.json_text import DECODER
 from ragkpi.files.opening import Source
 from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.trec import qrels_of, stream_run, whole_queries
-from ragkpi.library.examiner import Examination, ExaminedRun
+from ragkpi.library.examiner import Examination, examine
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.check.answer import check_answer, inspect_run
 from ragkpi.questions.convert.command import Conversion
@@ -224,10 +224,10 @@ def check_target(text, chance):
     """Check any run; the mended one has no errors, and as many documents as were promised."""
     most = chance.choice((None, 1, 3))
     request = Examination(JUDGEMENTS, VALUES, SETTINGS, most)
-    file = refused(_examined, text, request, chance.choice((16, 64, 300, 1 << 20)))
-    report = file and refused(inspect_run, file)
-    if report is None:
+    run = refused(_examined, text, request)
+    if run is None:
         return
+    report = inspect_run(run)
     name = chance.choice(list(REPORT_FORMATS))
     rendered(check_answer([report]), name, Layout()).encode()
     for range_ in report.tie_ranges:
@@ -236,28 +236,20 @@ def check_target(text, chance):
         assert not math.isnan(range_.lowest)
     if not report.documents:
         return
-    assert _inspected_whole(text, request) == report
     out = io.BytesIO()
-    if refused(_mended, file, out):
+    if refused(_mended, run, out):
         report = inspect_run(_examined(out.getvalue(), request, reading="trec"))
         assert not report.count("error"), report.findings
         slow.read_run(out.getvalue())
 
 
-def _inspected_whole(text, request):
-    """Look at all of a run as one block, as if its queries were scattered."""
-    file = _examined(text, request)
-    file.scattered = True
-    return inspect_run(file)
-
-
-def _examined(text, request, size=1 << 20, reading=None):
+def _examined(text, request, reading=None):
     source = MemorySource(text)
-    return ExaminedRun(source, reader_of("run", source, reading), request, block_size=size)
+    return examine(source, reader_of("run", source, reading), request)
 
 
-def _mended(file, out):
-    FILE_FORMATS["run"]["trec"].writers["run"](file.mended(), out)
+def _mended(run, out):
+    FILE_FORMATS["run"]["trec"].writers["run"](run.mended(), out)
     return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from ragkpi.arrays import IntArray
 from ragkpi.errors import SeparateRankingsError
-from ragkpi.library.examiner import Examination, ExaminedRun, Example, QueryBlock
+from ragkpi.library.examiner import ExaminedRun, Example
 from ragkpi.measures.measure import Metric, score
-from ragkpi.questions.check.findings import Found, RunTotals, Severity
+from ragkpi.questions.check.findings import Found, Severity, findings_of
 from ragkpi.ranking.judge import judge
-from ragkpi.ranking.reading import Hits, join_hits
+from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Answer, Cell, Check, Column
 from ragkpi.wording import counted
 
@@ -46,13 +46,12 @@ def has_range(metric: Metric) -> bool:
     return metric.measure.ties == "monotone" and not metric.arguments.get("gains")
 
 
-def tie_ranges(
-    examination: Examination, metrics: Sequence[Metric], blocks: Sequence[Sequence[Hits]]
-) -> list[TieRange]:
-    """Return the ranges of metrics that have one, from `tie_orders` of blocks."""
-    orders = [join_hits(list(parts)) for parts in zip(*blocks, strict=True)]
-    if not orders or not (orders[0].query >= 0).any():
+def tie_ranges(run: ExaminedRun, metrics: Sequence[Metric]) -> list[TieRange]:
+    """Return the ranges of metrics that have one, over a run that repeats no document."""
+    examination = run.examination
+    if not (run.judged_queries >= 0).any():
         return []
+    orders = [_hits_in(order, run) for order in tie_orders(run)]
     judged = [judge(examination.qrels, hits, examination.settings)[0] for hits in orders]
     columns = [score(of_order, metrics).columns for of_order in judged]
     return [
@@ -61,28 +60,24 @@ def tie_ranges(
     ]
 
 
-def tie_orders(block: QueryBlock) -> list[Hits]:
-    """Return the hits as ranked, with the best levels last among ties, and with them first.
-
-    No query of the block may repeat a document.
-    """
-    judgement = block.judgement[block.tied]
+def tie_orders(run: ExaminedRun) -> list[IntArray]:
+    """Return rows as ranked, with the best levels last among ties, and with them first."""
+    judgement = run.judgement[run.tied]
     # Negative levels gain as little as 0.
-    worth = np.where(judgement < 0, -1, np.maximum(block.examination.qrels.level[judgement], 0))
-    orders = block.order, *map(block.order_among_ties, (worth, -worth))
-    return [_hits_in(order, block) for order in orders]
+    worth = np.where(judgement < 0, -1, np.maximum(run.examination.qrels.level[judgement], 0))
+    return [run.order, *map(run.order_among_ties, (worth, -worth))]
 
 
-def _hits_in(order: IntArray, block: QueryBlock) -> Hits:
+def _hits_in(order: IntArray, run: ExaminedRun) -> Hits:
     """Return the hits of rankings in another order of the rows."""
-    judgement = block.judgement[order]
+    judgement = run.judgement[order]
     hit = np.flatnonzero(judgement >= 0)
     return Hits(
-        queries=block.queries,
-        query=block.judged_queries,
-        num_ret=np.diff(block.starts),
+        queries=run.queries,
+        query=run.judged_queries,
+        num_ret=np.diff(run.starts),
         judgement=judgement[hit],
-        rank=block.ranks[hit],
+        rank=run.ranks[hit],
         run_id=b"",
     )
 
@@ -104,58 +99,50 @@ class Inspection:
         return sum(found.severity == severity for found in self.findings)
 
 
-def inspect_run(file: ExaminedRun) -> Inspection:
-    """Look for all findings in a run, whose blocks are not kept, reading it twice if necessary.
+def refused_run(file: str, problem: SeparateRankingsError) -> Inspection:
+    """Report several rankings of a query in a file: its only finding, since none can be chosen."""
+    examples = [] if problem.line is None else [Example(problem.line, problem.fault)]
+    text = f"{problem.fault}; {problem.expected}"
+    found = Found("separate-rankings", "error", 1, text, examples)
+    return Inspection(file, 0, 0, [found], [], [], [])
 
-    Several rankings of a query in the file are its only finding, since none can be chosen.
-    """
-    examination = file.examination
-    judged = examination.judgements is not None
-    ranged = [metric for metric in examination.metrics if judged and has_range(metric)]
 
-    def looked_at(blocks: Iterable[QueryBlock]) -> tuple[RunTotals, list[list[Hits]]]:
-        run, orders = RunTotals(examination), []
-        for block in blocks:
-            run.add(block)
-            if ranged:
-                orders.append(tie_orders(block.distinct))
-        run.tallies.update(file.unreadable)
-        return run, orders
-
-    try:
-        run, orders = file.through(looked_at)
-    except SeparateRankingsError as problem:
-        examples = [] if problem.line is None else [Example(problem.line, problem.fault)]
-        text = f"{problem.fault}; {problem.expected}"
-        found = Found("separate-rankings", "error", 1, text, examples)
-        return Inspection(file.name, 0, 0, [found], [], [], [])
-    findings = run.found()
+def inspect_run(run: ExaminedRun) -> Inspection:
+    """Look for all findings in a run."""
+    metrics = run.examination.metrics
+    findings = findings_of(run)
+    judged = run.examination.judgements is not None
     tied = judged and any(found.name == "ties" for found in findings)
+    ranged = [metric for metric in metrics if tied and has_range(metric)]
     return Inspection(
-        file=file.name,
+        file=run.file,
         queries=len(run.queries),
-        documents=run.documents,
+        documents=len(run),
         findings=findings,
-        tie_ranges=tie_ranges(examination, ranged, orders) if tied else [],
-        without_range=[m.name for m in examination.metrics if tied and not has_range(m)],
+        tie_ranges=tie_ranges(run.distinct, ranged) if ranged else [],
+        without_range=[m.name for m in metrics if tied and not has_range(m)],
         changes=changes_of(run),
     )
 
 
-def changes_of(run: RunTotals) -> list[str]:
+def changes_of(run: ExaminedRun) -> list[str]:
     """Say what `mended` changes in a run."""
-    unreadable = sum(run.tallies[name].lines for name in ("columns", "number", "nul-byte"))
-    duplicates = run.tallies["duplicates"].lines
+    unreadable = sum(run.skipped_lines(name).count for name in ("columns", "number", "nul-byte"))
+    duplicates = len(run.repeated[0])
     repeated = counted(duplicates, "repeated document")
     most = run.examination.max_hits
-    cut = run.tallies["max-hits"].numbers[most or 0]
+    sizes = np.diff(run.distinct.starts)
+    cut = 0 if most is None else int(np.maximum(sizes - most, 0).sum())
+    run_ids = 0 if run.run_id is None else len(np.unique(run.run_id.first_rows()))
+    lines = run.line[run.order]  # of a scattered query, which are brought together
+    is_sorted = bool((np.diff(run.order) > 0).all() and (np.diff(lines) >= 0).all())
     changes = {
         f"dropped {counted(unreadable, 'line')} that cannot be read": unreadable,
         f"dropped {repeated}, keeping the highest score of each": duplicates,
-        "sorted the lines by query, score and document": not run.is_sorted,
+        "sorted the lines by query, score and document": not is_sorted,
         f"cut {counted(cut, 'document')} below rank {most}": cut,
-        "gave all lines the last run id": len(run.run_ids) > 1,
-        "numbered the ranks from 1 by the scores": not run.is_numbered,
+        "gave all lines the last run id": run_ids > 1,
+        "numbered the ranks from 1 by the scores": not run.distinct.is_numbered,
     }
     return [change for change, made in changes.items() if made]
 

@@ -12,18 +12,18 @@ from typer import Argument, Exit, Option
 
 from ragkpi.cli.output import TextOutput
 from ragkpi.cli.signature import command
-from ragkpi.errors import GateFailedError, UsageError
+from ragkpi.errors import GateFailedError, SeparateRankingsError, UsageError
 from ragkpi.files.formats import read_any_qrels, reader_of
 from ragkpi.files.opening import Source
 from ragkpi.files.writing import write_trec
 from ragkpi.interface import spell
 from ragkpi.library.arguments import readings_of
-from ragkpi.library.examiner import Examination, ExaminedRun
+from ragkpi.library.examiner import Examination, ExaminedRun, examine
 from ragkpi.library.options import HowRead, Level, Measures, whole
 from ragkpi.library.result import Result
 from ragkpi.library.runs import by_path
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.check.answer import Inspection, check_answer, inspect_run
+from ragkpi.questions.check.answer import Inspection, check_answer, inspect_run, refused_run
 from ragkpi.questions.check.findings import Severity, catalogue
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
@@ -117,16 +117,20 @@ def check(
     inspections = []
     for path in paths:
         with Source(os.fspath(path)) as source:
-            examined = ExaminedRun(source, reader_of("run", source, of_run), examination)
-            inspection = inspect_run(examined)
-            if fix is not None and not inspection.documents:
-                raise UsageError(
-                    f"{spell('fix')} {os.fspath(fix)}: nothing of the run can be read, so nothing "
-                    "is written"
-                )
+            run_of_path: ExaminedRun | None = None
+            try:
+                run_of_path = examine(source, reader_of("run", source, of_run), examination)
+                inspection = inspect_run(run_of_path)
+            except SeparateRankingsError as problem:
+                inspection = refused_run(source.name, problem)
             if fix is not None:
+                if not run_of_path:
+                    raise UsageError(
+                        f"{spell('fix')} {os.fspath(fix)}: nothing of the run can be read, so "
+                        "nothing is written"
+                    )
                 with replacing(os.fspath(fix), spell("fix")) as out:
-                    write_trec(examined.mended(), out)
+                    write_trec(run_of_path.mended(), out)
         inspections.append(inspection if fix else replace(inspection, changes=None))
     return CheckResult(check_answer(inspections), inspections=inspections)
 

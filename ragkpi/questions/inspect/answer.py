@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +17,7 @@ from ragkpi.files.opening import Kind, Source
 from ragkpi.files.sieve import parse_fold
 from ragkpi.files.trec import part_of, path_of
 from ragkpi.interface import spell
-from ragkpi.library.examiner import Examination, ExaminedRun, QueryBlock
+from ragkpi.library.examiner import Examination, ExaminedRun, examine
 from ragkpi.ranking.judgements import plain
 from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.wording import counted, named
@@ -91,8 +90,7 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[File
                 if kind == "qrels":
                     one = _qrels(file, source, reader)
                 else:
-                    run = ExaminedRun(source, reader, Examination(), "refused")
-                    one = run.through(partial(_run, file, reader.name))
+                    one = _run(reader.name, examine(source, reader, Examination(), "refused"))
             except UnreadableError:
                 raise
             except RagkpiError as problem:
@@ -106,26 +104,25 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[File
     return contents or [FileContents(file, notes=notes)]
 
 
-def _run(file: str, name: str, blocks: Iterator[QueryBlock]) -> FileContents:
-    """Describe a run of a format, block by block."""
-    sizes: list[int] = []
-    ids: dict[bytes, set[bytes]] = {}
-    records: list[str] = []
-    map_ = ""
-    for block in blocks:
-        map_ = block.origin.map
-        sizes += np.diff(block.starts).tolist()
-        rows = np.lexsort((-block.score, block.query))
-        documents = block.document.take(rows).tolist() if sum(sizes) <= _IDS else []
-        for query, (start, end) in zip(block.queries, pairwise(block.starts.tolist()), strict=True):
-            ids[query] = set(documents[start:end])
-        records += [
-            f"{block.name_of_query(row)} {named(block.document[row])} "
-            f"{abs(block.score[row]) if _falls(map_) else block.score[row]:.6g}"
-            for row in rows[: max(0, _RECORDS - len(records))].tolist()
-        ]
-    bounds = min(sizes), max(sizes)
-    return FileContents(file, "run", name, len(sizes), bounds, _direction(map_), records, ids=ids)
+def _run(name: str, run: ExaminedRun) -> FileContents:
+    """Describe a run of a format."""
+    map_, sizes = run.origin.map, np.diff(run.starts)
+    rows = np.lexsort((-run.score, run.query))
+    # Of a very long run the first queries alone are compared with another file.
+    compared = int(np.searchsorted(run.starts, _IDS, side="right")) - 1
+    documents = run.document.take(rows[: run.starts[compared]]).tolist()
+    ids = {
+        query: set(documents[start:end])
+        for query, (start, end) in zip(run.queries, pairwise(run.starts.tolist()), strict=True)
+    }
+    records = [
+        f"{run.name_of_query(row)} {named(run.document[row])} "
+        f"{abs(run.score[row]) if _falls(map_) else run.score[row]:.6g}"
+        for row in rows[:_RECORDS].tolist()
+    ]
+    bounds = int(sizes.min()), int(sizes.max())
+    direction = _direction(map_)
+    return FileContents(run.file, "run", name, len(sizes), bounds, direction, records, ids=ids)
 
 
 def _falls(map_: str) -> bool:
