@@ -1,7 +1,7 @@
 """Runs and qrels as Python objects: mappings, lists of documents, rows and data frames.
 
-Ids are joined and encoded many at a time, because a step per row is slow; pyarrow's buffers are
-read directly. A mapping may be as large as a file, so it becomes blocks of whole queries.
+Ids are joined and encoded many at a time, because a step per row is slow. A mapping may be as large
+as a file, so it becomes blocks of whole queries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
-from ragkpi.files import arrow
 from ragkpi.files import column_names as fields
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.opening import Kind
@@ -56,7 +55,6 @@ _ROWS: Mapping[Kind, Mapping[int, Sequence[int]]] = {
     "run": {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)},
     "qrels": {3: (0, 1, 2), 4: (0, 2, 3)},
 }
-_TEXTS = ("string", "large_string", "string_view", "binary", "large_binary")  # types of Arrow
 
 
 def _empty(what: Kind) -> UsageError:
@@ -108,32 +106,6 @@ def _or_nan(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return np.nan
-
-
-def tokens(column: Any) -> Tokens:
-    """Encode a column of ids."""
-    array = _arrow(column)
-    if array is None or array.null_count or str(array.type) not in _TEXTS:
-        return tokens_of(_list(column))
-    return arrow.tokens_of(array)
-
-
-def _arrow(column: Any) -> Any | None:
-    """Return a column as an array or chunked array of pyarrow; None if that is impossible."""
-    try:
-        import pyarrow
-    except ImportError:
-        return None
-    if isinstance(column, pyarrow.Array | pyarrow.ChunkedArray):
-        return column
-    try:
-        if hasattr(column, "to_arrow"):  # polars
-            return column.to_arrow()
-        if hasattr(column, "to_numpy"):  # pandas
-            return pyarrow.array(column)
-    except (pyarrow.ArrowException, NotImplementedError, TypeError, ValueError):
-        pass  # such as a column of texts and numbers
-    return None
 
 
 def _list(column: Any) -> list[Any]:
@@ -418,7 +390,7 @@ def _of_columns(table: _Table, what: Kind, shape: Shape | None) -> _Rows:
         query, document = id_columns(of, *where)
         level = need_column(of, "level", *where) if of.level else None
         layout = RunLayout(query, document, level, origin=LEVELS)
-    queries, documents = (tokens(table.column(name)) for name in layout[:2])
+    queries, documents = (tokens_of(_list(table.column(name))) for name in layout[:2])
     values: Any = []
     score = None  # a run in the order of its rows
     if what == "qrels" or layout.number is not None:
