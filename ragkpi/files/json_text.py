@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from ast import literal_eval
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
@@ -36,7 +36,6 @@ from ragkpi.files.column_names import (
 )
 from ragkpi.wording import shown
 
-_MOST_LAYOUTS = 256
 _OF_RECORDS = ("@key", "@value", "@number")
 
 Keys = tuple[str, ...]
@@ -71,84 +70,54 @@ class Path:
     def __init__(self, text: str) -> None:
         self.text = text
         self._alternatives = [steps.strip().split(".") for steps in text.split("|")] if text else []
-        # A cache: from the keys of an object to the key of the value, if a single step leads to
-        # it, or None if the path leads nowhere in any object with these keys.
-        self._layouts: dict[Keys, str | None] = {}
 
     def __bool__(self) -> bool:
         return bool(self.text)
 
+    def _values(
+        self, value: Any, key: str | None = None, number: int = 0
+    ) -> Iterator[tuple[Any, Keys]]:
+        """Yield the values on the path with their keys; may raise `KeyTwiceError`."""
+        for steps in self._alternatives:
+            yield from _follow(value, steps, key, number)
+
     def scalar(self, value: Any, key: str | None = None, number: int = 0) -> Any:
-        """Return the first id or number on the path, or None; may raise `KeyTwiceError`.
+        """Return the first id or number on the path, or None.
 
         An id may stand alone in a list under its key, as search engines write fields.
         """
-        scalar, keys = self._first(value, key, number, lambda one: is_scalar(alone(one)))
-        return alone(scalar) if keys else scalar if is_scalar(scalar) else None
+        some = (alone(one) if keys else one for one, keys in self._values(value, key, number))
+        return next(filter(is_scalar, some), None)
 
-    def scalars(self, value: Any) -> Iterator[Any]:
-        """Yield all ids or numbers on the path."""
+    def inside(self, value: Any) -> Iterator[Any]:
+        """Yield the ids that the path finds in lists."""
         for steps in self._alternatives:
-            yield from (found for found, _ in _follow(value, steps, None, 0) if is_scalar(found))
+            if any(step.endswith("[]") for step in steps[:-1]):
+                yield from (one for one, _ in _follow(value, steps, None, 0) if is_scalar(one))
 
     def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
         """Return the first value on the path, of any type; None for null or no value."""
-        return self._first(value, key, number, lambda found: found is not None)[0]
+        some = (one for one, _ in self._values(value, key, number))
+        return next((one for one in some if one is not None), None)
 
     def first(self, value: Any, key: str | None = None, number: int = 0) -> tuple[Any, Keys | None]:
         """Return the first value on the path, even null, and its keys; else (None, None)."""
-        return self._first(value, key, number, lambda _: True)
-
-    def _first(
-        self, value: Any, key: str | None, number: int, accepted: Callable[[Any], bool]
-    ) -> tuple[Any, Keys | None]:
-        layout: Keys = ()
-        if type(value) is dict:
-            layout = tuple(value)
-            if layout in self._layouts:
-                name = self._layouts[layout]
-                if name is None:
-                    return None, None
-                if accepted(value[name]):
-                    return value[name], (name,)
-        alone = True  # no earlier key could hold the value in another object of this layout
-        for steps in self._alternatives:
-            for found, keys in _follow(value, steps, key, number):
-                if accepted(found):
-                    if alone and layout and len(keys) == 1 and is_scalar(found):
-                        self._remember(layout, keys[0])
-                    return found, keys
-                alone = alone and not keys
-        if layout and not any(_begins(value, steps) for steps in self._alternatives):
-            self._remember(layout, None)
-        return None, None
+        return next(self._values(value, key, number), (None, None))
 
     def column(
-        self, values: Sequence[Any], keys: Sequence[str | None], number: int, layout: Keys | None
-    ) -> tuple[Sequence[Any], Sequence[Keys | None]]:
-        """Return what `first` returns for each value: the values on the path, and their keys.
-
-        If all are objects with the same keys, `layout`, the first one shows where to look.
-        """
-        count = len(values)
+        self, values: Sequence[Any], keys: Sequence[str | None], number: int = 0
+    ) -> Sequence[Any]:
+        """Return the first value on the path in each of some values; None without."""
         if self.text in ("@key", "@value"):
-            return values if self.text == "@value" else keys, [()] * count
-        name: str | None = ""
-        if layout:
-            self.first(values[0], keys[0], number)
-            name = self._layouts.get(layout, "")
-        if not self.text or name is None:
-            return [None] * count, [None] * count
-        if name:
-            return list(map(itemgetter(name), values)), [(name,)] * count
-        numbers = range(number, number + count)
-        found = list(map(self.first, values, keys, numbers))
-        return [value for value, _ in found], [of for _, of in found]
-
-    def _remember(self, layout: Keys, name: str | None) -> None:
-        if len(self._layouts) >= _MOST_LAYOUTS:
-            self._layouts.clear()
-        self._layouts[layout] = name
+            return values if self.text == "@value" else keys
+        if not self.text:
+            return [None] * len(values)
+        if values and set(map(type, values)) == {dict}:
+            name = next(_named_keys(values[0], self.text.partition("|")[0]), None)
+            with suppress(KeyError):
+                return list(map(itemgetter(name), values))
+        numbers = range(number, number + len(values))
+        return [one for one, _ in map(self.first, values, keys, numbers)]
 
     def listed(
         self, value: Any, key: str | None = None, objects: bool = False
@@ -188,13 +157,12 @@ class JoinedPath(Path):
         pieces = re.split(r"\{([^{}]*)\}", text)
         self._between, self._paths = pieces[::2], [Path(piece) for piece in pieces[1::2]]
 
-    def _first(
-        self, value: Any, key: str | None, number: int, accepted: Callable[[Any], bool]
-    ) -> tuple[Any, Keys | None]:
+    def _values(
+        self, value: Any, key: str | None = None, number: int = 0
+    ) -> Iterator[tuple[Any, Keys]]:
         ids = [path.scalar(value, key, number) for path in self._paths]
-        if None in ids:
-            return None, None
-        return "".join(map(str, chain(*zip(self._between, [*ids, ""], strict=True)))), ()
+        if None not in ids:
+            yield "".join(map(str, chain(*zip(self._between, [*ids, ""], strict=True)))), ()
 
 
 # JSON has no infinite numbers: the writer of runs writes them as texts.
@@ -225,10 +193,13 @@ def unfolded(value: Any) -> Any:
             return unfolded({str(one["key"]): _untyped(one["value"]) for one in value})
     elif isinstance(value, dict):
         names = "\n".join([*value, ""])  # a look at each would take a third of the reading
-        if ".0" in names:
-            return value if all(map(is_number, value.values())) else _unnumbered(value)
-        if "2\n" in names and any(key[-1:] == "2" and f"{key[:-1]}1" in value for key in value):
-            return _of_places(value)
+        dotted = ".0" in names
+        placed = "2\n" in names and any(
+            key[-1:] == "2" and f"{key[:-1]}1" in value for key in value
+        )
+        queries = find(value, QUERY) is not None if dotted or placed else False
+        if (dotted or placed) and (queries or not all(map(is_number, value.values()))):
+            return _gathered(value, _NUMBERED if dotted else _PLACE)
     return value
 
 
@@ -286,56 +257,41 @@ def _untyped(value: Any) -> Any:
     return inner if values is None else [_untyped(one) for one in values]
 
 
-def _unnumbered(value: dict[str, Any]) -> dict[str, Any]:
-    """Gather keys with numbers, ``documents.0.id``, into lists of objects or of values."""
-    gathered: dict[str, Any] = {}
-    for key, inner in value.items():
-        match = _NUMBERED.fullmatch(key)
-        if match is None or key in gathered:
-            gathered[key] = inner
-            continue
-        places = gathered.setdefault(match[1], {})
-        if not isinstance(places, dict):
-            return value
-        if match[3] is None:
-            places[int(match[2])] = inner
-        else:
-            places.setdefault(int(match[2]), {})[match[3]] = inner
-    for key in {match[1] for match in map(_NUMBERED.fullmatch, value) if match}:
-        places = gathered[key]
-        if sorted(places) != list(range(len(places))):
-            return value  # a list with gaps
-        gathered[key] = [places[place] for place in sorted(places)]
-    return gathered
+def _gathered(value: dict[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
+    """Gather keys with numbers into lists: ``documents.0.id``, or ``doc_1`` beside ``score_1``.
 
-
-def _of_places(value: dict[str, Any]) -> dict[str, Any]:
-    """Gather a column for each place, ``doc_1`` and ``score_1`` to ``doc_10``, into lists.
-
-    Without a column of ids there are no lists: a matrix has such columns of scores. Empty cells at
-    the end are left out. Names of digits alone are those of the list ``columns``.
+    There are none if numbers are missing, or if nothing but numbers would be in them: a matrix has
+    such columns of scores, and ids may end in a number. Names of digits alone are those of the list
+    ``columns``. Empty cells at the end are left out.
     """
-    places = {key: match for key in value if (match := _PLACE.fullmatch(key))}
-    groups: dict[str, list[str]] = {}
-    for key, match in places.items():
-        groups.setdefault(match[1] or "columns", []).append(key)
-    lists: dict[str, list[Any]] = {}
-    for name, keys in groups.items():
-        first = int(places[keys[0]][2])
-        numbered = [int(places[key][2]) for key in keys] == [*range(first, first + len(keys))]
-        cells = [value[key] for key in keys]
+    lists: dict[str, dict[int, Any]] = {}
+    rest: dict[str, Any] = {}
+    for key, inner in value.items():
+        match = pattern.fullmatch(key)
+        if match is None:
+            rest[key] = inner
+            continue
+        places, place = lists.setdefault(match[1] or "columns", {}), int(match[2])
+        key_inside = match[3] if pattern is _NUMBERED else None
+        if key_inside is None:
+            places[place] = inner
+        elif isinstance(of := places.setdefault(place, {}), dict):
+            of[key_inside] = inner
+    gathered: dict[str, list[Any]] = {}
+    for name, places in lists.items():
+        cells = [places[place] for place in sorted(places)]
         filled = [cell for cell in cells if cell not in ("", None)]
-        if len(keys) > 1 and first < 2 and numbered and filled == cells[: len(filled)]:
-            lists[name] = filled
-    rest = {key: of for key, of in value.items() if key not in places}
-    if all(map(is_number, value.values())) and find(rest, QUERY) is None:
-        return value  # ids and scores
-    of_groups = len(places) == sum(len(groups[name]) for name in lists)
+        if sorted(places) != [*range(min(places), min(places) + len(places))] or min(places) > 1:
+            return value
+        if name in rest or filled != cells[: len(filled)]:
+            return value
+        gathered[name] = filled
     ids = any(
-        all(map(is_scalar, of)) and (plain_name(name) in DOCUMENT or not all(map(is_number, of)))
-        for name, of in lists.items()
+        plain_name(name) in DOCUMENT or not all(map(is_number, of))
+        for name, of in gathered.items()
+        if pattern is _NUMBERED or (len(lists[name]) > 1 and all(map(is_scalar, of)))
     )
-    return {**rest, **lists} if rest and of_groups and ids else value
+    return {**rest, **gathered} if rest and ids else value
 
 
 def entries_of(container: Any) -> tuple[Sequence[str | None], Sequence[Any]]:
@@ -387,10 +343,6 @@ def _follow(
         for child in children if through else (children,):
             for found, keys in _follow(child, rest, key, number):
                 yield found, (known, *keys)
-
-
-def _begins(value: Any, steps: list[str]) -> bool:
-    return steps[0] in _OF_RECORDS or any(_keys_of_first(unfolded(value), steps))
 
 
 def _keys_of_first(value: Any, steps: list[str]) -> Iterator[str]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain, compress, islice
-from operator import is_
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -211,21 +210,12 @@ class Records:
     def each(self) -> Iterator[Record]:
         return map(self.record, range(len(self.values)))
 
-    @cached_property
-    def layout(self) -> Keys | None:
-        """The keys of every value, none if all are texts; None if values differ."""
-        types = set(map(type, self.values))
-        if types != {dict}:
-            return () if types == {str} else None
-        layouts = set(map(tuple, self.values))
-        return layouts.pop() if len(layouts) == 1 else None
-
-    def at(self, path: Path) -> tuple[Sequence[Any], Sequence[Keys | None]]:
-        """Return the first value on a path in each record and its keys; None and None without."""
-        return path.column(self.values, self.keys, self.number, self.layout)
+    def at(self, path: Path) -> Sequence[Any]:
+        """Return the first value on a path in each record; None without."""
+        return path.column(self.values, self.keys, self.number)
 
 
-# Scores or levels, whether the scores are negative ranks, and the map that says what they are.
+# Scores, whether they are negative ranks, and the map that says what they are.
 _Numbers: TypeAlias = "tuple[list[bytes], bool, str]"
 
 
@@ -233,10 +223,10 @@ def _dotted(keys: Keys | None) -> str:
     return shown(".".join(keys or ()))
 
 
-def _path_to(keys: Sequence[Keys | None], text: str = "") -> str:
-    """Return the keys that lead to the value of the first document; a place in it has none."""
+def _path_to(keys: Keys | None, text: str = "") -> str:
+    """Return the keys that lead to the value of a document; a place in it has none."""
     by_place = text if text.isdigit() else "@value"
-    return "@number" if not keys or keys[0] is None else ".".join(keys[0]) or by_place
+    return "@number" if keys is None else ".".join(keys) or by_place
 
 
 def _texts_of(numbers: Sequence[Any]) -> list[bytes]:
@@ -285,22 +275,16 @@ class ShapeReader:
     def __init__(self, shape: Shape, file: str) -> None:
         self.shape = shape
         self._file = file
-        self._query, self._run = Path(shape.query), Path(shape.run_id)
-        self._query_inside = Path("|".join(of for of in shape.query.split("|") if "[]." in of))
+        self._query, self._run, self._list = map(Path, (shape.query, shape.run_id, shape.list))
         self._doc = JoinedPath(shape.doc) if "{" in shape.doc else Path(shape.doc)
-        self._list = Path(shape.list)
-        # A level may be true or false instead of a number.
-        self._value = Path(shape.score or shape.level)
-        self._rank, self._lists = Path(shape.rank), Path(shape.scores or shape.levels)
+        self._level, self._beside = Path(shape.level), Path(shape.scores or shape.levels)
+        # Of the first document's score and rank; all others have theirs there, too.
+        self._numbers = {"score": Path(shape.score), "rank": Path(shape.rank)}
+        self._lacks: dict[str, bool] = {}
         self._warned = False
         self._documents_at = shape.records + shape.list
         self._origin = Origin(self._documents_at, ORDER)
-        # The keys of the first record's score and rank, in files with one document per record.
-        self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
-        # Whether lists can be read many at a time, and records have been so far.
-        by_place = self._lists or "@number" in shape.score + shape.rank
-        self._alike = not shape.list or (shape.repeated == "refused" and not by_place)
         # Whether a record may have a query and a relevant document, and nothing else.
         self._pairs = not shape.list and shape.level == "<level>"
         # Whether numbers that are not read must agree with those that are.
@@ -315,55 +299,50 @@ class ShapeReader:
             number += len(some)
 
     def read_together(self, records: Records) -> Iterator[DocumentColumns]:
-        """Yield the documents of records: of all at once if they are alike, else one by one."""
-        columns = None
-        if self._alike and len(records.values) > 1:
-            # Raised again with the line of the record, which documents of many lists do not have.
-            with suppress(KeyTwiceError, *([InputError] if self.shape.list else [])):
-                columns = self._columns(records)
-            self._alike = columns is not None
-        if columns is not None:
-            yield columns
-            return
+        """Yield the documents of records: of all at once, or up to the one that is refused."""
+        if len(records.values) > 1:
+            with suppress(KeyTwiceError, InputError):
+                yield self._columns(records)
+                return
         for record in records.each():
             try:
-                columns = self._columns(Records.of(record.number, [record]))
+                yield self._columns(Records.of(record.number, [record]))
             except KeyTwiceError as problem:
                 expected = "expected each key once"
                 raise InputError(self._file, record.line, str(problem), expected) from None
-            assert columns is not None
-            yield self._without_repeated(columns) if self.shape.repeated == "dropped" else columns
 
-    def _columns(self, records: Records) -> DocumentColumns | None:
-        """Read records; None for several lists that have to be read one by one."""
-        name, counts, documents = self._listed(records)
-        queries = all_octets(records.at(self._query)[0]) if not self._query_inside else None
-        queries = queries or list(map(self._query_of, records.each()))
+    def _columns(self, records: Records) -> DocumentColumns:
+        names, counts, documents = self._listed(records)
+        queries = self._queries(records)
+        ids, at = self._documents(documents, names)
         first = records.record(0)
-        ids, at = self._documents(documents, name)
-        values, by_rank, map_ = self._numbers(first, documents)
-        if self.shape.list and len(counts) > 1 and (documents.layout is None or map_ == ORDER):
-            return None
+        if self.shape.kind == "run":
+            values, by_rank, map_ = self._scores(records, counts, documents)
+        else:
+            (values, map_), by_rank = self._levels(records, counts, documents), False
         if not self._documents_at:
             find_column(self.shape, "level", list(first.value), self._file, first.line)
             self._documents_at = at
         if records.number == 1:
             self._refuse_fractions(first, ids[: counts[0] if self.shape.list else None])
-        others = self._others(documents.values, documents.layout, map_) if self._compares else {}
+        others = self._others(documents.values, map_) if self._compares else {}
         if self._compares and self.shape.list and map_ == ORDER:
-            others |= _lists_beside(first.value, len(ids))
+            others |= _lists_beside(records.values, counts)
         if ids:  # an empty list has the origin of the lists before it
             self._origin = Origin(self._documents_at, map_)
-        run_id, origin = self._run_of(records.record(-1)), self._origin
-        lines = list(documents.lines)
-        return DocumentColumns(queries, counts, lines, ids, values, run_id, by_rank, origin, others)
+        run_id, lines = self._run_of(records.record(-1)), list(documents.lines)
+        columns = DocumentColumns(
+            queries, counts, lines, ids, values, run_id, by_rank, self._origin, others
+        )
+        return self._without_repeated(columns) if self.shape.repeated == "dropped" else columns
 
-    def _listed(self, records: Records) -> tuple[str, list[int], Records]:
-        """Return the name that all lists have, the length of each, and the documents in them."""
+    def _listed(self, records: Records) -> tuple[set[str], list[int], Records]:
+        """Return the names of the lists, the length of each, and the documents in them."""
         if not self.shape.list:
-            for record in () if records.layout or self.shape.doc == "@value" else records.each():
-                self._refuse(record)
-            return "", [1] * len(records.values), records
+            if set(map(type, records.values)) != {dict} and self.shape.doc != "@value":
+                for record in records.each():
+                    self._refuse(record)
+            return {""}, [1] * len(records.values), records
         names, keys, values = zip(*map(self._entries, records.each()), strict=True)
         counts = list(map(len, values))
         lines = [
@@ -373,21 +352,22 @@ class ShapeReader:
         of_lines, of_keys, of_values = (
             list(chain.from_iterable(of)) for of in (lines, keys, values)
         )
-        name = names[0] if len({*names}) == 1 else ""
-        return name, counts, Records(of_lines, of_values, of_keys)
+        return {*names}, counts, Records(of_lines, of_values, of_keys)
 
     def _without_repeated(self, columns: DocumentColumns) -> DocumentColumns:
         """Keep the first of equal documents of a query; two levels are refused later."""
         levels = columns.values if self.shape.kind == "qrels" else [b""] * len(columns.values)
-        first: dict[tuple[bytes, bytes], int] = {}
-        for place, pair in enumerate(zip(columns.documents, levels, strict=True)):
-            first.setdefault(pair, place)
+        queries = chain.from_iterable(map(repeat, range(len(columns.counts)), columns.counts))
+        first: dict[tuple[int, bytes, bytes], int] = {}
+        for place, of in enumerate(zip(queries, columns.documents, levels, strict=True)):
+            first.setdefault(of, place)
+        places, counts = [*first.values()], Counter(query for query, _, _ in first)
         return columns._replace(
-            counts=[len(first)],
-            lines=[columns.lines[place] for place in first.values()],
-            documents=[columns.documents[place] for place in first.values()],
-            values=[columns.values[place] for place in first.values()],
-            others={map_: [of[at] for at in first.values()] for map_, of in columns.others.items()},
+            counts=[counts[query] for query in range(len(columns.counts))],
+            lines=[columns.lines[place] for place in places],
+            documents=[columns.documents[place] for place in places],
+            values=[columns.values[place] for place in places],
+            others={map_: [of[at] for at in places] for map_, of in columns.others.items()},
         )
 
     def _run_of(self, record: Record) -> bytes:
@@ -424,14 +404,14 @@ class ShapeReader:
         return listed
 
     def _others(
-        self, documents: Sequence[Any], layout: Keys | None, map_: str, above: str = ""
+        self, documents: Sequence[Any], map_: str, above: str = ""
     ) -> dict[str, list[bytes]]:
         """Return the texts of the numbers that are not read but could order the documents.
 
         Beside a score these are in the same object, without any scores are looked for inside, too.
         """
         scored = path_of(map_) if part_of(map_) in fields.SCORE_PARTS.values() else None
-        keys = layout or chain.from_iterable(item for item in documents if isinstance(item, dict))
+        keys = chain.from_iterable(item for item in documents if isinstance(item, dict))
         names = tuple(islice(dict.fromkeys(keys), _MOST_KEYS))
         may_order = fields.may_order(names, scored and scored.removeprefix(above))
         others: dict[str, list[bytes]] = {}
@@ -443,30 +423,38 @@ class ShapeReader:
                 continue
             values = [item.get(name) if isinstance(item, dict) else None for item in documents]
             if wraps and any(isinstance(value, dict) for value in values):
-                others |= self._others(values, None, map_, f"{path}.")
+                others |= self._others(values, map_, f"{path}.")
             if orders and any(map(is_number, values)):
                 others[map_of(path)] = _texts_of(values)
         return others
+
+    def _queries(self, records: Records) -> list[bytes]:
+        inside = "[]" in self.shape.query
+        queries = None if inside else all_octets(records.at(self._query))
+        return queries or list(map(self._query_of, records.each()))
 
     def _query_of(self, record: Record) -> bytes:
         value = self._query.scalar(record.value, record.key, record.number)
         if value is None:
             raise lacking(self._file, self.shape, record, "query")
-        if len(several := dict.fromkeys(self._query_inside.scalars(record.value))) > 1:
+        if len(several := dict.fromkeys(self._query.inside(record.value))) > 1:
             fault = f"one list of several queries ({fields.shown_names(map(str, several))})"
             expected = "expected a list for each query, or an array of its elements alone"
             raise InputError(self._file, record.line, fault, expected)
         return octets_of(value, self._file, record.line, "query id")
 
-    def _documents(self, documents: Records, name: str) -> tuple[list[bytes], str]:
-        """Return the ids in a list of this name, and the path to the first one."""
-        values, keys = documents.at(self._doc)
+    def _documents(self, documents: Records, names: set[str]) -> tuple[list[bytes], str]:
+        """Return the ids in lists of these names, and the path to the first one."""
+        values = documents.at(self._doc)
         ids = all_octets(values) or list(map(self._document, documents.each()))
+        name = names.pop() if len(names) == 1 else ""
         # No map and no name says that texts are ids.
-        if "doc" not in self.shape.required and not name.endswith(("ids", "Ids")):
-            for place in compress(range(len(ids)), map(is_, documents.values, values)):
-                if is_scalar(values[place]):
-                    self._refuse_text(name, ids[place], documents.lines[place])
+        told = self._objects or "doc" in self.shape.required or name.endswith(("ids", "Ids"))
+        if not told and set(map(type, documents.values)) != {dict}:
+            for document, id_, line in zip(documents.values, ids, documents.lines, strict=True):
+                if is_scalar(document):
+                    self._refuse_text(name, id_, line)
+        keys = self._doc.first(documents.values[0], documents.keys[0])[1] if ids else None
         return ids, _path_to(keys)
 
     def _document(self, document: Record) -> bytes:
@@ -498,24 +486,27 @@ class ShapeReader:
             expected = f"expected texts, or {spell('map_' + self.shape.kind, f'doc={path}')}"
             raise InputError(self._file, record.line, fault, expected)
 
-    def _numbers(self, record: Record, documents: Records) -> _Numbers:
-        """Return the texts of the scores or levels of documents, or of their ranks."""
-        if self.shape.kind == "run":
-            return self._scores_of(record, documents)
-        if (beside := self._beside(record, len(documents.values), "level")) is not None:
-            levels = self._texts(documents, *beside, "level")
-            return levels, False, f"levels={self._lists.text}"
-        values, keys = documents.at(self._value)
-        levels = all_octets(values) or list(map(self._level, documents.each()))
-        return levels, False, f"level={_path_to(keys)}"
+    def _levels(
+        self, records: Records, counts: Sequence[int], documents: Records
+    ) -> tuple[list[bytes], str]:
+        """Return the texts of the levels of documents, and the map that says what they are."""
+        if (beside := self._values_beside(records, counts, "level")) is not None:
+            truths = [str(int(of)) if isinstance(of, bool) else of for of in beside]
+            without = [of is None for of in truths]
+            of_all = self._texts(documents, truths, without, "level", self._beside)
+            return of_all, f"levels={self._beside.text}"
+        values = documents.at(self._level)
+        levels = all_octets(values) or list(map(self._level_of, documents.each()))
+        keys = self._level.first(documents.values[0], documents.keys[0])[1] if levels else None
+        return levels, f"level={_path_to(keys)}"
 
-    def _level(self, document: Record) -> bytes:
+    def _level_of(self, document: Record) -> bytes:
         if not self.shape.level:
             return b"1"
         item, key = document.value, document.key
-        value = self._value.any_value(item, key)
+        value = self._level.any_value(item, key)
         if value is None and self.shape.level != "@value":
-            bare = self._value.first(item, key)[1] is None and (
+            bare = self._level.first(item, key)[1] is None and (
                 self.shape.unlevelled == "relevant"
                 or (self._pairs and isinstance(item, dict) and len(item) == 2)
             )
@@ -524,85 +515,106 @@ class ShapeReader:
             raise lacking(self._file, self.shape, document, "level")
         if isinstance(word := alone(value), str) and not is_number(word):
             value = word  # labels may be a list of one
-        if isinstance(value, bool):
+        if isinstance(value, bool):  # instead of a number
             return b"1" if value else b"0"
         return octets_of(value, self._file, document.line, "a document's number")
 
-    def _beside(
-        self, record: Record, count: int, what: str
-    ) -> tuple[Sequence[Any], Sequence[Keys | None]] | None:
-        """Return the scores or levels in a list beside the documents, and their keys."""
-        beside = self._lists.listed(record.value) if self._lists else None
-        if beside is None:
-            if f"{what}s" in self.shape.required:
+    def _values_beside(
+        self, records: Records, counts: Sequence[int], what: str
+    ) -> list[Any] | None:
+        """Return the scores or levels in lists beside the documents; None without."""
+        values: list[Any] = []
+        for record, count in zip(records.each() if self._beside else (), counts, strict=False):
+            beside = self._beside.listed(record.value)
+            if beside is None:
                 raise lacking(self._file, self.shape, record, f"{what}s")
-            return None
-        name, _, values = beside
-        if len(values) != count:
-            fault = f"{len(values)} {what}s for {count} documents"
-            raise InputError(self._file, record.line, fault, f"expected a {what} for each")
-        truths = [str(int(of)) if isinstance(of, bool) else of for of in values]
-        return truths, [(name,)] * count
+            if len(beside[2]) != count:
+                fault = f"{len(beside[2])} {what}s for {count} documents"
+                raise InputError(self._file, record.line, fault, f"expected a {what} for each")
+            values += beside[2]
+        return values if self._beside else None
 
-    def _scores_of(self, record: Record, documents: Records) -> _Numbers:
-        file, count = self._file, len(documents.values)
-        if (beside := self._beside(record, count, "score")) is not None:
-            (values, keys), map_ = beside, f"scores={self._lists.text}"
-        else:
-            values, keys = documents.at(self._value)
-            map_ = self.shape.score_map(_path_to(keys, self.shape.score))
-        scores, ranks = self._texts(documents, values, keys, "score"), list[bytes]()
+    def _scores(self, records: Records, counts: Sequence[int], documents: Records) -> _Numbers:
+        """Return the texts of scores, or of ranks, or of places in the file."""
+        if (beside := self._values_beside(records, counts, "score")) is not None:
+            without = [of is None for of in beside]
+            of_all = self._texts(documents, beside, without, "score", self._beside)
+            return of_all, False, f"scores={self._beside.text}"
+        scores, path = self._numbers_of(documents, "score")
+        ranks: list[bytes] = []
         if not scores or "rank" in self.shape.required:
-            values, keys = documents.at(self._rank)
-            ranks = self._texts(documents, values, keys, "rank")
+            ranks, at = self._numbers_of(documents, "rank")
         for part, texts in (("score", scores), ("rank", ranks)):
-            if part in self.shape.required and count and not texts:
-                raise lacking(file, self.shape, documents.record(0), part)
+            if part in self.shape.required and documents.values and not texts:
+                raise lacking(self._file, self.shape, documents.record(0), part)
         if scores:
-            return scores, False, map_
+            return scores, False, self.shape.score_map(path)
         if ranks:
             of_lines = zip(documents.lines, ranks, strict=True)
-            descents = [descending(file, line, rank) for line, rank in of_lines]
-            return descents, True, f"rank={_path_to(keys)}"
-        if not self.shape.list and not self._warned:
-            names = list(record.value) if isinstance(record.value, dict) else []
-            warn_of_order(file, names, self.shape)
-            self._warned = True
-        places = range(documents.number, documents.number + count)
-        return [b"-%d" % place for place in places], bool(self.shape.list), ORDER
+            descents = [descending(self._file, line, rank) for line, rank in of_lines]
+            return descents, True, f"rank={at}"
+        if not self.shape.list:
+            if not self._warned:
+                value = records.values[0]
+                warn_of_order(
+                    self._file, list(value) if isinstance(value, dict) else [], self.shape
+                )
+                self._warned = True
+            places = range(documents.number, documents.number + len(documents.values))
+            return [b"-%d" % place for place in places], False, ORDER
+        in_lists = (range(1, count + 1) for count in counts)
+        return [b"-%d" % place for place in chain.from_iterable(in_lists)], True, ORDER
+
+    def _numbers_of(self, documents: Records, what: str) -> tuple[list[bytes], str]:
+        """Return the texts of scores or ranks, [] without any, and the path to the first one."""
+        path = self._numbers[what]
+        if not path or not documents.values:
+            return [], "@number"
+        keys = path.first(documents.values[0], documents.keys[0], documents.number)[1]
+        if keys:
+            path = Path(".".join(keys))  # no other name counts in the documents after it
+            self._numbers[what] = self._numbers[what] if self.shape.list else path
+        values = documents.at(path)
+        texts = self._texts(documents, values, self._without(documents, values, path), what, path)
+        return texts, _path_to(keys, path.text)
+
+    def _without(self, documents: Records, values: Sequence[Any], path: Path) -> list[bool]:
+        """Return which documents have no number; [] if all have one. In a list, null is none."""
+        if None not in values:
+            return []
+        of_all = (path.first(of.value, of.key)[1] for of in documents.each())
+        return [
+            value is None and (keys is None or bool(keys and self.shape.list))
+            for value, keys in zip(values, of_all, strict=True)
+        ]
 
     def _texts(
         self,
         documents: Records,
         values: Sequence[Any],
-        keys: Sequence[Keys | None],
+        without: Sequence[bool],
         what: str,
+        path: Path,
     ) -> list[bytes]:
         """Return the texts of scores or ranks; [] without any.
 
-        `InputError` if a document has none, or under other keys than the first one: the rest could
-        not be ranked.
+        `InputError` if a document has none, or one that the first one has not: the rest could not
+        be ranked.
         """
-        if self.shape.list and None in values:  # null says that there is none
-            keys = [
-                None if value is None and of else of for value, of in zip(values, keys, strict=True)
-            ]
-        if not keys:
-            return []
-        first = keys[0] if self.shape.list else self._first_keys.setdefault(what, keys[0])
-        for place, other in enumerate(keys):
-            if other != first:
-                of, of_first = (
-                    f"no {what}" if of is None else f"a {what} under {_dotted(of or ('@value',))}"
-                    for of in (other, first)
-                )
-                number = documents.number + place
-                fault = f"document {number} has {of}, the first one {of_first}"
-                expected = f"expected a {what} for all or for none, under one key"
-                if what == "score":
-                    expected += f"; {spell('map_run', ORDER)} takes the order of the file"
-                raise InputError(self._file, documents.lines[place], fault, expected)
-        if first is None:
+        lacks = bool(without and without[0])
+        if not self.shape.list:
+            lacks = self._lacks.setdefault(what, lacks)
+        others = (place for place, lacks_too in enumerate(without) if lacks_too != lacks)
+        place = 0 if lacks and values and not without else next(others, None)
+        if place is not None:
+            one, none = f"a {what} under {shown(path.text)}", f"no {what}"
+            of, of_first = (one, none) if lacks else (none, one)
+            fault = f"document {documents.number + place} has {of}, the first one {of_first}"
+            expected = f"expected a {what} for all or for none, under one key"
+            if what == "score":
+                expected += f"; {spell('map_run', ORDER)} takes the order of the file"
+            raise InputError(self._file, documents.lines[place], fault, expected)
+        if lacks:
             return []
         return all_octets(values) or [
             octets_of(value, self._file, line, what)
@@ -615,13 +627,22 @@ def are_of_pandas(ids: Iterable[bytes]) -> bool:
     return all(re.fullmatch(rb"[0-9]+\.0", id_) for id_ in ids)
 
 
-def _lists_beside(record: Any, count: int) -> dict[str, list[bytes]]:
-    """Return lists of as many scores beside a list of documents."""
-    return {
-        f"scores={name}": _texts_of(values)
-        for name, values in (record.items() if isinstance(record, dict) else ())
-        if isinstance(values, list) and len(values) == count and is_score(name)
-    }
+def _lists_beside(records: Sequence[Any], counts: Sequence[int]) -> dict[str, list[bytes]]:
+    """Return lists of as many scores beside lists of documents."""
+    others: dict[str, list[bytes]] = {}
+    keys = chain.from_iterable(record for record in records if isinstance(record, dict))
+    for name in filter(is_score, dict.fromkeys(keys)):
+        lists = [record.get(name) if isinstance(record, dict) else None for record in records]
+        alike = [
+            isinstance(of, list) and len(of) == count
+            for of, count in zip(lists, counts, strict=True)
+        ]
+        if any(alike):
+            values: list[Any] = []
+            for of, count, fits in zip(lists, counts, alike, strict=True):
+                values += of if of and fits else [None] * count
+            others[f"scores={name}"] = _texts_of(values)
+    return others
 
 
 def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
