@@ -56,7 +56,7 @@ def comparison_sentences(comparison: Comparison, doubts: Mapping[str, Doubt]) ->
 def _first(sentences: Sequence[str]) -> list[str]:
     """Keep the sentences on the first measures, and count the others."""
     first, more = list(sentences[:_MOST_MEASURES]), len(sentences) - _MOST_MEASURES
-    first[-1] += f" {counted(more, 'more measure')} in the table." if more > 0 else ""
+    first[-1] += f" The table has {counted(more, 'more measure')}." if more > 0 else ""
     return first
 
 
