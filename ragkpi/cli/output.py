@@ -77,10 +77,7 @@ class TextOutput:
     ] = False
     wide: Annotated[
         bool,
-        _output(
-            "--wide",
-            help="All columns and rows, however small the terminal is.",
-        ),
+        _output("--wide", help="All columns, however narrow the terminal is."),
     ] = False
     color: Annotated[
         Literal["auto", "always", "never"],
