@@ -237,7 +237,7 @@ def test_the_corpus_size_of_the_environment_holds(monkeypatch):
         (lambda: ragkpi.evaluate(QRELS, RERANKED, "map", corpus_size="many"), "corpus_size= many"),
         (lambda: ragkpi.evaluate(QRELS, RERANKED, "map", missing=True), "missing=True: expected"),
         (lambda: ragkpi.compare(QRELS, RERANKED, "map"), "one run "),
-        (lambda: ragkpi.compare(QRELS, RUNS, "map", test="z"), 'test="z": expected one of'),
+        (lambda: ragkpi.compare(QRELS, RUNS, "map", test="z"), "test='z': expected one of"),
         (lambda: ragkpi.compare(QRELS, RUNS, "map", baseline="x"), "baseline='x': expected one"),
         (lambda: ragkpi.depth(), "qrels and corpus_size="),
         (lambda: ragkpi.depth(QRELS), "give it with corpus_size="),
