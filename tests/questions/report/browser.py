@@ -72,16 +72,17 @@ def colours(driver, scheme):
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
-def violations(driver, tag=None):
-    """What axe finds on the page as it stands: rules, or those of a tag, with what breaks them."""
+def violations(driver, rules=None):
+    """What axe finds on the page as it stands, by its usual rules or by some."""
     if not os.environ.get("CI"):
         pytest.importorskip("axe_core_python")
     driver.execute_script((files("axe_core_python") / "axe.min.js").read_text("utf-8"))
-    run = """const [tag, done] = arguments;
-      axe.run({resultTypes: ["violations"], ...(tag && {runOnly: [tag]})}).then(
+    run = """const [rules, done] = arguments;
+      const only = rules && {runOnly: {type: "rule", values: rules}};
+      axe.run({resultTypes: ["violations"], ...only}).then(
         (found) => done(found.violations), (error) => done(`${error}`));"""
     driver.set_script_timeout(120)
-    broken = driver.execute_async_script(run, tag)
+    broken = driver.execute_async_script(run, rules)
     return {rule["id"]: [node["target"] for node in rule["nodes"]] for rule in broken}
 
 
