@@ -1,4 +1,4 @@
-"""ragkpi: trec_eval's numbers, and those that retrieval for language models needs.
+"""ragkpi: evaluate retrieval for search and RAG with trec_eval's measures, tests and diagnostics.
 
 Every command is a function here: `evaluate`, `compare`, `depth`, `diagnose`, `calibrate`, `holes`,
 `agree`, `correct`, `check`, `convert`, `report`; `read_qrels` and `read_run` read what is used

@@ -24,7 +24,7 @@ Task = Literal["evaluate", "decide", "prepare"]
 TASKS: Mapping[Task, str] = {
     "evaluate": "Evaluate and compare",
     "decide": "Decide",
-    "prepare": "Prepare, look up and keep",
+    "prepare": "Files and reference",
 }
 
 
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
 COMMANDS: Mapping[str, Entry] = {
     "eval": Entry(
         "evaluate",
-        "Evaluate runs: trec_eval's lines, and the measures retrieval for RAG needs.",
+        "Evaluate runs with trec_eval's measures and those for RAG.",
         (
             "ragkpi eval qrels.txt reranked.run",
             "ragkpi eval -m map,bor.10 -N 5k qrels.txt runs/bm25.run runs/dense.run",
@@ -54,7 +54,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "compare": Entry(
         "evaluate",
-        "Compare runs with a baseline: differences, intervals, tests.",
+        "Compare runs: differences, intervals and tests.",
         (
             "ragkpi compare qrels.txt runs/bm25.run runs/fusion.run",
             "ragkpi compare --paper --format latex qrels.txt runs/bm25.run runs/dense.run",
@@ -64,7 +64,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "report": Entry(
         "evaluate",
-        "Write one HTML page: runs, queries and documents, to look at and to share.",
+        "Write one HTML page: runs, queries and documents.",
         (
             "ragkpi report -o report.html qrels.txt runs/bm25.run runs/dense.run",
             "ragkpi report -o page.html --pool first_stage.run qrels.txt reranked.run",
@@ -74,7 +74,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "depth": Entry(
         "decide",
-        "How many passages to retrieve, or tools to show: success against chance, by depth.",
+        "How many passages to retrieve, or tools to show?",
         (
             "ragkpi depth -N 5000 qrels.txt runs/bm25.run",
             "ragkpi depth -N 58 --relevant 4",
@@ -84,7 +84,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "diagnose": Entry(
         "decide",
-        "Retriever or reranker: where each query lost its evidence, and what was missed.",
+        "Retriever or reranker: where was the evidence lost?",
         (
             "ragkpi diagnose --pool first_stage.run qrels.txt reranked.run",
             "ragkpi diagnose -k 5 --worst 3 --pool first_stage.run qrels.txt reranked.run",
@@ -94,7 +94,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "holes": Entry(
         "decide",
-        "How much unjudged documents can change values and the order of runs.",
+        "How much could unjudged documents change?",
         (
             "ragkpi holes qrels.txt runs/bm25.run runs/fusion.run",
             "ragkpi holes -m ndcg_cut.20 --first 10 qrels.txt runs/bm25.run",
@@ -104,7 +104,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "calibrate": Entry(
         "decide",
-        "Which measure tracks the quality of responses, and which alpha suits best.",
+        "Which measure tracks the quality of responses?",
         (
             "ragkpi calibrate --quality quality.tsv qrels.txt reranked.run",
             "ragkpi calibrate -m P.10,F.10 --quality quality.tsv qrels.txt reranked.run",
@@ -114,7 +114,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "agree": Entry(
         "decide",
-        "May these judgements be trusted: do two judges agree, and order runs alike?",
+        "Compare two sets of judgements: labels and order of runs.",
         (
             "ragkpi agree qrels.txt qrels.llm.txt",
             "ragkpi agree qrels.txt qrels.llm.txt runs/bm25.run runs/dense.run",
@@ -124,7 +124,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "correct": Entry(
         "decide",
-        "What would people say, from few of their judgements and a model's of everything?",
+        "Estimate human scores from few human and many LLM judgements.",
         (
             "ragkpi correct people.txt qrels.llm.txt runs/bm25.run runs/fusion.run",
             "ragkpi correct -m P.10 people.txt qrels.llm.txt reranked.run dense.run",
@@ -134,7 +134,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "inspect": Entry(
         "prepare",
-        "Say what files are: formats, ids, scores, levels, and whether they go together.",
+        "Show what files contain and whether they match.",
         (
             "ragkpi inspect qrels.txt reranked.run",
             "ragkpi inspect runs",
@@ -144,7 +144,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "check": Entry(
         "prepare",
-        "Report what is wrong or suspicious about runs, and mend them.",
+        "Find problems in runs, and fix them.",
         (
             "ragkpi check qrels.txt runs/bm25.run runs/dense.run",
             "ragkpi check --fix mended.run first_stage.run",
@@ -164,13 +164,13 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "formats": Entry(
         "prepare",
-        "List the formats of runs and qrels and what stacks write, or explain one.",
+        "List file formats and RAG stacks, or explain one.",
         ("ragkpi formats", "ragkpi formats csv map", "ragkpi formats names"),
         "describe.formats",
     ),
     "measures": Entry(
         "prepare",
-        "List the measures, search them, or explain one.",
+        "List, search or explain measures.",
         (
             "ragkpi measures precision",
             "ragkpi measures ndcg_cut bor",
@@ -180,7 +180,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "zscores": Entry(
         "prepare",
-        "Write the means and deviations over runs that 'eval -Z' needs.",
+        "Write the means and deviations that 'eval -Z' needs.",
         (
             "ragkpi zscores qrels.txt runs/bm25.run runs/dense.run",
             "ragkpi zscores -m map -o norms.txt qrels.txt runs/bm25.run runs/dense.run",
@@ -190,7 +190,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "log": Entry(
         "prepare",
-        "Show the evaluations that 'eval --log FILE' wrote down.",
+        "Show the evaluations that 'eval --log FILE' recorded.",
         (
             "ragkpi log record.jsonl",
             "ragkpi log --sort map --where 'map>=0.2' record.jsonl",
@@ -200,7 +200,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "verify": Entry(
         "prepare",
-        "Compute a stored result again from the files that it names.",
+        "Recompute a stored result from its files.",
         (
             "ragkpi verify main.json",
             "ragkpi verify record.jsonl",
@@ -210,13 +210,13 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "demo": Entry(
         "prepare",
-        "Write the files of these examples into a folder, to try them.",
+        "Write example files into a folder.",
         ("ragkpi demo", "ragkpi demo helpdesk", "ragkpi demo /tmp/ragkpi-demo"),
         "demo.command",
     ),
     "schema": Entry(
         "prepare",
-        "Print the JSON schema of what commands write as JSON.",
+        "Print the JSON schema of JSON output.",
         (
             "ragkpi schema",
             "ragkpi schema > ragkpi.schema.json",
@@ -306,7 +306,7 @@ def _ragkpi(
         bool, typer.Option("-h", hidden=True, is_eager=True, callback=show_page)
     ] = False,
 ) -> None:
-    """trec_eval's numbers, and those that retrieval for language models needs."""
+    """Evaluate retrieval for search and RAG: trec_eval's measures, tests and diagnostics."""
 
 
 def _is_coloured() -> bool:
