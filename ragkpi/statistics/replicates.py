@@ -1,0 +1,182 @@
+"""Systems that were run several times: seeds, folds and repeated answers of one system.
+
+A system's value is the mean over its seeds. Other queries and other seeds would both give another
+difference of two systems. A test of the queries' means over seeds sees the queries alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ragkpi.arrays import ROUNDING, FloatArray
+from ragkpi.statistics.bootstrap import (
+    Bootstrap,
+    Interval,
+    QuerySample,
+    special,
+    student_quantile,
+)
+from ragkpi.statistics.power import Noise, Part, noise_of_pilot, satterthwaite
+from ragkpi.statistics.significance import corrected
+
+
+class System(NamedTuple):
+    """A system by one metric: what units contribute to each seed, (G, r), and summaries, (r,).
+
+    Contributions are `QuerySample.pseudo_values`: of means over queries, the queries' values.
+    """
+
+    units: FloatArray
+    values: FloatArray
+
+    @property
+    def part(self) -> Part | None:
+        """The variance of the mean over seeds, s; None of one seed."""
+        r = len(self.values)
+        return Part(float(self.values.var(ddof=1)) / r, r - 1) if r > 1 else None
+
+    @property
+    def noise(self) -> float:
+        """The share of s that queries make: a seed moves each of them by an amount of its own."""
+        (units, r), rows = self.units.shape, self.units.mean(axis=1, keepdims=True)
+        left = self.units - rows - self.units.mean(axis=0) + rows.mean()
+        return float((left**2).sum() / ((units - 1) * (r - 1) * units * r)) if r > 1 else 0.0
+
+
+class SystemDifference(NamedTuple):
+    """The mean over seeds of a system, less that of the baseline.
+
+    `error` is the standard error. Where nothing varies, or with fewer than two units, it is NaN,
+    and so are `interval` and `p` (1 if the systems are equal on every unit). `queries` is the
+    variance that queries add; `seeds` those of the seeds of the baseline and of the other system,
+    None for a single run.
+    """
+
+    difference: float
+    error: float
+    freedom: float
+    p: float
+    interval: Interval
+    queries: float
+    seeds: tuple[Part | None, Part | None]
+
+    @property
+    def evidence(self) -> Literal["systems", "two seeds", "one run", "runs"]:
+        """What is compared: systems of three seeds or more, or a run with such a system or a run.
+
+        Two seeds describe and do not decide. Of the seeds of a single run nothing is known.
+        """
+        least, most = sorted(part.freedom + 1 if part else 1 for part in self.seeds)
+        if 2 in (least, most):
+            return "two seeds"
+        return "systems" if least > 1 else "one run" if most > 1 else "runs"
+
+    def p_of_margin(self, margin: float, sign: int = 1) -> float:
+        """Return p, one-sided, of being worse than the baseline by `margin` or more.
+
+        It is below (1 - level) / 2 where the interval excludes that. `sign` is `Measure.sign`.
+        """
+        return float(special().stdtr(self.freedom, -(sign * self.difference + margin) / self.error))
+
+
+@np.errstate(divide="ignore")
+def systems_of(sample: QuerySample, seeds: Sequence[int]) -> list[list[System]]:
+    """Split the runs of a sample into systems of so many seeds each, per metric and system."""
+    *ends, runs = np.cumsum(seeds).tolist()
+    if runs != sample.statistics.shape[1]:
+        raise ValueError(f"{sample.statistics.shape[1]} runs, but {runs} seeds")
+    return [
+        list(map(System, np.split(units, ends, axis=1), np.split(values, ends)))
+        for units, values in zip(sample.pseudo_values(), sample.observed(), strict=True)
+    ]
+
+
+@np.errstate(invalid="ignore", divide="ignore")
+def difference_of(
+    baseline: System, other: System, freedom: float, level: float = 0.95
+) -> SystemDifference:
+    """Test a difference over the same G units, of which `freedom` is `QuerySample.freedom`.
+
+    Formula:    D = mean over seeds of the other's values - of the baseline's; S = Σ var(values) / r
+                over both; Q = max(0, var(d) / G - Σ noise), d the units' differences of means over
+                seeds; t = D / √(Q + S), with `satterthwaite`'s degrees of freedom
+    Edge cases: a single run is taken for a system without seeds; two of them have the paired t test
+    Source:     H. Scheffé, The Analysis of Variance, 1959 (mean squares of a table with two ways)
+
+    >>> a = np.array([[0.1, 0.2, 0.3], [0.5, 0.4, 0.5], [0.6, 0.8, 0.9]])
+    >>> b = a[:, :1] + [[0.1], [0.2], [0.3]]
+    >>> found = difference_of(System(a, a.mean(axis=0)), System(b, b.mean(axis=0)), freedom=2)
+    >>> round(found.difference, 4), found.evidence
+    (0.1222, 'one run')
+    """
+    apart = _apart(baseline, other)
+    difference = float(other.values.mean() - baseline.values.mean())
+    moved = apart.var(ddof=1) / len(apart) if len(apart) > 1 else math.nan
+    queries = float(np.maximum(0.0, moved - baseline.noise - other.noise))
+    seeds = baseline.part, other.part
+    known = [part for part in seeds if part]
+    error = math.sqrt(queries + sum(part.variance for part in known))
+    if error <= ROUNDING * max(np.abs(baseline.values).max(), np.abs(other.values).max()):
+        error = math.nan
+    of_both = satterthwaite(Part(queries, freedom), known)
+    reach = student_quantile(of_both, level) * error
+    equal = len(apart) > 1 and not apart.any()
+    p = 1.0 if equal else float(2 * special().stdtr(of_both, -abs(difference) / error))
+    interval = Interval(difference - reach, difference + reach)
+    return SystemDifference(difference, error, of_both, p, interval, queries, seeds)
+
+
+def _apart(baseline: System, other: System) -> FloatArray:
+    return np.asarray(other.units.mean(axis=1) - baseline.units.mean(axis=1))
+
+
+def noise_of(baseline: System, other: System, queries: int, bootstrap: Bootstrap) -> Noise:
+    """Return the noise to plan by, with two systems over n queries as the pilot: `noise_of_pilot`.
+
+    Seeds add their variance without the queries' share, which more queries take away.
+    """
+    parts = [(system.part, system.noise) for system in (baseline, other)]
+    seeds = [Part(max(0.0, part.variance - noise), part.freedom) for part, noise in parts if part]
+    return noise_of_pilot(_apart(baseline, other), queries, bootstrap, seeds)
+
+
+def p_of_pairs(sample: QuerySample, seeds: Sequence[int]) -> list[FloatArray]:
+    """Test all pairs of S systems: p, corrected by Holm for all pairs, (S, S) per metric.
+
+    NaN is not tested, as on the diagonal and where `evidence` is ``"two seeds"``. The random signs
+    of `all_pairs.step_down` would know of other queries, and not of other seeds.
+    """
+    of_all = []
+    for systems in systems_of(sample, seeds):
+        pairs = itertools.combinations(systems, 2)
+        tested = [difference_of(*pair, sample.freedom) for pair in pairs]
+        p = np.full((len(systems), len(systems)), np.nan)
+        above = np.triu_indices(len(systems), 1)
+        p[above] = [math.nan if d.evidence == "two seeds" else d.p for d in tested]
+        p[above] = p.T[above] = corrected(p[above], "holm")
+        of_all.append(p)
+    return of_all
+
+
+_SEED = r"(.*?)(?<![a-z\d])(?:seed|replicate|rep|fold|trial|rs|s)[-_= ]?\d+(?![a-z\d])(.*)"
+
+
+def look_like_seeds(names: Sequence[str]) -> Mapping[str, list[str]]:
+    """Return the runs whose names differ by the number of a seed alone, by the name without it.
+
+    A number without such a word may as well be a version or a parameter.
+
+    >>> look_like_seeds(["dense-s1.run", "dense-s2.run", "bm25-k1.run", "bm25-k2.run"])
+    {'dense-.run': ['dense-s1.run', 'dense-s2.run']}
+    """
+    named: dict[str, list[str]] = {}
+    for name in names:
+        if seed := re.fullmatch(_SEED, name, re.IGNORECASE):
+            named.setdefault(seed[1] + seed[2], []).append(name)
+    return {system: runs for system, runs in named.items() if len(runs) > 1}
