@@ -11,9 +11,14 @@ from tests.simulation import (
     intervals,
     judging,
     pairs,
+    power,
+    replicates,
     shapes,
     slices,
 )
+
+# Of functions that no command offers yet; the next `make simulate` writes them into the page.
+AHEAD = [replicates.STUDY, power.STUDY]
 
 STUDIES = [
     compare.STUDY,
@@ -28,4 +33,5 @@ STUDIES = [
     agree.STUDY,
     depth.STUDY,
     diagnose.STUDY,
+    *AHEAD,
 ]
