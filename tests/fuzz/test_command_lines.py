@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from tests.fuzz.command_lines import command_line_of, files_of
+from tests.tries import TRIES
 
 STATUSES = {0, 1, 2, 3, 4, 7}  # as 'ragkpi -h' has them
 EACH = 25
@@ -15,7 +16,7 @@ def refuse(constant):
     raise AssertionError(f"{constant} is no JSON")
 
 
-@pytest.mark.parametrize("first", range(0, 400, EACH))
+@pytest.mark.parametrize("first", range(0, 250 * TRIES, EACH))
 def test_any_command_line(ragkpi, tmp_path, first, monkeypatch):
     monkeypatch.setenv("RAGKPI_WORKERS", "1")
     for number in range(first, first + EACH):
