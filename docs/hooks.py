@@ -1,6 +1,6 @@
-"""What mkdocs does besides rendering: the measure reference from the registry, and formulas.
+"""What mkdocs does besides rendering: references from the registry and from typer, and formulas.
 
-The reference is made anew at every build, so it cannot differ from the code. Formulas, between
+The references are made anew at every build, so they cannot differ from the code. Formulas, between
 ``$$`` or as GitHub has them inside a line, become MathML, which browsers draw themselves: nothing
 is fetched.
 """
@@ -31,10 +31,11 @@ _drawn: dict[str, str] = {}
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the generated page."""
+    """Add the generated pages."""
     from mkdocs.structure.files import File
 
-    files.append(File.generated(config, "measures.md", content="\n".join(reference())))
+    for path, lines in {**reference(), "commands.md": commands(), "api.md": api()}.items():
+        files.append(File.generated(config, path, content="\n".join(lines)))
     return files
 
 
@@ -78,64 +79,123 @@ def _marked(seen: re.Match[str]) -> str:
     return name
 
 
-def reference() -> Iterator[str]:
-    """Yield the lines of the measure reference: a section per measure, in printing order."""
+def reference() -> dict[str, list[str]]:
+    """Return the lines of the measure reference: a page per question, and one that lists all."""
     from ragkpi.measures.measure import QUESTIONS
     from ragkpi.measures.registry import NICKNAMES, all_measures
 
     measures = all_measures()
-    yield "# Measures"
-    yield ""
-    yield f"All {len(measures)} measures, as `ragkpi measures NAME` explains them."
-    yield "Ask for one with `-m NAME` or `-m NAME.PARAMETERS`."
-    yield ""
-    yield "| question | measures |"
-    yield "|---|---|"
-    for question, text in QUESTIONS.items():
-        names = [name for name, measure in measures.items() if measure.question == question]
-        yield f"| {text} | {' '.join(f'[`{name}`](#{name})' for name in names)} |"
-    yield ""
-    yield "| nickname | stands for |"
-    yield "|---|---|"
-    for name, members in NICKNAMES.items():
-        yield f"| `{name}` | {' '.join(f'`{member}`' for member in members)} |"
-    yield ""
-    yield (
-        "In formulas *i* is a rank, *K* the cutoff, *R* the number of relevant documents, *n* that "
-        "of retrieved ones, *r(i)* that of relevant ones down to rank *i*; a bracket [ … ] is 1 if "
-        "what it holds is true, and 0 if not. Examples are over all queries of the fixtures' "
-        "`reranked.run`, with `-N 5000 --pool first_stage.run`."
-    )
+    index = [
+        "# Measures",
+        "",
+        f"All {len(measures)} measures, as `ragkpi measures NAME` explains them.",
+        "Ask for one with `-m NAME` or `-m NAME.PARAMETERS`.",
+        "",
+        "| question | measures |",
+        "|---|---|",
+    ]
+    pages = {"measures.md": index}
     examples = _examples(measures)
-    for measure in measures.values():
-        summary, sections = parsed(measure.help)
-        yield ""
-        yield f"## {measure.name} {{ #{measure.name} }}"
-        yield ""
-        yield html.escape(summary)
-        yield ""
-        facts = {
-            **sections,
-            "Parameters": measure.parameters.describe(),
-            "Over queries": measure.aggregate.name,
-            "Better": measure.better,
-            "Needs": ", ".join(sorted(measure.needs)),
-            "Sees": measure.sees,
-            "Ties": measure.over_ties,
-        }
-        for label, text in facts.items():
-            if text and label == "Formula" and measure.numeric:
-                yield f"**{label}**"
-                drawn = "<br>".join(_safe(line) for line in formulas.lines(text))
-                yield f": {drawn.replace('$$<br>', '$$').replace('<br>$$', '$$')}"
-                yield ""
-            elif text:
-                yield f"**{label}**"
-                yield f": {html.escape(text)}"
-                yield ""
-        if measure.name in examples:
-            yield "**Example**"
-            yield f": {', '.join(f'`{line}`' for line in examples[measure.name])}"
+    for question, text in QUESTIONS.items():
+        family = [measure for measure in measures.values() if measure.question == question]
+        path = f"measures/{question}.md"
+        links = (f"[`{measure.name}`]({path}#{measure.name})" for measure in family)
+        index.append(f"| [{text}]({path}) | {' '.join(links)} |")
+        pages[path] = [f"# {text}", "", _SYMBOLS]
+        for measure in family:
+            pages[path] += _section(measure, examples.get(measure.name, []))
+    index += ["", "| nickname | stands for |", "|---|---|"]
+    for name, members in NICKNAMES.items():
+        index.append(f"| `{name}` | {' '.join(f'`{member}`' for member in members)} |")
+    return pages
+
+
+_SYMBOLS = (
+    "In formulas *i* is a rank, *K* the cutoff, *R* the number of relevant documents, *n* that "
+    "of retrieved ones, *r(i)* that of relevant ones down to rank *i*; a bracket [ … ] is 1 if "
+    "its content is true, and 0 if not. Examples are over all queries of the fixtures' "
+    "`reranked.run`, with `-N 5000 --pool first_stage.run`."
+)
+
+
+def _section(measure: Any, examples: list[str]) -> Iterator[str]:
+    """Yield the lines of a measure's section."""
+    summary, sections = parsed(measure.help)
+    yield from ("", f"## {measure.name} {{ #{measure.name} }}", "", html.escape(summary), "")
+    facts = {
+        **sections,
+        "Parameters": measure.parameters.describe(),
+        "Over queries": measure.aggregate.name,
+        "Better": measure.better,
+        "Needs": ", ".join(sorted(measure.needs)),
+        "Sees": measure.sees,
+        "Ties": measure.over_ties,
+    }
+    for label, text in facts.items():
+        if text and label == "Formula" and measure.numeric:
+            yield f"**{label}**"
+            drawn = "<br>".join(_safe(line) for line in formulas.lines(text))
+            yield f": {drawn.replace('$$<br>', '$$').replace('<br>$$', '$$')}"
+            yield ""
+        elif text:
+            yield from (f"**{label}**", f": {html.escape(text)}", "")
+    if examples:
+        yield from ("**Example**", f": {', '.join(f'`{line}`' for line in examples)}")
+
+
+def commands() -> Iterator[str]:
+    """Yield the lines of the command reference: every option as typer knows it."""
+    import typer
+    from typer.main import get_command
+
+    from ragkpi.cli.app import COMMANDS, TASKS, command_of
+
+    yield "# Commands"
+    yield ""
+    yield "Every option of every command, as `ragkpi COMMAND --help` shows it."
+    for name, entry in COMMANDS.items():
+        app = typer.Typer(add_completion=False)
+        app.command(name)(command_of(name))
+        command = get_command(app)
+        first, *_ = (command.help or "").split("\n\n")
+        yield from ("", f"## {name} {{ #{name} }}", "")
+        yield from (
+            f"*{TASKS[entry.task]}.* {entry.purpose} {html.escape(' '.join(first.split()))}",
+            "",
+        )
+        yield from (
+            "```sh",
+            *entry.examples,
+            "```",
+            "",
+            "| option | values | meaning |",
+            "|---|---|---|",
+        )
+        for option in command.params:
+            if getattr(option, "hidden", False) or option.name == "help":
+                continue
+            is_option = option.param_type_name == "option"
+            names = ", ".join(f"`{one}`" for one in option.opts) if is_option else "*files*"
+            choices = getattr(option.type, "choices", ())
+            values = ", ".join(map(str, choices)) or option.metavar or option.type.name
+            values = "" if getattr(option, "is_flag", False) else values
+            yield f"| {names} | {_cell(values)} | {_cell(getattr(option, 'help', '') or '')} |"
+
+
+def _cell(text: str) -> str:
+    return html.escape(" ".join(text.split())).replace("|", "\\|")
+
+
+def api() -> Iterator[str]:
+    """Yield the lines of the Python reference, which mkdocstrings fills from docstrings."""
+    import ragkpi
+
+    yield "# Python API"
+    yield ""
+    yield "Every command is a function of the package. [Python](python.md) shows how to use them."
+    functions = [name for name in ragkpi.__all__ if name[0].islower()]
+    for name in [*functions, *(name for name in ragkpi.__all__ if name not in functions)]:
+        yield from ("", f"::: {getattr(ragkpi, name).__module__}.{name}")
 
 
 def _safe(line: str) -> str:

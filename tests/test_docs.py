@@ -6,11 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+from typer import Typer
+from typer.main import get_command
 
+from ragkpi.cli.app import COMMANDS, command_of
 from ragkpi.measures.registry import all_measures
 
 ROOT = Path(__file__).parent.parent
-MADE = ("measures.md", "example-report.html")  # by `make docs`
+MADE = ("measures.md", "commands.md", "api.md", "example-report.html")  # by `make docs`
 
 
 def hooks():
@@ -29,12 +32,13 @@ def test_every_measure_has_all_that_the_reference_shows(measure):
 
 
 def test_the_reference_has_a_section_for_every_measure():
-    heads = [line for line in hooks().reference() if line.startswith("## ")]
-    assert [line.split()[1] for line in heads] == list(all_measures())
+    pages = hooks().reference().values()
+    heads = [line for lines in pages for line in lines if line.startswith("## ")]
+    assert sorted(line.split()[1] for line in heads) == sorted(all_measures())
 
 
 def test_the_reference_has_an_example_of_every_measure_of_plain_qrels():
-    text = "\n".join(hooks().reference())
+    text = "\n".join(line for lines in hooks().reference().values() for line in lines)
     for name, measure in all_measures().items():
         if measure.reads == "qrels" and measure.numeric:
             section = text.partition(f"{{ #{name} }}")[2].partition("\n## ")[0]
@@ -69,7 +73,18 @@ def test_what_pages_say_of_the_code_is_there(page):
 def test_every_page_is_in_the_navigation():
     named = set(re.findall(r"([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
     written = {str(page.relative_to(ROOT / "docs")) for page in PAGES[1:]}
-    assert named == written | {"measures.md"}
+    assert named == written | {*hooks().reference(), "commands.md", "api.md"}
+
+
+def test_the_command_reference_has_every_option():
+    text = "\n".join(hooks().commands())
+    for name in COMMANDS:
+        section = text.partition(f"{{ #{name} }}")[2].partition("\n## ")[0]
+        app = Typer(add_completion=False)
+        app.command(name)(command_of(name))
+        for option in get_command(app).params:
+            if option.param_type_name == "option" and option.name != "help":
+                assert f"`{option.opts[-1]}`" in section, (name, option.opts)
 
 
 def test_exit_statuses_are_those_of_the_errors():

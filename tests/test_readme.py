@@ -9,7 +9,6 @@ fixtures: what one command writes, the next one reads.
 import contextlib
 import doctest
 import io
-import json
 import os
 import pty
 import re
@@ -33,8 +32,7 @@ PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").
 COLUMNS = 100
 
 _EXAMPLE = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
-_ROW = re.compile(r"^\| [^|]+ \| `(ragkpi [^`]+)` \| ([^|]+) \|$", re.MULTILINE)
-_NO_SENTENCE = ("a table", "a page")
+_ROW = re.compile(r"^\| [^|]+ \| `(ragkpi [^`]+)` \| [^|]+ \|$", re.MULTILINE)
 _SHELL = re.compile(r"[|<>;&$`\n~]|^(?!ragkpi )")
 _STATUS = "; echo status $?"
 
@@ -72,14 +70,6 @@ def printed(command, folder):
         text = all_of(ours)
         errors = process.stderr.read()
     return errors.decode() + text.decode()
-
-
-def answer(command):
-    """Return the sentences of a command of the README's table."""
-    words = [*shlex.split(command)[1:], "--format", "json"]
-    status, out, err = outputs(words, ROOT / "fixtures")
-    assert status == 0, err
-    return json.loads(out)["answer"]
 
 
 class _Recorder(doctest.DocTestRunner):
@@ -134,9 +124,6 @@ def remade(page):
         for source, shown, real in wrong_outputs(page, folder):
             lines = source.rstrip("\n").replace("\n", "\n... ")
             page = page.replace(f">>> {lines}\n{shown}", f">>> {lines}\n{real}", 1)
-    for row in list(_ROW.finditer(page)):
-        if not row[2].startswith(_NO_SENTENCE):
-            page = page.replace(row[0], row[0].replace(row[2], " ".join(answer(row[1]))))
     return page
 
 
@@ -144,7 +131,7 @@ def _text(page):
     return (ROOT / page).read_text("utf-8")
 
 
-ROWS = [row.groups() for row in _ROW.finditer(_text("README.md"))]
+COMMANDS = [row[1] for row in _ROW.finditer(_text("README.md"))]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "```console\n" in _text(page)])
@@ -170,16 +157,16 @@ def test_all_that_looks_like_an_example_is_one(page):
         assert block.startswith(">>> "), "Python that no test runs"
 
 
-@pytest.mark.parametrize(
-    ("command", "sentence"), [row for row in ROWS if not row[1].startswith(_NO_SENTENCE)]
-)
-def test_answers_are_as_the_table_says(command, sentence):
-    assert " ".join(answer(command)) == sentence
+@pytest.mark.parametrize("command", [one for one in COMMANDS if " -o " not in one])
+def test_a_question_of_the_table_is_answered(command):
+    status, out, err = outputs(shlex.split(command)[1:], ROOT / "fixtures")
+    assert status == 0, err
+    assert out
 
 
 def test_the_readme_is_read_in_two_minutes():
-    assert len(ROWS) == 9
-    assert len(_text("README.md").splitlines()) <= 200
+    assert len(COMMANDS) == 9
+    assert len(_text("README.md").splitlines()) <= 150
 
 
 if __name__ == "__main__":
