@@ -131,7 +131,7 @@ def _text(page):
     return (ROOT / page).read_text("utf-8")
 
 
-COMMANDS = [row[1] for row in _ROW.finditer(_text("README.md"))]
+QUESTIONS = [row[1] for row in _ROW.finditer(_text("README.md"))]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "```console\n" in _text(page)])
@@ -157,7 +157,7 @@ def test_all_that_looks_like_an_example_is_one(page):
         assert block.startswith(">>> "), "Python that no test runs"
 
 
-@pytest.mark.parametrize("command", [one for one in COMMANDS if " -o " not in one])
+@pytest.mark.parametrize("command", [one for one in QUESTIONS if " -o " not in one])
 def test_a_question_of_the_table_is_answered(command):
     status, out, err = outputs(shlex.split(command)[1:], ROOT / "fixtures")
     assert status == 0, err
@@ -165,7 +165,7 @@ def test_a_question_of_the_table_is_answered(command):
 
 
 def test_the_readme_is_read_in_two_minutes():
-    assert len(COMMANDS) == 9
+    assert len(QUESTIONS) == 9
     assert len(_text("README.md").splitlines()) <= 150
 
 

@@ -31,12 +31,12 @@ Signed = Annotated[
     Flags(
         short=_output(
             "--signature",
-            help="Say what the numbers depend on: version, hash of the qrels, settings that are "
-            "not the default ones. json and jsonl always say it.",
+            help="Print the signature: version, hash of the qrels, settings other than "
+            "defaults. json and jsonl always include it.",
         ),
         long=_output(
             "--signature-long",
-            help="The same with every setting and full hashes.",
+            help="Print the signature with every setting and full hashes.",
         ),
     ),
 ]
@@ -48,8 +48,7 @@ OutputFile = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="Write to FILE, which is replaced when all is written, or not at all. Its suffix "
-        "decides the format.",
+        help="Write to FILE, atomically; its suffix sets the format.",
     ),
 ]
 
@@ -63,7 +62,7 @@ class TextOutput:
         Literal[*REPORT_FORMATS],
         Option(
             metavar="FORMAT",
-            help=f"How to write: {_FORMATS}. Default: by FILE's suffix; table on a terminal, "
+            help=f"Output format: {_FORMATS}. Default: by FILE's suffix; table on a terminal, "
             "tsv into a pipe.",
         ),
     ] = None
@@ -77,13 +76,12 @@ class TextOutput:
     ] = False
     wide: Annotated[
         bool,
-        _output("--wide", help="All columns, however narrow the terminal is."),
+        _output("--wide", help="Show all columns, ignoring the terminal width."),
     ] = False
     color: Annotated[
         Literal["auto", "always", "never"],
         _output(
-            help="Colour for what is best, worse or warned of; auto: on terminals, unless "
-            "NO_COLOR is set.",
+            help="When to use colour. auto: on terminals, unless NO_COLOR is set.",
         ),
     ] = "auto"
 
@@ -153,7 +151,7 @@ class Output(TextOutput):
             metavar="N",
             min=0,
             max=17,
-            help="Decimals. Default: 4, in json, jsonl, csv and tsv all there are.",
+            help="Decimals. Default: 4; all in json, jsonl, csv and tsv.",
         ),
     ] = None
 
@@ -170,7 +168,7 @@ class EvalOutput(Output):
         Literal["trec", *REPORT_FORMATS],
         Option(
             metavar="FORMAT",
-            help=f"How to write: trec (trec_eval's lines), {_FORMATS}. Default: by FILE's suffix; "
+            help=f"Output format: trec (trec_eval's lines), {_FORMATS}. Default: by FILE's suffix; "
             "else trec for one run, of several a table on a terminal, tsv into a pipe.",
         ),
     ] = None
@@ -184,14 +182,13 @@ class PlotOutput(Output):
         str | None,
         Option(
             metavar="FILE",
-            help="Draw a picture, FILE.png, .svg or .pdf.",
+            help="Draw a figure to FILE.png, .svg or .pdf.",
         ),
     ] = None
     plot_size: Annotated[
         Literal["column", "page"] | None,
         _output(
-            help="Draw the picture as wide as a column or page of a paper, with type of 7 pt at "
-            "least.",
+            help="Size of the figure: a column or page of a paper, with type of at least 7 pt.",
         ),
     ] = None
 

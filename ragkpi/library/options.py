@@ -112,8 +112,8 @@ Measures = Annotated[
         "-m",
         "--measure",
         metavar="NAME[.PARAMS]",
-        help="Measure or nickname, such as map, P.5,10, ndcg_cut.10, bor.100; repeatable, or with "
-        "commas: map,ndcg_cut.10.",
+        help="Measure or nickname, such as map, P.5,10 or ndcg_cut.10. Repeat the option or "
+        "separate with commas.",
         autocompletion=complete_measure,
     ),
 ]
@@ -124,8 +124,9 @@ By = Annotated[
     Option(
         "--by",
         metavar="FILE",
-        help="Also answer for slices of the queries. FILE has a line per query, its id and one or "
-        "more labels, separated by tabs or commas, or JSON Lines; a first line may name them.",
+        help="Also report results per group of queries. FILE has a line per query: its id and "
+        "one or more labels, tab-separated, CSV or JSON Lines; a header may name the "
+        "labels.",
     ),
 ]
 """Labels of queries, a path or ``{kind: {query: label}}``: the same answer for each slice."""
@@ -143,7 +144,7 @@ Level = Annotated[
         "--level",
         metavar="LEVEL",
         min=0,
-        help="Lowest judged level that is relevant. Default: 1.",
+        help="Lowest relevant level. Default: 1.",
     ),
 ]
 """The lowest relevant level."""
@@ -156,7 +157,7 @@ class HowRead(TypedDict, total=False):
         str | None,
         _reading(
             metavar="FORMAT",
-            help="File format of QRELS, as 'ragkpi formats' lists them. Default: recognised.",
+            help="Format of QRELS; 'ragkpi formats' lists them. Default: detected.",
             autocompletion=complete_format,
         ),
     ]
@@ -164,7 +165,7 @@ class HowRead(TypedDict, total=False):
         str | None,
         _reading(
             metavar="FORMAT",
-            help="File format of RUN, as 'ragkpi formats' lists them. Default: recognised.",
+            help="Format of RUN; 'ragkpi formats' lists them. Default: detected.",
             autocompletion=complete_format,
         ),
     ]
@@ -172,16 +173,15 @@ class HowRead(TypedDict, total=False):
         str | Mapping[str, str] | None,
         _reading(
             metavar="MAP",
-            help="Which keys or columns of QRELS hold what: query=qid, list=gold, doc=id, "
-            "level=grade.",
+            help="Keys or columns of QRELS: query=qid, list=gold, doc=id, level=grade.",
         ),
     ]
     map_run: Annotated[
         str | Mapping[str, str] | None,
         _reading(
             metavar="MAP",
-            help="The same for RUN: 'records=$.results, query=id, list=hits.hits, doc=_id, "
-            "score=_score'; 'ragkpi formats map' explains it.",
+            help="Keys or columns of RUN: 'records=$.results, query=id, list=hits.hits, "
+            "doc=_id, score=_score'. See 'ragkpi formats map'.",
         ),
     ]
     scores: Annotated[
@@ -194,35 +194,33 @@ class HowRead(TypedDict, total=False):
         str | None,
         _reading(
             metavar="SEPARATOR|/REGEX/|@FILE",
-            help="Fold chunks into documents: the part before '#', the group of /^(.*)_[0-9]+$/, "
-            "or lines of chunk and document. The best score and the highest level count.",
+            help="Fold chunks into documents: the id before '#', the group of "
+            "/^(.*)_[0-9]+$/, or a file with lines of chunk and document. Keeps the best "
+            "score and the highest level.",
         ),
     ]
     match: Annotated[
         Match,
-        _reading(
-            help="Whether documents are the same by id, or by the words of their texts where "
-            "there are no ids (ragas, DeepEval)."
-        ),
+        _reading(help="Match documents by id, or by text if there are no ids (ragas, DeepEval)."),
     ]
     query_ids: Annotated[
         Path | None,
         _reading(
             "--queries",
             metavar="FILE",
-            help="Ids and texts of queries, a tab between, CSV or JSON Lines, where files name a "
-            "query by its text or by its place.",
+            help="Ids and texts of queries (tab-separated, CSV or JSON Lines), if a file "
+            "names queries by text or position.",
         ),
     ]
     ignore_identical_ids: Annotated[
         bool,
-        _reading("--ignore-identical-ids", help="Leave out documents with the id of their query."),
+        _reading("--ignore-identical-ids", help="Drop documents whose id is that of the query."),
     ]
     exclude: Annotated[
         Path | None,
         _reading(
             metavar="FILE",
-            help="Leave out documents before ranking: lines of query and document, or BRIGHT's "
+            help="Drop documents before ranking: lines of query and document, or BRIGHT's "
             "examples (excluded_ids).",
         ),
     ]
@@ -230,8 +228,8 @@ class HowRead(TypedDict, total=False):
 
 _STRICT = _evaluation(
     "--strict",
-    help="A judged query missing from the run is an error, and so is what makes all values "
-    "doubtful: ids of another kind, scores that rise, nothing judged.",
+    help="Treat warnings as errors: missing queries, mismatched ids, ascending scores, no "
+    "judged documents.",
 )
 
 
@@ -270,12 +268,10 @@ class Evaluating(HowRead, total=False):
             zero=Option(
                 "-c",
                 "--complete",
-                help="Count a judged query missing from the run as 0 in the lines of a TREC run, "
-                "too.",
+                help="Score judged queries missing from the run as 0 (always on, except in "
+                "trec_eval's lines).",
             ),
-            common=_evaluation(
-                "--common", help="Only the queries that all runs have, not all judged ones."
-            ),
+            common=_evaluation("--common", help="Use only the queries that all runs have."),
             error=_STRICT,
         ),
     ]
@@ -287,8 +283,8 @@ class Evaluating(HowRead, total=False):
             "--corpus-size",
             metavar="N",
             parser=corpus_size_of,
-            help="Documents (passages, tools) that could have been retrieved: what chance draws "
-            "from, such as 5000, 5k or 113.5M. Default: the variable RAGKPI_CORPUS_SIZE.",
+            help="Corpus size (documents, passages or tools), such as 5000, 5k or 113.5M, for "
+            "measures that compare with a random draw. Default: RAGKPI_CORPUS_SIZE.",
         ),
     ]
     pool: Annotated[
@@ -296,20 +292,20 @@ class Evaluating(HowRead, total=False):
         Option(
             metavar="RUN",
             parser=run_path,
-            help="The first stage that the run was selected from.",
+            help="The first stage's candidates, from which the run was selected.",
         ),
     ]
     corpus_sizes: Annotated[
         ById[int] | Path | None,
-        _chance(metavar="FILE", help="The same as -N for single queries: lines QUERY SIZE."),
+        _chance(metavar="FILE", help="Corpus size per query: lines QUERY SIZE."),
     ]
     draws: Annotated[
         Draws,
-        _chance(help="Whether chance draws K documents, or as many of them as were retrieved."),
+        _chance(help="Size of the random draw: K, or the number retrieved."),
     ]
     pool_depth: Annotated[
         int | None,
-        _first_stage(metavar="DEPTH", min=1, help="Only this many top documents of the pool."),
+        _first_stage(metavar="DEPTH", min=1, help="Use only the top DEPTH documents of the pool."),
     ]
     pool_union: Annotated[
         PoolUnion,
@@ -317,14 +313,12 @@ class Evaluating(HowRead, total=False):
     ]
     measure_names: Annotated[
         MeasureNames,
-        _evaluation(
-            help="Call measures as trec_eval prints them, or as -m asks for them: nDCG@10."
-        ),
+        _evaluation(help="Name measures as trec_eval does (ndcg_cut_10), or as -m does (nDCG@10)."),
     ]
     names: Annotated[
         Names,
         Literal["file", "runid"],
-        _evaluation(help="Call runs after their files or their run ids."),
+        _evaluation(help="Name runs by file or by run id."),
     ]
     max_retrieved: Annotated[
         int | None,
@@ -333,22 +327,22 @@ class Evaluating(HowRead, total=False):
             "--max-retrieved",
             metavar="DEPTH",
             min=0,
-            help="Only this many top documents per query.",
+            help="Use only the top DEPTH documents per query.",
         ),
     ]
     ties: Annotated[
         TieOrder,
         _evaluation(
-            help="Equal scores: by document id as trec_eval, or the expected value over all "
-            "orders of them."
+            help="Order of equal scores: by document id as in trec_eval, or the expected "
+            "value over all orders."
         ),
     ]
     gains: Annotated[
         AnyQrels | None,
         _evaluation(
             metavar="FILE",
-            help="What judged documents are worth to the dcg family, G and rbp, instead of their "
-            "levels: lines of query, document and a real number, or any format of qrels.",
+            help="Real-valued gains for DCG measures, G and rbp, replacing the levels: lines "
+            "of query, document and number, or any format of qrels.",
         ),
     ]
     unjudged: Annotated[
@@ -363,7 +357,7 @@ class Evaluating(HowRead, total=False):
         str | Mapping[int, int],
         _evaluation(
             metavar="MAP",
-            help="From judged levels to grades 1-5: umbrela, umbrela-strict, rag25, rubric, "
+            help="Grades 1-5 of the judged levels: umbrela, umbrela-strict, rag25, rubric, "
             "binary, or 0=1,1=3,2=4,3=5. Default: umbrela.",
             autocompletion=complete_grade_map,
         ),
@@ -375,7 +369,7 @@ class Evaluating(HowRead, total=False):
             "--Debug_level",
             metavar="0.QID",
             parser=query_of_debug_level,
-            help="Evaluate only the query QID.",
+            help="Evaluate only query QID.",
         ),
     ]
     rel_info: Annotated[
@@ -394,7 +388,7 @@ Confidence = Annotated[
     _intervals(
         metavar="SHARE",
         parser=share_of,
-        help="Probability that an interval covers the value. Default: 0.95.",
+        help="Confidence level of intervals. Default: 0.95.",
     ),
 ]
 
@@ -408,7 +402,7 @@ class Resampling(TypedDict, total=False):
             metavar="N",
             min=1,
             max=1_000_000,
-            help="How often queries are drawn again for an interval. Default: 5000.",
+            help="Bootstrap samples. Default: 5000.",
         ),
     ]
     seed: Annotated[
@@ -416,7 +410,7 @@ class Resampling(TypedDict, total=False):
         _intervals(
             metavar="N",
             min=0,
-            help="Of the random numbers; the same seed, the same digits. Default: 7.",
+            help="Random seed. Default: 7.",
         ),
     ]
     confidence: Confidence
@@ -424,9 +418,9 @@ class Resampling(TypedDict, total=False):
         ById[str] | Path | None,
         _intervals(
             metavar="FILE",
-            help="Which queries depend on each other, such as turns of a conversation: lines of a "
-            "query and its cluster as for --by, or the name of a column of --by's FILE. Tests and "
-            "intervals take whole clusters.",
+            help="Clusters of dependent queries, such as turns of a conversation: lines of a "
+            "query and its cluster, or a column of --by's FILE. Tests and intervals "
+            "resample whole clusters.",
         ),
     ]
 
@@ -435,9 +429,9 @@ Ci = Annotated[bool, Option("--ci", help="Add confidence intervals over queries.
 CiMethod = Annotated[
     Method | None,
     _intervals(
-        help="score: the score interval of a mean from 0 to 1, Wilson's of a rate, Student's of "
-        "the logarithms of a geometric mean; the rest is resampled. percentile resamples all. "
-        "Default: score."
+        help="score: analytical intervals where they exist (means from 0 to 1, rates, "
+        "geometric means), else bootstrap. percentile: bootstrap for all. Default: "
+        "score."
     ),
 ]
 
@@ -448,7 +442,7 @@ class Estimating(Evaluating, Resampling, total=False):
 
 Correction = Annotated[
     CorrectionName,
-    _comparison(help="What becomes of many p-values in one call. Default: holm."),
+    _comparison(help="Correction for multiple comparisons. Default: holm."),
 ]
 
 
@@ -468,9 +462,8 @@ class Testing(TypedDict, total=False):
     family: Annotated[
         Family,
         _comparison(
-            help="Which measures decide: the first of -m, with p corrected for all runs, while "
-            "the others are described; or all, with p corrected for runs and measures. "
-            "Default: first."
+            help="Measures that decide: the first of -m (the others are exploratory), or all, "
+            "with p corrected for runs and measures. Default: first."
         ),
     ]
     trials: Annotated[
@@ -479,7 +472,7 @@ class Testing(TypedDict, total=False):
             metavar="N",
             min=1,
             max=10_000_000,
-            help="Random swaps behind a p-value. Default: 10000.",
+            help="Random permutations per p-value. Default: 10000.",
         ),
     ]
 
@@ -506,8 +499,8 @@ class Gating(TypedDict, total=False):
         list[str],
         Option(
             metavar="NAME=LIMIT",
-            help="Exit with status 3 if a value, such as ndcg_cut_10=0.35, is worse, or that of a "
-            "slice, lang=de:ndcg_cut_10=0.4 with --by; repeatable.",
+            help="Exit with status 3 if a value is worse than a limit: ndcg_cut_10=0.35, or "
+            "lang=de:ndcg_cut_10=0.4 with --by. Repeatable.",
         ),
     ]
     fail_under_baseline: Annotated[
@@ -516,31 +509,31 @@ class Gating(TypedDict, total=False):
         _gates(
             metavar="RUN",
             parser=run_path,
-            help="Exit with status 3 if any value is shown to be worse than that of RUN, or of a "
-            "result that ragkpi stored (-q --format json, jsonl or --log) over the same queries, "
-            "with the same qrels and settings.",
+            help="Exit with status 3 if any value is significantly worse than that of RUN, or "
+            "of a result saved with -q (JSON, JSON Lines or --log) on the same queries, "
+            "qrels and settings.",
         ),
     ]
     margin: Annotated[
         float | str | None,
         _gates(
             metavar="AMOUNT",
-            help="How much worse than the baseline is still good, e.g. 0.01 or 2%.",
+            help="Tolerated loss against the baseline, such as 0.01 or 2%.",
         ),
     ]
     gate_by: Annotated[
         DecidedBy | None,
         _gates(
-            help="What fails a run against the baseline: that 'ragkpi compare --family all' says "
-            "it is worse, and by more than the margin; that it is not shown to be no worse; or "
-            "its value alone, which fails one of two equal runs half of the time. Default: worse."
+            help="A run fails if it is significantly worse by more than the margin (worse), "
+            "if it is not shown to be non-inferior (noninferior), or by its value alone "
+            "(value), which fails half of all equal runs. Default: worse."
         ),
     ]
     gate_confidence: Annotated[
         float | None,
         _gates(
             metavar="SHARE",
-            help="How sure --gate-by worse or noninferior has to be. Default: 0.95.",
+            help="Confidence level of --gate-by worse or noninferior. Default: 0.95.",
         ),
     ]
 

@@ -13,7 +13,7 @@ import pytest
 
 import ragkpi
 from ragkpi.cli.app import COMMANDS, command_of
-from tests.test_readme import PAGES, ROOT, ROWS, examples, printed, words_of
+from tests.test_readme import PAGES, QUESTIONS, ROOT, examples, printed, words_of
 
 # What the command line answers by itself.
 _ALONE = re.compile(r"ragkpi (-|help\b|\w+ (.* )?(-h|--help|--list|-v|--version)\b)")
@@ -115,5 +115,5 @@ def test_commands_of_a_page(page, run_commands):
 
 
 def test_commands_of_the_table(run_commands):
-    commands = [f"{command} -o out" if "report" in command else command for command, _ in ROWS]
+    commands = [f"{command} -o out" if "report" in command else command for command in QUESTIONS]
     assert run_commands([c for c in commands if " -o out" not in c], ROOT / "fixtures")

@@ -50,12 +50,12 @@ def agree(
         LevelMap | str | None,
         Option(
             metavar="MAP",
-            help="Put the levels of QRELS on another scale, such as 0=0,1=0,2=1,3=2.",
+            help="Map the levels of QRELS to another scale, such as 0=0,1=0,2=1,3=2.",
         ),
     ] = None,
     map_other: Annotated[
         LevelMap | str | None,
-        less_common(metavar="MAP", help="The same for OTHER, and for --judge."),
+        less_common(metavar="MAP", help="Map the levels of OTHER and of each --judge."),
     ] = None,
     reference: str | None = None,
     per_query: Annotated[
@@ -63,14 +63,14 @@ def agree(
         Option(
             "-q",
             "--per-query",
-            help="Also show what the judges disagree about: a row per query, the worst first.",
+            help="Also show a row per query, the largest disagreement first.",
         ),
     ] = False,
     differences: Annotated[
         str | None,
         Option(
             metavar="FILE",
-            help="Write every document with different levels, or that one judge alone judged: "
+            help="Write the documents with different levels, or judged by one judge only: "
             "tab-separated query, document, levels.",
         ),
     ] = None,
@@ -194,11 +194,11 @@ def shell(
         list[str],
         Argument(
             metavar="QRELS OTHER [RUN...]",
-            help="The reference, such as people; the judgements in question; runs.",
+            help="Reference judgements, such as human ones; judgements to assess; runs.",
         ),
     ],
     output: PlotOutput,
-    judge: Annotated[list[str], Option(metavar="QRELS", help="One more judge; repeatable.")] = [],  # noqa: B006 - typer's way to say that it may be left out
+    judge: Annotated[list[str], Option(metavar="QRELS", help="Another judge. Repeatable.")] = [],  # noqa: B006 - typer's way to say that it may be left out
     **arguments: Any,
 ) -> None:
     """Write how judges agree."""

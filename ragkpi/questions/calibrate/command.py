@@ -40,8 +40,8 @@ def calibrate(
         Option(
             "--quality",
             metavar="FILE",
-            help="How good the responses were: lines QUERY SCORE, or QUERY RUN SCORE for several "
-            "runs. Any numbers whose order means something.",
+            help="Quality of the responses: lines QUERY SCORE, or QUERY RUN SCORE for several "
+            "runs. Any numbers of which higher is better.",
         ),
     ],
     measures: Measures = (),

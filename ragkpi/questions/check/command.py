@@ -58,14 +58,14 @@ def check(
     relevance_level: Level = 1,
     max_hits: Annotated[
         int | None,
-        Option(metavar="N", min=1, help="Most documents of a query, such as 100 for TREC RAG."),
+        Option(metavar="N", min=1, help="Maximum documents per query, such as 100 for TREC RAG."),
     ] = None,
     fix: Annotated[
         str | os.PathLike[str] | None,
         Option(
             metavar="OUT",
-            help="Write the run sorted, ranked, without repetitions and unreadable lines, cut at "
-            "--max-hits.",
+            help="Write a fixed run: sorted, ranked, without duplicates and unreadable lines, "
+            "cut at --max-hits.",
         ),
     ] = None,
     **how: Unpack[HowRead],
@@ -142,9 +142,9 @@ def shell(
         list[str], Argument(metavar="[QRELS] RUN...", help="Qrels and runs, or one run alone.")
     ] = [],  # noqa: B006 - typer's way to say that it may be left out
     strict: Annotated[
-        bool, Option("--strict", help="Warnings, too, leave with exit status 3.")
+        bool, Option("--strict", help="Exit with status 3 for warnings, too.")
     ] = False,
-    list_: Annotated[bool, Option("--list", help="Explain every finding, and stop.")] = False,
+    list_: Annotated[bool, Option("--list", help="Explain every finding and exit.")] = False,
     **arguments: Any,
 ) -> None:
     """Write the findings."""

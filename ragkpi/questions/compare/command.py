@@ -130,8 +130,9 @@ def compare(
         Flags(
             all=Option(
                 "--all-pairs",
-                help="Compare each run with each: p of every pair, and letters that runs share "
-                "which are not shown to differ. The test is step-down then, of all pairs at once.",
+                help="Compare every pair of runs: p-values and a compact letter display (runs "
+                "that share a letter do not differ significantly). Uses a joint "
+                "step-down test.",
             )
         ),
     ] = "baseline",
@@ -139,14 +140,14 @@ def compare(
     fail_if: Annotated[
         Literal["worse", "noninferior"] | None,
         less_common(
-            help="Exit with status 3 if any value of a run is shown to be worse than the "
-            "baseline's, or unless every value is shown to be no worse; as --fail-under-baseline "
-            "of eval decides.",
+            help="Exit with status 3 if any value is significantly worse than the baseline's "
+            "(worse), or unless every value is shown to be non-inferior (noninferior), "
+            "as eval --fail-under-baseline decides.",
         ),
     ] = None,
     margin: Annotated[
         float | str | None,
-        less_common(metavar="AMOUNT", help="How much worse --fail-if allows, e.g. 0.01 or 2%."),
+        less_common(metavar="AMOUNT", help="Tolerated loss of --fail-if, such as 0.01 or 2%."),
     ] = None,
     problems: OnProblem = "raised",
     **how: Unpack[Comparing],
@@ -278,8 +279,8 @@ def shell(
         list[str],
         Argument(
             metavar="[QRELS] BASELINE RUN...",
-            help="Files; - is standard input. Runs may be results that 'ragkpi eval -q -o "
-            "FILE.json' stored, of the same qrels and settings; if all are, QRELS may be left out.",
+            help="Files; - is standard input. Runs may be results saved by 'ragkpi eval -q -o "
+            "FILE.json' with the same qrels and settings; if all are, omit QRELS.",
         ),
     ],
     output: PlotOutput,
@@ -287,16 +288,15 @@ def shell(
         str | None,
         Option(
             metavar="RUN",
-            help="What the others are compared with: a run by name, or a file. Default: the first "
-            "run.",
+            help="Baseline, by name or file. Default: the first run.",
         ),
     ] = None,
     paper: Annotated[
         bool,
         Option(
             "--paper",
-            help="Print the table of a paper, runs and measures, with marks where a run differs "
-            "from the baseline: --format latex or markdown.",
+            help="Print a publication-ready table of runs and measures with significance "
+            "marks (--format latex or markdown).",
         ),
     ] = False,
     per_query: Annotated[
@@ -304,7 +304,7 @@ def shell(
         less_common(
             "-q",
             "--per-query",
-            help="Show the queries won and lost, the largest first, with both values.",
+            help="Show the queries won and lost, the largest difference first.",
         ),
     ] = False,
     against: Annotated[
@@ -312,8 +312,7 @@ def shell(
         less_common(
             metavar="RUN",
             parser=run_path,
-            help="With --paper: mark what differs from this run instead, by name or file; may be "
-            "repeated.",
+            help="With --paper: mark differences from this run instead. Repeatable.",
         ),
     ] = [],  # noqa: B006 - typer's way to say that it may be left out
     signature: Signed = "none",

@@ -228,15 +228,15 @@ def convert(
         Option(
             "--from",
             metavar="FORMAT",
-            help="Format of IN. Default: recognised.",
+            help="Format of IN. Default: detected.",
             autocompletion=complete_format,
         ),
     ] = None,
     kind: Annotated[
         Kind | None,
         Option(
-            help="What IN holds. Default: recognised; JSON documents and binary tables, which "
-            "could be both, are taken for runs."
+            help="Content of IN. Default: detected; JSON documents and binary tables are read "
+            "as runs."
         ),
     ] = None,
     **how: Unpack[HowRead],

@@ -30,7 +30,7 @@ def correct(
     measures: Measures = (),
     *,
     of: Annotated[
-        Of, Option(help="Estimate the values of runs, or how they differ from the first.")
+        Of, Option(help="Estimate the values of runs, or their differences from the first run.")
     ] = "values",
     correction: Correction = "holm",
     confidence: Confidence = 0.95,
@@ -84,7 +84,7 @@ def shell(
         list[str],
         Argument(
             metavar="PEOPLE QRELS RUN...",
-            help="People's judgements of some queries, a model's of all, and runs.",
+            help="Human judgements of some queries, LLM judgements of all, and runs.",
         ),
     ],
     output: Output,

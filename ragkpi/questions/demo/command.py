@@ -69,7 +69,7 @@ _COMMANDS = """
 
 @command()
 def shell(
-    folder: Annotated[str, Argument(metavar="[FOLDER]", help="Where to write them.")] = "fixtures",
+    folder: Annotated[str, Argument(metavar="[FOLDER]", help="Folder to create.")] = "fixtures",
 ) -> None:
     """Write the files of the examples into a folder, and print five commands to try.
 

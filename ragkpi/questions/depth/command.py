@@ -52,7 +52,7 @@ def depth(
         int | str,
         Option(
             metavar="M|SHARE%",
-            help="Relevant documents that make a success: a number, or a share of them (50%).",
+            help="Relevant documents needed for a success: a number, or a share of them (50%).",
         ),
     ] = 1,
     max_loss: Annotated[
@@ -60,8 +60,7 @@ def depth(
         Option(
             metavar="BITS",
             min=0,
-            help="Bits of BoR that the answer may lie below the best depth. Default: any; what "
-            "one bit buys is said.",
+            help="Maximum loss in bits against the best depth. Default: unlimited.",
         ),
     ] = None,
     plateau: Annotated[
@@ -70,40 +69,40 @@ def depth(
             metavar="SHARE",
             min=0,
             max=1,
-            help="Success has plateaued where deeper lists add no more than this.",
+            help="Gain in success below which deeper lists count as a plateau.",
         ),
     ] = 0.02,
     tokens_per_passage: Annotated[
-        float | None, Option(metavar="TOKENS", min=0, help="Also show the cost in tokens.")
+        float | None,
+        Option(metavar="TOKENS", min=0, help="Tokens per passage; adds a cost column."),
     ] = None,
     relevant: Annotated[
         Sequence[int] | str | None,
         _in_place_of_runs(
             metavar="R[,R...]",
-            help="Without files: how many of the -N are relevant, a number per query, or a share "
-            "such as 5%. With --log, R where it is not logged.",
+            help="Without files: relevant documents among the -N, a number per query or a "
+            "share such as 5%. With --log: R if it is not logged.",
         ),
     ] = None,
     success: Annotated[
         Sequence[float] | str | None,
         _in_place_of_runs(
             metavar="RATE[,RATE...]",
-            help="Without runs: published rates of success, one for each --at, to turn into bits.",
+            help="Without runs: published success rates, one per --at, to convert to bits.",
         ),
     ] = None,
     log: Annotated[
         Path | Iterable[Mapping[str, object]] | None,
         _in_place_of_runs(
             metavar="FILE",
-            help="In place of files: retrieval events, a line each with N, K, R and hit (JSON "
-            "Lines, CSV).",
+            help="Instead of files: retrieval events with N, K, R and hit (JSON Lines, CSV).",
         ),
     ] = None,
     map_log: Annotated[
         str | Mapping[str, str] | None,
         _in_place_of_runs(
             metavar="NAME=KEY,...",
-            help="Other names of a log's fields: N=corpus,K=shown,R=rel,hit=ok.",
+            help="Field names of the log: N=corpus,K=shown,R=rel,hit=ok.",
         ),
     ] = None,
     ci: Ci = False,

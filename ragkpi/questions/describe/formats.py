@@ -138,7 +138,7 @@ def shell(
         list[str],
         Argument(
             metavar="[NAME]...",
-            help="Formats to explain; map explains --map-run, names lists the names of columns.",
+            help="Formats to explain; map explains --map-run, names lists column names.",
             autocompletion=_complete,
         ),
     ] = [],  # noqa: B006 - typer's way to say that it may be left out

@@ -35,18 +35,20 @@ def diagnose(
     run: Run,
     *,
     cutoff: Annotated[
-        int, Option("-k", "--cutoff", metavar="K", min=1, help="Documents shown.")
+        int,
+        Option("-k", "--cutoff", metavar="K", min=1, help="Cutoff: documents shown to the reader."),
     ] = 10,
     good_proc: Annotated[
         float,
-        less_common(metavar="SHARE", min=0, help="PROC from which a pool is good."),
+        less_common(metavar="SHARE", min=0, help="PROC from which the first stage counts as good."),
     ] = 0.8,
     good_pct_proc: Annotated[
         float,
         less_common(
             metavar="SHARE",
             min=0,
-            help="%PROC from which a selection is good. Published systems reach 0.83 to 0.89.",
+            help="%PROC from which the reranker counts as good. Published systems reach 0.83 "
+            "to 0.89.",
         ),
     ] = 0.8,
     worst: int | None = None,

@@ -314,7 +314,7 @@ class EvaluationArguments(Estimating, Gating, total=False):
         Option(
             metavar="N",
             min=1,
-            help="Show the N worst queries, in a table (as -q), by --sort or the first of -m.",
+            help="Show a table of the N worst queries, by --sort or the first of -m.",
         ),
     ]
     by: By
@@ -324,7 +324,7 @@ class EvaluationArguments(Estimating, Gating, total=False):
         str | None,
         less_common(
             metavar="NAME",
-            help="With -q or --worst: the queries by this measure, the worst first, in a table.",
+            help="With -q or --worst: sort queries by this measure, the worst first.",
         ),
     ]
     zscores: Annotated[
@@ -333,7 +333,8 @@ class EvaluationArguments(Estimating, Gating, total=False):
             "-Z",
             "--zscores",
             metavar="FILE",
-            help="Print z-scores, by a file of means and deviations ('ragkpi zscores' writes it).",
+            help="Print z-scores, from a file of means and deviations ('ragkpi zscores' "
+            "writes it).",
         ),
     ]
     problems: OnProblem
@@ -529,8 +530,8 @@ class Log:
         str | None,
         less_common(
             metavar="FILE",
-            help="Append a line of JSON per run to FILE: files and their hashes, signature, time, "
-            "values, those of queries with -q. 'ragkpi log FILE' shows it.",
+            help="Append a JSON line per run to FILE: file hashes, signature, time, values, "
+            "and with -q the values per query. 'ragkpi log FILE' shows it.",
         ),
     ] = None
     meta: Annotated[
@@ -538,7 +539,7 @@ class Log:
         list[str],
         less_common(
             metavar="KEY=VALUE",
-            help="Say it in the record, e.g. index=2026-11-01; repeatable.",
+            help="Add a field to the log entry, such as index=2026-11-01. Repeatable.",
         ),
     ] = ()
 
@@ -574,7 +575,7 @@ def shell(
         less_common(
             "-n",
             "--no-summary",
-            help="Leave out the lines over all queries.",
+            help="Omit the summary lines.",
         ),
     ] = False,
     signature: Signed = "none",

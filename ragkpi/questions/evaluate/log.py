@@ -290,17 +290,17 @@ def log(
         list[str],
         Option(
             metavar="CONDITION",
-            help="Only evaluations with NAME=TEXT or NAME>=NUMBER (!=, <=, <, >), where NAME is a "
-            "value, a key of --meta, run, run_id, time, signature or a part of it (N, l, qrels); "
-            "repeatable.",
+            help="Only entries with NAME=TEXT or NAME>=NUMBER (!=, <=, <, >). NAME is a "
+            "value, a key of --meta, run, run_id, time, signature or a part of it (N, l, "
+            "qrels). Repeatable.",
         ),
     ] = (),
     sort: Annotated[
         str | None,
         Option(
             metavar="NAME",
-            help="The best value first, of runs over the same queries, qrels and settings. "
-            "Default: as they were logged.",
+            help="Sort by this measure, the best first; entries must share queries, qrels and "
+            "settings. Default: as logged.",
         ),
     ] = None,
 ) -> Result:
@@ -321,7 +321,7 @@ def log(
 
 @command(log)
 def shell(
-    file: Annotated[str, Argument(metavar="FILE", help="What --log FILE wrote.")],
+    file: Annotated[str, Argument(metavar="FILE", help="A log written by --log FILE.")],
     output: Output,
     **arguments: Any,
 ) -> None:

@@ -67,12 +67,12 @@ def holes(
     within: Annotated[
         Within,
         Option(
-            help="Whether holes are all unjudged documents that were retrieved (-M limits them), "
-            "or for each measure only those down to its cutoff.",
+            help="Unjudged documents to consider: all retrieved ones (-M limits them), or "
+            "those above each measure's cutoff.",
         ),
     ] = "retrieved",
     per_query: PerQuery = False,
-    first: Annotated[int, Option(metavar="N", min=0, help="Name N documents to judge first.")] = 5,
+    first: Annotated[int, Option(metavar="N", min=0, help="List N documents to judge first.")] = 5,
     by: By = None,
     **how: Unpack[Evaluating],
 ) -> HolesResult:
@@ -137,16 +137,15 @@ def shell(
         str | None,
         Option(
             metavar="FILE",
-            help="Write all documents worth judging, best ranks first (for RA-nWG alone those "
-            "that settle most): tab-separated query, document, share of the uncertainty, runs, "
-            "best rank.",
+            help="Write all documents worth judging, best rank first: tab-separated query, "
+            "document, share of the uncertainty, runs, best rank.",
         ),
     ] = None,
     assess_qrels: Annotated[
         str | None,
         less_common(
             metavar="FILE",
-            help="The same as qrels lines of level -1 (unjudged), for assessors to fill in.",
+            help="Write them as qrels lines of level -1 (unjudged), for assessors to fill in.",
         ),
     ] = None,
     **arguments: Any,

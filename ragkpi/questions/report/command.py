@@ -150,7 +150,7 @@ def report(
         Path | ById[str] | None,
         Option(
             metavar="FILE",
-            help="Texts of the queries: lines ID<TAB>TEXT, CSV, JSON Lines, or parquet.",
+            help="Texts of the queries: lines ID<TAB>TEXT, CSV, JSON Lines or Parquet.",
         ),
     ] = None,
     corpus: Annotated[
@@ -161,18 +161,18 @@ def report(
         ),
     ] = None,
     by: By = None,
-    title: Annotated[str | None, Option(metavar="TEXT", help="Of the page.")] = None,
+    title: Annotated[str | None, Option(metavar="TEXT", help="Title of the page.")] = None,
     detail_queries: Annotated[
         int,
         less_common(
             metavar="N",
             min=0,
-            help="Show the documents of N queries: those on which the runs differ most.",
+            help="Show the documents of the N queries on which the runs differ most.",
         ),
     ] = 200,
     detail_depth: Annotated[
         int,
-        less_common(metavar="N", min=1, help="Show N documents of a query of a run."),
+        less_common(metavar="N", min=1, help="Documents to show per query and run."),
     ] = 100,
     family: Family = "first",
     trials: int = 10_000,
@@ -264,8 +264,8 @@ def shell(
         list[str],
         Argument(
             metavar="[QRELS] RUN...",
-            help="Qrels and runs. Runs may be results that 'ragkpi eval -q -o FILE.json' stored; "
-            "if all are, QRELS may be left out. Their page has no documents.",
+            help="Qrels and runs. Runs may be results saved by 'ragkpi eval -q -o FILE.json'; "
+            "if all are, omit QRELS. Their page has no documents.",
         ),
     ],
     output: OutputFile = None,

@@ -215,7 +215,9 @@ def _same(stored: Any, now: Any) -> bool:
 def shell(
     file: Annotated[
         str,
-        Argument(metavar="RESULT", help="What eval -o FILE.json, FILE.jsonl or --log FILE wrote."),
+        Argument(
+            metavar="RESULT", help="A result saved by eval -o FILE.json, FILE.jsonl or --log FILE."
+        ),
     ],
     output: Output,
 ) -> None:
