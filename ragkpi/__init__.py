@@ -14,6 +14,7 @@ from ragkpi.version import __version__ as __version__
 TYPE_CHECKING = False  # type checkers take this name for true
 if TYPE_CHECKING:
     from ragkpi.errors import DataError as DataError
+    from ragkpi.errors import GateDoubtedError as GateDoubtedError
     from ragkpi.errors import GateFailedError as GateFailedError
     from ragkpi.errors import InputError as InputError
     from ragkpi.errors import NothingInCommonError as NothingInCommonError
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "DataError": "ragkpi.errors",
+    "GateDoubtedError": "ragkpi.errors",
     "GateFailedError": "ragkpi.errors",
     "InputError": "ragkpi.errors",
     "NothingInCommonError": "ragkpi.errors",

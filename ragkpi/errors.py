@@ -98,6 +98,12 @@ class GateFailedError(RagkpiError):
     exit_status = 3
 
 
+class GateDoubtedError(RagkpiError):
+    """What a gate claims rests on unjudged documents, or on how ties are broken."""
+
+    exit_status = 5
+
+
 class DataError(RagkpiError):
     """Files are readable but contradict themselves or each other."""
 

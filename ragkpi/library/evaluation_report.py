@@ -380,7 +380,7 @@ def gates_table(verdicts: Sequence[Verdict]) -> Table:
             [
                 *map(Cell, (v.run, v.name, v.baseline or "limit", v.limit, v.value)),
                 Cell(v.value - reference, interval),
-                Cell("passed" if v.passed else "missed", tone=tone),
+                Cell(v.outcome_in_words, tone=tone),
                 Cell(unseen and unseen.loss),
             ]
         )

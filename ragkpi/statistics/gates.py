@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ragkpi.errors import UsageError
+from ragkpi.errors import GateDoubtedError, GateFailedError, RagkpiError, UsageError
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, first, names_of
 from ragkpi.measures.registry import metric_named
@@ -59,7 +59,7 @@ class BaselineGate:
 
     With ``"worse"`` the level holds for all values of a run together: a run as good as its baseline
     fails with a probability of at most 1 - level, whatever the number of gates. `doubt` says in
-    words what unjudged documents leave open of a difference; empty if nothing.
+    words what unjudged documents leave open of a difference, and what to do; empty if nothing.
     """
 
     margin: Margin = Margin(0.0)
@@ -114,7 +114,7 @@ class BaselineGate:
         return (
             f"{value} is {'' if is_shown else 'not '}shown to be {claim} than {baseline}'s "
             f"{reference}{' as far as judged' if doubt else ''}: {apart} [{low}, {high}], "
-            f"{difference.p_in_words} ({limit}){f'; {doubt}' if doubt else ''}"
+            f"{difference.p_in_words} ({limit}){f'; in doubt: {doubt}' if doubt else ''}"
         )
 
     def shows(self, passed: bool) -> bool:
@@ -151,12 +151,19 @@ class Unseen(NamedTuple):
         return f"{loss} that falls on fewer than {self.share}"
 
 
+# A gate is doubted where what it would claim rests on unjudged documents, or on ties.
+Outcome = Literal["passed", "missed", "doubted"]
+_OUTCOMES: Mapping[Outcome, str] = {"passed": "passed", "missed": "missed", "doubted": "in doubt"}
+
+
 @dataclass(frozen=True)
 class Verdict:
     """A value of a run against its limit, which NA always misses.
 
     Attributes
     ----------
+    outcome
+        ``"doubted"`` is no pass: a claim that unjudged documents, or ties, could turn.
     queries
         The number of queries behind the value.
     says
@@ -177,7 +184,7 @@ class Verdict:
     name: str
     value: float
     limit: float
-    passed: bool
+    outcome: Outcome
     queries: int
     says: str
     baseline: str = ""
@@ -188,11 +195,21 @@ class Verdict:
     undecided: str = ""
 
     @property
+    def passed(self) -> bool:
+        """Whether the gate lets the run through."""
+        return self.outcome == "passed"
+
+    @property
+    def outcome_in_words(self) -> str:
+        """The outcome as people read it."""
+        return _OUTCOMES[self.outcome]
+
+    @property
     def sentence(self) -> str:
         """What a reader of a report has to know."""
         over = counted(self.queries, "query", "queries")
         end = f"; it could have missed {self.unseen}" if self.passed and self.unseen else ""
-        return f"gate {'passed' if self.passed else 'missed'}: {self}, over {over}{end}"
+        return f"gate {self.outcome_in_words}: {self}, over {over}{end}"
 
     def document(self) -> dict[str, Any]:
         """Return the verdict for programs."""
@@ -204,17 +221,30 @@ class Verdict:
         plain |= {name: as_json(x, "decimal") for name, x in numbers.items()}
         if self.difference is not None:
             plain["interval"] = [as_json(bound, "decimal") for bound in self.difference.interval]
-        outcome = {"queries": self.queries, "passed": self.passed, "says": str(self)}
+        outcome: dict[str, Any] = {"queries": self.queries, "passed": self.passed}
+        outcome |= {"outcome": self.outcome, "says": str(self)}
         unseen = {"could_have_missed": str(self.unseen)} if self.passed and self.unseen else {}
         return {"measure": self.name, **plain, **outcome, **unseen}
 
     def missed(self, why: str) -> Verdict:
         """Return the verdict, missed because nothing can be decided, if there is a reason."""
-        return replace(self, passed=False, undecided=self.undecided or why) if why else self
+        return replace(self, outcome="missed", undecided=self.undecided or why) if why else self
 
     def __str__(self) -> str:
         says = f"is not decided: {self.undecided}" if self.undecided else self.says
         return f"{self.run}: {self.name} {says}"
+
+
+def failures_of(verdicts: Sequence[Verdict]) -> list[RagkpiError]:
+    """Return an error for each gate that did not pass; those that are in doubt come last."""
+    missed = [GateFailedError(str(v)) for v in verdicts if v.outcome == "missed"]
+    return [*missed, *(GateDoubtedError(str(v)) for v in verdicts if v.outcome == "doubted")]
+
+
+def refuse_failures(failures: Sequence[RagkpiError]) -> None:
+    """Raise the failures of gates as one error, of the type of the first."""
+    if failures:
+        raise type(failures[0])("; ".join(map(str, failures)))
 
 
 def _alike(smallest: float, *values: float, signed: bool = False) -> list[str]:
@@ -327,7 +357,7 @@ def baseline_verdicts(
         doubt = gate.doubt(difference) if gate.shows(passed) else ""
         verdict = replace(
             verdict,
-            passed=passed,
+            outcome="doubted" if doubt else "passed" if passed else "missed",
             queries=difference.queries,
             says=gate.in_words(difference, failed, name, passed, few, doubt),
             difference=difference,
@@ -435,7 +465,8 @@ def _verdict(run: str, column: MetricScores, limit: float, against: str = "") ->
         says = f"is {number}, at the limit {bound}"
     else:
         says = f"is {number}, {'below' if value < limit else 'above'} {bound} by {by}"
-    return Verdict(run, column.name, value, limit, kept, column.valid, says)  # False for NA
+    outcome: Outcome = "passed" if kept else "missed"  # NA is not kept
+    return Verdict(run, column.name, value, limit, outcome, column.valid, says)
 
 
 def _finite(text: str) -> float | None:

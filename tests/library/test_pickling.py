@@ -122,6 +122,7 @@ def test_evaluators_for_ir_measures_can_be_sent():
         ragkpi.InputError("run", 3, "a score 'x'", "expected a number"),
         ragkpi.DataError("one line"),
         ragkpi.GateFailedError("another"),
+        ragkpi.GateDoubtedError("in doubt"),
     ],
 )
 def test_errors_keep_their_words_and_status(error):

@@ -13,7 +13,7 @@ from ragkpi.charts.chart import Chart, noted
 from ragkpi.cli.output import PlotOutput, Signed, tell_gates
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import exit_with, expect_files
-from ragkpi.errors import GateFailedError, RagkpiError, UsageError
+from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import bootstrap_of, session_of
@@ -46,7 +46,13 @@ from ragkpi.questions.compare.verdict import doubts_of_best, doubts_of_claims, e
 from ragkpi.reports.layout import Layout
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
-from ragkpi.statistics.gates import BaselineGate, Verdict, margin_of
+from ragkpi.statistics.gates import (
+    BaselineGate,
+    Verdict,
+    failures_of,
+    margin_of,
+    refuse_failures,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +148,7 @@ def compare(
         less_common(
             help="Exit with status 3 if any value is significantly worse than the baseline's "
             "(worse), or unless every value is shown to be non-inferior (noninferior), "
-            "as eval --fail-under-baseline decides.",
+            "as eval --fail-under-baseline decides; with 5 if that rests on unjudged documents.",
         ),
     ] = None,
     margin: Annotated[
@@ -174,7 +180,8 @@ def compare(
         The name of the run to compare the others with; None is the first.
     fail_if, margin
         As `gate_by` and `margin` of `evaluate` against a baseline: all measures decide, corrected
-        together for each run. A miss is a `GateFailedError`.
+        together for each run. A miss is a `GateFailedError`, a claim that rests on
+        unjudged documents a `GateDoubtedError`.
     problems
         As `evaluate` takes it. Without its baseline, nothing is compared.
     how
@@ -245,9 +252,9 @@ def compare(
         for other in others:
             keys, pair = (first[0], other[0]), (first[1:], other[1:])
             verdicts += verdicts_on_run(of_files, keys, *pair, gate)
-    missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
-    if missed and problems == "raised":
-        raise GateFailedError("; ".join(map(str, missed)))
+    missed = failures_of(verdicts)
+    if problems == "raised":
+        refuse_failures(missed)
     whole, *of_slices = reports
     whole = replace(
         whole,

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from ragkpi.cli.output import EvalOutput, Signed, tell_gates
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import exit_with, expect_files, tell
-from ragkpi.errors import GateFailedError, RagkpiError, UsageError
+from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.interface import interface, spell
@@ -62,6 +62,7 @@ from ragkpi.statistics.bootstrap import (
     few_queries_note,
     intervals,
 )
+from ragkpi.statistics.gates import failures_of, refuse_failures
 from ragkpi.wording import counted, decoded
 
 if TYPE_CHECKING:  # few evaluations have gates or slices
@@ -399,7 +400,7 @@ def evaluate(
     ------
     RagkpiError
         With a text of one line: `UsageError`, `InputError`, `DataError`, `NothingInCommonError`
-        or `GateFailedError`.
+        `GateFailedError` or `GateDoubtedError`.
 
     Examples
     --------
@@ -460,9 +461,9 @@ def evaluate(
     names = dict(zip(of_runs, session.names_of(of_runs), strict=True))
     signature = evaluated.signed({"zscores": zscores})
     verdicts = gates.verdicts(names, scores, evaluated) if gates else []
-    missed = [GateFailedError(str(verdict)) for verdict in verdicts if not verdict.passed]
-    if missed and problems == "raised":
-        raise GateFailedError("; ".join(map(str, missed)))
+    missed = failures_of(verdicts)
+    if problems == "raised":
+        refuse_failures(missed)
     scored = {name: scores[call_name] for call_name, name in names.items()}
     origins = _origins(evaluated)
     return (RunResult if several is None else RunResults)(
