@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ragkpi.questions.evaluate.zscores import zscores as zscores
     from ragkpi.questions.holes.command import holes as holes
     from ragkpi.questions.inspect.command import inspect as inspect
+    from ragkpi.questions.power.command import power as power
     from ragkpi.questions.report.command import report as report
     from ragkpi.questions.verify.command import verify as verify
 
@@ -83,6 +84,7 @@ _MODULES = {
     "zscores": "ragkpi.questions.evaluate.zscores",
     "holes": "ragkpi.questions.holes.command",
     "inspect": "ragkpi.questions.inspect.command",
+    "power": "ragkpi.questions.power.command",
     "report": "ragkpi.questions.report.command",
     "verify": "ragkpi.questions.verify.command",
 }

@@ -165,7 +165,7 @@ def test_a_question_of_the_table_is_answered(command):
 
 
 def test_the_readme_is_read_in_two_minutes():
-    assert len(QUESTIONS) == 9
+    assert len(QUESTIONS) == 10
     assert len(_text("README.md").splitlines()) <= 150
 
 

@@ -132,6 +132,16 @@ COMMANDS: Mapping[str, Entry] = {
         ),
         "correct.command",
     ),
+    "power": Entry(
+        "decide",
+        "How many queries does a comparison need?",
+        (
+            "ragkpi power --sd 0.26 --difference 0.05,0.1",
+            "ragkpi power --sd 0.26 --queries 50,100,200",
+            "ragkpi power --sd 0.26 --design-effect 2.5 --power 0.9",
+        ),
+        "power.command",
+    ),
     "inspect": Entry(
         "prepare",
         "Show what files contain and whether they match.",

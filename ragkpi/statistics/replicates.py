@@ -146,6 +146,15 @@ def noise_of(baseline: System, other: System, queries: int, bootstrap: Bootstrap
     return noise_of_pilot(_apart(baseline, other), queries, bootstrap, seeds)
 
 
+def noise_of_runs(sample: QuerySample, bootstrap: Bootstrap) -> list[Noise]:
+    """Return `noise_of` each other run of a sample against the first one, by its first metric.
+
+    The runs have no seeds. Raises `UsageError` as `noise_of_pilot` does.
+    """
+    baseline, *others = systems_of(sample, [1] * sample.statistics.shape[1])[0]
+    return [noise_of(baseline, other, sample.queries, bootstrap) for other in others]
+
+
 def p_of_pairs(sample: QuerySample, seeds: Sequence[int]) -> list[FloatArray]:
     """Test all pairs of S systems: p, corrected by Holm for all pairs, (S, S) per metric.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.bounds.bounds import HoleBounds
+from ragkpi.errors import UsageError
 from ragkpi.library.session import Evaluations
 from ragkpi.library.unjudged_doubt import Judging
 from ragkpi.measures.measure import Metric, Scores
@@ -28,8 +29,15 @@ from ragkpi.ranking.judge import part_of
 from ragkpi.ranking.judged import Judged
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.all_pairs import compare_all
-from ragkpi.statistics.bootstrap import Interval, special
-from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
+from ragkpi.statistics.bootstrap import Interval
+from ragkpi.statistics.paired import (
+    Claim,
+    Difference,
+    Procedure,
+    comparable_samples,
+)
+from ragkpi.statistics.power import FEWEST_IN_PILOT, least_difference, queries_needed
+from ragkpi.statistics.replicates import noise_of_runs
 from ragkpi.wording import (
     NOT_AVAILABLE,
     as_json,
@@ -42,8 +50,6 @@ from ragkpi.wording import (
 
 CUTOFF = 10  # documents that a reader sees, in the parts of the page with a fixed depth
 _LONGEST_LABEL = 24  # characters
-_MOST_QUERIES = 1_000  # nobody judges more to tell two runs apart
-_POWER = 0.8
 _MOST_ADVICE = 3
 
 
@@ -234,50 +240,34 @@ def _pair_text(d: Difference, p: float | None, limit: float) -> list[str]:
     return [claim, f"{text}; {CLAIM_WORDS[claim][0]}, p = {short_p(p)} for all pairs"]
 
 
-@np.errstate(invalid="ignore")
-def queries_to_tell(effect_size: float, queries: int, limit: float) -> int | None:
-    """Return how many queries tell two runs apart in four of five cases; None for over 1,000.
-
-    The effect is taken smaller than it was seen, because few queries may have flattered it.
-
-    Formula:    the least n with P(T > t(n - 1, 1 - limit / 2)) >= 0.8, T noncentral Student's
-                with n - 1 degrees of freedom and centre √n * effect_size / u,
-                u = √((m - 1) / χ²(m - 1, 0.2)) for m queries: the upper 80 % bound of the standard
-                deviation over the one that was seen
-    Edge cases: None for an effect that is NA or 0, or fewer than two queries
-    Source:     J. Cohen, Statistical power analysis for the behavioral sciences, 1988;
-                R. H. Browne, On the use of a pilot sample for sample size determination, 1995
-
-    >>> queries_to_tell(0.5, 22, 0.05)
-    45
-    """
-    if queries < 2:
-        return None
-    widened = math.sqrt((queries - 1) / special().chdtri(queries - 1, _POWER))
-    n = np.arange(2, _MOST_QUERIES + 1)
-    threshold = special().stdtrit(n - 1, 1 - limit / 2)
-    missed = special().nctdtr(n - 1, np.sqrt(n) * abs(effect_size) / widened, threshold)
-    enough = n[1 - missed >= _POWER]
-    return int(enough[0]) if len(enough) else None
-
-
 def more_queries(
     runs: Sequence[ReportedRun], metric: Metric, decision: Decision | None, procedure: Procedure
 ) -> str:
-    """Advise on the queries that tell the best run from the next; "" if no number would."""
+    """Advise on more queries where the best run and the next are not told apart; else "".
+
+    It says what these queries detect, whatever the difference that they show.
+    """
     two = [runs[number] for number in best_first(runs, metric, decision)[:2]]
     if decision is None or decision.claims[two[1].name] != "undecided":
         return ""
     names, scores = [run.name for run in two], [only(run.scores, [metric]) for run in two]
-    (difference,) = compare(names, scores, procedure).differences
-    number = queries_to_tell(difference.effect_size, difference.queries, procedure.limit)
-    if not difference.difference or (number is not None and number <= difference.queries):
+    (sample,) = comparable_samples(names, scores, procedure)
+    if sample.units < FEWEST_IN_PILOT:
+        return (
+            f"Add queries: {sample.units} are too few even to plan with; from {FEWEST_IN_PILOT} "
+            "on, ragkpi power says how many a difference takes."
+        )
+    try:
+        (noise,) = noise_of_runs(sample, procedure.bootstrap)
+    except UsageError:  # the two runs differ nowhere, or alike
         return ""
-    about = f"more than {_MOST_QUERIES:,}"
-    if number is not None:
-        digit = 10 ** (len(str(number)) - 1)
-        about = f"about {-(-number // digit) * digit:,}"
-    return f"Add queries: {about} tell {two[0].label} from {two[1].label} in four of five cases."
+    seen = least_difference(sample.queries, noise, alpha=procedure.limit)
+    number = queries_needed(seen / 2, noise, alpha=procedure.limit)
+    return (
+        f"Add queries: these {sample.queries} detect a difference of "
+        f"{rounded(seen, metric.measure.style)} in four of five cases, half of it takes "
+        f"{number:,} (ragkpi power)."
+    )
 
 
 def advice(

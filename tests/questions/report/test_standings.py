@@ -12,7 +12,6 @@ from ragkpi.questions.report.standings import (
     best_first,
     decisions,
     more_queries,
-    queries_to_tell,
 )
 from ragkpi.statistics.paired import Procedure
 from tests.made_scores import MAP, scores
@@ -68,26 +67,28 @@ def test_one_run_decides_nothing():
     assert decisions(runs(0.5), [MAP], Procedure(), None) == {}
 
 
-@pytest.mark.parametrize(("effect", "queries"), [(0.5, 22), (0.3, 50), (1.2, 12), (-0.5, 22)])
-def test_the_number_of_queries_has_the_promised_power(effect, queries):
-    number = queries_to_tell(effect, queries, 0.05)
-    bound = math.sqrt((queries - 1) / stats.chi2.ppf(0.2, queries - 1))
-
-    def power(n):
-        centre = abs(effect) / bound * math.sqrt(n)
-        return stats.nct.sf(stats.t.ppf(0.975, n - 1), n - 1, centre)
-
-    assert power(number - 1) < 0.8 <= power(number)
+def advised(differences):
+    """The advice on two runs whose values differ by these."""
+    some = [
+        ReportedRun(name, name, scores([(MAP, values)]), None)
+        for name, values in (("a", np.full(len(differences), 0.5)), ("b", 0.5 - differences))
+    ]
+    decided = decisions(some, [MAP], Procedure(), None)["map"]
+    return more_queries(some, MAP, decided, Procedure())
 
 
-@pytest.mark.parametrize(("effect", "queries"), [(0.01, 50), (0.0, 50), (math.nan, 50), (1.0, 1)])
-def test_no_number_of_queries_is_made_up(effect, queries):
-    assert queries_to_tell(effect, queries, 0.05) is None
+def test_the_page_says_what_its_queries_detect_whatever_difference_they_show():
+    """Of a standard deviation at its bound by χ², by scipy's noncentral t."""
+    wave = np.tile([0.2, -0.2], 15)
+    texts = {shift: advised(wave + shift) for shift in (0.0, 0.001, 0.01)}
+    bound = math.sqrt(np.var(wave, ddof=1) * 29 / stats.chi2.ppf(0.2, 29))
+    seen = float(re.search(r"difference of (\S+) ", texts[0.01])[1])
+    limit = stats.t.ppf(0.975, 29)
+    assert stats.nct.sf(limit, 29, seen / bound * math.sqrt(30)) == pytest.approx(0.8, abs=0.01)
+    assert texts[0.001] == texts[0.01]
+    number = int(re.search(r"half of it takes (\d+)", texts[0.01])[1])
+    assert 3.5 * 30 < number < 4 * 30
 
 
-def test_the_advice_is_rounded_up_to_one_digit():
-    some = runs(0.5, 0.5)
-    advice = more_queries(some, MAP, decisions(some, [MAP], Procedure(), None)["map"], Procedure())
-    assert advice.startswith("Add queries: ")
-    number = advice.split("about ")[1].split()[0] if "about" in advice else "1,000"
-    assert len(number.replace(",", "").strip("0")) == 1
+def test_few_queries_plan_nothing():
+    assert "12 are too few even to plan with" in advised(np.tile([0.2, -0.21], 6))

@@ -1,0 +1,158 @@
+"""`ragkpi power`: how many queries a comparison needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Unpack
+
+from typer import Argument, Option
+
+from ragkpi.cli.output import Output
+from ragkpi.cli.signature import command
+from ragkpi.cli.terminal import expect_files
+from ragkpi.errors import UsageError
+from ragkpi.interface import spell
+from ragkpi.library.arguments import bootstrap_of, counts, session_of
+from ragkpi.library.options import Estimating, Measures, less_common
+from ragkpi.library.result import Result
+from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
+from ragkpi.library.stored import is_result, scored_runs, with_results
+from ragkpi.questions.power.answer import Pilot, Plan, plan_answer
+from ragkpi.statistics.paired import Procedure, comparable_samples
+from ragkpi.statistics.power import Noise
+from ragkpi.statistics.replicates import noise_of_runs
+
+DIFFERENCES = (0.01, 0.02, 0.05, 0.1)
+
+
+def power(
+    qrels: AnyQrels | None = None,
+    runs: Runs | None = None,
+    measures: Measures = (),
+    *,
+    difference: Annotated[
+        float | str | Sequence[float],
+        str,
+        Option(
+            metavar="D,D,...",
+            help="Differences that would matter. Default: 0.01,0.02,0.05,0.1.",
+        ),
+    ] = DIFFERENCES,
+    sample_size: Annotated[
+        int | str | Sequence[int] | None,
+        str,
+        Option(metavar="N,N,...", help="Show which difference so many queries detect instead."),
+    ] = None,
+    power: Annotated[
+        float,
+        Option(min=0.5, max=0.999, help="Probability of detecting the difference."),
+    ] = 0.8,
+    sd: Annotated[
+        float | None,
+        Option(
+            metavar="SD",
+            min=0,
+            help="Standard deviation of the queries' differences, instead of a pilot.",
+        ),
+    ] = None,
+    design_effect: Annotated[
+        float,
+        less_common(min=1, help="With --sd: how many queries of a cluster count as one."),
+    ] = 1.0,
+    **how: Unpack[Estimating],
+) -> Result:
+    """Answer "how many queries do I need?".
+
+    From a pilot, two runs on at least 20 queries, and a difference that would matter: the number of
+    queries that detect it. The standard deviation of the queries' differences is taken at its upper
+    80 % bound, the greater of the chi-squared and the bootstrap bound, because a pilot's own is too
+    small half of the time. The pilot's own difference is never used: a small pilot exaggerates it,
+    and the power of an observed difference only repeats its p-value. With --sample-size, the
+    difference that so many queries detect. With --cluster, the queries of a cluster count as
+    dependent. Without files, --sd gives the standard deviation. Without -m: ndcg_cut at 10.
+
+    Parameters
+    ----------
+    qrels, runs, measures
+        As `compare` takes them: two runs, the pilot; the first measure counts. None with
+        `sd`.
+    how
+        See `Estimating`: ``confidence`` (1 - alpha), ``resamples`` and ``seed`` of the bootstrap,
+        ``cluster``.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> plan = ragkpi.power(difference=0.1, sd=0.26)
+    >>> plan.rows[0]["queries"]
+    56
+    """
+    session = session_of(qrels, measures, how)
+    bootstrap = bootstrap_of(how, clusters=session.clusters)
+    if (sd is None) == (runs is None):
+        expected = f"expected two runs on at least 20 queries, or {spell('sd')}"
+        raise UsageError(
+            f"{'no pilot' if runs is None else 'a pilot and a standard deviation'}; {expected}"
+        )
+    if sd is not None:
+        if not sd:
+            raise UsageError(f"{spell('sd', '0')}: expected a number above 0")
+        pilot, noise = None, Noise(sd, design_effect)
+    else:
+        named = with_results(named_runs(runs))
+        if len(named) != 2:
+            raise UsageError(f"a pilot of {len(named)} runs; expected two")
+        scores, _, _ = scored_runs(session, named, ("ndcg_cut.10",))
+        procedure = Procedure(bootstrap=bootstrap)
+        sample = comparable_samples(list(scores), list(scores.values()), procedure)[0]
+        (noise,) = noise_of_runs(sample, bootstrap)
+        pilot = Pilot(tuple(scores), sample.metrics[0].name, sample.queries, sample.units)
+    plan = Plan(
+        noise,
+        power,
+        1 - bootstrap.level,
+        _differences(difference) if sample_size is None else (),
+        [] if sample_size is None else _sizes(sample_size),
+        pilot,
+    )
+    return Result(plan_answer(plan), None, tuple(session.notes))
+
+
+def _sizes(value: int | str | Sequence[int]) -> list[int]:
+    """Return numbers of queries, which a text has between commas; `UsageError` below 2."""
+    sizes = counts("sample_size", [value] if isinstance(value, int) else value)
+    if min(sizes) < 2:
+        raise UsageError(f"{spell('sample_size')} {value}: expected 2 queries or more")
+    return sizes
+
+
+def _differences(value: float | str | Sequence[float]) -> list[float]:
+    """Return positive numbers, which a text has between commas; `UsageError` for others."""
+    items = value.split(",") if isinstance(value, str) else value
+    try:
+        numbers = [float(item) for item in ([items] if isinstance(items, float | int) else items)]
+    except (TypeError, ValueError):
+        numbers = [0.0]
+    if not numbers or not all(0 < number < float("inf") for number in numbers):
+        raise UsageError(f"{spell('difference')} {value}: expected numbers above 0, between commas")
+    return numbers
+
+
+@command(power)
+def shell(
+    output: Output,
+    files: Annotated[
+        list[str],
+        Argument(metavar="[QRELS RUN RUN]", help="A pilot: qrels and two runs, or two results."),
+    ] = [],  # noqa: B006 - typer's way to say that it may be left out
+    **arguments: Any,
+) -> None:
+    """Write the plan."""
+    qrels, runs = None, None
+    if files:
+        results = is_result(files[0])
+        expected = "a pilot of two runs: ragkpi power [options] QRELS RUN RUN"
+        paths = expect_files(2 if results else 3, files, expected, arguments.get("cluster"))
+        qrels, runs = (None, paths) if results else (paths[0], paths[1:])
+    result = power(qrels, None if runs is None else by_path(runs), **arguments)
+    output.write(result.report)
