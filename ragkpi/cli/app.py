@@ -137,7 +137,7 @@ COMMANDS: Mapping[str, Entry] = {
         "How many queries does a comparison need?",
         (
             "ragkpi power --sd 0.26 --difference 0.05,0.1",
-            "ragkpi power --sd 0.26 --queries 50,100,200",
+            "ragkpi power --sd 0.26 --sample-size 50,100,200",
             "ragkpi power --sd 0.26 --design-effect 2.5 --power 0.9",
         ),
         "power.command",

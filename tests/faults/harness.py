@@ -59,6 +59,7 @@ COMMANDS = {
     "calibrate": "calibrate --quality quality.tsv -m P.5 --resamples 50 -o out qrels bm25.run",
     "agree": "agree --resamples 50 -m P.5 -o out qrels llm.qrels bm25.run fusion.run",
     "correct": "correct -m P.5 -o out people.qrels llm.qrels bm25.run fusion.run",
+    "power": "power --sd 0.26 -o out",
     "zscores": "zscores -m map qrels bm25.run fusion.run",
     "measures": "measures map",
     "formats": "formats csv",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Unpack
 
@@ -89,14 +90,16 @@ def power(
     """
     session = session_of(qrels, measures, how)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
+    if not 0.5 <= power < 1:
+        raise UsageError(f"{spell('power')} {power}: expected a probability from 0.5, below 1")
     if (sd is None) == (runs is None):
         expected = f"expected two runs on at least 20 queries, or {spell('sd')}"
         raise UsageError(
             f"{'no pilot' if runs is None else 'a pilot and a standard deviation'}; {expected}"
         )
     if sd is not None:
-        if not sd:
-            raise UsageError(f"{spell('sd', '0')}: expected a number above 0")
+        if not 0 < sd < math.inf or design_effect < 1:
+            raise UsageError(f"{spell('sd')} {sd:g}: expected a number above 0")
         pilot, noise = None, Noise(sd, design_effect)
     else:
         named = with_results(named_runs(runs))
