@@ -270,7 +270,8 @@ def take(words: Sequence[str]) -> None:
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(_ragkpi)
-    for command in [name] if name in COMMANDS else COMMANDS:
+    by_task = (one for task in TASKS for one, entry in COMMANDS.items() if entry.task == task)
+    for command in [name] if name in COMMANDS else by_task:
         entry = COMMANDS[command]
         app.command(
             command,
