@@ -92,6 +92,10 @@ class Interface:
     def request_text(self, measure: str) -> str:
         return measure
 
+    def system_text(self, name: str, runs: Sequence[str]) -> str:
+        """Return a system of several runs as the user writes it."""
+        return str({name: list(runs)})
+
     def note(self, text: str) -> None:
         """Tell the user of an omission or assumption."""
         self.warn(text)

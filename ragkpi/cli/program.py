@@ -58,6 +58,9 @@ class CommandLine(Interface):
         name = names_of(option, argument)[0] if option else f"--{argument.replace('_', '-')}"
         return f"{name} {quote(value)}" if value else name
 
+    def system_text(self, name: str, runs: Sequence[str]) -> str:
+        return quote(f"{name}={','.join(runs)}")
+
     def request_text(self, measure: str) -> str:
         return f"-m {measure}"
 

@@ -31,9 +31,9 @@ from ragkpi.statistics.bootstrap import (
     Interval,
     Kind,
     few_queries_note,
-    intervals,
     kind_of,
 )
+from ragkpi.statistics.replicates import intervals_of
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
 
@@ -225,6 +225,7 @@ class EvaluationReport(Report):
         document: dict[str, Any] = {
             "name": run,
             "run_id": decoded(scores.run_id),
+            **({"seeds": scores.seeds} if scores.seeds > 1 else {}),
             **({"signature": signature.long()} if signature else {}),
             "queries": scores.divisor,
             **({"queries_sha256": ids_sha256(scores.queries)} if signature else {}),
@@ -300,7 +301,7 @@ def report_on(
     found = {}
     if bootstrap is not None:
         each = with_progress(runs.items(), "intervals", len(runs))
-        found = {name: intervals(scores, bootstrap) for name, scores in each}
+        found = {name: intervals_of(scores, bootstrap) for name, scores in each}
     report = EvaluationReport(runs, signature, bootstrap, found, worst, gates)
     if labels is None:
         return report
@@ -407,8 +408,11 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
         kind_of(column.metric, column.statistics[column.has_value], bootstrap)
         for run in runs
         for column in run.estimates()
+        if not column.seeds
     }
     words = [text for kind, text in _INTERVALS.items() if kind in kinds]
+    if any(run.seeds > 1 for run in runs):
+        words.append("Student's of a system, from its queries and its seeds")
     few = few_queries_note(runs, bootstrap)
     if not words:
         return [interval_note(bootstrap), *([few] if few else [])]
@@ -446,7 +450,10 @@ def _role(metric: Metric) -> Literal["core", "detail"]:
 
 
 def _query_counts(runs: Mapping[str, Scores], names: Sequence[str]) -> Iterator[str]:
-    """Yield notes on the number of queries behind the values of several runs."""
+    """Yield notes on the number of queries and seeds behind the values of several runs."""
+    seeds = {run: scores.seeds for run, scores in runs.items() if scores.seeds > 1}
+    if seeds:
+        yield f"means over seeds ({', '.join(f'{run}: {number}' for run, number in seeds.items())})"
     if len(runs) < 2:
         return
     first = next(iter(runs.values()))

@@ -31,7 +31,7 @@ from ragkpi.errors import UsageError
 from ragkpi.files.column_names import ScoreKind
 from ragkpi.files.formats import Match, registry
 from ragkpi.interface import spell
-from ragkpi.library.runs import AnyQrels, ById, Labels, Path, Run, run_path
+from ragkpi.library.runs import AnyQrels, ById, Labels, Path, Run, Seeds, run_path
 from ragkpi.library.session import MeasureNames, Names
 from ragkpi.measures.registry import NICKNAMES, all_measures
 from ragkpi.ranking.judged import (
@@ -504,7 +504,7 @@ class Gating(TypedDict, total=False):
         ),
     ]
     fail_under_baseline: Annotated[
-        Run | None,
+        Run | Seeds | None,
         list[str],
         _gates(
             metavar="RUN",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import filecmp
+import itertools
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
-from ragkpi.errors import InputError
+from ragkpi.errors import InputError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.column_names import RETRIEVED
 from ragkpi.measures.registry import metric_of
 from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import Relevance
-from ragkpi.reports.names import NamedPath, run_names
+from ragkpi.reports.names import NamedPath, Seed, run_names
 from ragkpi.wording import did_you_mean, visible
 
 T = TypeVar("T")
@@ -40,7 +42,9 @@ class ColumnNames(Protocol):
 
 
 Run = Path | Queries | Frame | ColumnNames | Iterable[tuple[object, ...]]
-Runs = Run | Mapping[str, Run] | Sequence[Path | Queries | Frame | ColumnNames]
+Seeds = list[Path] | list[Queries] | list[Frame]
+"""The runs of one system: its seeds, folds or repeated answers."""
+Runs = Run | Mapping[str, Run | Seeds] | Sequence[Path | Queries | Frame | ColumnNames]
 AnyQrels = Run | Relevance
 Labels = Path | Mapping[str, ById[str]]
 Measures = str | Sequence[str]
@@ -55,21 +59,74 @@ def run_of(run: Any) -> RunOrPath:
 
 
 def runs_of(runs: Any) -> dict[str, RunOrPath] | None:
-    """Name the runs in a mapping or a list; None for a single run."""
+    """Name the runs in a mapping or a list; None for a single run.
+
+    A list in a mapping is a system: each of its runs is a `Seed`.
+    """
     if isinstance(runs, Mapping):
-        first = next((value for value in runs.values() if _filled(value)), None)
-        named = ((name if isinstance(name, str) else str(name), of) for name, of in runs.items())
-        return {name: run_of(run) for name, run in named} if _is_run(first) else None
+        key, first = next(((k, of) for k, of in runs.items() if _filled(of)), (None, None))
+        if not (isinstance(key, NamedPath) or _is_run(first) or _are_seeds(first)):
+            return None
+        named: dict[str, RunOrPath] = {}
+        for name, of in runs.items():
+            key = name if isinstance(name, str) else str(name)
+            named |= seeds_of(key, of) if isinstance(of, list | tuple) else {key: run_of(of)}
+        return named
     if isinstance(runs, list | tuple) and runs and all(map(_is_run, runs)):
-        paths = [os.fspath(run) if _is_path(run) else f"run{n}" for n, run in enumerate(runs, 1)]
-        return dict(zip(run_names(paths), map(run_of, runs), strict=True))
+        return dict(zip(_names_of(runs), map(run_of, runs), strict=True))
     return None
 
 
-def named_runs(runs: Any) -> dict[str, RunOrPath]:
-    """Name one run or several."""
+def _names_of(runs: Sequence[Any]) -> list[str]:
+    return run_names(
+        [os.fspath(run) if _is_path(run) else f"run{n}" for n, run in enumerate(runs, 1)]
+    )
+
+
+def _are_seeds(value: Any) -> bool:
+    """Return whether a list holds runs, and no ranking's documents: paths are those of files."""
+    return isinstance(value, list | tuple) and all(
+        os.path.isfile(run) if isinstance(run, str) else _is_run(run) for run in value
+    )
+
+
+def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
+    """Name the runs of a system; `UsageError` for a run twice, since a copy knows nothing new."""
+    name = getattr(system, "name", system)
+    for one, other in itertools.combinations(runs, 2):
+        files = _is_path(one) and _is_path(other) and os.path.isfile(one) and os.path.isfile(other)
+        if one is other or (files and filecmp.cmp(one, other, shallow=False)):
+            which = f"{one} and {other} are" if files else "two runs are"
+            raise UsageError(f"{visible(name)}: {which} the same; expected each seed once")
+    if len(runs) == 1:
+        return {system: run_of(runs[0])}
+    named: dict[str, RunOrPath] = {}
+    for own, run in zip(_names_of(runs), runs, strict=True):
+        seed = Seed(f"{name}:{own}")
+        seed.name, seed.system = str(seed), system
+        named[seed] = run_of(run)
+    return named
+
+
+Systems = Literal["taken", "refused"]
+"""What a question does with systems of several seeds."""
+
+
+def named_runs(runs: Any, systems: Systems = "refused") -> dict[str, RunOrPath]:
+    """Name one run or several; a system is refused by questions that look at documents."""
     several = runs_of(runs)
-    return named_run(runs) if several is None else several
+    named = named_run(runs) if several is None else several
+    seeds = [name for name in named if isinstance(name, Seed)]
+    if seeds and systems == "refused":
+        raise _no_system(seeds[0].system)
+    return named
+
+
+def _no_system(system: str) -> UsageError:
+    name = visible(getattr(system, "name", system))
+    return UsageError(
+        f"{name}: a system of several runs; eval, compare and report take systems; expected one run"
+    )
 
 
 def named_run(run: Any) -> dict[str, RunOrPath]:
@@ -100,7 +157,7 @@ def _is_run(value: Any) -> bool:
 def run_path(word: str) -> str:
     """Return the path of a run; a word that is a path as a whole has no name."""
     name, equals, path = word.partition("=")
-    if os.path.exists(word):
+    if isinstance(word, NamedPath) or os.path.exists(word):
         return word
     if not equals:
         if metric_of(word):
@@ -124,10 +181,27 @@ def refuse_equal_names(paths: Sequence[str]) -> None:
             raise InputError(files, None, f"both called {name}", "expected a name for each file")
 
 
-def by_path(words: Sequence[str]) -> dict[str, str]:
-    """Return the runs by their paths; a file that stands there again is the same run."""
+def files_of(path: object) -> list[str]:
+    """Return the files of a system, which ``dense=s1.run,s2.run`` lists; none of another run."""
+    if not isinstance(path, NamedPath) or "," not in path or os.path.exists(path):
+        return []
+    files = path.split(",")
+    for file in files:
+        if not os.path.exists(file):
+            expected = f"expected the files of {path.name}, with commas between"
+            raise InputError(visible(file or path), None, "no such file", expected)
+    return files
+
+
+def by_path(words: Sequence[str], systems: Systems = "refused") -> dict[str, Any]:
+    """Return the runs by their paths, and systems with the list of theirs.
+
+    A file that stands there again is the same run.
+    """
     runs: dict[str, str] = {}
     for path in map(run_path, words):
+        if systems == "refused" and files_of(path):
+            raise _no_system(path)
         before = runs.setdefault(os.path.realpath(path), path)
         if isinstance(path, NamedPath) and before is not path:
             if isinstance(before, NamedPath) and before.name != path.name:
@@ -135,13 +209,13 @@ def by_path(words: Sequence[str]) -> dict[str, str]:
                 raise InputError(path, None, both, "expected one name for a file")
             runs[os.path.realpath(path)] = path
     refuse_equal_names([*runs.values()])
-    return {run: run for run in runs.values()}
+    return {run: files_of(run) or run for run in runs.values()}
 
 
 def with_baseline(words: Sequence[str], baseline: str) -> list[str]:
     """Put the baseline, a run's name or a path, before the runs; `InputError` if it is neither."""
-    runs = list(by_path(words))
-    if os.path.exists(run_path(baseline)):
+    runs, path = list(by_path(words, "taken")), run_path(baseline)
+    if os.path.exists(path) or files_of(path):
         return [baseline, *words]
     names = dict(zip(run_names(runs), runs, strict=True))
     if baseline not in names:

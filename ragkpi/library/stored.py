@@ -25,6 +25,7 @@ from ragkpi.library.unjudged_doubt import names_needed
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of, refuse_unserved
 from ragkpi.ranking.notes import concerning
+from ragkpi.reports.names import system_of
 from ragkpi.wording import octets, shown, visible
 
 _EXPECTED = (
@@ -72,6 +73,11 @@ class StoredResult:
     def scores(self) -> Scores:
         """The scores by all comparable metrics; `InputError` if they are not those of the run."""
         per_query = self.record.get("per_query")
+        if (seeds := self.record.get("seeds")) is not None:
+            raise UsageError(
+                f"{visible(self.name)}: the means of {visible(str(seeds))} seeds, without the "
+                "values of each; give the runs"
+            )
         if not per_query:
             raise UsageError(f"{visible(self.name)}: without values per query; store it with -q")
         try:
@@ -240,10 +246,10 @@ def scored_runs(
         depth = names_needed(metrics, session.settings) if plain and not results else 0
         evaluated = session.evaluate(read, metrics, depth, "kept").over_common_queries()
         signature = evaluated.signed()
-        for name, run in evaluated.items():
-            scores[name] = run.scores
+        for name, of_run in evaluated.by_system(evaluated.by_call).items():
+            scores[name] = of_run
             for result in results.values():
-                result.refuse_run(name, run.scores, evaluated)
+                result.refuse_run(name, of_run, evaluated)
     else:
         first = next(iter(results.values()))
         if session.qrels is not None:
@@ -258,7 +264,8 @@ def scored_runs(
     if results:
         names = [metric.name for metric in metrics if metric.is_comparable]
         scores = {key: one.only(one[name] for name in names) for key, one in scores.items()}
-    return {name: scores[name] for name in runs if name in scores}, signature, evaluated
+    ordered = dict.fromkeys(map(system_of, runs))
+    return {name: scores[name] for name in ordered if name in scores}, signature, evaluated
 
 
 def objects_of(

@@ -19,6 +19,7 @@ from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.reports.names import system_of
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import BaselineGate, Verdict, baseline_verdicts
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
@@ -135,9 +136,10 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
     if metric is None or settings.unjudged == "removed" or len(rankings) < len(runs):
         return None
     unj = find_metrics([f"unj.{depth}" for depth in _depths(metric, rankings)])
-    unjudged, bounded = {}, {}
+    unjudged: dict[str, Scores] = {}
+    bounded = {}
     needed = names_needed([metric], settings)
-    for run, judged in zip(runs.values(), rankings, strict=True):
+    for (key, run), judged in zip(runs.items(), rankings, strict=True):
         ranked = replace(judged, settings=replace(settings, ties="id"))
         scores = score(ranked, unj, len(ranked.queries))
         if scores.queries != run.scores.queries:
@@ -146,7 +148,9 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
         elif needed and judged.gains is None:
             own = run.scores.only([run.scores[metric.name]])
             bounded[run.name] = replace(run, scores=own)
-        unjudged[run.name] = scores
+        unjudged[key] = scores
+    by_system, names = runs.by_system(unjudged), runs.system_names
+    unjudged = {names[key]: scores for key, scores in by_system.items()}
     test = Procedure(correction="none", bootstrap=Bootstrap(clusters=runs.session.clusters))
     return Judging(unjudged, bounded, runs.session.judgements, settings, test)
 
@@ -163,16 +167,19 @@ def verdicts_on_run(
     Where both were read there, rates that are equal stay equal if the runs rank alike, and doubts
     are those of `holes`.
     """
-    if evaluated is None or not all(key in evaluated for key in keys):
+    read = set(map(system_of, evaluated or ()))
+    if evaluated is None or not read.issuperset(keys):
         return baseline_verdicts(baseline, run, gate)
-    there, here = (evaluated[key] for key in keys)
+    there, here = (evaluated.get(key) for key in keys)
+    names = [evaluated.system_names[key] for key in keys]
 
     def doubt(difference: Difference) -> str:
         if difference.metric not in evaluated.metrics:  # a z-score
             return ""
         judging = judging_of(evaluated, difference.metric)
-        doubts = judging.doubts(there.name, {here.name: difference.decision}) if judging else {}
-        return doubts[here.name].in_words(baseline[0], run[0]) if doubts else ""
+        doubts = judging.doubts(names[0], {names[1]: difference.decision}) if judging else {}
+        return doubts[names[1]].in_words(baseline[0], run[0]) if doubts else ""
 
-    rankings: Literal["equal", "differ"] = "equal" if here.has_ranking_of(there) else "differ"
+    alike = there is not None and here is not None and here.has_ranking_of(there)
+    rankings: Literal["equal", "differ"] = "equal" if alike else "differ"
     return baseline_verdicts(baseline, run, replace(gate, doubt=doubt), rankings)

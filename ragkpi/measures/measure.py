@@ -464,12 +464,13 @@ class MetricScores:
 
     A row with NaN is NA. Text metrics have (Q, 1) of objects. The divisor is the number of queries
     of the summary: Q, except for a single query out of a complete set (``-c -D 0.QID``), as in
-    trec_eval.
+    trec_eval. Those of a system are the means over its `seeds`, which a run alone does not have.
     """
 
     metric: Metric
     statistics: npt.NDArray[Any]
     divisor: int
+    seeds: Sequence[MetricScores] = ()
 
     @property
     def name(self) -> str:
@@ -495,7 +496,9 @@ class MetricScores:
 
     @cached_property
     def summary(self) -> Any:
-        """The value over all queries: a float, NaN for NA, or a text."""
+        """The value over all queries: a float, NaN for NA, or a text; of a system the mean."""
+        if self.seeds:
+            return float(np.mean([seed.summary for seed in self.seeds]))
         if self.statistics.dtype == object:
             return self.statistics[-1, 0] if len(self.statistics) else b""
         rows = self.statistics[self.has_value]
@@ -504,6 +507,11 @@ class MetricScores:
         aggregate = self.metric.measure.aggregate
         sums = sums + (self.divisor - len(self.statistics)) * aggregate.absent
         return float(aggregate.summary(sums, self.valid))
+
+    def over(self, rows: IntArray) -> MetricScores:
+        """Return the scores of only the queries of these rows, in their order."""
+        seeds = [seed.over(rows) for seed in self.seeds]
+        return MetricScores(self.metric, self.statistics[rows], len(rows), seeds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -549,8 +557,13 @@ class Scores:
     def over(self, rows: IntArray) -> Scores:
         """Return the same run over only the queries of these rows, in their order."""
         queries = [self.queries[row] for row in rows.tolist()]
-        columns = [MetricScores(c.metric, c.statistics[rows], len(rows)) for c in self.columns]
+        columns = [column.over(rows) for column in self.columns]
         return Scores(self.run_id, queries, columns, len(rows))
+
+    @property
+    def seeds(self) -> int:
+        """The number of seeds of a system; 1 of a run alone."""
+        return max((len(column.seeds) for column in self.columns), default=0) or 1
 
 
 def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = None) -> Scores:

@@ -21,6 +21,17 @@ class NamedPath(str):
     name: str
 
 
+class Seed(NamedPath):
+    """A seed of a system, by a name of its own: ``dense:s1``; `system` is that in the call."""
+
+    system: str
+
+
+def system_of(run: str) -> str:
+    """Return the system of a seed, and any other run itself, by the names of a call."""
+    return run.system if isinstance(run, Seed) else run
+
+
 def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
     """Name runs distinctly: by their own names, their run ids, or after their files.
 

@@ -12,6 +12,7 @@ from ragkpi.arrays import ROUNDING, BoolArray, FloatArray
 from ragkpi.measures.measure import Metric, Scores, first
 from ragkpi.statistics.bootstrap import QuerySample, all_swaps, sums, swapped
 from ragkpi.statistics.paired import Procedure, comparable_samples
+from ragkpi.statistics.replicates import apart_by_seeds, p_of_pairs, split_systems
 from ragkpi.statistics.significance import TIED, Reach
 from ragkpi.statistics.units import by_unit
 
@@ -50,6 +51,11 @@ class AllPairs:
     factor: int = 1  # of p, for as many measures and slices
 
     @property
+    def has_systems(self) -> bool:
+        """Whether pairs have the t test of `replicates.difference_of`, corrected by Holm."""
+        return any(run.seeds > 1 for run in self.runs)
+
+    @property
     def metrics(self) -> list[Metric]:
         """The compared metrics, as printed."""
         return [of_metric.metric for of_metric in self.by_metric]
@@ -61,7 +67,9 @@ class AllPairs:
 
     @property
     def out_of_reach(self) -> str:
-        """Say that no claim is possible with so few units; else ""."""
+        """Say that no claim is possible with so few units; else "", as of systems."""
+        if self.has_systems and max(of_metric.units for of_metric in self.claims) != 1:
+            return ""
         most = max(self.claims, key=lambda of_metric: of_metric.units)
         reach = Reach(most.units, most.units, self.procedure.trials, is_rate=False)
         least = min(1.0, self.factor * reach.least_p("randomization"))  # both draw signs of units
@@ -76,13 +84,19 @@ def compare_all(
 ) -> AllPairs:
     """Compare every run with every other, by every comparable metric.
 
-    `step_down` takes the place of the procedure's test and correction. p of what decides is times
+    `step_down` takes the place of the procedure's test and correction; where a run is a system of
+    several seeds, `p_of_pairs` does. p of what decides is times
     the number of metrics that decide, and of such `families` in the call: all queries, and slices.
     """
     by_name: dict[str, MetricPairs] = {}
     for sample in comparable_samples(names, runs, procedure):
-        tested = step_down(sample, procedure.trials, procedure.bootstrap.seed)
-        for metric, values, p in zip(sample.metrics, sample.observed(), tested, strict=True):
+        if sample.seeds:
+            tested = p_of_pairs(*apart_by_seeds(sample))
+            observed = [np.array([one.value for one in of]) for of in split_systems(sample)]
+        else:
+            tested = step_down(sample, procedure.trials, procedure.bootstrap.seed)
+            observed = sample.observed()
+        for metric, values, p in zip(sample.metrics, observed, tested, strict=True):
             by_name[metric.name] = MetricPairs(metric, sample.queries, sample.units, values, p)
     by_metric = [by_name[metric.name] for metric in runs[0].metrics if metric.name in by_name]
     deciding = by_metric if procedure.family == "all" else by_metric[:1]

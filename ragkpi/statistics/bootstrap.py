@@ -124,13 +124,15 @@ class QuerySample:
     `statistics`, (n, R, T), holds the statistics of every query and run, without NaN; `columns`
     holds each metric's columns among T. Queries of one `unit` are drawn, swapped and left out
     together: whatever counts queries as evidence counts units. The value that is estimated is that
-    over queries.
+    over queries. Where a run is a system of several seeds, `seeds` holds the statistics of those of
+    each run, (n, r, T), and `statistics` their means.
     """
 
     metrics: list[Metric]
     columns: list[slice]
     statistics: FloatArray
     unit: Unit = None
+    seeds: Sequence[FloatArray] = ()
 
     @property
     def queries(self) -> int:
@@ -249,17 +251,19 @@ def _sample(
     metrics: list[Sequence[MetricScores]], has_values: BoolArray, unit: Unit
 ) -> QuerySample:
     ends = np.cumsum([0, *(of_runs[0].statistics.shape[1] for of_runs in metrics)]).tolist()
+
+    def stacked(runs: Iterable[Sequence[MetricScores]]) -> FloatArray:
+        each = [np.concatenate([column.statistics for column in of_run], axis=1) for of_run in runs]
+        return np.stack([of_run[has_values] for of_run in each], axis=1).astype(np.float64)
+
+    runs = list(zip(*metrics, strict=True))
+    seeds = [list(zip(*(column.seeds or [column] for column in run), strict=True)) for run in runs]
     return QuerySample(
         metrics=[of_runs[0].metric for of_runs in metrics],
         columns=[slice(start, end) for start, end in itertools.pairwise(ends)],
-        statistics=np.stack(
-            [
-                np.concatenate([column.statistics for column in of_run], axis=1)[has_values]
-                for of_run in zip(*metrics, strict=True)
-            ],
-            axis=1,
-        ).astype(np.float64),
+        statistics=stacked(runs),
         unit=unit,
+        seeds=[stacked(of_run) for of_run in seeds] if max(map(len, seeds)) > 1 else (),
     )
 
 
@@ -341,6 +345,8 @@ def kind_of(metric: Metric, statistics: FloatArray, bootstrap: Bootstrap) -> Kin
 
 def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     """Compute the interval of every metric's summary, by printed names; texts and counts have none.
+
+    A system of seeds has those of `replicates.intervals_of`.
 
     Sufficient statistics are resampled jointly, so a ratio of means gets the interval of the ratio.
     The sample excludes queries whose value is NA. If every query succeeds or fails (a statistic of
@@ -484,6 +490,7 @@ def few_queries_note(runs: Iterable[Scores], bootstrap: Bootstrap) -> str:
         for run in runs
         for sample in query_samples([run], lambda m: m.is_estimate, bootstrap.clusters)
         for metric, columns in zip(sample.metrics, sample.columns, strict=True)
+        if not sample.seeds
         if kind_of(metric, sample.statistics[:, 0, columns], bootstrap) == "resampled"
     ]
     sizes = [

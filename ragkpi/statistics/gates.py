@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ragkpi.arrays import FloatArray
 from ragkpi.errors import GateDoubtedError, GateFailedError, RagkpiError, UsageError
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, first, names_of
@@ -16,6 +17,7 @@ from ragkpi.measures.registry import metric_named
 from ragkpi.statistics.bootstrap import Interval
 from ragkpi.statistics.decisions import DecidedBy as DecidedBy
 from ragkpi.statistics.paired import Difference, Procedure, compare, refuse_other_grounds
+from ragkpi.statistics.replicates import DECIDING, TOO_FEW_SEEDS
 from ragkpi.statistics.units import rarest_seen
 from ragkpi.wording import as_json, counted, rounded
 
@@ -342,11 +344,17 @@ def baseline_verdicts(
             verdicts.append(verdict)
             continue
         undecided = too_few
-        if gate.decided_by == "worse" and difference.decision == "untested":
+        if difference.evidence not in DECIDING:
+            undecided = TOO_FEW_SEEDS[difference.evidence]
+        elif gate.decided_by == "worse" and difference.decision == "untested":
             undecided = undecided or "no test of the difference is valid"
         if not np.array_equal(column.has_value, there.has_value):
             undecided = "it is NA for other queries of the baseline"
-        equal = difference.ties == difference.queries and not difference.difference
+        equal = (
+            difference.evidence == "runs"
+            and difference.ties == difference.queries
+            and not difference.difference
+        )
         if equal and (rankings == "equal" or (difference.queries > 1 and not metric.is_rate)):
             difference = replace(difference, interval=Interval(0.0, 0.0))
             after_failure[metric.name] = difference.interval
@@ -395,10 +403,9 @@ def _after_failure(baseline: Scores, run: Scores, gate: BaselineGate) -> dict[st
             sign = column.metric.measure.sign
             best = np.nanargmax(np.where(column.has_value, sign * column.per_query, np.nan))
             row = column.statistics[best].copy()
-            rows = (tested if of_run else column).statistics
             if of_run:
                 row[0] = worst
-            longer.append(replace(column, statistics=np.vstack([rows, row]), divisor=len(rows) + 1))
+            longer.append(_with_query(tested if of_run else column, row))
         with_failure.append(
             Scores(b"", [*baseline.queries, query], longer, len(longer[0].statistics))
         )
@@ -409,6 +416,12 @@ def _after_failure(baseline: Scores, run: Scores, gate: BaselineGate) -> dict[st
         )
     compared = compare(["", ""], with_failure, replace(gate.procedure, bootstrap=bootstrap))
     return {difference.metric.name: difference.interval for difference in compared.differences}
+
+
+def _with_query(column: MetricScores, row: FloatArray) -> MetricScores:
+    statistics = np.vstack([column.statistics, row])
+    seeds = [_with_query(seed, row) for seed in column.seeds]
+    return MetricScores(column.metric, statistics, len(statistics), seeds)
 
 
 def _value_verdict(

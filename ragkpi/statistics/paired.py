@@ -14,8 +14,15 @@ from ragkpi.arrays import ROUNDING, FloatArray
 from ragkpi.errors import DataError, UsageError
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Metric, Scores, names_of
-from ragkpi.statistics.bootstrap import Bootstrap, Interval, QuerySample, query_samples
+from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, QuerySample, query_samples
 from ragkpi.statistics.decisions import CorrectionName, Family, TestName
+from ragkpi.statistics.replicates import (
+    DECIDING,
+    Evidence,
+    System,
+    difference_of,
+    split_systems,
+)
 from ragkpi.statistics.significance import (
     Pair,
     Reach,
@@ -91,6 +98,9 @@ class Difference:
         `corrected` of what is described.
     decision
         What is claimed: the one place that decides, for every command.
+    evidence
+        Whether the runs are systems of several seeds: then interval and p are of both queries and
+        seeds, and with too few seeds nothing is decided.
     """
 
     run: str
@@ -108,6 +118,12 @@ class Difference:
     reach: Reach
     corrected: float = math.nan
     decision: Claim = "described"
+    evidence: Evidence = "runs"
+
+    @property
+    def p_of_claim(self) -> float:
+        """The p-value that is corrected and decides; NaN with too few seeds."""
+        return self.p if self.evidence in DECIDING else math.nan
 
     @property
     def gain(self) -> float:
@@ -211,7 +227,8 @@ def compare_each(
         order = [baseline, *(run for run in range(len(runs)) if run != baseline)]
         by_name: dict[str, list[Difference]] = {}
         for sample in samples:
-            reordered = replace(sample, statistics=sample.statistics[:, order])
+            seeds = [sample.seeds[run] for run in order] if sample.seeds else ()
+            reordered = replace(sample, statistics=sample.statistics[:, order], seeds=seeds)
             by_name.update(_differences(reordered, [names[run] for run in order[1:]], procedure))
         differences = [d for metric in runs[0].metrics for d in by_name.get(metric.name, [])]
         ordered = [names[run] for run in order], [runs[run] for run in order]
@@ -231,7 +248,7 @@ def decided_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Correct and decide the claims of comparisons as one family: of all queries and of slices."""
     procedure = comparisons[0].procedure
     first = np.cumsum([0, *(len(comparison.claims) for comparison in comparisons)]).tolist()
-    p = np.array([d.p for comparison in comparisons for d in comparison.claims])
+    p = np.array([d.p_of_claim for comparison in comparisons for d in comparison.claims])
     of_claims = iter(corrected(p, procedure.correction).tolist())
     return [
         replace(
@@ -254,6 +271,11 @@ def comparable_samples(
     if len(runs) < 2:
         raise UsageError("compare needs a baseline and at least one other run")
     refuse_other_grounds(names, runs)
+    if procedure.test != "t" and any(run.seeds > 1 for run in runs):
+        raise UsageError(
+            f"{spell('test', procedure.test)}: it knows of queries and not of seeds; systems of "
+            "several seeds have the t test; leave it out"
+        )
     clusters = procedure.bootstrap.clusters
     samples = query_samples(runs, lambda metric: metric.is_comparable, clusters)
     if not samples:
@@ -277,7 +299,7 @@ def _differences(
         pairs(sample),
         strict=True,
     )
-    return {
+    by_metric = {
         metric.name: [
             Difference(
                 name,
@@ -296,6 +318,31 @@ def _differences(
         ]
         for metric, summary, interval, effect, p, pair in rows
     }
+    if sample.seeds:
+        systems = zip(by_metric.values(), split_systems(sample), strict=True)
+        for differences, (baseline, *others) in systems:
+            every = list(zip(differences, others, strict=True))
+            differences[:] = [_of_systems(d, baseline, one, sample, procedure) for d, one in every]
+    return by_metric
+
+
+def _of_systems(
+    d: Difference, baseline: System, other: System, sample: QuerySample, procedure: Procedure
+) -> Difference:
+    """Let queries and seeds decide what queries alone said."""
+    tested = difference_of(baseline, other, sample.freedom, procedure.bootstrap.level)
+    if tested.evidence == "runs":
+        return d
+    return replace(
+        d,
+        baseline=baseline.value,
+        summary=other.value,
+        difference=tested.difference,
+        interval=UNKNOWN if math.isnan(tested.error) else tested.interval,
+        p=tested.p,
+        reach=d.reach._replace(differing=d.reach.units if d.reach.differing else 0, is_rate=False),
+        evidence=tested.evidence,
+    )
 
 
 def _outcomes(pair: Pair, metric: Metric) -> tuple[int, int, int]:

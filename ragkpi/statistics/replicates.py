@@ -10,15 +10,20 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ragkpi.arrays import ROUNDING, FloatArray
+from ragkpi.measures.measure import Scores
 from ragkpi.statistics.bootstrap import (
+    UNKNOWN,
     Bootstrap,
     Interval,
     QuerySample,
+    intervals,
+    query_samples,
     special,
     student_quantile,
 )
@@ -42,11 +47,38 @@ class System(NamedTuple):
         return Part(float(self.values.var(ddof=1)) / r, r - 1) if r > 1 else None
 
     @property
+    def value(self) -> float:
+        """The mean over seeds."""
+        return float(self.values.mean())
+
+    @property
     def noise(self) -> float:
         """The share of s that queries make: a seed moves each of them by an amount of its own."""
         (units, r), rows = self.units.shape, self.units.mean(axis=1, keepdims=True)
         left = self.units - rows - self.units.mean(axis=0) + rows.mean()
         return float((left**2).sum() / ((units - 1) * (r - 1) * units * r)) if r > 1 else 0.0
+
+
+Evidence = Literal["systems", "two seeds", "one run", "runs"]
+"""Systems of three seeds or more, a system of two, a run and such a system, or two runs."""
+
+# Two seeds describe and do not decide. Of the seeds of a single run nothing is known: beside a
+# system whose seeds are known to differ, a claim would take those of the run for equal.
+DECIDING: tuple[Evidence, ...] = ("systems", "runs")
+
+TOO_FEW_SEEDS: Mapping[Evidence, str] = {
+    "two seeds": "two seeds of a system describe it and decide nothing; three or more decide",
+    "one run": "how much another seed of a single run would differ is not known; expected several "
+    "seeds of both systems",
+}
+
+
+def evidence_of(seeds: int, others: int) -> Evidence:
+    """Return what two systems of so many seeds are."""
+    least, most = sorted((seeds, others))
+    if 2 in (least, most):
+        return "two seeds"
+    return "systems" if least > 1 else "one run" if most > 1 else "runs"
 
 
 class SystemDifference(NamedTuple):
@@ -67,15 +99,9 @@ class SystemDifference(NamedTuple):
     seeds: tuple[Part | None, Part | None]
 
     @property
-    def evidence(self) -> Literal["systems", "two seeds", "one run", "runs"]:
-        """What is compared: systems of three seeds or more, or a run with such a system or a run.
-
-        Two seeds describe and do not decide. Of the seeds of a single run nothing is known.
-        """
-        least, most = sorted(part.freedom + 1 if part else 1 for part in self.seeds)
-        if 2 in (least, most):
-            return "two seeds"
-        return "systems" if least > 1 else "one run" if most > 1 else "runs"
+    def evidence(self) -> Evidence:
+        """What is compared; of two seeds, or of one of the two, `DECIDING` has nothing."""
+        return evidence_of(*(int(part.freedom) + 1 if part else 1 for part in self.seeds))
 
     def p_of_margin(self, margin: float, sign: int = 1) -> float:
         """Return p, one-sided, of being worse than the baseline by `margin` or more.
@@ -83,6 +109,17 @@ class SystemDifference(NamedTuple):
         It is below (1 - level) / 2 where the interval excludes that. `sign` is `Measure.sign`.
         """
         return float(special().stdtr(self.freedom, -(sign * self.difference + margin) / self.error))
+
+
+def apart_by_seeds(sample: QuerySample) -> tuple[QuerySample, list[int]]:
+    """Return the sample whose runs are the seeds, and how many each run has."""
+    statistics = np.concatenate(sample.seeds, axis=1)
+    return replace(sample, statistics=statistics, seeds=()), [of.shape[1] for of in sample.seeds]
+
+
+def split_systems(sample: QuerySample) -> list[list[System]]:
+    """Return the systems of a sample whose runs have seeds, per metric and system."""
+    return systems_of(*apart_by_seeds(sample))
 
 
 @np.errstate(divide="ignore")
@@ -132,6 +169,22 @@ def difference_of(
     return SystemDifference(difference, error, of_both, p, interval, queries, seeds)
 
 
+def intervals_of(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
+    """Return the intervals of a run's or a system's summaries, by printed names.
+
+    That of a system is Student's, of the difference from nothing: by its queries and its seeds.
+    """
+    if scores.seeds == 1:
+        return intervals(scores, bootstrap)
+    bounds = {column.name: UNKNOWN for column in scores.estimates()}
+    for sample in query_samples([scores], lambda m: m.is_estimate, bootstrap.clusters):
+        nothing = System(np.zeros((sample.units, 1)), np.zeros(1))
+        for metric, (system,) in zip(sample.metrics, split_systems(sample), strict=True):
+            found = difference_of(nothing, system, sample.freedom, bootstrap.level)
+            bounds[metric.name] = UNKNOWN if math.isnan(found.error) else found.interval
+    return bounds
+
+
 def _apart(baseline: System, other: System) -> FloatArray:
     return np.asarray(other.units.mean(axis=1) - baseline.units.mean(axis=1))
 
@@ -158,16 +211,16 @@ def noise_of_runs(sample: QuerySample, bootstrap: Bootstrap) -> list[Noise]:
 def p_of_pairs(sample: QuerySample, seeds: Sequence[int]) -> list[FloatArray]:
     """Test all pairs of S systems: p, corrected by Holm for all pairs, (S, S) per metric.
 
-    NaN is not tested, as on the diagonal and where `evidence` is ``"two seeds"``. The random signs
-    of `all_pairs.step_down` would know of other queries, and not of other seeds.
+    NaN is not tested, as on the diagonal and where the `evidence` does not decide. The random
+    signs of `all_pairs.step_down` would know of other queries, and not of other seeds.
     """
     of_all = []
-    for systems in systems_of(sample, seeds):
-        pairs = itertools.combinations(systems, 2)
+    for of_metric in systems_of(sample, seeds):
+        pairs = itertools.combinations(of_metric, 2)
         tested = [difference_of(*pair, sample.freedom) for pair in pairs]
-        p = np.full((len(systems), len(systems)), np.nan)
-        above = np.triu_indices(len(systems), 1)
-        p[above] = [math.nan if d.evidence == "two seeds" else d.p for d in tested]
+        p = np.full((len(of_metric), len(of_metric)), np.nan)
+        above = np.triu_indices(len(of_metric), 1)
+        p[above] = [d.p if d.evidence in DECIDING else math.nan for d in tested]
         p[above] = p.T[above] = corrected(p[above], "holm")
         of_all.append(p)
     return of_all

@@ -22,11 +22,13 @@ from ragkpi.library.evaluation_report import (
 )
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
+from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.verdict import (
     all_pairs_sentences,
     comparison_sentences,
     evidence_in_words,
     goodness,
+    seeds_in_words,
 )
 from ragkpi.reports.layout import (
     ALL,
@@ -199,7 +201,18 @@ def _comparison_explained(comparison: Comparison) -> list[str]:
         f"[low, high]: Student's {procedure.bootstrap.percent} interval of the "
         "difference, from the queries' differences (of ratios of means: their jackknife "
         f"pseudo-values); of rates of 0 and 1 Tango's; {outside}",
+        *_systems_explained(comparison.runs),
         *_evidence(comparison),
+    ]
+
+
+def _systems_explained(runs: Sequence[Scores]) -> list[str]:
+    """Say how systems of several seeds are tested; nothing of runs alone."""
+    if all(run.seeds == 1 for run in runs):
+        return []
+    return [
+        "systems, also by rates: t test and interval with the variance of queries and of seeds, "
+        "and Satterthwaite's degrees of freedom; three seeds or more decide"
     ]
 
 
@@ -377,6 +390,8 @@ def all_pairs_report(
         for by_metric in pairs.claims
     }
     test = {"test": "step-down", "correction": "none"}
+    if pairs.has_systems:
+        test = {"test": "t", "correction": "holm"}
     return ComparedReport(
         _runs_of(pairs, signature),
         all_pairs_sentences(pairs, doubts or {}),
@@ -396,6 +411,10 @@ def all_pairs_explained(pairs: AllPairs) -> list[str]:
         letters += f"; {pairs.metrics[0].name} decides, and the other measures are described: "
         letters += "p without a correction over measures, and no letters"
     runs = len(pairs.names)
+    if pairs.has_systems:
+        words = f"p: t test, two-sided, corrected by Holm for all {math.comb(runs, 2)} pairs"
+        words += f"; times {pairs.factor}, for as many measures and slices" * (pairs.factor > 1)
+        return [words, *_systems_explained(pairs.runs), letters, *_evidence(pairs)]
     words = "p needs no correction: there is one pair"
     if runs > 2:
         words = f"p holds for all {math.comb(runs, 2)} pairs together and needs no correction; "
@@ -480,7 +499,7 @@ def paper_table(
         )
     first, procedure = comparisons[0], comparisons[0].procedure
     p = {
-        (d.metric.name, frozenset((d.run, comparison.names[0]))): d.p
+        (d.metric.name, frozenset((d.run, comparison.names[0]))): d.p_of_claim
         for comparison in comparisons
         for d in comparison.differences
     }
@@ -522,6 +541,9 @@ def paper_table(
         f"{counted(len(names), 'run')} over {over} queries; the best value of each measure stands "
         f"out. {meanings} at p < {procedure.limit:.3g} ({test}, {how} {tests})."
     )
+    caption = " ".join([caption, *seeds_in_words(first.names, first.runs)])
+    if any(run.seeds > 1 for run in first.runs):
+        caption += " Differences of systems are tested with the variance of queries and of seeds."
     return PaperTable(
         columns,
         with_best_marked(columns, rows),

@@ -22,8 +22,8 @@ from ragkpi.questions.compare.answer import per_query
 from ragkpi.questions.compare.verdict import goodness
 from ragkpi.reports.names import short_names
 from ragkpi.statistics.all_pairs import AllPairs
-from ragkpi.statistics.bootstrap import intervals
 from ragkpi.statistics.paired import Comparison, Difference
+from ragkpi.statistics.replicates import intervals_of
 from ragkpi.wording import counted
 
 _IN_LEGENDS = 24  # characters of a run's name, with counts of queries behind it
@@ -68,7 +68,7 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
 def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
     """Draw, for each metric, the runs with their letters, the best at the top."""
     bootstrap = pairs.procedure.bootstrap
-    bounds = [intervals(scores, bootstrap) for scores in pairs.runs]
+    bounds = [intervals_of(scores, bootstrap) for scores in pairs.runs]
     charts: list[Chart] = []
     for by_metric in pairs.by_metric:
         name = by_metric.metric.name

@@ -28,7 +28,14 @@ from ragkpi.library.options import (
     one_of,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs, run_path, with_baseline
+from ragkpi.library.runs import (
+    AnyQrels,
+    Runs,
+    by_path,
+    named_runs,
+    run_path,
+    with_baseline,
+)
 from ragkpi.library.session import OnProblem, queries_of
 from ragkpi.library.slices import slices_of, with_slices
 from ragkpi.library.stored import is_result, scored_runs, with_results
@@ -42,8 +49,14 @@ from ragkpi.questions.compare.answer import (
     paper_table,
 )
 from ragkpi.questions.compare.charts import all_pairs_charts, comparison_charts
-from ragkpi.questions.compare.verdict import doubts_of_best, doubts_of_claims, evidence_notes
+from ragkpi.questions.compare.verdict import (
+    doubts_of_best,
+    doubts_of_claims,
+    evidence_notes,
+    seeds_note,
+)
 from ragkpi.reports.layout import Layout
+from ragkpi.reports.names import system_of
 from ragkpi.statistics import paired
 from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.gates import (
@@ -175,7 +188,8 @@ def compare(
     runs
         Two or more: a mapping by their names, or a list; also paths of results that ``eval -q`` or
         ``log`` stored, with `qrels` None if all are. All are over all judged queries, or with
-        ``missing="common"`` over those that all runs have.
+        ``missing="common"`` over those that all runs have. A list of runs in a mapping is one
+        system of several seeds.
     baseline
         The name of the run to compare the others with; None is the first.
     fail_if, margin
@@ -209,22 +223,27 @@ def compare(
             raise UsageError(f"{spell('fail_if', fail_if)}: it needs a baseline; expected one")
     elif margin is not None:
         raise UsageError(f"{spell('margin')} {margin}: no gate; give {spell('fail_if')} with it")
-    named = named_runs(runs)
-    if len(named) < 2:
+    named = named_runs(runs, "taken")
+    systems = list(dict.fromkeys(map(system_of, named)))
+    if len(systems) < 2:
         raise UsageError("one run is given; expected a baseline and others")
     if pairs == "all":
         _refuse_idle(procedure, baseline)
     if baseline is not None:
-        named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
+        first = one_of("baseline", baseline, systems)
+        of_baseline = {name: run for name, run in named.items() if system_of(name) == first}
+        named = {**of_baseline, **named}
+    if looks := seeds_note(named):
+        session.note(looks)
     runs_and_results = with_results(named)
     default = REPORTED if session.rel_info == "qrels" else None
     scores, signature, evaluated = scored_runs(session, runs_and_results, default)
     names, every = session.names_of(scores), list(scores.values())
     failed = [] if evaluated is None else evaluated.problems
-    lacking = pairs == "baseline" and next(iter(runs_and_results)) not in scores
+    lacking = pairs == "baseline" and system_of(next(iter(runs_and_results))) not in scores
     if problems == "raised" or len(scores) < 2 or lacking:
         interface().refuse(failed)
-    of_files = evaluated if evaluated and len(evaluated) == len(every) else None
+    of_files = evaluated if evaluated and len(evaluated.system_names) == len(every) else None
     judging = judging_of(of_files) if of_files else None
     queries = queries_of(every)
     parts = slices_of(session.labels, queries)
@@ -287,7 +306,8 @@ def shell(
         Argument(
             metavar="[QRELS] BASELINE RUN...",
             help="Files; - is standard input. Runs may be results saved by 'ragkpi eval -q -o "
-            "FILE.json' with the same qrels and settings; if all are, omit QRELS.",
+            "FILE.json' with the same qrels and settings; if all are, omit QRELS. NAME=RUN,RUN,RUN "
+            "is one system, of several seeds.",
         ),
     ],
     output: PlotOutput,
@@ -332,7 +352,8 @@ def shell(
     least = 3 - results - (baseline is not None)
     paths = expect_files(least, files, expected, arguments.get("by"), arguments.get("gains"))
     qrels, words = (None, paths) if results else (paths[0], paths[1:])
-    runs = by_path(words if baseline is None else with_baseline(words, baseline))
+    words = words if baseline is None else with_baseline(words, baseline)
+    runs = by_path(words, "taken")
     tables = {"--all-pairs": "pairs" in arguments, "--paper": paper}
     _refuse_together({**tables, "-q": per_query})
     _refuse_together({**tables, "--fail-if": "fail_if" in arguments})

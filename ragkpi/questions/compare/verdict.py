@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,14 +11,23 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.arrays import FloatArray
-from ragkpi.interface import spell
+from ragkpi.evaluation import RunOrPath
+from ragkpi.interface import interface, spell
+from ragkpi.library.stored import StoredResult
 from ragkpi.library.unjudged_doubt import Doubt, Judging
 from ragkpi.measures.measure import Metric, Scores
+from ragkpi.reports.names import Seed, run_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
 from ragkpi.statistics.paired import Claim, Comparison, Difference
+from ragkpi.statistics.replicates import (
+    DECIDING,
+    TOO_FEW_SEEDS,
+    evidence_of,
+    look_like_seeds,
+)
 from ragkpi.statistics.significance import Clustering, correlation_within
 from ragkpi.statistics.units import Clusters, numbered_units, rarest_seen, turns_of, units_of
-from ragkpi.wording import counted, joined, listed, rounded, short_p
+from ragkpi.wording import counted, joined, listed, rounded, short_p, visible
 
 _MOST_NAMED = 3  # runs that are named one by one
 _MOST_MEASURES = 2  # that have a sentence of their own
@@ -49,8 +59,47 @@ def comparison_sentences(comparison: Comparison, doubts: Mapping[str, Doubt]) ->
         sentences = _first([_of_runs(of_metric, base, against) for of_metric in claims])
     if unreachable := comparison.out_of_reach():
         return [*(sentences if len(comparison.claims) == 1 else ()), unreachable]
+    sentences += seeds_in_words(comparison.names, comparison.runs)
+    baseline_pairs = ((0, run) for run in range(1, len(comparison.runs)))
+    sentences += _too_few_seeds(comparison.runs, baseline_pairs)
+    sentences += _without_seeds(comparison)
     sentences[-1] += _contrary(comparison) + _shares(doubts, base, len(claims))
     return sentences
+
+
+def seeds_in_words(names: Sequence[str], runs: Sequence[Scores]) -> list[str]:
+    """Say over how many seeds the values are; nothing of runs alone."""
+    seeds = [run.seeds for run in runs]
+    if max(seeds) == 1:
+        return []
+    if len(set(seeds)) == 1:
+        return [f"Each value is the mean over {seeds[0]} seeds of a system."]
+    numbers = {
+        number: [n for n, r in zip(names, seeds, strict=True) if r == number] for number in seeds
+    }
+    each = [
+        f"{some} of {joined(of) if len(of) <= _MOST_NAMED else counted(len(of), 'system')}"
+        for number, of in sorted(numbers.items(), reverse=True)
+        for some in [f"{number} seeds" if number > 1 else "one run"]
+    ]
+    return [f"Values are means over {joined(each)}."]
+
+
+def _too_few_seeds(runs: Sequence[Scores], pairs: Iterable[tuple[int, int]]) -> list[str]:
+    """Say why too few seeds decide nothing of some pairs, by the runs' numbers."""
+    each = {evidence_of(runs[one].seeds, runs[other].seeds): None for one, other in pairs}
+    reasons = [TOO_FEW_SEEDS[evidence] for evidence in each if evidence not in DECIDING]
+    return [f"{reason[0].upper()}{reason[1:]}." for reason in reasons]
+
+
+def _without_seeds(comparison: Comparison) -> list[str]:
+    """Say what p would be if a lone run came out alike every time."""
+    lone = [d for d in comparison.claims if d.evidence == "one run"]
+    if not lone:
+        return []
+    name = comparison.names[0] if comparison.runs[0].seeds == 1 else lone[0].run
+    against = f" against {lone[0].run}" if len(lone) > 1 else ""
+    return [f"If {name} comes out alike every time, p = {short_p(lone[0].p)}{against}."]
 
 
 def _first(sentences: Sequence[str]) -> list[str]:
@@ -91,6 +140,8 @@ def _of_runs(differences: Sequence[Difference], base: str, against: str) -> str:
         change, *bounds = (rounded(x, style, signed=True) for x in (d.difference, *d.interval))
         interval = "" if math.isnan(d.interval.low) else f" [{', '.join(bounds)}]"
         numbers = f": {change}{interval}, {d.p_in_words}" if d.reach.differing else ""
+        if d.evidence not in DECIDING:
+            numbers = f": {change}{interval}"
         return f"{begin}{d.run} is {words}{numbers}."
     groups = _said([(f"{d.run} ({d.p_in_words})", _conclusion(d)) for d in differences], against)
     many = len(differences) > _MOST_NAMED
@@ -177,6 +228,9 @@ def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt]) -> list[st
     sentences = _first([_of_pairs(pairs, one, _judged(doubts)) for one in claims])
     if unreachable := pairs.out_of_reach:
         return [*(sentences if len(claims) == 1 else ()), unreachable]
+    sentences += seeds_in_words(pairs.names, pairs.runs)
+    each = itertools.combinations(range(len(pairs.runs)), 2)
+    sentences += _too_few_seeds(pairs.runs, each)
     sentences[-1] += _shares(doubts, pairs.names[claims[0].order[0]], len(claims))
     return sentences
 
@@ -206,6 +260,19 @@ def best_value(metric: Metric, names: Sequence[str], values: FloatArray) -> str:
     best, *equal = (names[run] for run in order if values[run] == values[order[0]])
     also = f" (so has {equal[0]})" if len(equal) == 1 else f" (so have {len(equal)} others)"
     return f"{best} has the best value{also * bool(equal)}"
+
+
+def seeds_note(runs: Mapping[str, RunOrPath | StoredResult]) -> str:
+    """Say which runs look like seeds of one system, by their files, and how to write it; or ""."""
+    alone = [(name, run) for name, run in runs.items() if not isinstance(name, Seed)]
+    files = [run if isinstance(run, str) else name for name, run in alone]
+    for system, seeds in look_like_seeds(files).items():
+        name = run_names([system])[0].strip("-_. ") or "system"
+        return (
+            f"{joined([*map(visible, seeds)])} look like seeds of one system, and each alone says "
+            f"little of it; as one system: {visible(interface().system_text(name, seeds))}"
+        )
+    return ""
 
 
 _FEW, _SOME = 30, 100  # queries, below which a note or the explanation says what could not show

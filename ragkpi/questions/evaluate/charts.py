@@ -18,7 +18,8 @@ from ragkpi.charts.chart import (
 from ragkpi.errors import UsageError
 from ragkpi.library.evaluation_report import EvaluationReport, interval_notes
 from ragkpi.measures.measure import MetricScores
-from ragkpi.statistics.bootstrap import Bootstrap, intervals
+from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.statistics.replicates import intervals_of
 from ragkpi.wording import counted
 
 
@@ -39,7 +40,7 @@ def evaluation_charts(report: EvaluationReport) -> list[Chart]:
     if len(runs) == 1:
         return noted([_queries(name, column) for column in columns], [over])
     bootstrap = report.bootstrap or Bootstrap()
-    bounds = report.intervals or {run: intervals(of, bootstrap) for run, of in runs.items()}
+    bounds = report.intervals or {run: intervals_of(of, bootstrap) for run, of in runs.items()}
     notes = interval_notes(bootstrap, list(runs.values()))
     charts: list[Chart] = []
     for name, metric in ((column.name, column.metric) for column in columns):

@@ -43,6 +43,7 @@ from ragkpi.library.runs import (
     Queries,
     Run,
     Runs,
+    Seeds,
     by_path,
     named_run,
     runs_of,
@@ -53,6 +54,7 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.notes import missing_notes
 from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Layout
+from ragkpi.reports.names import system_of
 from ragkpi.reports.output_files import output_file
 from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.reports.trec_lines import NAME_WIDTH, Lines, trec_lines
@@ -60,9 +62,9 @@ from ragkpi.statistics.bootstrap import (
     Interval,
     Method,
     few_queries_note,
-    intervals,
 )
 from ragkpi.statistics.gates import failures_of, refuse_failures
+from ragkpi.statistics.replicates import intervals_of
 from ragkpi.wording import counted, decoded
 
 if TYPE_CHECKING:  # few evaluations have gates or slices
@@ -243,7 +245,7 @@ class RunResult(EvaluationResult):
         few = few_queries_note([self.scores], bootstrap)
         if few:
             interface().note(few)
-        return intervals(self.scores, bootstrap)
+        return intervals_of(self.scores, bootstrap)
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -350,7 +352,9 @@ def evaluate(
 @overload
 def evaluate(
     qrels: AnyQrels,
-    run: Mapping[str, Run] | list[str] | Sequence[os.PathLike[str] | Queries | Frame | ColumnNames],
+    run: Mapping[str, Run | Seeds]
+    | list[str]
+    | Sequence[os.PathLike[str] | Queries | Frame | ColumnNames],
     measures: Measures = (),
     **how: Unpack[EvaluationArguments],
 ) -> RunResults: ...
@@ -371,8 +375,9 @@ def evaluate(
     the lines have the bounds in two more columns, and with --signature there is one more line.
 
     Options and files may come in any order; short options may be joined (-qcm map) and long
-    ones abbreviated. NAME=RUN calls a run so. Without -m: official, or what -R serves; if all
-    judged documents are relevant and no run is TREC: success, recall, MRR and nDCG at 5 and 10.
+    ones abbreviated. NAME=RUN calls a run so, NAME=RUN,RUN is a system of several seeds. Without
+    -m: official, or what -R serves; if all judged documents are relevant and no run is TREC:
+    success, recall, MRR and nDCG at 5 and 10.
 
     Parameters
     ----------
@@ -382,7 +387,8 @@ def evaluate(
         those of a TREC file; or a data frame of pandas, polars or pyarrow, whose columns are found
         by their names (``query_id``, ``qid``, ``docno``, ``relevance``, ``score``, …). The number
         is a level or a score. Ids are str, bytes or int. Qrels may be those of `read_qrels`, and
-        `run` several runs: a mapping by their names, or a list. All are evaluated over all judged
+        `run` several runs: a mapping by their names, where a list is a system of several seeds, or
+        a list. All are evaluated over all judged
         queries unless `missing` says otherwise.
     measures
         As for ``-m``. If none is named, the official ones; for files of runs in other formats
@@ -454,10 +460,11 @@ def evaluate(
     evaluated = session.evaluate_hits(hits, metrics, "kept", without_judged)
     evaluated = evaluated.over_common_queries()
     problems_of_runs = list(evaluated.problems)
-    of_runs = {name: run.scores for name, run in evaluated.items() if name in runs}
-    if problems == "raised" or not of_runs:
+    if problems == "raised" or not any(name in runs for name in evaluated):
         interface().refuse(problems_of_runs)
-    scores = _scores(evaluated, zscores)
+    scores = evaluated.by_system(_scores(evaluated, zscores))
+    systems = set(map(system_of, runs))
+    of_runs = {name: of for name, of in scores.items() if name in systems}
     names = dict(zip(of_runs, session.names_of(of_runs), strict=True))
     signature = evaluated.signed({"zscores": zscores})
     verdicts = gates.verdicts(names, scores, evaluated) if gates else []
@@ -473,8 +480,8 @@ def evaluate(
         files=session.files({"zscores": zscores}) if noted.hashed else {},
         problems=[*problems_of_runs, *missed],
         inputs=noted,
-        paths={name: path for of, name in names.items() if isinstance(path := runs[of], str)},
-        origins={name: origins[of] for of, name in names.items()},
+        paths={n: path for of, n in names.items() if isinstance(path := runs.get(of), str)},
+        origins={name: origins.get(of, {}) for of, name in names.items()},
     )
 
 
@@ -603,9 +610,10 @@ def shell(
     others = (baseline, *(arguments.get(name) for name in ("by", "cluster", "gains")))
     expected = "two or more: ragkpi eval [options] QRELS RUN..."
     qrels, *words = expect_files(2, files, expected, *others)
-    runs = by_path(words)
+    runs = by_path(words, "taken")
+    several = len(runs) > 1 or any(isinstance(run, list) for run in runs.values())
     ordered = "worst" in arguments or "sort" in arguments
-    in_table = ordered or "by" in arguments or len(runs) > 1
+    in_table = ordered or "by" in arguments or several
     as_lines = output.choice == "trec" or (output.choice is None and not in_table)
     if as_lines and ordered:
         raise UsageError(
@@ -613,9 +621,9 @@ def shell(
             "--sort, or another format"
         )
     if as_lines and in_table:
-        several = "several runs" if len(runs) > 1 else "several slices"
+        which = "several runs" if several else "several slices"
         raise UsageError(
-            f"--format trec: its lines do not say which of {several} they are of; expected "
+            f"--format trec: its lines do not say which of {which} they are of; expected "
             + ", ".join(REPORT_FORMATS)
         )
     kept = record.log is not None or baseline is not None
@@ -624,7 +632,7 @@ def shell(
         arguments = {"missing": "trec_eval", **arguments}
     result = evaluate(
         qrels,
-        runs if len(runs) > 1 else next(iter(runs)),
+        runs if several else next(iter(runs)),
         problems="kept",
         **arguments,
     )

@@ -12,7 +12,7 @@ from ragkpi.errors import DataError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import spell
 from ragkpi.library.options import Gating, one_of
-from ragkpi.library.runs import run_of
+from ragkpi.library.runs import files_of, run_of, seeds_of
 from ragkpi.library.session import Evaluations, queries_of
 from ragkpi.library.slices import QuerySlice, slices_of
 from ragkpi.library.stored import StoredResult, open_run
@@ -20,7 +20,7 @@ from ragkpi.library.unjudged_doubt import names_needed, verdicts_on_run
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
-from ragkpi.reports.names import NamedPath
+from ragkpi.reports.names import NamedPath, system_of
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import (
     BaselineGate,
@@ -108,7 +108,7 @@ class Gates:
                 for part in parts or ():
                     verdict = limit_verdict(name, part.of(scores[run]), limit)
                     every.append(replace(verdict, name=f"{visible(part.name)}:{verdict.name}"))
-            for other, baseline in self.baseline.items():
+            for other, baseline in {system_of(n): one for n, one in self.baseline.items()}.items():
                 there, here = scores.get(other), scores[run]
                 if isinstance(baseline, StoredResult):
                     baseline.refuse_run(name, here, evaluated)
@@ -167,6 +167,9 @@ def gates_of(runs: Mapping[str, RunOrPath], how: Gating) -> Gates:
         one_of("gate_by", gate_by or "worse", get_args(DecidedBy)),
         Procedure(family="all", bootstrap=Bootstrap(level=confidence or 0.95)),
     )
+    if seeds := files_of(baseline) or (baseline if isinstance(baseline, list) else []):
+        (name,) = _named(getattr(baseline, "name", "baseline"), map(system_of, runs))
+        return Gates(limits, seeds_of(name, seeds), against)
     if not isinstance(baseline, str | os.PathLike):
         return Gates(limits, _named(run_of(baseline), runs), against)
     path = os.fspath(baseline)

@@ -35,9 +35,11 @@ from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, named_runs,
 from ragkpi.library.session import Evaluations
 from ragkpi.library.slices import labels_of
 from ragkpi.library.stored import StoredResult, is_result, scored_runs, with_results
+from ragkpi.questions.compare.verdict import seeds_note
 from ragkpi.questions.report.content import default_measures, evaluated_for_page, report_document
 from ragkpi.questions.report.documents import TextSource
 from ragkpi.questions.report.standings import only, reported_runs
+from ragkpi.reports.names import Seed
 from ragkpi.reports.output_files import write
 from ragkpi.statistics.decisions import Family
 from ragkpi.statistics.paired import Procedure
@@ -219,12 +221,18 @@ def report(
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     procedure = Procedure(test="t", correction="holm", bootstrap=bootstrap, **tests)
     depth = whole("detail_depth", detail_depth, 1)
-    opened = with_results(named_runs(runs))
+    named = named_runs(runs, "taken")
+    if looks := seeds_note(named):
+        session.note(looks)
+    opened = with_results(named)
+    systems = any(isinstance(name, Seed) for name in named)
     evaluated: Evaluations | None = None
+    of_systems: Evaluations | None = None
     unread = {name: run for name, run in opened.items() if not isinstance(run, StoredResult)}
-    if len(unread) < len(opened):
+    if len(unread) < len(opened) or systems:
         by_name, signed, beside = scored_runs(session, opened, default_measures(session))
         interface().refuse([] if beside is None else beside.problems)
+        of_systems = beside if len(unread) == len(opened) else None
         names: Sequence[str] = session.names_of(by_name)
         scores = list(by_name.values())
         metrics = scores[0].metrics
@@ -235,6 +243,7 @@ def report(
     document = report_document(
         session,
         evaluated,
+        of_systems,
         [path for path in unread.values() if isinstance(path, str) and path != "-"],
         reported_runs(names, scores, evaluated),
         metrics,
@@ -281,5 +290,5 @@ def shell(
     suffix = os.path.splitext(output)[1].lower()
     if suffix not in ("", ".html", ".htm"):
         raise UsageError(f"-o {output}: the page is HTML; expected the suffix .html")
-    page = report(qrels, by_path(runs), **arguments)
+    page = report(qrels, by_path(runs, "taken"), **arguments)
     write([page.html], output)

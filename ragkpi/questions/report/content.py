@@ -51,8 +51,9 @@ from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import DEEPEST
 from ragkpi.reports.layout import Answer, Layout
-from ragkpi.statistics.bootstrap import UNKNOWN, intervals
+from ragkpi.statistics.bootstrap import UNKNOWN
 from ragkpi.statistics.paired import Difference, Procedure, compare_each
+from ragkpi.statistics.replicates import intervals_of
 from ragkpi.version import __version__
 from ragkpi.wording import HIDDEN, as_json, counted, decoded, rounded, visible
 
@@ -126,6 +127,7 @@ def _is_small(session: Session, runs: int) -> bool:
 def report_document(
     session: Session,
     evaluated: Evaluations | None,
+    of_systems: Evaluations | None,
     files: Sequence[str],
     runs: Sequence[ReportedRun],
     metrics: Sequence[Metric],
@@ -139,20 +141,22 @@ def report_document(
 ) -> dict[str, Any]:
     """Collect the data of a page, valid under ``schema.json#/$defs/report``.
 
-    `evaluated` is that of `evaluated_for_page`, None for stored results; `files` are those of the
+    `evaluated` is that of `evaluated_for_page`, None for stored results and for systems, of which
+    `of_systems` says what is judged; `files` are those of the
     runs, `texts` those of queries
     and of documents.
     """
     ordered, queries = main_first(metrics, *session.requests[:1]), runs[0].scores.queries
     numeric = [metric for metric in ordered if metric.measure.numeric]
     small = evaluated is not None and _is_small(session, len(runs))
-    details, judging = [], None
+    details = []
+    read = evaluated or of_systems
+    judging = judging_of(read, deciding(ordered)) if read else None
     notes: list[str] = []
     if evaluated:
         chosen = telling_queries(runs, ordered[0], detail_queries)
         hits = [run.hits for run in evaluated.values()]
         details = query_details(session, runs, hits, chosen, detail_depth)
-        judging = judging_of(evaluated, deciding(ordered))
         notes = evaluated.missing_notes()
     of_queries, of_documents = page_texts(details, set(queries), *texts, files)
     pooled = evaluated is not None and session.pool is not None
@@ -185,8 +189,8 @@ def report_document(
         notes.append("what unjudged documents could change: ragkpi holes QRELS RUN... says it")
     if evaluated is None:
         notes.append(
-            "stored results have no documents: how deep to retrieve, retriever or reranker, "
-            "unjudged documents and rankings are on a page of the runs"
+            "stored results and systems of several runs have no documents: how deep to retrieve, "
+            "retriever or reranker, unjudged documents and rankings are on a page of the runs"
         )
     if len(runs) > _LEADERS:
         notes.append(
@@ -269,7 +273,7 @@ def section_object(
     none, and what needs documents where nothing was `evaluated`, as of stored results.
     """
     runs, bootstrap = [run.over(queries) for run in runs], procedure.bootstrap
-    bounds = [intervals(run.scores, bootstrap) for run in runs]
+    bounds = [intervals_of(run.scores, bootstrap) for run in runs]
     differences = _compared(runs, metrics, procedure, leaders)
     parts: dict[str, Any] = {
         "name": name,

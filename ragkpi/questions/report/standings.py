@@ -248,7 +248,8 @@ def more_queries(
     It says what these queries detect, whatever the difference that they show.
     """
     two = [runs[number] for number in best_first(runs, metric, decision)[:2]]
-    if decision is None or decision.claims[two[1].name] != "undecided":
+    alone = all(run.scores.seeds == 1 for run in two)
+    if not alone or decision is None or decision.claims[two[1].name] != "undecided":
         return ""
     names, scores = [run.name for run in two], [only(run.scores, [metric]) for run in two]
     (sample,) = comparable_samples(names, scores, procedure)
