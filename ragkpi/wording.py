@@ -112,13 +112,21 @@ def with_interval(
     style: Style,
     digits: int | None = None,
     signed: bool = False,
+    limit: float | None = None,
 ) -> str:
     """Write a number and the bounds of its interval behind it, each `rounded`.
 
+    Bounds have as many digits as show on which side of a `limit` they lie.
+
     >>> with_interval(0.5, (0.4249, 1), "decimal", 2)
     '0.50 [0.42, 1.00]'
+    >>> with_interval(0.5, (0.0012, 1), "decimal", 2, limit=0)
+    '0.50 [0.001, 1.00]'
     """
     number, low, high = (rounded(one, style, digits, signed) for one in (value, *interval))
+    if limit is not None and style == "decimal":
+        places, sign = DECIMALS if digits is None else digits, "+" if signed else ""
+        low, high = (beside(end, limit, places, "f", sign) for end in interval)
     return f"{number} [{low}, {high}]"
 
 
@@ -221,15 +229,19 @@ def percent(share: float, digits: int = 0, bound: float | None = None) -> str:
     return f"nearly {round(share) * 100} %"
 
 
-def beside(value: float, bound: float, digits: int, kind: Literal["f", "g"] = "f") -> str:
+def beside(
+    value: float, bound: float, digits: int, kind: Literal["f", "g"] = "f", sign: str = ""
+) -> str:
     """Write a number with its digits, and with more where these would put it onto a bound.
 
     >>> beside(0.0312, 0.05, 2), beside(0.0496, 0.05, 2), beside(0.00012, 0.05, 2, "g")
     ('0.03', '0.0496', '0.00012')
     """
-    text = f"{value:.{digits}{kind}}"
+    text = f"{value:{sign}.{digits}{kind}}"
     moved = abs(value - bound) > ROUNDING and (float(text) - bound) * (value - bound) <= 0
-    return beside(value, bound, digits + 1, kind) if moved else text
+    if moved:
+        return beside(value, bound, digits + 1, kind, sign)
+    return text if text.strip("+-0.") else text.replace("-", sign)
 
 
 def short_p(p: float) -> str:

@@ -425,7 +425,7 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
 
 _INTERVALS: Mapping[Kind, str] = {
     "score": "score interval of a mean, by its spread",
-    "wilson": "Wilson's of a rate",
+    "rate": "mid-p of a rate",
     "log": "Student's of a mean of logarithms",
 }
 

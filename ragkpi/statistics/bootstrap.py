@@ -4,7 +4,8 @@ All random numbers of ragkpi start here, from a seed, in one thread and in one o
 gives the same digits on any number of cores.
 
 Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13; E. B.
-Wilson, Probable inference, the law of succession, and statistical inference, 1927.
+Wilson, Probable inference, the law of succession, and statistical inference, 1927; H. O. Lancaster,
+Significance tests in discrete distributions, 1961 (mid-p).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import GEOMETRIC_MEAN, Aggregate, Metric, MetricScores, Scores
 from ragkpi.statistics.units import Clusters, Unit, by_unit, units_of
@@ -323,8 +324,8 @@ class Bootstrap:
         return tail, 1 - tail
 
 
-Kind = Literal["score", "wilson", "log", "resampled"]
-"""What an interval is: the score interval of a mean, Wilson's of a rate or of what is computed from
+Kind = Literal["score", "rate", "log", "resampled"]
+"""What an interval is: the score interval of a mean, mid-p of a rate or of what is computed from
 one, Student's of the mean of logarithms, or one of resamples."""
 
 
@@ -337,7 +338,7 @@ def kind_of(metric: Metric, statistics: FloatArray, bootstrap: Bootstrap) -> Kin
     if aggregate is GEOMETRIC_MEAN:
         return "log"
     if aggregate.rises_with_first and not bootstrap.clusters and np.isin(values, (0, 1)).all():
-        return "wilson"
+        return "rate"
     inside = 0 <= low <= values.min() and values.max() <= high <= 1
     is_mean = metric.measure.is_mean and aggregate.rises_with_first  # and no z-score
     return "score" if is_mean and inside else "resampled"
@@ -350,7 +351,7 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
 
     Sufficient statistics are resampled jointly, so a ratio of means gets the interval of the ratio.
     The sample excludes queries whose value is NA. If every query succeeds or fails (a statistic of
-    1 or 0), the rate has Wilson's interval, and a value computed from the rate, such as bor, the
+    1 or 0), the rate has its mid-p interval, and a value computed from the rate, such as bor, the
     interval that follows: resamples of twelve successes are all successes, as if the rate were
     certain. `UNKNOWN` if fewer than two queries or clusters are known.
     """
@@ -363,7 +364,7 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
             statistics, aggregate = sample.statistics[:, 0, columns], metric.measure.aggregate
             mean, error = _mean_and_error(sample, statistics[:, 0])
             match kind_of(metric, statistics, bootstrap):
-                case "wilson":
+                case "rate":
                     interval = _interval_from_rate(statistics, aggregate, bootstrap.level)
                 case "score":
                     interval = score_interval(mean, error, sample.freedom, bootstrap.level)
@@ -391,18 +392,37 @@ def _mean_and_error(sample: QuerySample, values: FloatArray) -> tuple[float, flo
     return mean, float((units - 1) / math.sqrt(units) * without.std(ddof=1))
 
 
-def wilson(successes: float, n: int, level: float) -> Interval:
-    """Return the interval of a rate from its successes in n trials.
+HALVINGS = 60  # of an interval of at most 2: to the last bit of a double
 
-    >>> wilson(12, 12, 0.95)
-    Interval(low=0.75750599334475..., high=1.0)
+
+def mid_p(successes: float, n: float, level: float) -> Interval:
+    """Return the interval of a rate from its successes in n trials, which need not be whole.
+
+    Formula:    the rates p at which P(X < successes) + P(X = successes) / 2 is between the tails,
+                X binomial with n and p; P(X <= k) = I(1 - p; n - k, k + 1), I the incomplete beta
+    Source:     H. O. Lancaster, 1961; G. Berry and P. Armitage, Mid-P confidence intervals: a
+                brief review, The Statistician 44, 1995
+
+    Of rates from 0.01 to 0.99 it covers, of 95 %, 91.9 at least and 96.6 on average at n = 12, 92.5
+    and 95.5 at 50, summed over all outcomes; Wilson's 84.4 and 95.4 at 12, 89.5 and 95.2 at 50.
+
+    >>> mid_p(12, 12, 0.95)
+    Interval(low=0.7790778081..., high=1.0)
     """
-    z = quantile(level)
-    rate = successes / n
-    middle = rate + z * z / (2 * n)
-    reach = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    low, high = ((middle + side * reach) / (1 + z * z / n) for side in (-1, 1))
-    return Interval(0.0 if successes == 0 else low, 1.0 if successes == n else high)
+    return Interval(1 - _highest(n - successes, n, level), _highest(successes, n, level))
+
+
+def _highest(successes: float, n: float, level: float) -> float:
+    """Return the rate at which at most so many successes have the upper tail as mid-p."""
+    if n - successes <= ROUNDING * n:
+        return 1.0
+    beta, low, high = special().betainc, 0.0, 1.0
+    for _ in range(HALVINGS):
+        rate = (low + high) / 2
+        at_most = beta(n - successes, successes + 1, 1 - rate)
+        fewer = beta(n - successes + 1, successes, 1 - rate) if successes > 0 else 0.0
+        low, high = (rate, high) if at_most + fewer > 1 - level else (low, rate)
+    return low
 
 
 def score_interval(mean: float, error: float, freedom: float, level: float) -> Interval:
@@ -449,7 +469,7 @@ def quantile(level: float) -> float:
 
 @np.errstate(divide="ignore", invalid="ignore")
 def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: float) -> Interval:
-    """Turn Wilson's bounds of the first statistic, (n, S), into bounds of the summary.
+    """Turn mid-p bounds of the first statistic, (n, S), into bounds of the summary.
 
     The other statistics (the chance of success) also vary between queries. The square of their
     jackknife standard error is added to the square of each bound's distance.
@@ -459,7 +479,7 @@ def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: flo
     """
     n, rest = len(statistics), totals(statistics[:, 1:])
     successes = float(statistics[:, 0].sum())
-    rates = wilson(successes, n, level)
+    rates = mid_p(successes, n, level)
 
     def at(rate: float, others: FloatArray) -> FloatArray:
         shape = (*others.shape[:-1], 1)
@@ -519,6 +539,11 @@ def _alike_note(samples: Sequence[FloatArray]) -> str:
     return (
         f"All but {differing} of {n:,} queries are alike: their resampled interval is too narrow."
     )
+
+
+def stretched(interval: Interval, to: float) -> Interval:
+    """Stretch an interval to a value that a test does not reject: they never contradict."""
+    return Interval(min(interval.low, to), max(interval.high, to))
 
 
 def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:

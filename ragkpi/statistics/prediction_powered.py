@@ -14,14 +14,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from ragkpi.arrays import ROUNDING, FloatArray
-from ragkpi.statistics.bootstrap import UNKNOWN, Interval, special, student_quantile
+from ragkpi.statistics.bootstrap import UNKNOWN, Interval, mid_p, special, student_quantile
 
 Value = Callable[[FloatArray], float]
 """A function from the means of T statistics over queries, (T,), to the estimated value."""
+About = Literal["these queries", "queries like these"]
+"""Whether a value is that of the n + m queries themselves, or of all from which they come."""
+Shape = Literal["rate", "student"]
+"""The interval: mid-p of a rate, else Student's."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,13 @@ class Corrected:
 
 
 def prediction_powered(
-    human: FloatArray, other: FloatArray, rest: FloatArray, value: Value, level: float = 0.95
+    human: FloatArray,
+    other: FloatArray,
+    rest: FloatArray,
+    value: Value,
+    level: float = 0.95,
+    about: About = "queries like these",
+    shape: Shape = "student",
 ) -> Corrected:
     """Estimate a value under human judgement from n queries of people and n + m of a model.
 
@@ -65,24 +76,39 @@ def prediction_powered(
 
     Formula:    lambda * mean(rest) + mean(human - lambda * other), with
                 lambda = cov(human, other) / ((1 + n/m) * var(other and rest)), between 0 and 1;
-                variance: lambda^2 * var(rest) / m + var(human - lambda * other) / n
+                variance: lambda^2 * var(rest) / m + var(human - lambda * other) / n; of these
+                queries, whose mean the other judgement knows, that of a regression in a finite
+                population, (1 - n/(n + m)) var(human - b * other) / n, b = lambda (1 + n/m)
     Interval:   Student's t with n - 2 degrees of freedom, as both a mean and lambda are estimated,
                 where the paper has the normal distribution, too narrow for few queries; NaN where
-                the value is infinite or undefined, or does not vary among the queries
+                the value is infinite or undefined, or does not vary among the queries. Of a rate r
+                `mid_p` of the trials with this variance, r (1 - r) / variance; half a disagreement
+                is added, for one in 50 may be none among these.
+    Source:     W. G. Cochran, Sampling Techniques, 1977, sections 2.6 and 7.3 (finite population)
     """
     n, m = len(human), len(rest)
     at_people, everywhere = human.mean(axis=0), np.concatenate([other, rest]).mean(axis=0)
+    unseen = m / (n + m) if about == "these queries" else 1.0
+    estimated, half = (0, 0.5) if shape == "rate" else (1, 0.0)
     slope = _gradient(value, at_people)
-    alone = _t_interval(value(at_people), _error(human @ slope, 1), n - 1, level)
+    of_people = value(at_people), math.sqrt(unseen) * _error(human @ slope, estimated)
+    spread = n * _error(human @ slope, estimated, half) ** 2
     tuning = _tuning(human @ slope, other @ slope, rest @ slope)
     means = at_people + tuning * (rest.mean(axis=0) - other.mean(axis=0))
     slope = _gradient(value, means)
-    error = math.hypot(
-        tuning * _error(rest @ slope, 1) if m > 1 else 0.0,
-        _error((human - tuning * other) @ slope, 2),
-    )
+    residuals = (human - tuning / unseen * other) @ slope
+    error = math.sqrt(unseen) * _error(residuals, 2 * estimated, half)
+    if about == "queries like these" and m > 1:
+        error = math.hypot(tuning * _error(rest @ slope, 1), error)
     estimate = value(means)
-    interval = _t_interval(estimate, error, n - 2, level)
+    if shape == "rate":  # a shift may lead beyond 1
+        estimate = min(max(estimate, 0.0), 1.0)
+        alone, interval = (
+            _of_rate(*of, n / unseen, level) for of in (of_people, (estimate, error))
+        )
+    else:
+        alone = _t_interval(*of_people, n - 1, level)
+        interval = _t_interval(estimate, error, n - 2, level)
     defined = not math.isnan(interval.low)
     return Corrected(
         other=value(everywhere),
@@ -91,7 +117,7 @@ def prediction_powered(
         estimate=estimate,
         interval=interval,
         tuning=tuning,
-        worth=float((human @ slope).var(ddof=1) / error**2) if defined else math.nan,
+        worth=spread / (error**2 + spread * (1 - unseen) / n) if defined else math.nan,
         p=float(2 * special().stdtr(n - 2, -abs(estimate) / error)) if defined else math.nan,
     )
 
@@ -105,9 +131,9 @@ def _tuning(human: FloatArray, other: FloatArray, rest: FloatArray) -> float:
     return float(np.clip(covariance / variance, 0.0, 1.0))
 
 
-def _error(values: FloatArray, parameters: int) -> float:
+def _error(values: FloatArray, parameters: int, more: float = 0.0) -> float:
     """Return the standard error of a mean, given the number of estimated parameters."""
-    spread = ((values - values.mean()) ** 2).sum() / (len(values) - parameters)
+    spread = (((values - values.mean()) ** 2).sum() + more) / (len(values) - parameters)
     return math.sqrt(spread / len(values))
 
 
@@ -128,3 +154,12 @@ def _t_interval(centre: float, error: float, freedom: int, level: float) -> Inte
         return UNKNOWN
     half = student_quantile(freedom, level) * error
     return Interval(centre - half, centre + half)
+
+
+def _of_rate(rate: float, error: float, trials: float, level: float) -> Interval:
+    """Return the interval of a rate; `trials` count where all outcomes are equal."""
+    if not math.isfinite(rate + error):
+        return UNKNOWN
+    if 0 < rate < 1:
+        trials = rate * (1 - rate) / error**2
+    return mid_p(rate * trials, trials, level)

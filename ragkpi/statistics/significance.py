@@ -22,6 +22,7 @@ import numpy as np
 from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.measures.measure import Aggregate, Metric, first
 from ragkpi.statistics.bootstrap import (
+    HALVINGS,
     UNKNOWN,
     Interval,
     QuerySample,
@@ -251,9 +252,6 @@ def sign(pair: Pair) -> float:
     return min(1.0, float(2 * special().bdtr(min(higher, lower), higher + lower, 0.5)))
 
 
-_HALVINGS = 60  # of an interval of at most 2: to the last bit of a double
-
-
 def interval_of_rates(pair: Pair, level: float) -> Interval | None:
     """Return Tango's interval of the difference; None for other values."""
     if not pair.is_of_rates:
@@ -297,7 +295,7 @@ def tango(higher: int, lower: int, n: int, level: float) -> Interval:
 
     def bound(end: float) -> float:
         inside, outside = difference / n, end
-        for _ in range(_HALVINGS):
+        for _ in range(HALVINGS):
             middle = (inside + outside) / 2
             inside, outside = (middle, outside) if is_likely(middle) else (inside, middle)
         return inside

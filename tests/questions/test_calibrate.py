@@ -181,6 +181,37 @@ def test_a_measure_against_quality_does_not_track_it():
     assert said.endswith("Neither measure is shown to track it.")
 
 
+@pytest.mark.parametrize("differing", range(1, 8))
+def test_where_quality_hardly_varies_that_is_the_sentence(differing):
+    """Of resamples of 40, (1 - d/40)^40 lack all d queries that differ: at 4 less than 2.5 %."""
+    judged = made(40, 21)
+    scores = dict.fromkeys(judged.queries, 5.0)
+    best = np.argsort(values_of(judged, "recip_rank"))[:differing]
+    scores |= {judged.queries[row]: float(n) / 10 for n, row in enumerate(best.tolist())}
+    found = calibration(["recip_rank", "P.10"], (judged, scores))
+    drawn = np.random.default_rng(differing).integers(0, 40, size=(4000, 40))
+    equal = (drawn >= differing).all(axis=1).mean()
+    assert (equal > 0.025) == (differing < 4)
+    said = f": quality hardly varies ({40 - differing} of 40 are equal)."
+    assert verdict(found).endswith(said) == (differing < 4)
+    for one in found.overall:
+        shown = one.interval.low > 0 or one.interval.high < 0
+        assert shown == (one.finding != "not shown")
+
+
+def test_a_measure_that_tracks_has_an_interval_above_0():
+    judged = made(40, 21)
+    found = calibration(["P.10"], (judged, quality(judged, values_of(judged, "P.10"))))
+    wide = [replace(one, interval=Interval(-0.05, 1.0)) for one in found.overall]
+    said = verdict(replace(found, overall=wide))
+    assert " not shown " in said
+    assert said.endswith("1.00 [-0.05, 1.00], p = 0.005, but the interval holds 0.")
+    close = [replace(one, interval=Interval(0.0012, 1.0)) for one in found.overall]
+    assert "tracks quality: rank correlation 1.00 [0.001, 1.00]" in verdict(
+        replace(found, overall=close)
+    )
+
+
 def test_equal_trackers_are_not_told_apart():
     judged = made(60, 22)
     x, y = (stats.zscore(values_of(judged, request)) for request in ("P.10", "recip_rank"))

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_ind
+from scipy.stats import t, ttest_ind
 
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.questions.correct.answer import correct as correct_scores
 from ragkpi.questions.correct.answer import correction_answer, correction_doubt
 from ragkpi.statistics.prediction_powered import prediction_powered
-from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, scores
+from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, SUCCESS, scores
 
 
 def names(numbers):
@@ -47,9 +47,51 @@ def test_values_are_those_of_prediction_powered_inference():
     )
     assert (found.judged, found.queries, found.left_out) == (20, 60, 0)
     assert one.result.estimate == pytest.approx(expected.estimate)
-    assert one.result.interval == pytest.approx(expected.interval)
     assert one.result.other == pytest.approx(everything.mean())
-    assert one.result.worth > 20
+    assert 20 < one.result.worth < 60
+    # Cochran: Student's, by the residuals of the regression, a third of the queries judged.
+    slope = expected.tuning * 60 / 40
+    residual = human[0]["map"].per_query - slope * everything[::3, 0]
+    reach = t.ppf(0.975, 18) * math.sqrt((1 - 20 / 60) * residual.var(ddof=2) / 20)
+    ends = [expected.estimate - reach, expected.estimate + reach]
+    low, high = one.result.interval
+    assert [low, high] == pytest.approx(ends)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.8, 0.95, 0.99])
+@pytest.mark.parametrize(("judged", "queries"), [(10, 20), (50, 100), (30, 300)])
+def test_intervals_of_these_queries_cover_a_rate(rate, judged, queries):
+    """A model that errs in one of ten; 2.3 points are three standard errors of 800 samples."""
+    random = np.random.default_rng(judged)
+    covered = np.zeros(2)
+    for _ in range(800):
+        truth = random.random(queries) < rate
+        says = truth ^ (random.random(queries) < 0.1)
+        human = [scores([(SUCCESS, truth[:judged] * 1.0)], names(range(judged)))]
+        model = [scores([(SUCCESS, says * 1.0)], names(range(queries)))]
+        (one,) = correct(human, model, "values").corrected
+        of_both = one.result.human_interval, one.result.interval
+        covered += [low <= truth.mean() + 1e-12 and truth.mean() <= high for low, high in of_both]
+    assert (covered / 800 >= 0.92 - 0.023).all()
+
+
+def test_intervals_narrow_to_nothing_where_nearly_all_is_judged():
+    """The standard error of people alone at 99 of 100 is a tenth of that of many queries more."""
+    widths = []
+    for queries in (100, 100_000):
+        human, model = judged_by_both(queries=queries, judged=range(99))
+        (low, high) = correct(human, model, "values").corrected[0].result.human_interval
+        widths.append((high - low) / human[0]["map"].per_query.std())
+    assert widths[0] == pytest.approx(widths[1] * math.sqrt(0.01), rel=0.02)
+
+
+def test_a_rate_that_does_not_vary_has_an_interval():
+    """30 of 30 succeed, of 60: (1/20)^(1/60) at least, as 60 trials of many queries show."""
+    model = [scores([(SUCCESS, np.ones(60))], names(range(60)))]
+    human = [scores([(SUCCESS, np.ones(30))], names(range(30)))]
+    (one,) = correct(human, model, "values").corrected
+    assert one.result.interval == pytest.approx((0.05 ** (1 / 60), 1.0))
+    assert not one.rare
 
 
 def test_differences_are_of_the_same_queries():

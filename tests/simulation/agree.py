@@ -1,4 +1,4 @@
-"""May this judge be trusted? A judge of random levels, and one with a kappa of 0.6."""
+"""May this judge be trusted? A judge of random levels, and two with a kappa of 0.6 and 0.47."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ APART = [-0.5, 0.25, 0.8, 1.4, 2.2, 4.0]  # nDCG@10 of 0.12, 0.29, 0.46, 0.64, 0
 
 RULE = """\
 A judge is recommended for ranking where the runs differ by the reference (by one pair at least),
-the interval of quadratic kappa is above 0 and the interval of tau_AP is above 0.5. Beside it, two
-tests of weaker claims, both with p < 0.05: a permutation test of the labels' agreement (the
-judge's levels are shuffled over all documents, 199 times), and Kendall's test of the order of the
-runs (scipy's `kendalltau`)."""
+quadratic kappa is above 0 by its test and its interval, and the interval of tau_AP is above 0.5.
+Beside it, two tests of weaker claims, both with p < 0.05: a permutation test of the labels'
+agreement (the judge's levels are shuffled over all documents, 199 times), and Kendall's test of the
+order of the runs (scipy's `kendalltau`)."""
 
 COLUMNS = ("use it to rank", "labels, permutation test", "order, Kendall's test")
 
@@ -84,6 +84,15 @@ STUDY = Study(
             {
                 "25 queries of 30 documents": judge(25, APART, 0.6),
                 "50 queries of 30 documents": judge(50, APART, 0.6),
+            },
+            COLUMNS,
+            beside={"use it to rank": "order, Kendall's test"},
+        ),
+        Rates(
+            "a judge with a kappa of 0.47, 6 runs well apart",
+            {
+                "25 queries of 30 documents": judge(25, APART, 0.47),
+                "50 queries of 30 documents": judge(50, APART, 0.47),
             },
             COLUMNS,
             beside={"use it to rank": "order, Kendall's test"},

@@ -60,6 +60,32 @@ def noise(queries: int, measures: int, runs: int = 1, of_run: float = 0.0) -> Tr
     return trial
 
 
+def mostly_equal(queries: int, equal: float) -> Trial:
+    """Quality that is noise, and of a share of the queries one grade."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        place, quality = rng.integers(1, 11, queries), rng.integers(1, 5, queries)
+        quality[rng.random(queries) < equal] = 5
+        names = [f"q{number:03d}" for number in range(queries)]
+        ranking = {f"d{rank}": float(-rank) for rank in range(1, 11)}
+        qrels = {query: {f"d{rank}": 1} for query, rank in zip(names, place.tolist(), strict=True)}
+        grades = dict(zip(names, quality.tolist(), strict=True))
+        run = dict.fromkeys(names, ranking)
+        found = ragkpi.calibrate(qrels, run, grades, ["recip_rank"], resamples=RESAMPLES)
+        row = found.rows[0]
+        low, high = row.get("spearman_low"), row.get("spearman_high")
+        finding = found.findings["found"]["recip_rank"]
+        claimed = {"tracks": 1, "runs against": -1}.get(finding, 0)
+        shown = 0 if low is None else (low > 0) - (high < 0)
+        return {
+            "tracks or runs against": bool(claimed),
+            "claim against its interval": claimed != shown,
+            "says that quality hardly varies": "quality hardly varies" in found.answer,
+        }
+
+    return trial
+
+
 def clustered(clusters: int, alike: float) -> Trial:
     """Quality that is noise, five queries a cluster; ranks and quality correlate within clusters.
 
@@ -116,7 +142,8 @@ _MEAN, _SPREAD = 0.53, 0.31  # of nDCG@10 over queries
 
 RULE = """\
 A measure is said to track quality where the permutation test of the greatest correlation among
-all measures asked for (Westfall and Young's) has p < 0.05, and to be the best where it is also
+all measures asked for (Westfall and Young's) has p < 0.05 and its interval is above 0, and to be
+the best where it is also
 ahead of every other in at least 95 % of the resamples; else those that it cannot be told apart
 from are named with it. Each of these counts as naming a measure. Of several runs, correlations
 over queries and within queries both count. Beside it: scipy's `spearmanr`, p < 0.05, of nDCG@10
@@ -152,6 +179,20 @@ STUDY = Study(
             },
             ["any claim", "without the option"],
             {"any claim": 0.05},
+        ),
+        Rates(
+            "quality is noise where most grades are equal",
+            {
+                f"{equal:.0%} of {queries} queries": mostly_equal(queries, equal)
+                for equal in (0.8, 0.95)
+                for queries in (5, 20, 50)
+            },
+            [
+                "tracks or runs against",
+                "claim against its interval",
+                "says that quality hardly varies",
+            ],
+            {"tracks or runs against": 0.05, "claim against its interval": 0.0},
         ),
         Rates(
             "quality correlates with nDCG@10 by 0.6",

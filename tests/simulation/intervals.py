@@ -35,7 +35,7 @@ SHAPES: dict[str, tuple[Shape, float]] = {
 }
 RATES: dict[str, tuple[Shape, float]] = {
     f"rate {rate:g}": (lambda rng, n, rate=rate: (rng.random(n) < rate) * 1.0, rate)
-    for rate in (0.5, 0.8, 0.95)
+    for rate in (0.5, 0.8, 0.95, 0.99)
 }
 
 
@@ -48,6 +48,7 @@ def covered(shape: Shape, mean: float, n: int) -> Trial:
             "default": _contains(values, mean),
             "percentile": _contains(values, mean, method="percentile"),
             "Student's": _student(values, mean),
+            "Wilson's": _wilson(values, mean),
         }
 
     return trial
@@ -65,11 +66,17 @@ def _student(values: Matrix, mean: float) -> bool:
     return bool(abs(values.mean() - mean) <= reach)
 
 
+def _wilson(values: Matrix, mean: float) -> bool:
+    test = stats.binomtest(round(values.sum()), len(values))
+    found = test.proportion_ci(method="wilson")
+    return bool(found.low <= mean <= found.high)
+
+
 RULE = """\
-The interval of one mean of values between 0 and 1 is a score interval, as Wilson's is for rates:
-the variance is that which the mean allows, times the dispersion of the values (`--ci-method`
-chooses another). Counted is how often it contains the mean of the population, beside intervals of
-500 resamples and Student's."""
+The interval of one mean of values between 0 and 1 is a score interval: the variance is that which
+the mean allows, times the dispersion of the values. Rates have the mid-p interval, which follows
+from the binomial distribution (`--ci-method` chooses another). Counted is how often it contains
+the mean of the population, beside intervals of 500 resamples, Student's and Wilson's."""
 
 STUDY = Study(
     "eval --ci: does the interval contain the mean?",
@@ -93,7 +100,7 @@ STUDY = Study(
                 for name, shape in RATES.items()
                 for n in (12, 30, 50)
             },
-            ["default", "Student's"],
+            ["default", "Student's", "Wilson's"],
             least={"default": 0.92},
         ),
     ],

@@ -9,6 +9,7 @@ from scipy import stats
 
 from ragkpi.questions.report.standings import decisions
 from tests.simulation.rates import Outcome, Rates, Study, Trial
+from tests.simulation.shapes import RARE, failing
 from tests.simulation.values import (
     Matrix,
     Values,
@@ -80,6 +81,17 @@ def one_better(values: Values) -> Trial:
     return trial
 
 
+def one_failing(n: int, share: float, runs: int = 3) -> Values:
+    """Near-duplicates beside one run with rare complete failures and the same expectation."""
+
+    def made(rng: np.random.Generator) -> Matrix:
+        first, failed = failing(n, share)(rng).T
+        near = first[:, np.newaxis] + rng.normal(scale=0.02, size=(n, runs - 1))
+        return np.column_stack([near, failed])
+
+    return made
+
+
 RULE = """\
 Over all pairs the test is that of the greatest difference, step by step: one random sign a query
 turns the differences of all pairs at once (Westfall and Young; Romano and Wolf), and each pair is
@@ -111,6 +123,16 @@ STUDY = Study(
             }
             | {f"two families of 5, {n} queries": equal(families(n, 10)) for n in (12, 50)}
             | {f"10 runs, none like another, {n} queries": equal(alike(n, 10)) for n in (12, 50)},
+            ["any pair", HOLM],
+            {"any pair": 0.05},
+        ),
+        Rates(
+            "equal means, one of three runs with rare complete failures",
+            {
+                f"one query in {name}, {n} queries": equal(one_failing(n, share))
+                for name, share in RARE.items()
+                for n in (12, 50, 100, 200)
+            },
             ["any pair", HOLM],
             {"any pair": 0.05},
         ),

@@ -64,10 +64,20 @@ def trials_of(study: Study, table: Rates, world: str, some: range) -> list[Outco
         ]
 
 
-def lines_of(study: Study, outcomes: Mapping[tuple[str, str], Sequence[Outcome]]) -> Iterator[str]:
-    """Show a study; outcomes are by table and world."""
+def lines_of(
+    study: Study, outcomes: Mapping[tuple[str, str], Sequence[Outcome]], before: str = ""
+) -> Iterator[str]:
+    """Show a study; outcomes are by table and world.
+
+    A table without any is copied from `before`, the section of an older page, or left out.
+    """
     yield from (f"## {study.heading}", "", fill(study.rule, 100), "")
     for table in study.tables:
+        if (table.title, next(iter(table.worlds))) not in outcomes:
+            _, begin, rest = before.partition(f"| {table.title} |")
+            if begin:
+                yield from (*(begin + rest.partition("\n\n")[0]).splitlines(), "")
+            continue
         names = [name + _target(table, name) for name in table.columns]
         yield f"| {table.title} | {' | '.join(names)} |"
         yield f"|---{'|---:' * len(names)}|"

@@ -50,6 +50,16 @@ def test_rates_have_their_standard_errors_and_misses_are_bold():
     assert row == "| world | **12.5 ± 8.3** | 100.0 ± 0.0 |"
 
 
+def test_a_table_that_is_not_run_again_keeps_its_rows():
+    tables = [Rates(title, {"world": None}, ["claim"]) for title in ("first", "second", "new")]
+    study = type(STUDIES[0])("made", "Rule.", tables)
+    before = "Old rule.\n\n| first | claim |\n|---|---:|\n| world | 1.0 ± 0.1 |\n\n| second | x |"
+    outcomes = {("second", "world"): [{"claim": True}] * 4}
+    lines = list(lines_of(study, outcomes, before))
+    assert lines[4:8] == ["| first | claim |", "|---|---:|", "| world | 1.0 ± 0.1 |", ""]
+    assert lines[8:] == ["| second | claim |", "|---|---:|", "| world | 100.0 ± 0.0 |", ""]
+
+
 def test_the_page_has_every_command_and_every_world():
     page = PAGE.read_text("utf-8")
     for study, table in TABLES:

@@ -11,9 +11,9 @@ from ragkpi.statistics.bootstrap import (
     Bootstrap,
     drawn,
     intervals,
+    mid_p,
     query_samples,
     score_interval,
-    wilson,
 )
 from ragkpi.statistics.paired import Procedure, compare
 from ragkpi.statistics.significance import correlation_within
@@ -97,7 +97,7 @@ def test_resamples_of_clusters_keep_the_mean_over_queries():
     (replicates,) = sample.replicates(bootstrap)
     assert replicates[:, 0] == pytest.approx(expected)
     found = intervals(scores([(SUCCESS, np.round(values))]), bootstrap)["success_1"]
-    assert found != wilson(np.round(values).sum(), 12, 0.95)
+    assert found != mid_p(np.round(values).sum(), 12, 0.95)
 
 
 def test_correlation_within_clusters_by_hand():

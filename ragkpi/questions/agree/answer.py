@@ -190,16 +190,18 @@ def _fields(record: PairAgreement | OrderAgreement, without: tuple[str, ...]) ->
 def _verdict(pair: PairAgreement) -> str:
     """Say how closely a judge agrees with the reference, and what it is fit for."""
     reference, judge = pair.judges
-    kappa = f"quadratic kappa {_estimated(pair.kappa)}"
+    kappa = f"quadratic kappa {_estimated(pair.kappa, limit=0)}"
     if pair.fitness == "identical":
         return f"{judge} gives every document the level of {reference}: either serves."
     if pair.fitness == "chance":
         how = "is not shown to agree with {} better than chance"
-        if pair.p_chance < SIGNIFICANT:
+        if pair.p_chance < SIGNIFICANT and pair.kappa.interval.high < 0:
             how = "agrees with {} less than chance would"
         p = "p < 0.0001" if pair.p_chance < 0.0001 else f"p = {pair.p_chance:.2g}"
         if math.isnan(pair.p_chance):
             p = "levels vary in too few queries to test"
+        elif pair.p_chance < SIGNIFICANT and pair.kappa.interval.high >= 0:
+            p += ", but the interval holds 0"
         order, reverse = pair.hardest, ""
         if order is not None and order.tau_ap.value == -1:
             reverse = (
@@ -218,7 +220,7 @@ def _verdict(pair: PairAgreement) -> str:
         return f"{judge} agrees with {reference} {labels}. {unknown}"
     runs = f"these {len(order.runs)} runs"
     by = f" by {order.metric.name}" if len(pair.orders) > 1 else ""
-    tau = f"tau_AP {_estimated(order.tau_ap)}{by}"
+    tau = f"tau_AP {_estimated(order.tau_ap, limit=ALIKE)}{by}"
     places = _places(order)
     otherwise = f"orders {runs} otherwise than"
     if order.tau_ap.value == -1:
@@ -246,10 +248,10 @@ def _places(order: OrderAgreement) -> str:
     return f"{', '.join(pairs)}{others} change places"
 
 
-def _estimated(estimate: Estimate) -> str:
+def _estimated(estimate: Estimate, limit: float) -> str:
     if math.isnan(estimate.interval.low):
         return rounded(estimate.value, "decimal", 2)
-    return with_interval(estimate.value, estimate.interval, "decimal", 2)
+    return with_interval(estimate.value, estimate.interval, "decimal", 2, limit=limit)
 
 
 def agree_charts(agreement: Agreement) -> list[Chart]:

@@ -43,6 +43,7 @@ from ragkpi.statistics.bootstrap import (
     drawn,
     order_statistics,
     query_samples,
+    stretched,
     sums,
 )
 from ragkpi.statistics.paired import Procedure
@@ -378,7 +379,7 @@ class PairAgreement:
         Quadratic, because a judge whose levels are all shifted can still rank; plain kappa would
         call it chance.
         """
-        return self.p_chance < SIGNIFICANT and self.kappa.value > 0
+        return self.p_chance < SIGNIFICANT and self.kappa.interval.low > 0
 
     @property
     def hardest(self) -> OrderAgreement | None:
@@ -416,6 +417,10 @@ def pair_agreement(
     units, unit = np.unique(unit_of[panel.query[both]], return_inverse=True)
     counts = confusion(unit, reference, other, len(units), levels)
     estimate_of = _estimator(counts, levels, bootstrap)
+    whole = {name: estimate_of(statistic) for name, statistic in AGREEMENTS.items()}
+    p_chance, kappa = p_of_chance(counts, levels.astype(np.float64)), whole["kappa_quadratic"]
+    if not p_chance < SIGNIFICANT:
+        whole["kappa_quadratic"] = replace(kappa, interval=stretched(kappa.interval, 0.0))
     return PairAgreement(
         judges=(panel.names[first], panel.names[second]),
         queries=len(np.unique(panel.query[both])),
@@ -424,8 +429,8 @@ def pair_agreement(
         only_second=int(panel.alone(second, first).sum()),
         levels=levels.tolist(),
         confusion=counts.sum(axis=0).astype(int).tolist(),
-        whole={name: estimate_of(statistic) for name, statistic in AGREEMENTS.items()},
-        p_chance=p_of_chance(counts, levels.astype(np.float64)),
+        whole=whole,
+        p_chance=p_chance,
         kappa_from={
             level: estimate_of(partial(kappa_from, threshold=level))
             for level in levels.tolist()[1:]

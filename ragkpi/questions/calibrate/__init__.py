@@ -1,1 +1,1 @@
-"""Which measure tracks the quality of responses best, and with which alpha."""
+"""Which measure tracks the quality of responses best."""

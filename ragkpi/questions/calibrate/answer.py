@@ -91,8 +91,9 @@ def _explanation(calibration: Calibration) -> Iterator[str]:
         f"{exchange}; up to {bootstrap.resamples:,} permutations, seed {bootstrap.seed}"
     )
     yield (
-        f"a measure tracks quality if p < {SIGNIFICANT:g}; it is the best if it is also ahead of "
-        f"every other one in {percent(AHEAD)} of the resamples; 'like': equal to it in all of them"
+        f"a measure tracks quality if p < {SIGNIFICANT:g} and its interval is above 0 (with a "
+        "greater p it is stretched to 0); it is the best if it is also ahead of every other one in "
+        f"{percent(AHEAD)} of the resamples; 'like': equal to it in all of them"
     )
 
 
@@ -162,7 +163,11 @@ def _none_of(measures: Sequence[Correlation]) -> str:
 def _figures(correlation: Correlation) -> str:
     p = correlation.p
     p_text = "p < 0.001" if p < 0.001 else f"p = {beside(p, SIGNIFICANT, 3 if p < 0.1 else 2)}"
-    return f"{with_interval(correlation.rho, correlation.interval, 'decimal', 2)}, {p_text}"
+    low, high = correlation.interval
+    if p < SIGNIFICANT and low <= 0 <= high:
+        p_text += ", but the interval holds 0"
+    limit = 0 if p < SIGNIFICANT else None
+    return f"{with_interval(correlation.rho, (low, high), 'decimal', 2, limit=limit)}, {p_text}"
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:

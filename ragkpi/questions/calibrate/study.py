@@ -18,7 +18,14 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.measure import Metric, score
 from ragkpi.ranking.judged import Judged
-from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, drawn, order_statistics
+from ragkpi.statistics.bootstrap import (
+    UNKNOWN,
+    Bootstrap,
+    Interval,
+    drawn,
+    order_statistics,
+    stretched,
+)
 from ragkpi.statistics.correlation import kendall, max_correlation_p, pearson, rho, spearman
 from ragkpi.statistics.units import Clusters, numbered_units
 from ragkpi.wording import counted
@@ -107,9 +114,22 @@ class Sample:
         """Why there is no correlation; empty if there is one."""
         if len(self.x) < FEWEST:
             return f"{counted(len(self.x), 'observation')}, expected {FEWEST}"
-        if (self.quality == self.quality[0]).all():
-            return "quality does not vary"
-        return "the value does not vary" if (self.x == self.x[0]).all() else ""
+        of_quality, of_value = (_variation(of, self.query) for of in (self.quality, self.x))
+        return f"quality {of_quality}" if of_quality else of_value and f"the value {of_value}"
+
+
+def _variation(values: FloatArray, query: IntArray) -> str:
+    """Say that values, (n,), do not vary, or in so few queries that a resample may have none.
+
+    In 2.5 % of the resamples or more, so that an interval would be [-1, 1].
+    """
+    group, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
+    if len(sizes) == 1:
+        return "does not vary"
+    queries, differing = (len(np.unique(of)) for of in (query, query[group != sizes.argmax()]))
+    if 2 * sizes.max() <= len(values) or (1 - differing / queries) ** queries <= 0.025:
+        return ""
+    return f"hardly varies ({sizes.max()} of {len(values)} are equal)"
 
 
 @dataclass(frozen=True)
@@ -131,7 +151,8 @@ class Correlation:
     @property
     def finding(self) -> Literal["tracks", "runs against", "not shown"]:
         """Whether the better values of the metric go with better or worse quality."""
-        if not self.p < SIGNIFICANT or self.metric.measure.better == "neither":
+        low, high = self.interval
+        if not self.p < SIGNIFICANT or low <= 0 <= high or self.metric.measure.better == "neither":
             return "not shown"
         return "tracks" if self.strength > 0 else "runs against"
 
@@ -176,7 +197,7 @@ def calibrate(observed: Observed, metrics: Sequence[Metric], bootstrap: Bootstra
             sample.metric,
             len(sample.x),
             math.nan if sample.reason else rho(sample.x, sample.quality),
-            UNKNOWN if sample.reason else _interval(of_sample, bootstrap),
+            UNKNOWN if sample.reason else _interval(of_sample, p, bootstrap),
             sample.reason,
             p,
         )
@@ -281,10 +302,11 @@ def _replicates(
     return [np.concatenate(of_sample) for of_sample in rows]
 
 
-def _interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
+def _interval(replicates: FloatArray, p: float, bootstrap: Bootstrap) -> Interval:
     """Return the interval of replicates; an undefined replicate may be anything from -1 to 1."""
     low, high = order_statistics(replicates, bootstrap.tails)
-    return Interval(max(low, -1.0), min(high, 1.0))
+    interval = Interval(max(low, -1.0), min(high, 1.0))
+    return interval if p < SIGNIFICANT else stretched(interval, 0.0)
 
 
 def _lead(replicates_by_metric: Sequence[tuple[Correlation, FloatArray]]) -> Lead | None:

@@ -27,7 +27,7 @@ from ragkpi.statistics.replicates import (
 )
 from ragkpi.statistics.significance import Clustering, correlation_within
 from ragkpi.statistics.units import Clusters, numbered_units, rarest_seen, turns_of, units_of
-from ragkpi.wording import counted, joined, listed, rounded, short_p, visible
+from ragkpi.wording import counted, joined, listed, rounded, short_p, visible, with_interval
 
 _MOST_NAMED = 3  # runs that are named one by one
 _MOST_MEASURES = 2  # that have a sentence of their own
@@ -137,11 +137,12 @@ def _of_runs(differences: Sequence[Difference], base: str, against: str) -> str:
     begin, style = f"By {d.metric.name}, ", d.metric.measure.style
     if len(differences) == 1:
         ((_, words),) = _said([(d.run, _conclusion(d))], against)
-        change, *bounds = (rounded(x, style, signed=True) for x in (d.difference, *d.interval))
-        interval = "" if math.isnan(d.interval.low) else f" [{', '.join(bounds)}]"
-        numbers = f": {change}{interval}, {d.p_in_words}" if d.reach.differing else ""
+        change = rounded(d.difference, style, signed=True)
+        if not math.isnan(d.interval.low):
+            change = with_interval(d.difference, d.interval, style, signed=True, limit=0)
+        numbers = f": {change}, {d.p_in_words}" if d.reach.differing else ""
         if d.evidence not in DECIDING:
-            numbers = f": {change}{interval}"
+            numbers = f": {change}"
         return f"{begin}{d.run} is {words}{numbers}."
     groups = _said([(f"{d.run} ({d.p_in_words})", _conclusion(d)) for d in differences], against)
     many = len(differences) > _MOST_NAMED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.statistics.decisions import CorrectionName
-from ragkpi.statistics.prediction_powered import Corrected, Value, prediction_powered
+from ragkpi.statistics.prediction_powered import About, Corrected, Shape, Value, prediction_powered
 from ragkpi.statistics.significance import corrected, correlation_within
 from ragkpi.wording import beside, counted, exact_percent, rounded, with_interval
 
@@ -25,6 +25,8 @@ _NAMED = 3  # runs in a verdict
 UNLIKELY = 0.05
 
 Of = Literal["values", "differences"]
+# What people would give is of the queries that there are; which run is better, of others as well.
+_ABOUT: Mapping[Of, About] = {"values": "these queries", "differences": "queries like these"}
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class CorrectedMetric:
     metric: Metric
     run: str
     result: Corrected
-    rare: bool  # whether the metric has two values, one of them rare among people's queries
+    rare: bool  # whether a value from two outcomes has few of one of them, and no rate's interval
     p_corrected: float = math.nan  # of a difference, corrected for all; NaN of a value
 
 
@@ -172,9 +174,12 @@ def _estimates(
             for human, model in columns
         ]
     for run, (human, model) in zip(runs, columns, strict=True):
-        result = prediction_powered(human, model[judged], model[~judged], estimated, level)
+        outcomes = np.isin(np.concatenate([human[:, 0], model[:, 0]]), (0.0, 1.0)).all()
+        shape: Shape = "rate" if of == "values" and metric.is_rate and outcomes else "student"
+        parts = human, model[judged], model[~judged]
+        result = prediction_powered(*parts, estimated, level, _ABOUT[of], shape)
         _, counts = np.unique(human[:, 0], return_counts=True)
-        rare = len(counts) == 2 and int(counts.min()) < _RARE
+        rare = shape != "rate" and len(counts) == 2 and int(counts.min()) < _RARE
         yield CorrectedMetric(metric, run, result, rare)
 
 
@@ -272,16 +277,19 @@ def _notes(correction: Correction) -> Iterator[str]:
 
 def _explanation(correction: Correction) -> Iterator[str]:
     people, other = correction.judges
-    what = f"difference from {correction.runs[0]}" if correction.of == "differences" else "value"
+    what, over, student = "value", f"these {correction.queries}", "Student's, mid-p of a rate"
+    if correction.of == "differences":
+        what, over = f"difference from {correction.runs[0]}", "queries like these"
+        student = "Student's"
     yield (
         f"other: the {what} by {other} over {counted(correction.queries, 'query', 'queries')}; "
         f"people: by {people} over the {correction.judged} of them that they judged; corrected: "
-        "what they would say over all of them (PPI++)"
+        f"what they would say over {over} (PPI++)"
     )
     yield (
-        f"[low, high]: {exact_percent(correction.level)} interval by Student's t; believed: how "
-        f"far {other} is followed, 0 to 1; worth: judged queries that would give people alone that "
-        "interval"
+        f"[low, high]: {exact_percent(correction.level)} interval for {over}, {student}; believed: "
+        f"how far {other} is followed, 0 to 1; worth: judged queries that would give people alone "
+        "that interval"
     )
 
 
@@ -360,13 +368,13 @@ def _about_differences(correction: Correction, entries: Sequence[CorrectedMetric
             f"{first.run} is {claim} {baseline} by {first.metric.name} "
             f"({_estimated(correction, first)}, p = {p}){others}"
         )
-    return f"By people's judgements, over all queries, {'; '.join(claims)}."
+    return f"By people's judgements, for queries like these, {'; '.join(claims)}."
 
 
 def _estimated(correction: Correction, entry: CorrectedMetric) -> str:
     result, style = entry.result, entry.metric.measure.style
     signed = correction.of == "differences"
-    return with_interval(result.estimate, result.interval, style, 3, signed)
+    return with_interval(result.estimate, result.interval, style, 3, signed, 0 if signed else None)
 
 
 def _findings(correction: Correction) -> dict[str, Any]:

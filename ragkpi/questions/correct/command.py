@@ -41,9 +41,11 @@ def correct(
     PEOPLE are judgements of a random sample of the queries, ten at least. The values of runs under
     the model's QRELS are corrected by what people say of the same queries (prediction-powered
     inference): the interval is narrower than that of people alone, and right whatever the model's
-    bias. There is no --cluster: people judge single queries, so that a cluster would lie on both
-    sides. Where turns or paraphrases depend on each other, let people judge one of each; intervals
-    of more are too narrow. Without -m: ndcg_cut at 10.
+    bias. A value is that of these queries: its interval narrows to nothing where people judge
+    nearly all. A difference is that for queries like these, as in compare. There is no --cluster:
+    people judge single queries, so that a cluster would lie on both sides. Where turns or
+    paraphrases depend on each other, let people judge one of each; intervals of more are too
+    narrow. Without -m: ndcg_cut at 10.
 
     Parameters
     ----------

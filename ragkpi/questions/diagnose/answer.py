@@ -36,6 +36,7 @@ from ragkpi.statistics.bootstrap import (
     QuerySample,
     drawn,
     order_statistics,
+    stretched,
     sums,
 )
 from ragkpi.statistics.significance import p_values
@@ -246,7 +247,7 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
     # Both losses are parts of RA-nWG's range, so the test may take them for values of two runs.
     (metric,) = find_metrics([f"ra_nwg.{diagnosis.cutoff}"])
     as_runs = QuerySample([metric], [slice(0, 1)], losses[:, :, np.newaxis], unit)
-    return Blame(
+    blamed = Blame(
         queries=n,
         unit="query" if bootstrap.clusters is None else "cluster",
         losing=int((by_units.sum(axis=1) > ROUNDING).sum()),
@@ -258,6 +259,8 @@ def blame(diagnosis: Diagnosis, bootstrap: Bootstrap) -> Blame | None:
         lead=n * abs(shares.missed_by_pool - shares.missed_by_selection) / float(sizes.max()),
         level=bootstrap.level,
     )
+    undecided = blamed.losing >= FEWEST and not blamed.decided
+    return replace(blamed, interval=stretched(blamed.interval, 0.5)) if undecided else blamed
 
 
 def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) -> list[Fault]:

@@ -228,7 +228,7 @@ class RunResult(EvaluationResult):
         Parameters
         ----------
         method
-            ``"score"`` (None) is the score interval of a mean between 0 and 1, Wilson's of a rate
+            ``"score"`` (None) is the score interval of a mean between 0 and 1, mid-p of a rate
             and Student's of the logarithms of a geometric mean; the rest is resampled.
             ``"percentile"`` resamples all.
         how
