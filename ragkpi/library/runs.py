@@ -64,13 +64,13 @@ def runs_of(runs: Any) -> dict[str, RunOrPath] | None:
     A list in a mapping is a system: each of its runs is a `Seed`.
     """
     if isinstance(runs, Mapping):
-        key, first = next(((k, of) for k, of in runs.items() if _filled(of)), (None, None))
-        if not (isinstance(key, NamedPath) or _is_run(first) or _are_seeds(first)):
+        key, first = next(((k, of) for k, of in runs.items() if _filled(of)), ("", None))
+        if not (isinstance(key, NamedPath) or _is_run(first) or _are_of_files(first)):
             return None
         named: dict[str, RunOrPath] = {}
         for name, of in runs.items():
             key = name if isinstance(name, str) else str(name)
-            named |= seeds_of(key, of) if isinstance(of, list | tuple) else {key: run_of(of)}
+            named |= seeds_of(key, of) if are_seeds(of) else {key: run_of(of)}
         return named
     if isinstance(runs, list | tuple) and runs and all(map(_is_run, runs)):
         return dict(zip(_names_of(runs), map(run_of, runs), strict=True))
@@ -83,11 +83,14 @@ def _names_of(runs: Sequence[Any]) -> list[str]:
     )
 
 
-def _are_seeds(value: Any) -> bool:
-    """Return whether a list holds runs, and no ranking's documents: paths are those of files."""
-    return isinstance(value, list | tuple) and all(
-        os.path.isfile(run) if isinstance(run, str) else _is_run(run) for run in value
-    )
+def are_seeds(value: Any) -> bool:
+    """Return whether a value is a list of runs, and not one of rows."""
+    return isinstance(value, list | tuple) and bool(value) and all(map(_is_run, value))
+
+
+def _are_of_files(value: Any) -> bool:
+    """Return whether a list holds runs, and not the documents of a ranking."""
+    return are_seeds(value) and all(os.path.isfile(x) for x in value if isinstance(x, str))
 
 
 def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
@@ -103,7 +106,7 @@ def seeds_of(system: str, runs: Sequence[Any]) -> dict[str, RunOrPath]:
     named: dict[str, RunOrPath] = {}
     for own, run in zip(_names_of(runs), runs, strict=True):
         seed = Seed(f"{name}:{own}")
-        seed.name, seed.system = str(seed), system
+        seed.name, seed.system, seed.seeds = str(seed), system, len(runs)
         named[seed] = run_of(run)
     return named
 

@@ -17,7 +17,7 @@ from ragkpi.files.formats import RECOGNISED, Reading
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import doing, interface, spell, with_progress
 from ragkpi.library.ground import Hashes, Signature, signature_of
-from ragkpi.library.systems import systems
+from ragkpi.library.systems import by_system
 from ragkpi.measures.measure import Metric, Need, Scores, score
 from ragkpi.measures.registry import (
     cautions,
@@ -241,6 +241,8 @@ class Session:
             self.warn(text)
         if problems == "raised":
             interface().refuse(evaluated.problems)
+        if zero:
+            evaluated.refuse_folds()
         return evaluated
 
     def score(
@@ -424,42 +426,23 @@ class Evaluations(Mapping[str, Evaluation]):
         return [run.scores for run in self.values()]
 
     @property
-    def by_call(self) -> dict[str, Scores]:
-        """The scores of each run by its name in the call."""
-        return {name: run.scores for name, run in self.items()}
-
-    @property
     def system_names(self) -> dict[str, str]:
         """The names in a result of runs and systems, by those of the call."""
-        each = {system_of(name): run.scores for name, run in self.items()}
+        each = by_system({name: run.scores for name, run in self.items()})
         return dict(zip(each, self.session.names_of(each), strict=True))
 
-    @property
-    def has_systems(self) -> bool:
-        """Whether some runs are seeds of a system."""
-        return any(system_of(name) is not name for name in self)
-
-    def by_system(self, scores: Mapping[str, Scores]) -> dict[str, Scores]:
-        """Make one of the scores of a system's seeds, which are by the names of the call.
-
-        `DataError` for seeds that answer other queries, since each would have zeros of its own.
-        """
-        if not self.has_systems:
-            return dict(scores)
-        seeds: dict[str, list[str]] = {}
-        for name in scores:
-            seeds.setdefault(system_of(name), []).append(name)
-        for system, (first, *others) in seeds.items():
-            for other in others if self.session.settings.missing == "zero" else ():
-                lacks = [set(self[name].coverage.missing) for name in (first, other)]
-                if apart := sorted(lacks[0] ^ lacks[1]):
-                    raise DataError(
-                        f"{getattr(system, 'name', system)}: only one of {first} and {other} has "
-                        f"{counted(len(apart), 'judged query', 'judged queries')} "
-                        f"({listed(apart, 3)}); expected each seed of a system to answer the same "
-                        f"queries, or {spell('missing', 'common')}"
-                    )
-        return systems({name: [scores[seed] for seed in of] for name, of in seeds.items()})
+    def refuse_folds(self) -> None:
+        """Raise `DataError` for seeds that answer other queries: each would have its own zeros."""
+        first: dict[str, str] = {}
+        for name, run in self.items():
+            before = first.setdefault(system_of(name), name)
+            if apart := sorted(set(self[before].coverage.missing) ^ set(run.coverage.missing)):
+                number = counted(len(apart), "judged query", "judged queries")
+                raise DataError(
+                    f"only one of {before} and {name} has {number} ({listed(apart, 3)}); expected "
+                    "each seed of a system to answer the same queries, or "
+                    f"{spell('missing', 'common')}"
+                )
 
     def over(self, queries: Collection[bytes]) -> Evaluations:
         """Evaluate the runs as if the qrels had these queries alone; without notes."""

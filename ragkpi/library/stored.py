@@ -21,11 +21,11 @@ from ragkpi.files.json_text import text_of
 from ragkpi.files.opening import Source, begins_like_result
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
 from ragkpi.library.session import Evaluations, Session
+from ragkpi.library.systems import by_system
 from ragkpi.library.unjudged_doubt import names_needed
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of, refuse_unserved
 from ragkpi.ranking.notes import concerning
-from ragkpi.reports.names import system_of
 from ragkpi.wording import octets, shown, visible
 
 _EXPECTED = (
@@ -246,10 +246,10 @@ def scored_runs(
         depth = names_needed(metrics, session.settings) if plain and not results else 0
         evaluated = session.evaluate(read, metrics, depth, "kept").over_common_queries()
         signature = evaluated.signed()
-        for name, of_run in evaluated.by_system(evaluated.by_call).items():
-            scores[name] = of_run
+        for name, run in evaluated.items():
+            scores[name] = run.scores
             for result in results.values():
-                result.refuse_run(name, of_run, evaluated)
+                result.refuse_run(name, run.scores, evaluated)
     else:
         first = next(iter(results.values()))
         if session.qrels is not None:
@@ -264,8 +264,8 @@ def scored_runs(
     if results:
         names = [metric.name for metric in metrics if metric.is_comparable]
         scores = {key: one.only(one[name] for name in names) for key, one in scores.items()}
-    ordered = dict.fromkeys(map(system_of, runs))
-    return {name: scores[name] for name in ordered if name in scores}, signature, evaluated
+    ordered = {name: scores[name] for name in runs if name in scores}
+    return by_system(ordered), signature, evaluated
 
 
 def objects_of(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ragkpi.errors import DataError
 from ragkpi.measures.measure import MetricScores, Scores
+from ragkpi.reports.names import Seed, system_of
 from ragkpi.wording import counted, listed
 
 
@@ -44,3 +45,16 @@ def _system(seeds: Sequence[Scores]) -> Scores:
             )
         columns.append(first)
     return replace(seeds[0], columns=columns)
+
+
+def by_system(runs: Mapping[str, Scores]) -> dict[str, Scores]:
+    """Make systems of the seeds among runs, by their names in the call; leave out incomplete ones.
+
+    A system lacks a seed that could not be read, and its value would be another one's.
+    """
+    of_systems: dict[str, list[Scores]] = {}
+    for name, scores in runs.items():
+        of_systems.setdefault(system_of(name), []).append(scores)
+    expected = {system_of(name): name.seeds for name in runs if isinstance(name, Seed)}
+    complete = {n: of for n, of in of_systems.items() if len(of) == expected.get(n, 1)}
+    return systems(complete)

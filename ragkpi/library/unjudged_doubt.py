@@ -15,11 +15,11 @@ from ragkpi.bounds.bounds import Swap, depth_needed, find_bounds
 from ragkpi.evaluation import Evaluation
 from ragkpi.library.session import Evaluations
 from ragkpi.library.slices import QuerySlice
+from ragkpi.library.systems import by_system
 from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.reports.names import system_of
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.gates import BaselineGate, Verdict, baseline_verdicts
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
@@ -149,8 +149,8 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
             own = run.scores.only([run.scores[metric.name]])
             bounded[run.name] = replace(run, scores=own)
         unjudged[key] = scores
-    by_system, names = runs.by_system(unjudged), runs.system_names
-    unjudged = {names[key]: scores for key, scores in by_system.items()}
+    names = runs.system_names
+    unjudged = {names[key]: scores for key, scores in by_system(unjudged).items()}
     test = Procedure(correction="none", bootstrap=Bootstrap(clusters=runs.session.clusters))
     return Judging(unjudged, bounded, runs.session.judgements, settings, test)
 
@@ -167,11 +167,11 @@ def verdicts_on_run(
     Where both were read there, rates that are equal stay equal if the runs rank alike, and doubts
     are those of `holes`.
     """
-    read = set(map(system_of, evaluated or ()))
-    if evaluated is None or not read.issuperset(keys):
+    named = evaluated.system_names if evaluated else {}
+    if evaluated is None or not named.keys() >= set(keys):
         return baseline_verdicts(baseline, run, gate)
     there, here = (evaluated.get(key) for key in keys)
-    names = [evaluated.system_names[key] for key in keys]
+    names = [named[key] for key in keys]
 
     def doubt(difference: Difference) -> str:
         if difference.metric not in evaluated.metrics:  # a z-score

@@ -22,9 +22,13 @@ class NamedPath(str):
 
 
 class Seed(NamedPath):
-    """A seed of a system, by a name of its own: ``dense:s1``; `system` is that in the call."""
+    """A seed of a system, by a name of its own: ``dense:s1``.
+
+    `system` is the name of the system in the call, of which there are `seeds`.
+    """
 
     system: str
+    seeds: int
 
 
 def system_of(run: str) -> str:

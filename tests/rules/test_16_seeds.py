@@ -227,3 +227,51 @@ def test_what_is_no_system_is_refused_in_one_line(ragkpi, tmp_path, line, status
     assert result.status == status
     assert not result.out
     assert says in result.err.decode().splitlines()[-1]
+
+
+def test_results_that_eval_stored_are_seeds_as_their_runs_are(ragkpi, tmp_path):
+    words, _ = write(tmp_path, 5, one=(3, 1.5), other=(4, 0.8))
+    for run in sorted(tmp_path.glob("*.run")):
+        line = ("eval", "-q", "-m", "P.5", "-o", f"{run.stem}.json", "qrels", run.name)
+        assert ragkpi(*line, folder=tmp_path).status == 0
+    stored = [word.replace(".run", ".json") for word in words]
+    alone = ragkpi("compare", "-m", "P.5", "--format", "json", *stored, folder=tmp_path)
+    differences = compared(ragkpi, tmp_path, words)[0]["comparison"]["differences"]
+    assert json.loads(alone.out)["comparison"]["differences"] == differences
+    mixed = compared(ragkpi, tmp_path, [words[0], stored[1]])[0]
+    assert mixed["comparison"]["differences"] == differences
+
+
+def test_a_system_whose_seed_cannot_be_read_has_no_value(ragkpi, tmp_path):
+    words, _ = write(tmp_path, 5, one=(3, 1.5), other=(4, 0.8))
+    (tmp_path / "other-b.run").write_text("no run\n")
+    result = ragkpi("eval", "-m", "P.5", "--format", "json", "qrels", *words, folder=tmp_path)
+    assert result.status == 2
+    assert [run["name"] for run in json.loads(result.out)["runs"]] == ["one"]
+    assert b"other-b" in result.err
+    result = ragkpi("compare", "-m", "P.5", "qrels", *words, folder=tmp_path)
+    assert (result.status, result.out) == (2, b"")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"q1": [], "q2": ["d1", "d2"]},
+        {"q1": ["d2", "d1"], "q2": ["d1", "d2"]},
+        {"q1": [{"id": "d1", "score": 0.5}], "q2": [{"id": "d1", "score": 0.2}]},
+    ],
+)
+def test_lists_of_documents_are_still_one_run(run):
+    qrels = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+    found = ragkpi.evaluate(qrels, run, "P.1")
+    assert found.mean["P_1"] == sum(
+        bool(of) and of[0] in ("d1", {"id": "d1", "score": 0.5}, {"id": "d1", "score": 0.2})
+        for of in run.values()
+    ) / len(run)
+
+
+def test_rows_in_a_mapping_are_a_run_and_no_system():
+    qrels = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+    runs = {"one": {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}, "rows": [("q1", "d1", 2.0)]}
+    found = ragkpi.evaluate(qrels, runs, "P.1")
+    assert found.mean == {"one": {"P_1": 1.0}, "rows": {"P_1": 0.5}}

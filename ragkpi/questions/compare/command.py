@@ -32,6 +32,7 @@ from ragkpi.library.runs import (
     AnyQrels,
     Runs,
     by_path,
+    files_of,
     named_runs,
     run_path,
     with_baseline,
@@ -346,7 +347,8 @@ def shell(
     **arguments: Any,
 ) -> None:
     """Write the comparison."""
-    results = is_result(run_path(files[0]))
+    first = run_path(files[0])
+    results = is_result((files_of(first) or [first])[0])
     some = "two or more results" if results else "three or more"
     expected = f"{some}: ragkpi compare [options] {'' if results else 'QRELS '}BASELINE RUN..."
     least = 3 - results - (baseline is not None)

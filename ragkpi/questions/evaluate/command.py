@@ -49,6 +49,7 @@ from ragkpi.library.runs import (
     runs_of,
 )
 from ragkpi.library.session import Evaluations, OnProblem, Session, WithoutJudged, refuse_alone
+from ragkpi.library.systems import by_system
 from ragkpi.measures.measure import Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.notes import missing_notes
@@ -462,7 +463,7 @@ def evaluate(
     problems_of_runs = list(evaluated.problems)
     if problems == "raised" or not any(name in runs for name in evaluated):
         interface().refuse(problems_of_runs)
-    scores = evaluated.by_system(_scores(evaluated, zscores))
+    scores = by_system(_scores(evaluated, zscores))
     systems = set(map(system_of, runs))
     of_runs = {name: of for name, of in scores.items() if name in systems}
     names = dict(zip(of_runs, session.names_of(of_runs), strict=True))

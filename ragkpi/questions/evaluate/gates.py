@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import get_args
+from typing import Any, get_args
 
 from ragkpi.errors import DataError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import spell
 from ragkpi.library.options import Gating, one_of
-from ragkpi.library.runs import files_of, run_of, seeds_of
+from ragkpi.library.runs import are_seeds, files_of, run_of, seeds_of
 from ragkpi.library.session import Evaluations, queries_of
 from ragkpi.library.slices import QuerySlice, slices_of
 from ragkpi.library.stored import StoredResult, open_run
@@ -167,7 +167,8 @@ def gates_of(runs: Mapping[str, RunOrPath], how: Gating) -> Gates:
         one_of("gate_by", gate_by or "worse", get_args(DecidedBy)),
         Procedure(family="all", bootstrap=Bootstrap(level=confidence or 0.95)),
     )
-    if seeds := files_of(baseline) or (baseline if isinstance(baseline, list) else []):
+    seeds: Any = baseline if are_seeds(baseline) else files_of(baseline)
+    if seeds:
         (name,) = _named(getattr(baseline, "name", "baseline"), map(system_of, runs))
         return Gates(limits, seeds_of(name, seeds), against)
     if not isinstance(baseline, str | os.PathLike):

@@ -31,7 +31,7 @@ from ragkpi.library.options import (
     less_common,
     whole,
 )
-from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, named_runs, run_path
+from ragkpi.library.runs import AnyQrels, ById, Path, Runs, by_path, files_of, named_runs, run_path
 from ragkpi.library.session import Evaluations
 from ragkpi.library.slices import labels_of
 from ragkpi.library.stored import StoredResult, is_result, scored_runs, with_results
@@ -281,7 +281,8 @@ def shell(
     **arguments: Any,
 ) -> None:
     """Write the page."""
-    results = is_result(run_path(files[0]))
+    first = run_path(files[0])
+    results = is_result((files_of(first) or [first])[0])
     expected = "qrels and runs: ragkpi report QRELS RUN... -o FILE"
     paths = expect_files(2 - results, files, expected, arguments.get("by"))
     qrels, runs = (None, paths) if results else (paths[0], paths[1:])
