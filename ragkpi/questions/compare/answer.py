@@ -81,7 +81,7 @@ class ComparedReport(Report):
     def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences or pairs as one JSON object."""
         name = "comparison" if self.kind == "difference" else "all_pairs"
-        said = {"explanation": self.explanation, "answer": self.verdict}
+        said = {"explanation": self.explanation, "answer": self.verdict, "notes": list(self.notes)}
         compared = {**self.findings, **said, f"{self.kind}s": list(self.objects(layout))}
         return {**self.runs.own_document(layout), name: compared}
 

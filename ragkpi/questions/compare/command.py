@@ -12,7 +12,7 @@ from typer import Argument, Option
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.cli.output import PlotOutput, Signed, tell_gates
 from ragkpi.cli.signature import command
-from ragkpi.cli.terminal import exit_with, expect_files
+from ragkpi.cli.terminal import exit_with, expect_files, tell
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface, spell
@@ -291,7 +291,7 @@ def compare(
     return ComparisonResult(
         report,
         charts,
-        notes=tuple(session.notes),
+        notes=(*session.notes, *whole.notes),
         signature=signature,
         problems=[*failed, *missed],
         names=dict(zip(scores, names, strict=True)),
@@ -376,6 +376,9 @@ def shell(
         queries = "shown" if per_query else "hidden"
         output.write(result.report, signature=signature, per_query=queries)
     output.draw(result.charts)
+    if output.written in ("csv", "tsv", "jsonl"):  # rows have no room for them
+        for note in result.report.notes:
+            tell(f"note: {note}")
     tell_gates(result.verdicts, elsewhere=output.is_read)
     exit_with(result.problems)
 

@@ -27,8 +27,8 @@ from ragkpi.questions.depth.study import (
 )
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.statistics.bootstrap import FEW
-from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
-from ragkpi.wording import beside, counted, percent, with_interval
+from ragkpi.statistics.decisions import FEWEST_CLUSTERS, TAIL_ENDS
+from ragkpi.wording import beside, counted, percent, short_p, with_interval
 
 _FEW = 4  # most depths in a sentence
 _FEW_RUNS = 3  # most runs with a sentence of their own
@@ -58,8 +58,9 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
         of = "the queries" if stabilities[0].clusters is None else "clusters of the queries"
         explanation.append(
             f"resamples: the depth is chosen again in {stabilities[0].resamples:,} resamples of "
-            f"{of} that can succeed; it is decided if {percent(DECIDED)} of them choose "
-            "between half and twice the depth"
+            f"{of} that can succeed; it is decided if 95 % of them choose between half and twice "
+            "the depth, and if more queries first succeed in its last doubling than below it "
+            f"(sign test, p < {TAIL_ENDS:g})"
         )
         fewest = min(stability.queries for stability in stabilities)
         if fewest < FEW:
@@ -266,6 +267,14 @@ def _undecided(stability: Stability, choice: Choice, limits: Limits) -> tuple[st
     elif clusters is not None and clusters < FEWEST_CLUSTERS:
         few = f"{counted(clusters, 'cluster')} of queries cannot choose K"
         would = f"; expected {FEWEST_CLUSTERS}. All queries together would"
+    elif stability.near:
+        nouns = ("query", "queries") if clusters is None else ("cluster", "clusters")
+        few = (
+            f"success is not shown to end there, with {counted(stability.last, *nouns)} that first "
+            f"succeed at K = {_span(choice.depth // 2 + 1, choice.depth)}, and {stability.deeper} "
+            f"deeper (sign test, p = {short_p(stability.tail)})"
+        )
+        would = ". All queries together"
     if few:
         return "undecided", f"{few}{would} choose {choice.depth:,}"
     (low, high), (first, last) = stability.ends, stability.success

@@ -1,6 +1,7 @@
 """Success and bits at many depths, the depth that they recommend within limits, and how sure it is.
 
-The depth is chosen again on resampled queries: it is decided if nearly all of them choose about it.
+The depth is chosen again on resampled queries: it is decided if nearly all of them choose about it,
+and if success is seen to end there.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from ragkpi.measures.measure import Measure, Metric, MetricScores, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.depth.samples import Queries, queries_of, weigh
 from ragkpi.ranking.judged import Judged
-from ragkpi.statistics.bootstrap import Bootstrap, Interval, drawn
-from ragkpi.statistics.decisions import DECIDED, FEWEST_CLUSTERS
+from ragkpi.statistics.bootstrap import Bootstrap, Interval, drawn, special
+from ragkpi.statistics.decisions import FEWEST_CLUSTERS, TAIL_ENDS
 from ragkpi.statistics.units import Unit, units_of
 
 _EXACT = 2000  # queries whose successes by chance are all counted
@@ -132,12 +133,21 @@ class Stability:
     ends: tuple[int, int]  # the smallest depths that reach the success of the ends of the groups
     success: tuple[float, float]  # of all queries, at both ends
     between: int  # queries that succeed at the deeper end alone
+    depth: int  # that all queries choose
+    last: int  # queries, or clusters, that succeed below half the depth, down to it
+    deeper: int  # that succeed below the depth
+    tail: float  # p of the sign test of these two; 0 where the depth is no plateau, or near the end
+
+    @property
+    def near(self) -> bool:
+        """Whether 95 % of the resamples choose between half and twice the depth: about one bit."""
+        return self.depth <= 2 * self.low and self.high <= 2 * self.depth
 
     @property
     def decided(self) -> bool:
-        """Whether nearly all resamples choose a depth within one doubling, about one bit."""
+        """Whether the resamples choose nearly the same, and success is seen to end there."""
         enough = self.clusters is None or self.clusters >= FEWEST_CLUSTERS
-        return enough and self.share >= DECIDED
+        return enough and self.near and self.tail < TAIL_ENDS
 
 
 @dataclass(frozen=True)
@@ -169,10 +179,10 @@ class Study:
         """The depths that a sentence on the run names, ascending."""
         depths = [] if self.choice is None else [self.choice.depth]
         if self.outcome == "undecided" and self.stability:
-            depths = list(self.stability.ends)
+            depths = [*self.stability.ends, self.choice.depth if self.choice else 0]
         if self.outcome == "saturated" and self.saturation:
             depths = [self.saturation.depth, self.saturation.deepest]
-        return sorted(depth for depth in depths if depth)
+        return sorted({depth for depth in depths if depth})
 
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -351,7 +361,8 @@ def decide_depth(
     unit = _units(judged, judged.num_rel >= limits.m, bootstrap)
     clusters = None if bootstrap.clusters is None else n if unit is None else int(unit.max()) + 1
     if n < 2:
-        alone = Stability(n, clusters, 0, depth, depth, 0.0, [], (depth, depth), (0.0, 0.0), 0)
+        same, none = (depth, depth), (0.0, 0.0)
+        alone = Stability(n, clusters, 0, *same, 0.0, [], same, none, 0, depth, 0, 0, 1.0)
         return replace(study, stability=alone)
     resamples = min(bootstrap.resamples, _RESAMPLES, max(100, _NUMBERS // n))
     again = replace(bootstrap, resamples=resamples)
@@ -366,10 +377,22 @@ def decide_depth(
         ends = reached
     first, last = queries.success(np.array(ends)).tolist()
     between = round((last - first) * n)
+    tried, (seen, deeper) = max(depths), _tail(queries.first, unit, depth, max(depths))
+    open_end = study.choice.limit == "plateau" and 2 * depth < tried
+    tail = float(special().bdtr(deeper, seen + deeper, 0.5)) if open_end else 0.0
+    success = first, last
     stability = Stability(
-        n, clusters, resamples, low, high, share, groups, ends, (first, last), between
-    )
+        n, clusters, resamples, low, high, share, groups, ends, success, between,
+        depth, seen, deeper, tail,
+    )  # fmt: skip
     return replace(study, stability=stability)
+
+
+def _tail(first: FloatArray, unit: Unit, depth: int, deepest: int) -> tuple[int, int]:
+    """Count the units that first succeed in the last doubling above a depth, and below it."""
+    units = np.arange(len(first)) if unit is None else unit
+    last, deeper = (depth < 2 * first) & (first <= depth), (depth < first) & (first <= deepest)
+    return len(np.unique(units[last])), len(np.unique(units[deeper]))
 
 
 def _units(judged: Judged, chosen: BoolArray, bootstrap: Bootstrap) -> Unit:
