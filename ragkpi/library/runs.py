@@ -121,15 +121,12 @@ def named_runs(runs: Any, systems: Systems = "refused") -> dict[str, RunOrPath]:
     named = named_run(runs) if several is None else several
     seeds = [name for name in named if isinstance(name, Seed)]
     if seeds and systems == "refused":
-        raise _no_system(seeds[0].system)
+        name = visible(getattr(seeds[0].system, "name", seeds[0].system))
+        raise UsageError(
+            f"{name}: a system of several runs; eval, compare and report take systems; expected "
+            "one run"
+        )
     return named
-
-
-def _no_system(system: str) -> UsageError:
-    name = visible(getattr(system, "name", system))
-    return UsageError(
-        f"{name}: a system of several runs; eval, compare and report take systems; expected one run"
-    )
 
 
 def named_run(run: Any) -> dict[str, RunOrPath]:
@@ -196,15 +193,13 @@ def files_of(path: object) -> list[str]:
     return files
 
 
-def by_path(words: Sequence[str], systems: Systems = "refused") -> dict[str, Any]:
+def by_path(words: Sequence[str]) -> dict[str, Any]:
     """Return the runs by their paths, and systems with the list of theirs.
 
     A file that stands there again is the same run.
     """
     runs: dict[str, str] = {}
     for path in map(run_path, words):
-        if systems == "refused" and files_of(path):
-            raise _no_system(path)
         before = runs.setdefault(os.path.realpath(path), path)
         if isinstance(path, NamedPath) and before is not path:
             if isinstance(before, NamedPath) and before.name != path.name:
@@ -217,7 +212,7 @@ def by_path(words: Sequence[str], systems: Systems = "refused") -> dict[str, Any
 
 def with_baseline(words: Sequence[str], baseline: str) -> list[str]:
     """Put the baseline, a run's name or a path, before the runs; `InputError` if it is neither."""
-    runs, path = list(by_path(words, "taken")), run_path(baseline)
+    runs, path = list(by_path(words)), run_path(baseline)
     if os.path.exists(path) or files_of(path):
         return [baseline, *words]
     names = dict(zip(run_names(runs), runs, strict=True))

@@ -381,14 +381,14 @@ def _after_failure(baseline: Scores, run: Scores, gate: BaselineGate) -> dict[st
 
     The interval of a mean knows nothing of failures that no query shows: where one query in ten
     fails, 12 queries show none in 28 % of the samples. The query that is added has the
-    baseline's best value and the run's worst. Rates have an interval that allows for failures, and
-    a measure without a worst value has no such query: both are left out.
+    baseline's best value and the run's worst. Rates of runs alone have an interval that allows for
+    failures, and a measure without a worst value has no such query: both are left out.
     """
-    columns = []
+    columns, alone = [], baseline.seeds == run.seeds == 1
     for column in baseline.columns:
         metric = column.metric
         aggregate, worst = metric.measure.aggregate, _worst(metric.measure)
-        if not metric.is_comparable or metric.is_rate or not column.has_value.any():
+        if not metric.is_comparable or (metric.is_rate and alone) or not column.has_value.any():
             continue
         worst = worst if aggregate.value is first else 0.0  # of a success, of a share
         if math.isfinite(worst) and (aggregate.value is first or aggregate.rises_with_first):

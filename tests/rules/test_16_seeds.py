@@ -210,7 +210,7 @@ def test_runs_that_look_like_seeds_are_named_with_the_way_to_write_them(ragkpi, 
         ("compare qrels one=one-a.run,short.run other-a.run", 4, "has 1 judged query (q00)"),
         ("compare --test sign qrels one=one-a.run,one-b.run other-a.run", 1, "--test sign: it kno"),
         ("holes qrels one=one-a.run,one-b.run other-a.run", 1, "one: a system of several runs"),
-        ("check qrels one=one-a.run,one-b.run", 1, "one: a system of several runs"),
+        ("depth qrels one=one-a.run,one-b.run", 1, "one: a system of several runs"),
         ("compare qrels stored.json other-a.run", 1, "the means of 2 seeds, without the values"),
         ("eval --format trec qrels one=one-a.run,one-b.run", 1, "--format trec: its lines do not"),
     ],
@@ -275,3 +275,32 @@ def test_rows_in_a_mapping_are_a_run_and_no_system():
     runs = {"one": {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}, "rows": [("q1", "d1", 2.0)]}
     found = ragkpi.evaluate(qrels, runs, "P.1")
     assert found.mean == {"one": {"P_1": 1.0}, "rows": {"P_1": 0.5}}
+
+
+def test_check_looks_at_each_seed(ragkpi, tmp_path):
+    words, _ = write(tmp_path, 3, one=(2, 1.0))
+    (tmp_path / "one-b.run").write_text((tmp_path / "one-b.run").read_text() * 2)
+    result = ragkpi("check", "--format", "json", "qrels", *words, folder=tmp_path)
+    assert result.status == 3
+    assert b"one-b" in result.out
+
+
+def test_a_rate_of_systems_allows_for_failures_that_no_query_shows(ragkpi, tmp_path):
+    """Twelve successes of each seed, but one: a failure on one query in ten might not show."""
+    queries = [f"q{number:02}" for number in range(12)]
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 d 1\n{q} 0 n 0\n" for q in queries))
+    words = []
+    for system in ("one", "other"):
+        for seed in "abc":
+            fails = {"q00"} if system + seed == "onea" else set()
+            ranked = [(q, "n" if q in fails else "d", "d" if q in fails else "n") for q in queries]
+            score = {"a": 3, "b": 4, "c": 5}[seed] if system == "one" else ord(seed)
+            lines = (f"{q} Q0 {x} 1 {score}\n{q} Q0 {y} 2 1\n" for q, x, y in ranked)
+            text = "".join(line.replace("\n", " t\n") for line in lines)
+            (tmp_path / f"{system}-{seed}.run").write_text(text)
+        words.append(f"{system}={','.join(f'{system}-{seed}.run' for seed in 'abc')}")
+    line = ("compare", "-m", "success.1", "--fail-if", "noninferior", "--margin", "0.1")
+    result = ragkpi(*line, "--format", "json", "qrels", *words, folder=tmp_path)
+    assert result.status == 3
+    assert json.loads(result.out)["comparison"]["differences"][0]["interval"][0] > -0.1
+    assert b"is not shown to be at most 0.1000 worse" in result.err

@@ -154,7 +154,8 @@ def shell(
     if not files:
         raise UsageError("no run is given; expected ragkpi check [options] [QRELS] RUN...")
     qrels, runs = (None, files) if len(files) == 1 else (files[0], files[1:])
-    result = check(list(by_path(runs)), qrels, **arguments)
+    each = [of if isinstance(of, list) else [of] for of in by_path(runs).values()]
+    result = check([run for seeds in each for run in seeds], qrels, **arguments)
     output.write(result.report)
     if result.count("error") or (strict and result.count("warning")):
         sys.stdout.flush()

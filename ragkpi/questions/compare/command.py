@@ -355,7 +355,7 @@ def shell(
     paths = expect_files(least, files, expected, arguments.get("by"), arguments.get("gains"))
     qrels, words = (None, paths) if results else (paths[0], paths[1:])
     words = words if baseline is None else with_baseline(words, baseline)
-    runs = by_path(words, "taken")
+    runs = by_path(words)
     tables = {"--all-pairs": "pairs" in arguments, "--paper": paper}
     _refuse_together({**tables, "-q": per_query})
     _refuse_together({**tables, "--fail-if": "fail_if" in arguments})

@@ -611,7 +611,7 @@ def shell(
     others = (baseline, *(arguments.get(name) for name in ("by", "cluster", "gains")))
     expected = "two or more: ragkpi eval [options] QRELS RUN..."
     qrels, *words = expect_files(2, files, expected, *others)
-    runs = by_path(words, "taken")
+    runs = by_path(words)
     several = len(runs) > 1 or any(isinstance(run, list) for run in runs.values())
     ordered = "worst" in arguments or "sort" in arguments
     in_table = ordered or "by" in arguments or several

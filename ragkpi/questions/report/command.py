@@ -291,5 +291,5 @@ def shell(
     suffix = os.path.splitext(output)[1].lower()
     if suffix not in ("", ".html", ".htm"):
         raise UsageError(f"-o {output}: the page is HTML; expected the suffix .html")
-    page = report(qrels, by_path(runs, "taken"), **arguments)
+    page = report(qrels, by_path(runs), **arguments)
     write([page.html], output)
