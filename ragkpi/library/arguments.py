@@ -121,7 +121,7 @@ def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
     if not HowRead.__annotations__.keys() & arguments.keys():
         return RECOGNISED, RECOGNISED
     values = checked(arguments, HowRead)
-    scores, match = values.get("scores", "similarity"), values.get("match", "id")
+    scores, match = values.get("score_order", "similarity"), values.get("match", "id")
     exclude, queries = arguments.get("exclude"), arguments.get("query_ids")
     sieve = registry().sieve_for(
         arguments.get("max_passage"),

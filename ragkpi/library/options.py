@@ -184,7 +184,7 @@ class HowRead(TypedDict, total=False):
             "doc=_id, score=_score'. See 'ragkpi formats map'.",
         ),
     ]
-    scores: Annotated[
+    score_order: Annotated[
         ScoreKind,
         _reading(
             help="Whether the greater score is the better one, or the smaller (Chroma, pgvector)."

@@ -71,7 +71,7 @@ def doubts(
         yield (
             f"scores rise down the file in {sample.rising} of the first "
             f"{counted(sample.ordered, 'ranking')}: are they distances? The highest ranks first; "
-            f"{spell('scores', 'distance')} reverses that"
+            f"{spell('score_order', 'distance')} reverses that"
         )
     if 2 * sample.flat > sample.several:
         yield (

@@ -160,10 +160,10 @@ def test_judges_of_different_documents(ragkpi, tmp_path):
 
 def test_runs_are_read_and_called_as_is_said(ragkpi):
     """Distances turn every ranking round; nDCG is that of `eval`. Runs have their ids."""
-    options = ("--scores", "distance", "--names", "runid", "--format", "json")
+    options = ("--score-order", "distance", "--names", "runid", "--format", "json")
     found = document(ragkpi("agree", *JUDGES, *RUNS, *FAST, *options, folder=FIXTURES))
     turned = ragkpi(
-        *("eval", "-c", "-m", "ndcg_cut.10", "--scores", "distance", "qrels.txt", RUNS[0]),
+        *("eval", "-c", "-m", "ndcg_cut.10", "--score-order", "distance", "qrels.txt", RUNS[0]),
         folder=FIXTURES,
     )
     (order, *_) = found["findings"]["orders"]

@@ -175,7 +175,7 @@ def test_scores_that_rise_down_the_lists_are_not_read_in_silence():
     for given, name in ((run, "score"), (rows, "score")):
         with pytest.raises(ragkpi.InputError, match=f"or map_run= ?.score={name}"):
             ragkpi.evaluate(gold, given, "recip_rank")
-        read = ragkpi.evaluate(gold, given, "recip_rank", scores="distance")
+        read = ragkpi.evaluate(gold, given, "recip_rank", score_order="distance")
         assert read.mean == {"recip_rank": 1.0}
     read = ragkpi.evaluate(gold, run, "recip_rank", map_run="distance=score")
     assert read.mean == {"recip_rank": 1.0}

@@ -127,7 +127,7 @@ def test_from_python(files):
         with pytest.warns(RagkpiNote):
             result = ragkpi.evaluate(
                 str(files / "qrels"), run, ["recip_rank", "num_rel"], map_run=how,
-                scores="distance", max_passage="#",
+                score_order="distance", max_passage="#",
             )  # fmt: skip
         # x is nearer; d is 2, e is 1; the run lacks query 2
         assert result.per_query["1"]["recip_rank"] == 0.5

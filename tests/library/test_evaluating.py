@@ -103,7 +103,7 @@ def test_settings_hold_for_each_of_several_runs_in_memory():
     """Distances: the smaller one ranks first."""
     run = {"q1": {"d1": 0.1, "d2": 0.9}}
     for given in (run, {"a": run}):
-        result = ragkpi.evaluate(JUDGED, given, "P.1", scores="distance", missing="zero")
+        result = ragkpi.evaluate(JUDGED, given, "P.1", score_order="distance", missing="zero")
         value = result.mean if given is run else result.mean["a"]
         assert value == {"P_1": 0.5}
 
@@ -199,7 +199,7 @@ def test_what_there_is_can_be_asked_for(ragkpi):
         ({"d7": 1}, {"d7#2": 2.0, "x": 1.0}, "d7#2 where"),
         ({"p#3": 1}, {"p": 2.0, "x": 1.0}, " have p#3"),
         ({"7": 1}, {"007": 2.0}, "007 where"),
-        ({"a": 1}, {"a": 0.1, "b": 0.2, "c": 0.3}, 'scores="distance" reverses that'),
+        ({"a": 1}, {"a": 0.1, "b": 0.2, "c": 0.3}, 'score_order="distance" reverses that'),
     ],
 )
 def test_what_is_in_memory_is_doubted_as_files_are(qrels, run, says):

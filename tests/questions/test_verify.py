@@ -172,7 +172,7 @@ def test_a_map_is_kept(ragkpi, folder):
         ({"notes": [3]}, 2),
         ({"notes": "text"}, 2),
         ({"reading": {"nosuch": "x"}, "notes": []}, 1),
-        ({"reading": {"scores": "x"}}, 1),
+        ({"reading": {"score_order": "x"}}, 1),
     ):
         edit(folder / "again.json", lambda run, _, fields=fields: run.update(fields))
         refused = verify(ragkpi, folder, "again.json")

@@ -51,8 +51,10 @@ def test_distances_in_another_format_are_said_once(ragkpi, tmp_path):
     run = "qid,docid,score\nq1,a,0.1\nq1,b,0.2\nq1,doc_1#3,0.3\nq2,doc_3#2,1\n"
     said = evaluated(ragkpi, tmp_path, run).err.decode()
     assert said.count("distances") == 1
-    assert "--scores distance" in said
-    assert "distance" not in evaluated(ragkpi, tmp_path, run, "--scores", "distance").err.decode()
+    assert "--score-order distance" in said
+    assert (
+        "distance" not in evaluated(ragkpi, tmp_path, run, "--score-order", "distance").err.decode()
+    )
 
 
 def test_nothing_judged_at_the_top(ragkpi, tmp_path):

@@ -258,8 +258,8 @@ def test_a_map_wins(form, evaluated):
 def test_a_distance_is_reversed_once(form, evaluated):
     text = FORMS[form](hits("distance", (0.8, 0.9, 0.1, 0.6)))
     assert value(evaluated(text)) == 1
-    assert value(evaluated(text, "--scores", "distance")) == 1
-    for options in (["score=distance", "--scores", "distance"], ["distance=distance"]):
+    assert value(evaluated(text, "--score-order", "distance")) == 1
+    for options in (["score=distance", "--score-order", "distance"], ["distance=distance"]):
         assert value(evaluated(text, "--map-run", *options)) == 1
 
 
@@ -286,7 +286,7 @@ def test_a_shape_says_that_small_numbers_are_better():
 def test_distances_do_not_reverse_ranks(form, evaluated):
     text = FORMS[form](hits("rank", (3, 2, 1, 4)))
     assert value(evaluated(text)) == 1
-    assert value(evaluated(text, "--scores", "distance")) == 1
+    assert value(evaluated(text, "--score-order", "distance")) == 1
 
 
 def test_one_direction_in_all_queries(evaluated):

@@ -90,7 +90,7 @@ def check(
     measures
         The measures at whose cutoffs to look for ties.
     how
-        See `HowRead`: ``map_run``, ``scores``, ``max_passage``, …
+        See `HowRead`: ``map_run``, ``score_order``, ``max_passage``, …
 
     Examples
     --------

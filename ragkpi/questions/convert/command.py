@@ -254,7 +254,7 @@ def convert(
     source, target
         Paths; ``-`` is standard input and output.
     how
-        See `HowRead`: ``map_run``, ``scores``, ``max_passage``, …
+        See `HowRead`: ``map_run``, ``score_order``, ``max_passage``, …
 
     Returns
     -------

@@ -172,7 +172,7 @@ def depth(
 
 
 Form = Literal["log", "relevant", "runs", "qrels"]
-_OF_RUNS = {"run_format", "map_run", "scores"}
+_OF_RUNS = {"run_format", "map_run", "score_order"}
 _FLAGS = {"missing", "unjudged", "doubts"}  # on a command line, each value is an option
 _OF_CHANCE = {"at", "success", "max_loss", "tokens_per_passage"}
 # What each form of the question makes use of, besides the depth of a success.
