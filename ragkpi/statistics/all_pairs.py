@@ -12,7 +12,7 @@ from ragkpi.arrays import ROUNDING, BoolArray, FloatArray
 from ragkpi.measures.measure import Metric, Scores, first
 from ragkpi.statistics.bootstrap import QuerySample, all_swaps, sums, swapped
 from ragkpi.statistics.paired import Procedure, comparable_samples
-from ragkpi.statistics.replicates import apart_by_seeds, p_of_pairs, split_systems
+from ragkpi.statistics.replicates import p_of_pairs, systems_of
 from ragkpi.statistics.significance import TIED, Reach
 from ragkpi.statistics.units import by_unit
 
@@ -91,8 +91,9 @@ def compare_all(
     by_name: dict[str, MetricPairs] = {}
     for sample in comparable_samples(names, runs, procedure):
         if sample.seeds:
-            tested = p_of_pairs(*apart_by_seeds(sample))
-            observed = [np.array([one.value for one in of]) for of in split_systems(sample)]
+            systems = systems_of(sample)
+            tested = [p_of_pairs(of_metric, sample.freedom) for of_metric in systems]
+            observed = [np.array([one.value for one in of_metric]) for of_metric in systems]
         else:
             tested = step_down(sample, procedure.trials, procedure.bootstrap.seed)
             observed = sample.observed()

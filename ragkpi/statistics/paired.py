@@ -21,7 +21,7 @@ from ragkpi.statistics.replicates import (
     Evidence,
     System,
     difference_of,
-    split_systems,
+    systems_of,
 )
 from ragkpi.statistics.significance import (
     Pair,
@@ -319,7 +319,7 @@ def _differences(
         for metric, summary, interval, effect, p, pair in rows
     }
     if sample.seeds:
-        systems = zip(by_metric.values(), split_systems(sample), strict=True)
+        systems = zip(by_metric.values(), systems_of(sample), strict=True)
         for differences, (baseline, *others) in systems:
             every = list(zip(differences, others, strict=True))
             differences[:] = [_of_systems(d, baseline, one, sample, procedure) for d, one in every]

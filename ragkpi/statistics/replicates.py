@@ -111,26 +111,15 @@ class SystemDifference(NamedTuple):
         return float(special().stdtr(self.freedom, -(sign * self.difference + margin) / self.error))
 
 
-def apart_by_seeds(sample: QuerySample) -> tuple[QuerySample, list[int]]:
-    """Return the sample whose runs are the seeds, and how many each run has."""
-    statistics = np.concatenate(sample.seeds, axis=1)
-    return replace(sample, statistics=statistics, seeds=()), [of.shape[1] for of in sample.seeds]
-
-
-def split_systems(sample: QuerySample) -> list[list[System]]:
-    """Return the systems of a sample whose runs have seeds, per metric and system."""
-    return systems_of(*apart_by_seeds(sample))
-
-
 @np.errstate(divide="ignore")
-def systems_of(sample: QuerySample, seeds: Sequence[int]) -> list[list[System]]:
-    """Split the runs of a sample into systems of so many seeds each, per metric and system."""
-    *ends, runs = np.cumsum(seeds).tolist()
-    if runs != sample.statistics.shape[1]:
-        raise ValueError(f"{sample.statistics.shape[1]} runs, but {runs} seeds")
+def systems_of(sample: QuerySample) -> list[list[System]]:
+    """Return the runs of a sample as systems, per metric and run; a run alone has one seed."""
+    seeds = sample.seeds or np.split(sample.statistics, sample.statistics.shape[1], axis=1)
+    apart = replace(sample, statistics=np.concatenate(seeds, axis=1), seeds=())
+    ends = np.cumsum([of_run.shape[1] for of_run in seeds])[:-1]
     return [
         list(map(System, np.split(units, ends, axis=1), np.split(values, ends)))
-        for units, values in zip(sample.pseudo_values(), sample.observed(), strict=True)
+        for units, values in zip(apart.pseudo_values(), apart.observed(), strict=True)
     ]
 
 
@@ -179,7 +168,7 @@ def intervals_of(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     bounds = {column.name: UNKNOWN for column in scores.estimates()}
     for sample in query_samples([scores], lambda m: m.is_estimate, bootstrap.clusters):
         nothing = System(np.zeros((sample.units, 1)), np.zeros(1))
-        for metric, (system,) in zip(sample.metrics, split_systems(sample), strict=True):
+        for metric, (system,) in zip(sample.metrics, systems_of(sample), strict=True):
             found = difference_of(nothing, system, sample.freedom, bootstrap.level)
             bounds[metric.name] = UNKNOWN if math.isnan(found.error) else found.interval
     return bounds
@@ -202,28 +191,24 @@ def noise_of(baseline: System, other: System, queries: int, bootstrap: Bootstrap
 def noise_of_runs(sample: QuerySample, bootstrap: Bootstrap) -> list[Noise]:
     """Return `noise_of` each other run of a sample against the first one, by its first metric.
 
-    The runs have no seeds. Raises `UsageError` as `noise_of_pilot` does.
+    Raises `UsageError` as `noise_of_pilot` does.
     """
-    baseline, *others = systems_of(sample, [1] * sample.statistics.shape[1])[0]
+    baseline, *others = systems_of(sample)[0]
     return [noise_of(baseline, other, sample.queries, bootstrap) for other in others]
 
 
-def p_of_pairs(sample: QuerySample, seeds: Sequence[int]) -> list[FloatArray]:
-    """Test all pairs of S systems: p, corrected by Holm for all pairs, (S, S) per metric.
+def p_of_pairs(systems: Sequence[System], freedom: float) -> FloatArray:
+    """Test all pairs of S systems by a metric: p, corrected by Holm for all pairs, (S, S).
 
     NaN is not tested, as on the diagonal and where the `evidence` does not decide. The random
     signs of `all_pairs.step_down` would know of other queries, and not of other seeds.
     """
-    of_all = []
-    for of_metric in systems_of(sample, seeds):
-        pairs = itertools.combinations(of_metric, 2)
-        tested = [difference_of(*pair, sample.freedom) for pair in pairs]
-        p = np.full((len(of_metric), len(of_metric)), np.nan)
-        above = np.triu_indices(len(of_metric), 1)
-        p[above] = [d.p if d.evidence in DECIDING else math.nan for d in tested]
-        p[above] = p.T[above] = corrected(p[above], "holm")
-        of_all.append(p)
-    return of_all
+    tested = [difference_of(*pair, freedom) for pair in itertools.combinations(systems, 2)]
+    p = np.full((len(systems), len(systems)), np.nan)
+    above = np.triu_indices(len(systems), 1)
+    p[above] = [d.p if d.evidence in DECIDING else math.nan for d in tested]
+    p[above] = p.T[above] = corrected(p[above], "holm")
+    return p
 
 
 _SEED = r"(.*?)(?<![a-z\d])(?:seed|replicate|rep|fold|trial|rs|s)[-_= ]?\d+(?![a-z\d])(.*)"

@@ -95,18 +95,17 @@ def by_chance(made: Systems) -> Systems:
 
 
 def sample_of(values: Sequence[Matrix], metric: Any = MAP, cluster: int = 1) -> QuerySample:
-    """Make the sample of all systems, each of whose seeds is a run."""
-    statistics = np.concatenate(values, axis=1)
-    n, runs, *width = statistics.shape
-    of_metric = slice(0, width[0] if width else 1)
-    unit = np.arange(n) // cluster if cluster > 1 else None
-    return QuerySample([metric], [of_metric], statistics.reshape(n, runs, -1), unit)
+    """Make the sample of all systems."""
+    seeds = [of_one.reshape(*of_one.shape[:2], -1) for of_one in values]
+    means = np.stack([of_one.mean(axis=1) for of_one in seeds], axis=1)
+    unit = np.arange(len(means)) // cluster if cluster > 1 else None
+    return QuerySample([metric], [slice(0, means.shape[-1])], means, unit, seeds)
 
 
 def compared(values: Sequence[Matrix], **how: Any) -> SystemDifference:
     """Compare the second system with the first."""
     sample = sample_of(values, **how)
-    ((first, second),) = systems_of(sample, [of_one.shape[1] for of_one in values])
+    ((first, second),) = systems_of(sample)
     return difference_of(first, second, sample.freedom)
 
 
@@ -154,7 +153,8 @@ def any_pair(made: Systems) -> Trial:
 
     def trial(rng: np.random.Generator) -> Outcome:
         values = made(rng)
-        (p,) = p_of_pairs(sample_of(values), [of_one.shape[1] for of_one in values])
+        sample = sample_of(values)
+        p = p_of_pairs(*systems_of(sample), sample.freedom)
         return {"any pair": bool((np.nan_to_num(p, nan=1.0) < 0.05).any())}
 
     return trial

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ragkpi.library.systems import systems
 from ragkpi.measures.measure import GEOMETRIC_MEAN
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, query_samples
 from ragkpi.statistics.replicates import (
@@ -31,19 +32,25 @@ def drawn(n, *seeds, spread=0.05):
     ]  # fmt: skip
 
 
-def sample_of(systems, of_metric=MAP, clusters=None):
-    """Make a sample of systems, (n, r) or (n, r, S), whose seeds are runs."""
-    columns = [run for system in systems for run in np.moveaxis(np.asarray(system), 1, 0)]
-    (sample,) = query_samples(
-        [scores([(of_metric, run)]) for run in columns], lambda _: True, clusters
-    )
+def sample_of(drawn_systems, of_metric=MAP, clusters=None):
+    """Make a sample of systems, (n, r) or (n, r, S)."""
+    seeds = {
+        str(number): [scores([(of_metric, run)]) for run in np.moveaxis(np.asarray(system), 1, 0)]
+        for number, system in enumerate(drawn_systems)
+    }
+    (sample,) = query_samples(list(systems(seeds).values()), lambda _: True, clusters)
     return sample
 
 
 def compared(systems, of_metric=MAP, clusters=None):
     sample = sample_of(systems, of_metric, clusters)
-    ((first, second),) = systems_of(sample, [np.shape(system)[1] for system in systems])
+    ((first, second),) = systems_of(sample)
     return difference_of(first, second, sample.freedom)
+
+
+def p_of_all(systems, clusters=None):
+    sample = sample_of(systems, clusters=clusters)
+    return p_of_pairs(*systems_of(sample), sample.freedom)
 
 
 def slowly(first, second, freedom=None, values=None):
@@ -244,7 +251,7 @@ def test_a_seed_without_a_value_is_not_tested():
 def test_two_systems_are_a_pilot():
     """As many queries as the pilot has give its own variance again, less that it is a bound."""
     first, second = drawn(40, 3, 5)
-    ((one, other),) = systems_of(sample_of([first, second]), [3, 5])
+    ((one, other),) = systems_of(sample_of([first, second]))
     noise = noise_of(one, other, 40, Bootstrap())
     apart = second.mean(axis=1) - first.mean(axis=1)
     assert noise.deviation >= apart.std(ddof=1) * math.sqrt(39 / stats.chi2.ppf(0.2, 39)) - 1e-12
@@ -257,7 +264,7 @@ def test_two_systems_are_a_pilot():
 def test_all_pairs_are_corrected_together():
     systems = drawn(50, 3, 4, 1, 5)
     systems[3] += 0.15
-    (p,) = p_of_pairs(sample_of(systems), [3, 4, 1, 5])
+    p = p_of_all(systems)
     pairs = [(0, 1), (0, 3), (1, 3)]  # of the run alone, the seeds are not known
     alone = [compared([systems[one], systems[other]]).p for one, other in pairs]
     least = 0.0
@@ -272,20 +279,15 @@ def test_all_pairs_are_corrected_together():
 def test_pairs_know_of_clusters():
     systems = drawn(40, 3, 3)
     clusters = {b"q%03d" % row: "large" for row in range(10)}
-    (p,) = p_of_pairs(sample_of(systems, clusters=clusters), [3, 3])
+    p = p_of_all(systems, clusters)
     assert p[0, 1] == pytest.approx(compared(systems, clusters=clusters).p, rel=1e-9)
 
 
 def test_pairs_of_two_seeds_are_not_tested_and_cost_the_others_nothing():
     systems = drawn(50, 3, 2, 3)
-    (p,) = p_of_pairs(sample_of(systems), [3, 2, 3])
+    p = p_of_all(systems)
     assert np.isnan(p[1]).all()
     assert p[0, 2] == pytest.approx(compared([systems[0], systems[2]]).p, rel=1e-9)
-
-
-def test_all_runs_belong_to_a_system():
-    with pytest.raises(ValueError, match="5 runs, but 4 seeds"):
-        systems_of(sample_of(drawn(10, 2, 3)), [2, 2])
 
 
 def test_a_system_from_arrays():
