@@ -100,6 +100,7 @@ WITH_OUTPUT = {
     "calibrate": ("--quality", "quality.tsv", "qrels.txt", "reranked.run"),
     "agree": ("qrels.txt", "qrels.llm.txt"),
     "correct": ("qrels.txt", "qrels.llm.txt", BM25),
+    "power": ("--sd", "0.26"),
     "measures": ("map",),
     "inspect": ("qrels.txt",),
     "log": ("absent",),
