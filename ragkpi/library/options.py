@@ -187,7 +187,7 @@ class HowRead(TypedDict, total=False):
     score_order: Annotated[
         ScoreKind,
         _reading(
-            help="Whether the greater score is the better one, or the smaller (Chroma, pgvector)."
+            help="Higher scores first (similarity), or lower ones (distance: Chroma, pgvector)."
         ),
     ]
     max_passage: Annotated[
