@@ -39,6 +39,19 @@ class MetricPairs:
         """The indices of the runs, the best first, NA last."""
         return self.metric.best_first(self.values)
 
+    def ranks(self, limit: float) -> list[tuple[int, int]]:
+        """Return the best and the worst rank that the tests leave open for each run, (R,).
+
+        A run is below those that are shown to be better, and above those shown to be worse:
+        p < `limit`. All of these hold together with the probability of the tests.
+        """
+        better = self.metric.measure.sign * (self.values[:, np.newaxis] - self.values)
+        with np.errstate(invalid="ignore"):
+            shown = self.p < limit
+        above = (shown & (better < 0)).sum(axis=1).tolist()
+        below = (shown & (better > 0)).sum(axis=1).tolist()
+        return [(1 + a, len(self.values) - b) for a, b in zip(above, below, strict=True)]
+
 
 @dataclass(frozen=True)
 class AllPairs:

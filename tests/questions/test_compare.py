@@ -229,7 +229,17 @@ def test_all_pairs_have_letters_a_matrix_and_a_sentence():
     pairs = compare_all(["low", "middle", "high"], runs, Procedure())
     report = all_pairs_report(pairs)
     lines = rendered(report, "table", Layout(explanation="shown")).splitlines()[2:]
-    heads = ["measure", "run", "queries", "value", "letters", "p(low)", "p(middle)", "p(high)"]
+    heads = [
+        "measure",
+        "run",
+        "queries",
+        "value",
+        "letters",
+        "rank",
+        "p(low)",
+        "p(middle)",
+        "p(high)",
+    ]
     assert lines[0].split() == heads
     rows = [line.split() for line in lines[2:5]]
     assert [(row[1], row[4]) for row in rows] == [("high", "a"), ("low", "b"), ("middle", "b")]

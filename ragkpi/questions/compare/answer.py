@@ -406,7 +406,8 @@ def all_pairs_report(
 def all_pairs_explained(pairs: AllPairs) -> list[str]:
     """Say how the p-values and letters were computed."""
     number, limit = len(pairs.claims), pairs.procedure.limit
-    letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown)"
+    letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown); "
+    letters += "rank: what these tests leave open"
     if number < len(pairs.metrics):
         letters += f"; {pairs.metrics[0].name} decides, and the other measures are described: "
         letters += "p without a correction over measures, and no letters"
@@ -431,6 +432,7 @@ def _all_pairs_table(pairs: AllPairs, layout: Layout) -> Table:
         Column("queries", "integer", role="detail"),
         Column("value", "decimal"),
         Column("letters"),
+        Column("rank"),
         *(Column(f"p({name})", "decimal", role="detail") for name in pairs.names),
     ]
     rows = [
@@ -438,6 +440,7 @@ def _all_pairs_table(pairs: AllPairs, layout: Layout) -> Table:
             *map(Cell, (by_metric.metric.name, pairs.names[run], by_metric.queries)),
             Cell(float(by_metric.values[run]), style=by_metric.metric.measure.style),
             Cell(by_metric.letters and by_metric.letters[run]),
+            Cell(by_metric.letters and _rank(by_metric.ranks(pairs.procedure.limit)[run])),
             *(
                 Cell() if other == run else probability(float(by_metric.p[run, other]))
                 for other in range(len(pairs.names))
@@ -447,6 +450,11 @@ def _all_pairs_table(pairs: AllPairs, layout: Layout) -> Table:
         for run in by_metric.order
     ]
     return Table(columns, rows)
+
+
+def _rank(ends: tuple[int, int]) -> str:
+    best, worst = ends
+    return f"{best}" if best == worst else f"{best} to {worst}"
 
 
 def _pair_objects(pairs: AllPairs, layout: Layout) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, Literal, Unpack, get_args
+from typing import Annotated, Any, Literal, Unpack, cast, get_args
 
 from typer import Argument, Option
 
@@ -17,6 +17,7 @@ from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import bootstrap_of, session_of
+from ragkpi.library.ground import Signature
 from ragkpi.library.options import (
     By,
     Comparing,
@@ -37,7 +38,8 @@ from ragkpi.library.runs import (
     run_path,
     with_baseline,
 )
-from ragkpi.library.session import OnProblem, queries_of
+from ragkpi.library.score_tables import ScoreTable, named_tables, parse_better, read_scores
+from ragkpi.library.session import Evaluations, OnProblem, queries_of
 from ragkpi.library.slices import slices_of, with_slices
 from ragkpi.library.stored import is_result, scored_runs, with_results
 from ragkpi.library.unjudged_doubt import judging_of, verdicts_on_run
@@ -140,10 +142,28 @@ class ComparisonResult(Result):
 
 
 def compare(
-    qrels: AnyQrels | None,
-    runs: Runs,
+    qrels: AnyQrels | None = None,
+    runs: Runs | None = None,
     measures: Measures = (),
     *,
+    scores: Annotated[
+        Any,
+        list[str],
+        Option(
+            metavar="FILE",
+            help="Compare scores that other tools computed, without qrels and runs: a row per "
+            "query and system, or a column per system, or trec_eval -q. Repeatable; NAME=FILE "
+            "names the system of a table.",
+        ),
+    ] = None,
+    better: Annotated[
+        str | Mapping[str, str],
+        str,
+        Option(
+            metavar="lower|NAME=lower,...",
+            help="With --scores: measures of which lower values are better. Default: none.",
+        ),
+    ] = "higher",
     baseline: str | None = None,
     pairs: Annotated[
         Literal["baseline", "all"],
@@ -181,6 +201,9 @@ def compare(
     runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
     With --by the same for each slice of the queries, all claims corrected together.
     --plot draws the differences with their intervals, and those of the queries.
+    --scores compares numbers of any kind (faithfulness, exact match, latency, cost) in the same
+    way: columns that hold no numbers may be named by --by and --cluster, a column 'seed' tells the
+    seeds of a system apart.
 
     Parameters
     ----------
@@ -191,6 +214,10 @@ def compare(
         ``log`` stored, with `qrels` None if all are. All are over all judged queries, or with
         ``missing="common"`` over those that all runs have. A list of runs in a mapping is one
         system of several seeds.
+    scores, better
+        In place of qrels and runs: a path, several, a data frame, rows, or
+        ``{system: {query: {measure: number}}}`` (see `library.score_tables`); `measures` are its
+        columns. ``"lower"``, or ``{measure: "lower"}``.
     baseline
         The name of the run to compare the others with; None is the first.
     fail_if, margin
@@ -212,6 +239,17 @@ def compare(
     [0.0035]
     """
     one_of("pairs", pairs, ("baseline", "all"))
+    table = None
+    if scores is not None:
+        if qrels is not None or runs is not None:
+            raise UsageError(f"{spell('scores')}: they stand for qrels and runs; leave those out")
+        names_of_columns = [measures] if isinstance(measures, str) else list(measures)
+        missing: Literal["refused", "common"] = "refused"
+        if how.get("missing") == "common":
+            missing = "common"
+        tables = named_tables(scores)
+        table = read_scores(tables, names_of_columns, parse_better(better), missing)
+        measures, by, how = (), *_of_table(table, by, how)
     session = session_of(qrels, measures, how, Comparing, by)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     procedure = paired.Procedure(bootstrap=bootstrap, **checked(how, Testing))
@@ -224,25 +262,42 @@ def compare(
             raise UsageError(f"{spell('fail_if', fail_if)}: it needs a baseline; expected one")
     elif margin is not None:
         raise UsageError(f"{spell('margin')} {margin}: no gate; give {spell('fail_if')} with it")
-    named = named_runs(runs, "taken")
-    systems = list(dict.fromkeys(map(system_of, named)))
-    if len(systems) < 2:
-        raise UsageError("one run is given; expected a baseline and others")
     if pairs == "all":
         _refuse_idle(procedure, baseline)
-    if baseline is not None:
-        first = one_of("baseline", baseline, systems)
-        of_baseline = {name: run for name, run in named.items() if system_of(name) == first}
-        named = {**of_baseline, **named}
-    if looks := seeds_note(named):
-        session.note(looks)
-    runs_and_results = with_results(named)
-    default = REPORTED if session.rel_info == "qrels" else None
-    scores, signature, evaluated = scored_runs(session, runs_and_results, default)
-    names, every = session.names_of(scores), list(scores.values())
+    signature: Signature | None = None
+    evaluated: Evaluations | None = None
+    if table is not None:
+        got: dict[str, Scores] = dict(table.scores)
+        signature = table.signature
+        if len(got) < 2:
+            raise UsageError(f"{spell('scores')}: one system; expected a baseline and others")
+        if baseline is not None:
+            first = one_of("baseline", baseline, list(got))
+            got = {first: got[first], **got}
+        for text in table.notes:
+            session.note(text)
+        names, lead = list(got), next(iter(got))
+    else:
+        if runs is None:
+            raise UsageError("no runs; expected qrels and runs, or scores")
+        named = named_runs(runs, "taken")
+        systems = list(dict.fromkeys(map(system_of, named)))
+        if len(systems) < 2:
+            raise UsageError("one run is given; expected a baseline and others")
+        if baseline is not None:
+            first = one_of("baseline", baseline, systems)
+            of_baseline = {name: run for name, run in named.items() if system_of(name) == first}
+            named = {**of_baseline, **named}
+        if looks := seeds_note(named):
+            session.note(looks)
+        runs_and_results = with_results(named)
+        default = REPORTED if session.rel_info == "qrels" else None
+        got, signature, evaluated = scored_runs(session, runs_and_results, default)
+        names, lead = session.names_of(got), system_of(next(iter(runs_and_results)))
+    every = list(got.values())
     failed = [] if evaluated is None else evaluated.problems
-    lacking = pairs == "baseline" and system_of(next(iter(runs_and_results))) not in scores
-    if problems == "raised" or len(scores) < 2 or lacking:
+    lacking = pairs == "baseline" and lead not in got
+    if problems == "raised" or len(got) < 2 or lacking:
         interface().refuse(failed)
     of_files = evaluated if evaluated and len(evaluated.system_names) == len(every) else None
     judging = judging_of(of_files) if of_files else None
@@ -268,9 +323,9 @@ def compare(
         ]
     verdicts: list[Verdict] = []
     if gate is not None:
-        first, *others = zip(scores, names, every, strict=True)
+        of_first, *others = zip(got, names, every, strict=True)
         for other in others:
-            keys, pair = (first[0], other[0]), (first[1:], other[1:])
+            keys, pair = (of_first[0], other[0]), (of_first[1:], other[1:])
             verdicts += verdicts_on_run(of_files, keys, *pair, gate)
     missed = failures_of(verdicts)
     if problems == "raised":
@@ -294,14 +349,25 @@ def compare(
         notes=(*session.notes, *whole.notes),
         signature=signature,
         problems=[*failed, *missed],
-        names=dict(zip(scores, names, strict=True)),
-        scores=scores,
+        names=dict(zip(got, names, strict=True)),
+        scores=got,
         procedure=procedure,
     )
 
 
+def _of_table(table: ScoreTable, by: By, how: Comparing) -> tuple[By, Comparing]:
+    """Put columns of the table in the place of `by` and ``cluster`` that name them."""
+    if isinstance(by, str) and by in table.labels:
+        by = cast(By, table.labels_of(by))
+    cluster = how.get("cluster")
+    if isinstance(cluster, str) and cluster in table.labels:
+        how = {**how, "cluster": table.clusters_of(cluster)}
+    return by, how
+
+
 @command(compare, without=("resamples",))  # intervals are Student's
 def shell(
+    output: PlotOutput,
     files: Annotated[
         list[str],
         Argument(
@@ -310,8 +376,7 @@ def shell(
             "FILE.json' with the same qrels and settings; if all are, omit QRELS. NAME=RUN,RUN,RUN "
             "is one system, of several seeds.",
         ),
-    ],
-    output: PlotOutput,
+    ] = [],  # noqa: B006 - typer's way to say that it may be left out
     baseline: Annotated[
         str | None,
         Option(
@@ -347,15 +412,20 @@ def shell(
     **arguments: Any,
 ) -> None:
     """Write the comparison."""
-    first = run_path(files[0])
-    results = is_result((files_of(first) or [first])[0])
-    some = "two or more results" if results else "three or more"
-    expected = f"{some}: ragkpi compare [options] {'' if results else 'QRELS '}BASELINE RUN..."
-    least = 3 - results - (baseline is not None)
-    paths = expect_files(least, files, expected, arguments.get("by"), arguments.get("gains"))
-    qrels, words = (None, paths) if results else (paths[0], paths[1:])
-    words = words if baseline is None else with_baseline(words, baseline)
-    runs = by_path(words)
+    qrels, runs, first = None, None, baseline
+    if "scores" in arguments:
+        arguments["scores"] = [*arguments["scores"], *files]
+    else:
+        path = run_path(files[0]) if files else ""
+        results = bool(path) and is_result((files_of(path) or [path])[0])
+        some = "two or more results" if results else "three or more"
+        expected = f"{some}: ragkpi compare [options] {'' if results else 'QRELS '}BASELINE RUN..."
+        least = 3 - results - (baseline is not None)
+        paths = expect_files(least, files, expected, arguments.get("by"), arguments.get("gains"))
+        qrels, words = (None, paths) if results else (paths[0], paths[1:])
+        words = words if baseline is None else with_baseline(words, baseline)
+        runs = by_path(words)
+        first = None if baseline is None else next(iter(runs))
     tables = {"--all-pairs": "pairs" in arguments, "--paper": paper}
     _refuse_together({**tables, "-q": per_query})
     _refuse_together({**tables, "--fail-if": "fail_if" in arguments})
@@ -366,7 +436,7 @@ def shell(
     result = compare(
         qrels,
         runs,
-        baseline=None if baseline is None else next(iter(runs)),
+        baseline=first,
         problems="kept",
         **arguments,
     )
