@@ -18,6 +18,7 @@ import numpy as np
 
 from ragkpi.errors import DataError, InputError, UsageError
 from ragkpi.files.column_names import QUERY, QUERY_ID, find, plain_name, shown_names
+from ragkpi.files.formats import is_number
 from ragkpi.files.inputs import inputs
 from ragkpi.files.lines import blocks
 from ragkpi.files.opening import Source
@@ -35,6 +36,7 @@ from ragkpi.wording import counted, did_you_mean, listed, octets, visible
 SYSTEM = ("system", "run", "model", "method", "retriever", "config", "experiment", "name")
 SEED = ("seed", "replicate", "fold", "trial", "repeat")
 _MEASURE, _VALUE = ("measure", "metric"), ("value", "score", "result")
+_TEXTS = (b"runid", b"relstring")  # of trec_eval
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "-"}
 _TRUTHS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 
@@ -170,7 +172,9 @@ def _is_trec_eval(source: Source) -> bool:
     """Whether an input begins with lines of measure, query and value."""
     lines = source.peek(1 << 12).splitlines()[:3]
     words = [line.split() for line in lines if line.strip()]
-    return bool(words) and all(len(of) == 3 for of in words) and b"," not in lines[0]
+    return bool(words) and all(
+        len(of) == 3 and (is_number(of[2]) or of[0] in _TEXTS) for of in words
+    )
 
 
 def _of_trec_eval(path: str, source: Source) -> Iterator[Row]:
@@ -185,7 +189,7 @@ def _of_trec_eval(path: str, source: Source) -> Iterator[Row]:
             expected = "expected lines of measure, query and value, as trec_eval -q prints them"
             raise InputError(path, line, counted(len(words), "column"), expected)
         measure, query, value = words
-        if query == "all" or measure in ("runid", "relstring"):
+        if query == "all" or measure.encode() in _TEXTS:
             continue
         row = rows.setdefault(query, {QUERY[0]: query})
         if measure in row:
@@ -370,8 +374,8 @@ def _scores(
     if lacking and missing == "refused":
         query, ((name, (system, _)), *_) = next(iter(lacking.items()))
         raise DataError(
-            f"{counted(len(lacking), 'query lacks', 'queries lack')} a number, such as {visible(name)} "
-            f"of {visible(system)} for {visible(query)}; expected one for every query and system, "
+            f"{counted(len(lacking), 'query lacks', 'queries lack')} a number, such as "
+            f"{visible(name)} of {visible(system)} for {visible(query)}; expected one for each, "
             f"or {spell('missing', 'common')} for the {len(every) - len(lacking)} others"
         )
     kept = sorted((octets(query), query) for query in every if query not in lacking)

@@ -1,0 +1,209 @@
+"""Scores of any kind: whatever the form of the table, scipy's paired t test of its numbers."""
+
+import csv
+import io
+import json
+import random
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ragkpi
+from ragkpi.errors import RagkpiError
+
+QUERIES = [f"q{n:02}" for n in range(24)]
+DRAW = random.Random(5)
+VALUES = {
+    system: {query: round(min(1.0, max(0.0, DRAW.gauss(mean, 0.2))), 4) for query in QUERIES}
+    for system, mean in (("base", 0.4), ("next", 0.55), ("third", 0.45))
+}
+
+
+def text_of(rows, separator=","):
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(rows[0]), delimiter=separator, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+LONG = [
+    {"query": query, "system": system, "faith": value}
+    for system, of in VALUES.items()
+    for query, value in of.items()
+]
+WIDE = [{"query": query, **{name: of[query] for name, of in VALUES.items()}} for query in QUERIES]
+TIDY = [
+    {"qid": row["query"], "model": row["system"], "metric": "faith", "value": row["faith"]}
+    for row in LONG
+]
+FORMS = {
+    "long.csv": text_of(LONG),
+    "long.tsv": text_of(LONG, "\t"),
+    "long.jsonl": "".join(f"{json.dumps(row)}\n" for row in LONG),
+    "long.json": json.dumps(LONG),
+    "wide.csv": text_of(WIDE),
+    "tidy.csv": text_of(TIDY),
+}
+
+
+def compared(rows):
+    """Check differences and p-values, before their correction, against scipy's."""
+    base = np.array([VALUES["base"][query] for query in QUERIES])
+    for name in ("next", "third"):
+        (row,) = [row for row in rows if row["run"] == name]
+        other = np.array([VALUES[name][query] for query in QUERIES])
+        test = stats.ttest_rel(other, base)
+        low, high = test.confidence_interval()
+        assert row["p"] == pytest.approx(test.pvalue, rel=1e-9)
+        assert row["difference"] == pytest.approx((other - base).mean(), rel=1e-9)
+        assert [row["difference_low"], row["difference_high"]] == pytest.approx([low, high])
+
+
+@pytest.fixture
+def command(request):
+    """The command line, under another name than the package's."""
+    return request.getfixturevalue("ragkpi")
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_tables_of_every_form(command, tmp_path, name):
+    (tmp_path / name).write_text(FORMS[name])
+    compared(ragkpi.compare(scores=tmp_path / name).rows)
+    done = command("compare", "--scores", name, folder=tmp_path)
+    assert done.status == 0, done.err
+
+
+def test_lines_of_trec_eval_and_dictionaries_of_pytrec_eval(command, tmp_path):
+    for system, of in VALUES.items():
+        lines = [f"map                   \t{query}\t{value:.4f}\n" for query, value in of.items()]
+        mean = sum(of.values()) / len(of)
+        lines += ["runid                 \tall\tx\n", f"map                   \tall\t{mean:.4f}\n"]
+        (tmp_path / f"{system}.txt").write_text("".join(lines))
+        nested = {query: {"map": value} for query, value in of.items()}
+        (tmp_path / f"{system}.json").write_text(json.dumps(nested))
+    for suffix in ("txt", "json"):
+        files = [f"{system}.{suffix}" for system in VALUES]
+        compared(ragkpi.compare(scores=[tmp_path / file for file in files]).rows)
+        assert command("compare", "--scores", *files, folder=tmp_path).status == 0
+
+
+def test_frames_rows_and_mappings_in_python():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    nested = {s: {q: {"faith": v} for q, v in of.items()} for s, of in VALUES.items()}
+    for table in (LONG, pandas.DataFrame(LONG), polars.DataFrame(LONG), nested):
+        result = ragkpi.compare(scores=table, measures="faith")
+        base, *others = result.rows
+        assert base["run"] == "base"
+        compared(others)
+
+
+def test_lower_is_better_where_it_is_said():
+    rows = [{**row, "latency": 1 - row["faith"]} for row in LONG]
+    up = ragkpi.compare(scores=rows, measures="faith").answer
+    down = ragkpi.compare(scores=rows, measures="latency", better="lower").answer
+    named = ragkpi.compare(scores=rows, measures="latency", better={"latency": "lower"}).answer
+    assert "better" in up
+    assert "better" in down
+    assert down == named
+    assert "better" not in ragkpi.compare(scores=rows, measures="latency").answer.split("(p")[0]
+
+
+def test_truths_and_percentages_are_numbers_and_rates_have_the_score_test():
+    outcomes = [{"query": q, "a": n % 2 == 0, "b": "true"} for n, q in enumerate(QUERIES)]
+    result = ragkpi.compare(scores=outcomes)
+    assert [row["value"] for row in result.rows] == [0.5, 1.0]
+    shares = [{"query": q, "a": "50%", "b": "75 %".replace(" ", "")} for q in QUERIES]
+    shares[0]["a"] = "49%"
+    result = ragkpi.compare(scores=shares)
+    assert result.rows[1]["value"] == pytest.approx(0.75)
+    assert any("85% is 0.85" in note for note in result.notes)
+
+
+def test_columns_of_the_table_are_slices_and_clusters():
+    rows = [
+        {**row, "lang": "de" if int(row["query"][1:]) % 2 else "en", "talk": row["query"][:2]}
+        for row in LONG
+    ]
+    result = ragkpi.compare(scores=rows, measures="faith", by="lang")
+    assert set(result.slices) == {"lang=de", "lang=en"}
+    clustered = ragkpi.compare(scores=rows, measures="faith", cluster="talk")
+    plain = ragkpi.compare(scores=rows, measures="faith")
+    assert clustered.rows[1]["p"] != plain.rows[1]["p"]
+
+
+def test_seeds_of_a_system_are_one():
+    rows = [
+        {**row, "seed": seed, "faith": row["faith"] + 0.01 * seed}
+        for row in LONG
+        for seed in range(3)
+    ]
+    result = ragkpi.compare(scores=rows)
+    assert len(result.rows) == 3
+    assert result.rows[1]["difference"] == pytest.approx(
+        np.mean(list(VALUES["next"].values())) - np.mean(list(VALUES["base"].values()))
+    )
+    assert "3 seeds" in result.answer
+
+
+BAD = {
+    "a text": (
+        "query,system,f\nq1,a,1\nq1,b,high\n",
+        "bad.csv:3: f high is not a finite number",
+        2,
+    ),
+    "infinite": ("query,system,f\nq1,a,1\nq1,b,inf\n", "bad.csv:3: f inf is not a finite", 2),
+    "a hole": ("query,system,f\nq1,a,1\nq1,b,\nq2,a,1\nq2,b,0\n", "1 query lacks a number", 4),
+    "a query of one": ("query,system,f\nq1,a,1\nq1,b,1\nq2,a,1\n", "1 query lacks a number", 4),
+    "twice": ("query,system,f\nq1,a,1\nq1,a,0\nq1,b,1\n", "bad.csv:3: query q1 of a again", 4),
+    "no query": ("system,f\na,1\nb,1\n", "bad.csv:2: no query among the columns", 2),
+    "no numbers": ("query,system,f\nq1,a,x\nq1,b,y\n", "no numbers", 2),
+    "one system": ("query,f\nq1,1\nq2,1\n", "one system", 2),
+    "ragged": ("query,system,f\nq1,a,1,2\n", "bad.csv:2: 4 columns", 2),
+    "empty": ("", "", 2),
+}
+
+
+@pytest.mark.parametrize(("text", "says", "status"), BAD.values(), ids=BAD)
+def test_bad_tables_end_in_one_line(command, tmp_path, text, says, status):
+    (tmp_path / "bad.csv").write_text(text)
+    done = command("compare", "--scores", "bad.csv", "-o", "out.json", folder=tmp_path)
+    complaints = [line for line in done.complaints if b"note" not in line]
+    assert (done.status, len(complaints)) == (status, 1), done
+    assert says in complaints[0].decode()
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_holes_are_left_out_on_request(command, tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "query,system,f\nq1,a,1\nq1,b,.5\nq2,a,1\nq2,b,NA\nq3,a,1\nq3,b,.2\n"
+    )
+    done = command("compare", "--common", "--scores", "t.csv", folder=tmp_path)
+    assert done.status == 0
+    assert b"without 1 query that some system lacks (q2)" in done.err
+
+
+def test_gates_and_all_pairs_take_scores(command, tmp_path):
+    (tmp_path / "t.csv").write_text(FORMS["long.csv"])
+    options = ("--scores", "t.csv", "--baseline", "next")
+    assert command("compare", *options, "--fail-if", "worse", folder=tmp_path).status == 3
+    done = command(
+        "compare", "--all-pairs", "--scores", "t.csv", "--format", "csv", folder=tmp_path
+    )
+    assert b"letters,rank" in done.out
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"measures": "nope"}, "no such column"),
+        ({"better": "upwards"}, "expected lower, higher"),
+        ({"better": {"nope": "lower"}}, "no such measure"),
+        ({"baseline": "nope"}, "expected one of"),
+        ({"qrels": {}, "runs": {}}, "they stand for qrels and runs"),
+    ],
+)
+def test_arguments_that_do_not_fit(how, says):
+    with pytest.raises(RagkpiError, match=says):
+        ragkpi.compare(scores=LONG, **how)
