@@ -28,6 +28,7 @@ from ragkpi.library.ground import Signature
 from ragkpi.library.runs import run_path
 from ragkpi.library.systems import systems
 from ragkpi.measures.measure import UNPROVEN, Better, Measure, Metric, MetricScores, Scores
+from ragkpi.measures.registry import metric_of
 from ragkpi.reports.names import NamedPath, run_names
 from ragkpi.statistics.units import Clusters
 from ragkpi.version import __version__
@@ -39,6 +40,14 @@ _MEASURE, _VALUE = ("measure", "metric"), ("value", "score", "result")
 _TEXTS = (b"runid", b"relstring")  # of trec_eval
 _MISSING = {"", "na", "n/a", "nan", "null", "none", "-"}
 _TRUTHS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+
+# What a table of trec_eval is compared by, which also has counts of documents.
+_REPORTED = ("map", "ndcg_cut_10", "recip_rank", "recall_100")
+# Words in the names of numbers of which smaller ones may be better.
+_COSTS = frozenset(
+    ("latency", "cost", "price", "time", "duration", "seconds", "ms", "error", "loss", "wer", "cer")
+)
+_ROLES = ("query", "system", "seed", "measure", "value")
 
 Row = tuple[str, dict[str, Any]]  # its place, "file:line", and its values by column
 Key = tuple[str, str]  # a system and a seed
@@ -56,18 +65,23 @@ class ScoreTable:
         The columns that hold no numbers, by name and query: what `by` and `cluster` may name.
     notes
         What was left out or read otherwise than written.
+    differing
+        Where a query has two labels of a column, in words.
     """
 
     scores: Mapping[str, Scores]
     labels: QueryLabels
     signature: Signature
     notes: Sequence[str]
+    differing: Mapping[str, str]
 
     def labels_of(self, by: str) -> QueryLabels:
         """Return a column of labels; `UsageError` without it."""
         if by not in self.labels:
             advice = did_you_mean(by, self.labels, f"expected one of {shown_names(self.labels)}")
             raise UsageError(f"{spell('by')} {by}: the scores have no such column; {advice}")
+        if by in self.differing:
+            raise DataError(f"{self.differing[by]}; expected one label for each query")
         return {by: self.labels[by]}
 
     def clusters_of(self, name: str) -> Clusters:
@@ -105,6 +119,7 @@ def read_scores(
     measures: Sequence[str] = (),
     better: Mapping[str, Better] | None = None,
     missing: Literal["refused", "common"] = "refused",
+    map_scores: Mapping[str, str] | None = None,
 ) -> ScoreTable:
     """Read tables of scores, by their names, which are those of systems where a table names none.
 
@@ -116,27 +131,31 @@ def read_scores(
     measures
         The columns to take, in this order; all that hold numbers if empty.
     better
-        Which values are better, by measure, or for all under ``""``; the default is ``"higher"``.
+        Which values are better, by measure, or for all under ``""``; the default is that of a
+        measure of ours with this name, else ``"higher"``, with a note for latency and the like.
     missing
         Whether queries that lack a number of some system are refused or left out.
+    map_scores
+        The names of columns by role: query, system, seed, measure, value.
     """
     notes: list[str] = []
     columns: dict[str, _Numbers] = {}
     labels: dict[str, dict[bytes, str]] = {}
+    differing: dict[str, str] = {}
     for name, table in tables.items():
-        rows = list(_tidy(_rows_of(name, table), name))
+        rows = list(_tidy(_mapped(_rows_of(name, table), map_scores or {}), name))
         if not rows:
             raise InputError(name, None, "no scores", "expected a row per query and system")
-        _collect(name, rows, len(tables) > 1, columns, labels, notes)
-    chosen = _chosen(columns, measures)
-    directions = _directions(better or {}, chosen)
+        _collect(name, rows, len(tables) > 1, columns, labels, differing, notes)
+    chosen = _chosen(columns, measures, notes)
+    directions = _directions(better or {}, chosen, notes)
     metrics = {name: _metric(name, columns[name], directions[name]) for name in chosen}
     scores = _scores(metrics, columns, missing, notes)
     files = {n: t for n, t in tables.items() if isinstance(t, str | os.PathLike)}
     digests = [inputs().sha256(os.fspath(path)) or "stream" for path in files.values()]
     of = ",".join(f"sha256:{digest}" for digest in digests) or "memory"
     signature = Signature({"ragkpi": __version__, "scores": of, "columns": ",".join(chosen)})
-    return ScoreTable(scores, labels, signature, notes)
+    return ScoreTable(scores, labels, signature, notes, differing)
 
 
 def _rows_of(name: str, table: Any) -> Iterator[Row]:
@@ -166,6 +185,32 @@ def _rows_of(name: str, table: Any) -> Iterator[Row]:
         if not isinstance(row, Mapping):
             raise UsageError(f"{spell('scores')}: row {number} is {type(row).__name__}")
         yield f"{name}, row {number}", dict(row)
+
+
+def _mapped(rows: Iterable[Row], names: Mapping[str, str]) -> Iterator[Row]:
+    """Give columns the names of the roles that a map says; `InputError` for a row without one."""
+    roles = {column: role for role, column in names.items()}
+    for place, row in rows:
+        if lacking := next((column for column in roles if column not in row), None):
+            raise _input_error(place, f"no column {visible(lacking)}", shown_names(row))
+        others = {key: of for key, of in row.items() if key in roles or key not in names}
+        yield place, {roles.get(key, key): of for key, of in others.items()}
+
+
+def _input_error(place: str, fault: str, expected: str) -> InputError:
+    """Return an error at a place, "file:line"."""
+    file, _, line = place.rpartition(":")
+    if file and line.isdecimal():
+        return InputError(file, int(line), fault, f"expected {expected}")
+    return InputError(place, None, fault, f"expected {expected}")
+
+
+def _id_of(place: str, row: Mapping[str, Any], column: str) -> str:
+    """Return the query, the system or the seed of a row; `InputError` for an empty one."""
+    text = str(row.get(column, "")).strip()
+    if text.lower() in _MISSING - {"-", "na"}:
+        raise _input_error(place, f"no {visible(column)}", "one in each row")
+    return text
 
 
 def _is_trec_eval(source: Source) -> bool:
@@ -230,6 +275,7 @@ def _collect(
     several: bool,
     columns: dict[str, _Numbers],
     labels: dict[str, dict[bytes, str]],
+    differing: dict[str, str],
     notes: list[str],
 ) -> None:
     """Add the numbers and the labels of a table to those of the others."""
@@ -237,9 +283,8 @@ def _collect(
     keys = list(first)
     query = find(first, QUERY_ID) or next((k for k in keys if plain_name(k) in QUERY), None)
     if query is None:
-        file, _, line = place.rpartition(":")
         fault = f"no query among the columns {shown_names(first)}"
-        raise InputError(file or place, int(line) if line.isdecimal() else None, fault, "name it")
+        raise _input_error(place, fault, f"its name in {spell('map_scores', 'query=COLUMN')}")
     system, seed = (
         next((k for k in keys if plain_name(k) in names and k != query), None)
         for names in (SYSTEM, SEED)
@@ -254,9 +299,9 @@ def _collect(
         expected = "expected a column 'system', a column per system, or another table"
         raise InputError(name, None, fault, expected)
     for place, row in rows:
-        id_ = str(row.get(query, "")).strip()
-        of_seed = "" if seed is None else str(row.get(seed))
-        of_system = own if system is None else str(row.get(system))
+        id_ = _id_of(place, row, query)
+        of_seed = "" if seed is None else _id_of(place, row, seed)
+        of_system = own if system is None else _id_of(place, row, system)
         for column in numbers:
             key, measure = (
                 ((column, of_seed), "score") if is_wide else ((of_system, of_seed), column)
@@ -271,7 +316,13 @@ def _collect(
         for column in texts:
             text = row.get(column)
             if text not in (None, ""):
-                labels.setdefault(column, {})[octets(id_)] = str(text)
+                before = labels.setdefault(column, {}).setdefault(octets(id_), str(text))
+                if before != str(text):
+                    differing.setdefault(
+                        column,
+                        f"{place}: {visible(column)} of query "
+                        f"{visible(id_)} is {visible(str(text))}, before {visible(before)}",
+                    )
 
 
 def _split(
@@ -312,28 +363,49 @@ def _value_of(place: str, column: str, value: Any, notes: list[str]) -> float:
         notes += [text] if text not in notes else []
         number /= 100
     if math.isinf(number) or (math.isnan(number) and str(value).strip().lower() not in _MISSING):
-        file, _, line = place.rpartition(":")
         fault = f"{visible(column)} {visible(str(value))} is not a finite number"
-        raise InputError(
-            file or place, int(line) if line.isdecimal() else None, fault, "expected one"
-        )
+        raise _input_error(place, fault, "a number, true or false, or a percentage")
     return number
 
 
-def _chosen(columns: Mapping[str, _Numbers], measures: Sequence[str]) -> list[str]:
+def _chosen(
+    columns: Mapping[str, _Numbers], measures: Sequence[str], notes: list[str]
+) -> list[str]:
+    """Return the requested columns, else those reported most, else all that can be compared."""
     for name in measures:
         if name not in columns:
             advice = did_you_mean(name, columns, f"expected one of {shown_names(columns)}")
             raise UsageError(f"-m {name}: the scores have no such column; {advice}")
-    return list(measures) or list(columns)
+    if measures:
+        return list(measures)
+    able = [n for n in columns if (of := metric_of(n)) is None or of.is_comparable]
+    chosen = [name for name in _REPORTED if name in able] or able
+    if left := len(columns) - len(chosen):
+        are = "measure is" if left == 1 else "measures are"
+        notes.append(f"{left} more {are} in the table; {spell('measures')} chooses")
+    return chosen
 
 
-def _directions(better: Mapping[str, Better], chosen: Sequence[str]) -> dict[str, Better]:
+def _directions(
+    better: Mapping[str, Better], chosen: Sequence[str], notes: list[str]
+) -> dict[str, Better]:
+    """Return what is better by measure: as the user says, else as known of its name."""
     for name in better:
         if name and name not in chosen:
             advice = did_you_mean(name, chosen, f"expected one of {shown_names(chosen)}")
             raise UsageError(f"{spell('better')} {name}: no such measure; {advice}")
-    return {name: better.get(name, better.get("", "higher")) for name in chosen}
+    directions: dict[str, Better] = {}
+    for name in chosen:
+        known = metric_of(name)
+        directions[name] = known.measure.better if known else "higher"
+        if name in better or "" in better:
+            directions[name] = better.get(name, better.get("", "higher"))
+        elif known is None and _COSTS & {*plain_name(name).split("_")}:
+            lower = spell("better", f"{name}=lower")
+            notes.append(
+                f"{visible(name)}: greater values count as better; {lower} if smaller ones are"
+            )
+    return directions
 
 
 def _metric(name: str, numbers: _Numbers, better: Better) -> Metric:
@@ -372,10 +444,16 @@ def _scores(
 
     lacking = {query: of for query in sorted(every) if (of := lacks(query))}
     if lacking and missing == "refused":
-        query, ((name, (system, _)), *_) = next(iter(lacking.items()))
+        query, ((name, key), *_) = next(iter(lacking.items()))
+        places = [
+            at for one in columns.values() for (_, of), at in one.places.items() if of == query
+        ]
+        own = [at for one in columns.values() if (at := one.places.get((key, query)))]
+        lack = counted(len(lacking), "query lacks", "queries lack")
         raise DataError(
-            f"{counted(len(lacking), 'query lacks', 'queries lack')} a number, such as "
-            f"{visible(name)} of {visible(system)} for {visible(query)}; expected one for each, "
+            f"{(own or places)[0]}: {lack} a number "
+            f"({sum(map(len, lacking.values())):,} missing), such as {visible(name)} of "
+            f"{visible(key[0])} for {visible(query)}; expected one for each, "
             f"or {spell('missing', 'common')} for the {len(every) - len(lacking)} others"
         )
     kept = sorted((octets(query), query) for query in every if query not in lacking)
@@ -413,6 +491,18 @@ def parse_better(better: str | Mapping[str, str]) -> dict[str, Better]:
             raise UsageError(f"{spell('better')} {better}: {expected}")
         directions[name] = "lower" if word == "lower" else "higher"
     return directions
+
+
+def parse_map(names: str | Mapping[str, str] | None) -> dict[str, str]:
+    """Read ``query=frage, system=modell``; `UsageError` for other roles."""
+    if isinstance(names, str):
+        parts = [part.partition("=") for part in names.split(",")]
+        names = {role.strip(): column.strip() for role, _, column in parts}
+    for role, column in (names or {}).items():
+        if role not in _ROLES or not column:
+            expected = f"expected ROLE=COLUMN, of {', '.join(_ROLES)}"
+            raise UsageError(f"{spell('map_scores')} {visible(role)}={visible(column)}: {expected}")
+    return dict(names or {})
 
 
 def named_tables(tables: Any) -> dict[str, Any]:

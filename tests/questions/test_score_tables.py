@@ -154,7 +154,14 @@ BAD = {
         2,
     ),
     "infinite": ("query,system,f\nq1,a,1\nq1,b,inf\n", "bad.csv:3: f inf is not a finite", 2),
-    "a hole": ("query,system,f\nq1,a,1\nq1,b,\nq2,a,1\nq2,b,0\n", "1 query lacks a number", 4),
+    "a hole": (
+        "query,system,f\nq1,a,1\nq1,b,\nq2,a,1\nq2,b,0\n",
+        "bad.csv:3: 1 query lacks a number (1 missing)",
+        4,
+    ),
+    "no id": ("query,system,f\nq1,a,1\n,b,1\n", "bad.csv:3: no query", 2),
+    "no system": ("query,system,f\nq1,a,1\nq1,,1\n", "bad.csv:3: no system", 2),
+    "no seed": ("query,system,seed,f\nq1,a,1,1\nq1,b,,1\n", "bad.csv:3: no seed", 2),
     "a query of one": ("query,system,f\nq1,a,1\nq1,b,1\nq2,a,1\n", "1 query lacks a number", 4),
     "twice": ("query,system,f\nq1,a,1\nq1,a,0\nq1,b,1\n", "bad.csv:3: query q1 of a again", 4),
     "no query": ("system,f\na,1\nb,1\n", "bad.csv:2: no query among the columns", 2),
@@ -200,6 +207,9 @@ def test_gates_and_all_pairs_take_scores(command, tmp_path):
         ({"measures": "nope"}, "no such column"),
         ({"better": "upwards"}, "expected lower, higher"),
         ({"better": {"nope": "lower"}}, "no such measure"),
+        ({"map_scores": "frage=qid"}, "expected ROLE=COLUMN"),
+        ({"map_scores": "query=nope"}, "no column nope"),
+        ({"missing": "zero"}, "a number that is missing is not 0"),
         ({"baseline": "nope"}, "expected one of"),
         ({"qrels": {}, "runs": {}}, "they stand for qrels and runs"),
     ],
@@ -207,3 +217,48 @@ def test_gates_and_all_pairs_take_scores(command, tmp_path):
 def test_arguments_that_do_not_fit(how, says):
     with pytest.raises(RagkpiError, match=says):
         ragkpi.compare(scores=LONG, **how)
+
+
+def test_a_cost_without_a_direction_has_a_note(command, tmp_path):
+    (tmp_path / "t.csv").write_text(FORMS["long.csv"].replace("faith", "mean_latency"))
+    done = command("compare", "--scores", "t.csv", folder=tmp_path)
+    assert b"--better mean_latency=lower if smaller ones are" in done.err
+    done = command("compare", "--scores", "t.csv", "--better", "lower", folder=tmp_path)
+    assert (done.status, b"--better" in done.err) == (0, False)
+
+
+def test_options_of_scores_alone_need_scores():
+    with pytest.raises(RagkpiError, match="expected scores="):
+        ragkpi.compare({"q": {"d": 1}}, {"a": {}, "b": {}}, better="lower")
+
+
+def test_a_map_names_columns_that_no_list_knows(command, tmp_path):
+    rows = [{"frage": r["query"], "modell": r["system"], "faith": r["faith"]} for r in LONG]
+    (tmp_path / "t.csv").write_text(text_of(rows))
+    options = ("--scores", "t.csv", "--map-scores", "query=frage, system=modell")
+    assert command("compare", *options, folder=tmp_path).status == 0
+    compared(ragkpi.compare(scores=rows, map_scores={"query": "frage", "system": "modell"}).rows)
+
+
+def test_all_lines_of_trec_eval_are_decided_by_a_reported_measure(command, tmp_path):
+    """Counts of documents come first there, and decide nothing."""
+    for system, of in VALUES.items():
+        lines = [
+            f"{name}\t{query}\t{number}\n"
+            for query, value in of.items()
+            for name, number in (("num_ret", 5), ("num_rel_ret", 2), ("map", value))
+        ]
+        (tmp_path / f"{system}.txt").write_text("".join(lines))
+    done = command("compare", "--scores", "base.txt", "next.txt", folder=tmp_path)
+    assert b"By map, next is better" in done.err
+    assert b"num_ret" not in done.out
+
+
+def test_a_query_has_one_label_and_one_cluster():
+    rows = [{**row, "lang": "de" if n % 2 else "en"} for n, row in enumerate(LONG)]
+    rows[0]["lang"] = "fr"
+    with pytest.raises(RagkpiError, match="of query q00 is en, before fr; expected one label"):
+        ragkpi.compare(scores=rows, by="lang")
+    some = [{**row, "talk": "t" if row["query"] != "q07" else ""} for row in LONG]
+    with pytest.raises(RagkpiError, match="1 evaluated query has no cluster"):
+        ragkpi.compare(scores=some, cluster="talk")

@@ -38,8 +38,14 @@ from ragkpi.library.runs import (
     run_path,
     with_baseline,
 )
-from ragkpi.library.score_tables import ScoreTable, named_tables, parse_better, read_scores
-from ragkpi.library.session import Evaluations, OnProblem, queries_of
+from ragkpi.library.score_tables import (
+    ScoreTable,
+    named_tables,
+    parse_better,
+    parse_map,
+    read_scores,
+)
+from ragkpi.library.session import Evaluations, OnProblem, queries_of, refuse_alone
 from ragkpi.library.slices import slices_of, with_slices
 from ragkpi.library.stored import is_result, scored_runs, with_results
 from ragkpi.library.unjudged_doubt import judging_of, verdicts_on_run
@@ -157,13 +163,22 @@ def compare(
         ),
     ] = None,
     better: Annotated[
-        str | Mapping[str, str],
+        str | Mapping[str, str] | None,
         str,
         Option(
             metavar="lower|NAME=lower,...",
-            help="With --scores: measures of which lower values are better. Default: none.",
+            help="With --scores: measures of which lower values are better. Default: as known of "
+            "a measure with this name.",
         ),
-    ] = "higher",
+    ] = None,
+    map_scores: Annotated[
+        str | Mapping[str, str] | None,
+        str,
+        less_common(
+            metavar="MAP",
+            help="Columns of --scores: 'query=frage, system=modell', also seed, measure, value.",
+        ),
+    ] = None,
     baseline: str | None = None,
     pairs: Annotated[
         Literal["baseline", "all"],
@@ -214,10 +229,11 @@ def compare(
         ``log`` stored, with `qrels` None if all are. All are over all judged queries, or with
         ``missing="common"`` over those that all runs have. A list of runs in a mapping is one
         system of several seeds.
-    scores, better
+    scores, better, map_scores
         In place of qrels and runs: a path, several, a data frame, rows, or
         ``{system: {query: {measure: number}}}`` (see `library.score_tables`); `measures` are its
-        columns. ``"lower"``, or ``{measure: "lower"}``.
+        columns. `better` is ``"lower"``, or ``{measure: "lower"}``; `map_scores` names columns:
+        ``{"query": "frage", "system": "modell"}``.
     baseline
         The name of the run to compare the others with; None is the first.
     fail_if, margin
@@ -248,8 +264,16 @@ def compare(
         if how.get("missing") == "common":
             missing = "common"
         tables = named_tables(scores)
-        table = read_scores(tables, names_of_columns, parse_better(better), missing)
+        if how.get("missing") == "zero":
+            zero = spell("missing", "zero")
+            raise UsageError(f"{zero}: a number that is missing is not 0; leave it out")
+        directions = {} if better is None else parse_better(better)
+        names_by_role = parse_map(map_scores)
+        table = read_scores(tables, names_of_columns, directions, missing, names_by_role)
         measures, by, how = (), *_of_table(table, by, how)
+    elif better is not None or map_scores is not None:
+        option = spell("map_scores" if better is None else "better")
+        raise UsageError(f"{option}: it says how scores are read; expected {spell('scores')}")
     session = session_of(qrels, measures, how, Comparing, by)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
     procedure = paired.Procedure(bootstrap=bootstrap, **checked(how, Testing))
@@ -274,6 +298,8 @@ def compare(
         if baseline is not None:
             first = one_of("baseline", baseline, list(got))
             got = {first: got[first], **got}
+        if session.clusters is not None:
+            refuse_alone(queries_of(got.values()), session.clusters)
         for text in table.notes:
             session.note(text)
         names, lead = list(got), next(iter(got))
