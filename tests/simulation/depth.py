@@ -19,6 +19,8 @@ _DEEPEST = 50
 TWO_CHOICES = {1: 0.6, 2: 0.25, 3: 0.11, 38: 0.02}  # 0.02 more success at 38, where 0.02 decides
 CLEAR = {1: 0.5, 3: 0.3, 8: 0.2}
 SMOOTH = {rank: 0.5**rank for rank in range(1, 9)}
+# Ranks that thin out slowly: 0.872 succeed at 50, and 0.852 at 32.
+LONG_TAIL = {rank: 0.41 * rank**-1.6 for rank in range(1, _DEEPEST + 1)}
 
 
 def ranks_of(queries: int, rng: np.random.Generator, first: Mapping[int, float]) -> np.ndarray:
@@ -101,10 +103,11 @@ def clustered(clusters: int, alike: float, first: Mapping[int, float], right: in
 
 
 RULE = """\
-Queries are drawn again and K is chosen again. K is recommended where at least 90 % of the
-resamples choose at least half and at most twice as many; else the answer is undecided and says
-between what. Where nearly every query succeeds at the top of the list with little of its
-evidence, success chooses no K. A flip: two samples of queries from one population, both with a
+Queries are drawn again and K is chosen again. K is recommended where 95 % of the resamples choose
+at least half and at most twice as many, and where more queries first succeed in the last doubling
+above K than below it (sign test, p < 0.05): what no query shows, no resample does. Else the answer
+is undecided and says why. Where nearly every query succeeds at the top of the list with little of
+its evidence, success chooses no K. A flip: two samples of queries from one population, both with a
 recommendation, whose K differ by more than a factor of two. No test is known for this question.
 The truth is the K of the whole population by the same rule: the smallest K whose success is at
 most 0.02 below that at K = 50. With `--cluster` clusters are drawn, not queries."""
@@ -128,6 +131,12 @@ STUDY = Study(
                 "the same, 20 queries": repeated(20, CLEAR, 8),
                 "half of the rest at each rank; 50 queries": repeated(50, SMOOTH, 5),
             },
+            COLUMNS,
+            {"flips": 0.05, "wrong by more": 0.05},
+        ),
+        Rates(
+            "a long tail: first successes at rank r as often as r to the power of -1.6",
+            {f"{queries} queries": repeated(queries, LONG_TAIL, 32) for queries in (20, 50, 200)},
             COLUMNS,
             {"flips": 0.05, "wrong by more": 0.05},
         ),

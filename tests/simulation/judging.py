@@ -45,6 +45,33 @@ def pooled(queries: int, judged: float, better: float) -> Trial:
     return trial
 
 
+def gated(queries: int, judged: tuple[float, float], loss: float) -> Trial:
+    """What gates make of a run after a change, where shares of both top tens are judged."""
+
+    def trial(rng: np.random.Generator) -> Outcome:
+        half = np.clip(0.5 + rng.normal(scale=0.15, size=(queries, 1)), 0.05 + loss, 0.95)
+        qrels: dict[str, dict[str, int]] = {f"q{n:03d}": {"unseen": 1} for n in range(queries)}
+        runs: dict[str, Run] = {}
+        for name, share, good in zip(("old", "new"), judged, (half, half - loss), strict=True):
+            level = rng.random((queries, SHOWN)) < good
+            known = rng.random((queries, SHOWN)) < share
+            ranking = {f"{name}{rank}": float(-rank) for rank in range(SHOWN)}
+            runs[name] = dict.fromkeys(qrels, ranking)
+            for row, of_query in enumerate(qrels.values()):
+                for rank in np.flatnonzero(known[row]).tolist():
+                    of_query[f"{name}{rank}"] = int(level[row, rank])
+        outcomes: Outcome = {}
+        for by, margin, claim in (("worse", 0.0, "missed"), ("noninferior", 0.1, "passed")):
+            (verdict,) = ragkpi.compare(
+                qrels, runs, "P.10", fail_if=by, margin=margin, problems="kept", **FAST
+            ).verdicts
+            outcomes[f"{by}: {claim}"] = verdict.outcome == claim
+            outcomes[f"{by}: in doubt"] = verdict.outcome == "doubted"
+        return outcomes
+
+    return trial
+
+
 def to_depths(queries: int, measure: str, first: int, other: int) -> Trial:
     """Equal runs of fifty documents, each judged to a rank of its own."""
 
@@ -65,11 +92,13 @@ def to_depths(queries: int, measure: str, first: int, other: int) -> Trial:
 
 
 DEEP = 50
+GATED = ["worse: missed", "worse: in doubt", "noninferior: passed", "noninferior: in doubt"]
 
 RULE = """\
 Where the judged shares of the compared runs differ by more than chance, the verdict says "as far
 as judged". A document without a judgement counts as not relevant, so a run that is judged less
-scores less; that it is worse, said without these words, is a false verdict here."""
+scores less; that it is worse, said without these words, is a false verdict here. A gate that would
+claim this is in doubt, with a status of its own. The margin of noninferior is 0.1."""
 
 STUDY = Study(
     "compare, where judging is unequal",
@@ -86,6 +115,28 @@ STUDY = Study(
             },
             ["better or worse, plainly", "as far as judged"],
             {"better or worse, plainly": 0.05},
+        ),
+        Rates(
+            "gates of equal runs by P@10, the baseline's top 10 judged completely",
+            {
+                f"the run's to {judged:.0%}, {queries} queries": gated(queries, (1.0, judged), 0.0)
+                for judged in (0.8, 0.93, 0.98, 1.0)
+                for queries in (12, 50)
+            },
+            GATED,
+            {"worse: missed": 0.05},
+        ),
+        Rates(
+            "gates of a run whose P@10 is lower by 0.1, the run's top 10 judged completely",
+            {
+                f"the baseline's to {judged:.0%}, {queries} queries": gated(
+                    queries, (judged, 1.0), 0.1
+                )
+                for judged in (0.8, 0.93, 1.0)
+                for queries in (50, 100)
+            },
+            GATED,
+            {"noninferior: passed": 0.05},
         ),
         Rates(
             "P@10 higher by 0.15, both judged completely",
