@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ragkpi.errors import DataError, InputError, UsageError
-from ragkpi.files.column_names import QUERY, QUERY_ID, find, plain_name, shown_names
+from ragkpi.files.column_names import QUERY, QUERY_ID, QUERY_TEXT, find, plain_name, shown_names
 from ragkpi.files.formats import is_number
 from ragkpi.files.inputs import inputs
 from ragkpi.files.lines import blocks
@@ -126,7 +126,8 @@ def read_scores(
     Parameters
     ----------
     tables
-        Paths, data frames, rows as mappings, or nested mappings ``{query: {measure: number}}`` or
+        Paths, data frames, rows as mappings, columns, or nested mappings
+        ``{query: {measure: number}}`` or
         ``{system: {query: {measure: number}}}``.
     measures
         The columns to take, in this order; all that hold numbers if empty.
@@ -169,8 +170,17 @@ def _rows_of(name: str, table: Any) -> Iterator[Row]:
                 for line, record in read_records(source):
                     yield f"{path}:{line}", record
         return
-    if isinstance(table, Mapping):
+    if any(getattr(getattr(table, "index", None), "names", ())):
+        table = table.reset_index()  # of pandas
+    columns = list(table.values()) if isinstance(table, Mapping) else []
+    if columns and all(isinstance(of, list | tuple | np.ndarray) for of in columns):
+        if len(set(map(len, columns))) > 1:
+            raise UsageError(f"{spell('scores')}: columns of several lengths; expected one")
         records: Iterable[Any] = (
+            dict(zip(map(str, table), cells, strict=True)) for cells in zip(*columns, strict=True)
+        )
+    elif isinstance(table, Mapping):
+        records = (
             {QUERY[0]: str(query), **of} for query, of in table.items() if isinstance(of, Mapping)
         )
     elif hasattr(table, "to_pylist"):
@@ -181,9 +191,13 @@ def _rows_of(name: str, table: Any) -> Iterator[Row]:
         records = table.to_dict("records")
     else:
         records = table
+    if not isinstance(records, Iterable):
+        expected = "expected a path, a data frame, rows with names, or dictionaries by query"
+        raise UsageError(f"{spell('scores')}: {type(table).__name__}; {expected}")
     for number, row in enumerate(records, start=1):
         if not isinstance(row, Mapping):
-            raise UsageError(f"{spell('scores')}: row {number} is {type(row).__name__}")
+            kind = type(row).__name__
+            raise UsageError(f"{spell('scores')}: row {number} is {kind}; expected names and cells")
         yield f"{name}, row {number}", dict(row)
 
 
@@ -282,6 +296,7 @@ def _collect(
     place, first = rows[0]
     keys = list(first)
     query = find(first, QUERY_ID) or next((k for k in keys if plain_name(k) in QUERY), None)
+    query = query or find(first, QUERY_TEXT)  # a text tells queries apart, too
     if query is None:
         fault = f"no query among the columns {shown_names(first)}"
         raise _input_error(place, fault, f"its name in {spell('map_scores', 'query=COLUMN')}")
@@ -507,8 +522,14 @@ def parse_map(names: str | Mapping[str, str] | None) -> dict[str, str]:
 
 def named_tables(tables: Any) -> dict[str, Any]:
     """Name one table or several: paths after their files, or as ``NAME=PATH`` says."""
-    if not isinstance(tables, list | tuple) or not all(
-        isinstance(table, str | os.PathLike) for table in tables
+    if isinstance(tables, Mapping) and any(
+        hasattr(of, "columns") or hasattr(of, "column_names") for of in tables.values()
+    ):
+        return {str(system): frame for system, frame in tables.items()}
+    if (
+        not isinstance(tables, list | tuple)
+        or not tables
+        or not all(isinstance(table, str | os.PathLike) for table in tables)
     ):
         path = tables if isinstance(tables, str | os.PathLike) else ""
         return {path if isinstance(path, NamedPath) else str(path) or "scores": tables}

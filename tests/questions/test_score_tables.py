@@ -207,6 +207,10 @@ def test_gates_and_all_pairs_take_scores(command, tmp_path):
         ({"measures": "nope"}, "no such column"),
         ({"better": "upwards"}, "expected lower, higher"),
         ({"better": {"nope": "lower"}}, "no such measure"),
+        ({"scores": 5}, "expected a path, a data frame"),
+        ({"scores": [3]}, "row 1 is int; expected names"),
+        ({"scores": []}, "no scores"),
+        ({"scores": {"query": [1, 2], "a": [1], "b": [1]}}, "several lengths"),
         ({"map_scores": "frage=qid"}, "expected ROLE=COLUMN"),
         ({"map_scores": "query=nope"}, "no column nope"),
         ({"missing": "zero"}, "a number that is missing is not 0"),
@@ -216,7 +220,7 @@ def test_gates_and_all_pairs_take_scores(command, tmp_path):
 )
 def test_arguments_that_do_not_fit(how, says):
     with pytest.raises(RagkpiError, match=says):
-        ragkpi.compare(scores=LONG, **how)
+        ragkpi.compare(**{"scores": LONG, **how})
 
 
 def test_a_cost_without_a_direction_has_a_note(command, tmp_path):
@@ -262,3 +266,37 @@ def test_a_query_has_one_label_and_one_cluster():
     some = [{**row, "talk": "t" if row["query"] != "q07" else ""} for row in LONG]
     with pytest.raises(RagkpiError, match="1 evaluated query has no cluster"):
         ragkpi.compare(scores=some, cluster="talk")
+
+
+def test_columns_frames_by_system_and_an_index():
+    compared(ragkpi.compare(scores={name: [r[name] for r in LONG] for name in LONG[0]}).rows)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(LONG)
+    compared(ragkpi.compare(scores=frame.set_index("query")).rows)
+    compared(ragkpi.compare(scores=frame.set_index(["query", "system"])).rows)
+    by_system = {name: of.drop(columns="system") for name, of in frame.groupby("system")}
+    compared(ragkpi.compare(scores=by_system).rows)
+
+
+def test_three_tables_of_other_tools_print_scipys_digits(command, tmp_path):
+    """ranx's and ragas's frames as CSV, and trec_eval's lines: the p that JSON and tables show."""
+    of_trec = {
+        f"{system}.txt": "".join(f"map\t{query}\t{value}\n" for query, value in of.items())
+        for system, of in VALUES.items()
+    }
+    ragas = [{"question": r["query"], "model": r["system"], "faith": r["faith"]} for r in LONG]
+    made = {**of_trec, "ranx.csv": FORMS["wide.csv"], "ragas.csv": text_of(ragas)}
+    for name, text in made.items():
+        (tmp_path / name).write_text(text)
+    base, other = (np.array([VALUES[s][q] for q in QUERIES]) for s in ("base", "third"))
+    for files in ([*of_trec], ["ranx.csv"], ["ragas.csv"]):
+        line = ("compare", "--scores", *files, "--correction", "none", "--format")
+        p = stats.ttest_rel(other, base).pvalue
+        done = command(*line, "csv", folder=tmp_path)
+        assert done.status == 0, done.err
+        printed = done.out.decode().splitlines()
+        (row,) = [row for row in csv.DictReader(printed) if row["run"] == "third"]
+        assert float(row["p"]) == pytest.approx(p, rel=1e-13)
+        shown = command(*line, "table", folder=tmp_path).out.decode().splitlines()
+        (cells,) = [text.split() for text in shown if " third " in text and "By " not in text]
+        assert cells[-1] == f"{p:.4f}"
