@@ -37,7 +37,7 @@ from ragkpi.ranking.judge import (
     outside_pool,
 )
 from ragkpi.ranking.judged import Judged, Settings
-from ragkpi.ranking.judgements import Judgements, group_judgements
+from ragkpi.ranking.judgements import Judgements, group_judgements, other_queries
 from ragkpi.ranking.notes import (
     assumption_notes,
     concerning,
@@ -534,9 +534,8 @@ def _refuse_unjudged(run: Evaluation, qrels: str) -> None:
         raise NothingInCommonError(
             f"{qrels} and the run share no query ids "
             f"(judged: {listed(run.coverage.missing, 3)}; "
-            f"run: {listed(run.coverage.unjudged, 3)}); expected the same ids, or "
-            f"{spell('queries', 'FILE')} with an id, a tab and a text on each line where a run "
-            "has texts or places"
+            f"run: {listed(run.coverage.unjudged, 3)}); "
+            f"{other_queries(run.coverage.missing, run.coverage.unjudged)}"
         )
 
 

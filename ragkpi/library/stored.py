@@ -85,6 +85,7 @@ class StoredResult:
             count = self.record["queries"]
             if ids_sha256(queries) != self.record["queries_sha256"] or count != len(queries):
                 raise self._broken(f"has values of {len(queries)} of {count} queries, or of others")
+            self._refuse_edited()
             columns = [self._column(*item) for item in self.record["values"].items()]
             comparable = [column for column in columns if column is not None]
             return Scores(str(self.record["run_id"]).encode(), queries, comparable, len(queries))
@@ -129,7 +130,21 @@ class StoredResult:
         summary = _number(name, value)
         if not np.isclose(column.summary, summary, rtol=1e-9, atol=0, equal_nan=True):
             raise self._broken(f"{name} is {summary:g}, and {column.summary:g} over its queries")
+        known = self.record.get("known", {}).get(name, column.valid)
+        if known != column.valid:
+            raise self._broken(
+                f"{name} is known for {known} queries, and has {column.valid} values"
+            )
         return column
+
+    def _refuse_edited(self) -> None:
+        """Raise `InputError` where fields contradict each other: someone edited the result."""
+        for role, file in self.record.get("files", {}).items():
+            digest, signed = file.get("sha256"), self.signature.fields.get(role)
+            if digest and signed and signed != f"sha256:{digest}":
+                raise self._broken(
+                    f"files say sha256:{digest} of the {role}, the signature {signed}"
+                )
 
     def _broken(self, fault: str) -> InputError:
         return InputError(self.path, None, fault, _EXPECTED)
@@ -213,12 +228,14 @@ def scored_runs(
     session: Session,
     runs: Mapping[str, RunOrPath | StoredResult],
     default: Sequence[str] | None,
+    lacking: Literal["noted", "refused"] = "noted",
 ) -> tuple[dict[str, Scores], Signature | None, Evaluations | None]:
     """Evaluate runs, and take the scores of stored results over the same queries and settings.
 
     Return the scores by the names of the call, the signature, and what was evaluated, if anything.
-    Measures that nobody named are those that all results hold, or without results the `default`.
-    `DataError` names what differs between results, runs and qrels.
+    Measures that nobody named are those that all results hold, or without results the `default`;
+    `lacking` says what becomes of those that only some hold. `DataError` names what differs between
+    results, runs and qrels.
     """
     results = {name: run for name, run in runs.items() if isinstance(run, StoredResult)}
     read = {name: run for name, run in runs.items() if not isinstance(run, StoredResult)}
@@ -234,6 +251,7 @@ def scored_runs(
         inputs().hashed = True
         if not session.requests:
             metrics = [m for m in stored[0].metrics if all(m.name in scores for scores in stored)]
+            _say_lacking(session, results, lacking)
     scores = dict(zip(results, stored, strict=True))
     evaluated = None
     if read:
@@ -268,6 +286,19 @@ def scored_runs(
     return by_system(ordered), signature, evaluated
 
 
+def _say_lacking(
+    session: Session, results: Mapping[str, StoredResult], lacking: Literal["noted", "refused"]
+) -> None:
+    """Note, or refuse, measures that some results hold and others lack: none decides unseen."""
+    every = {metric.name for result in results.values() for metric in result.scores.metrics}
+    for result in results.values():
+        if missing := sorted(name for name in every if name not in result.scores):
+            text = f"{visible(result.name)} lacks {', '.join(missing)}, which other results hold"
+            if lacking == "refused":
+                raise DataError(f"{text}; expected the same measures, or those that decide by -m")
+            session.note(f"{text}: left out")
+
+
 def objects_of(
     path: str, text: str, torn: Literal["refused", "skipped"] = "refused"
 ) -> list[tuple[int, Any]]:
@@ -286,7 +317,8 @@ def objects_of(
             if line.strip():
                 objects.append((number, _loaded(line)))
         except (ValueError, RecursionError) as problem:
-            if number <= len(lines) or torn == "refused":
+            is_torn = number > len(lines) and isinstance(problem, json.JSONDecodeError)
+            if torn == "refused" or not is_torn:
                 fault = str(problem) if objects else fault  # of a document
                 raise InputError(
                     path, number if objects else None, f"no stored result ({fault})", _EXPECTED
@@ -296,7 +328,26 @@ def objects_of(
 
 
 def _loaded(text: str) -> Any:
-    return json.loads(text, parse_constant=_finite, parse_float=_finite)
+    return json.loads(
+        text, parse_constant=_finite, parse_float=_finite, parse_int=_whole, object_pairs_hook=_once
+    )
+
+
+_DIGITS = 300  # of a whole number: more are no double
+
+
+def _whole(text: str) -> int:
+    if len(text) > _DIGITS:
+        raise ValueError(f"a number of {len(text)} digits")
+    return int(text)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(n for i, n in enumerate(names) if n in names[:i])} twice")
+    return fields
 
 
 def _finite(text: str) -> float:

@@ -18,7 +18,7 @@ from ragkpi.files.lines import Tokens, rows_of
 from ragkpi.files.trec import QrelsColumns
 from ragkpi.interface import spell
 from ragkpi.ranking.judged import Judged, RealGains, Settings, gains_of
-from ragkpi.ranking.judgements import Judgements, TiedRanks, group_judgements
+from ragkpi.ranking.judgements import Judgements, TiedRanks, group_judgements, other_queries
 from ragkpi.ranking.reading import NO_BEGINNING, Hits, TopDocuments
 from ragkpi.wording import counted, listed, named
 
@@ -131,8 +131,11 @@ def _queries(
         if only is not None:
             shared = f"no query {listed([only], 3)} (-D 0.QID)"
         judged, run = listed(judgements.queries, 3), listed(sorted(hits.queries), 3)
+        apart = (
+            f"; {other_queries(judgements.queries, sorted(hits.queries))}" if only is None else ""
+        )
         raise NothingInCommonError(
-            f"{judgements.file} and the run share {shared} (judged: {judged}; run: {run})"
+            f"{judgements.file} and the run share {shared} (judged: {judged}; run: {run}){apart}"
         )
     return queries
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -15,6 +16,7 @@ from ragkpi.errors import DataError
 from ragkpi.files.inputs import new_sha256
 from ragkpi.files.lines import Tokens, rows_of
 from ragkpi.files.trec import LEVELS, Origin, QrelsColumns, fractional
+from ragkpi.interface import spell
 from ragkpi.wording import named
 
 IdOrder = Literal["descending", "ascending"]
@@ -207,3 +209,46 @@ def queries_meant(judged: Iterable[bytes], unknown: Iterable[bytes]) -> dict[byt
     unknown = list(unknown)
     spelt = {plain(query): query for query in judged} if unknown else {}
     return {query: spelt[plain(query)] for query in unknown if plain(query) in spelt}
+
+
+_SEPARATOR = re.compile(rb"[-_.:/#@]")
+_LOOKED_AT = 100  # ids
+
+
+def longer_and_shorter(
+    judged: Collection[bytes], unknown: Iterable[bytes]
+) -> tuple[bytes, bytes] | None:
+    """Return an id of the run and a judged one, of which one has a part that the other lacks.
+
+    The part is before or behind a separator: ``2024-1.1`` and ``2024-1``, ``en/q1`` and ``q1``.
+    """
+    ids = set(judged)
+    shortened: dict[bytes, bytes] = {}
+    for one in list(judged)[:_LOOKED_AT]:
+        shortened |= dict.fromkeys(_parts(one), one)
+    for one in list(unknown)[:_LOOKED_AT]:
+        for part in _parts(one):
+            if part in ids:
+                return one, part
+        if one in shortened:
+            return one, shortened[one]
+    return None
+
+
+def _parts(id_: bytes) -> Iterator[bytes]:
+    for match in _SEPARATOR.finditer(id_):
+        yield from (id_[: match.start()], id_[match.end() :])
+
+
+def other_queries(judged: Sequence[bytes], unknown: Sequence[bytes]) -> str:
+    """Say how the queries of a run differ from all judged ones, and what to do."""
+    if pair := longer_and_shorter(judged, unknown):
+        mine, theirs = map(named, pair)
+        return f"ids differ by a part, {mine} in the run, {theirs} in the qrels: rename one of them"
+    if meant := queries_meant(judged, unknown):
+        mine, theirs = map(named, next(iter(meant.items())))
+        return f"ids differ {OF_QUERIES}, {mine} in the run, {theirs} in the qrels: rename them"
+    return (
+        f"for texts or places of queries, give {spell('queries', 'FILE')} with an id, a tab and a "
+        "text on each line"
+    )

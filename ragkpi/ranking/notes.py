@@ -15,7 +15,14 @@ from ragkpi.files.lines import Tokens
 from ragkpi.interface import spell
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged, Settings
-from ragkpi.ranking.judgements import OF_DOCUMENTS, OF_QUERIES, Judgements, queries_meant
+from ragkpi.ranking.judgements import (
+    OF_DOCUMENTS,
+    OF_QUERIES,
+    Judgements,
+    longer_and_shorter,
+    other_queries,
+    queries_meant,
+)
 from ragkpi.ranking.reading import Beginning
 from ragkpi.wording import counted, listed, named
 
@@ -36,8 +43,8 @@ def doubts(
         )
     if judged.queries and not judged.num_ret.any():
         yield (
-            "no judged query is in the run: every ranking counts as empty; for texts or places of "
-            f"queries, give {spell('queries', 'FILE')} with an id, a tab and a text on each line"
+            "no judged query is in the run: every ranking counts as empty; "
+            f"{other_queries(judgements.queries, unknown)}"
         )
     meant = queries_meant(judgements.queries, unknown)
     if meant:
@@ -62,10 +69,15 @@ def doubts(
         if not (judged.level >= 0).any():
             which = f"none of the {counted(retrieved, 'document')} retrieved for judged queries"
         example = f" such as {named(sample.documents[0][1])}" if sample.documents else ""
+        first = [judgements.document[row] for row in range(min(100, len(judgements.document)))]
+        apart = longer_and_shorter(first, [document for _, document in sample.documents])
+        advice = "is it the same collection? 'ragkpi inspect' compares their ids"
+        if apart:
+            advice = f"{named(apart[0])} and {named(apart[1])} differ by a part: "
+            advice += f"{spell('max_passage', '#')} folds chunks into documents"
         yield (
             f"{which} is judged: the run has ids{example}, the qrels such as "
-            f"{named(judgements.document[0])}; is it the same collection? 'ragkpi inspect' "
-            "compares their ids"
+            f"{named(judgements.document[0])}; {advice}"
         )
     if sample.rising > sample.ordered / 2:
         yield (

@@ -239,7 +239,8 @@ def check_target(text, chance):
     out = io.BytesIO()
     if refused(_mended, run, out):
         report = inspect_run(_examined(out.getvalue(), request, reading="trec"))
-        assert not report.count("error"), report.findings
+        errors = {one.name for one in report.findings if one.severity == "error"}
+    assert errors <= {"nothing-in-common"}, report.findings  # which no line of a run mends
         slow.read_run(out.getvalue())
 
 

@@ -15,7 +15,12 @@ import numpy as np
 
 from ragkpi.files.lines import Tokens
 from ragkpi.library.examiner import ExaminedRun, Example, Lines
-from ragkpi.ranking.judgements import OF_DOCUMENTS, OF_QUERIES, queries_meant
+from ragkpi.ranking.judgements import (
+    OF_DOCUMENTS,
+    OF_QUERIES,
+    other_queries,
+    queries_meant,
+)
 from ragkpi.wording import counted, listed, named, percent
 
 Severity = Literal["error", "warning", "note"]
@@ -280,6 +285,16 @@ def missing_queries(run: ExaminedRun) -> Counts | None:
     queries = {*run.queries}
     missing = [query for query in run.examination.qrels.queries if query not in queries]
     return about_queries(missing, "judged query is", "judged queries are", "missing from the run")
+
+
+@finding("error", "qrels")
+def nothing_in_common(run: ExaminedRun) -> Counts | None:
+    """No judged query is in the run: 'ragkpi eval' refuses it, with status 7."""
+    judged = run.examination.qrels
+    if not run.queries or not judged.index.keys().isdisjoint(run.queries):
+        return None
+    apart = other_queries(judged.queries, run.queries)
+    return len(run.queries), f"run and qrels share no query: {apart}", []
 
 
 @finding("warning", "qrels")

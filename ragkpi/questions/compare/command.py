@@ -318,7 +318,10 @@ def compare(
             session.note(looks)
         runs_and_results = with_results(named)
         default = REPORTED if session.rel_info == "qrels" else None
-        got, signature, evaluated = scored_runs(session, runs_and_results, default)
+        lacking_measures: Literal["noted", "refused"] = "noted" if gate is None else "refused"
+        got, signature, evaluated = scored_runs(
+            session, runs_and_results, default, lacking_measures
+        )
         names, lead = session.names_of(got), system_of(next(iter(runs_and_results)))
     every = list(got.values())
     failed = [] if evaluated is None else evaluated.problems

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import operator
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -26,7 +28,13 @@ from ragkpi.interface import interface, spell
 from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.library.ground import cut, differences, ground_of
 from ragkpi.library.result import Result
-from ragkpi.library.stored import objects_of, records_of, refuse_table, warn_of_torn_line
+from ragkpi.library.stored import (
+    StoredResult,
+    objects_of,
+    records_of,
+    refuse_table,
+    warn_of_torn_line,
+)
 from ragkpi.measures.registry import metric_of
 from ragkpi.reports.layout import Cell, Column, Layout, Report, Table, with_best_marked
 from ragkpi.reports.output_files import screen_of
@@ -69,7 +77,7 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
     regular = not os.path.exists(path) or os.path.isfile(path)
     try:
-        with open(path, "ab+" if regular else "ab", buffering=0) as file:
+        with open(path, "ab+" if regular else "ab", buffering=0, opener=_opener) as file:
             _wait_for_lock(path, file)
             if regular:
                 _append_whole(path, file, text)
@@ -79,6 +87,22 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     except OSError as problem:
         reason = problem.strerror or problem
         raise UsageError(f"{spell('log')} {path}: cannot be appended to: {reason}") from problem
+
+
+def _opener(path: str, flags: int) -> int:
+    """Open a file; a FIFO that no process reads is an error, and nothing to wait for."""
+    if not stat.S_ISFIFO(os.stat(path).st_mode if os.path.exists(path) else 0):
+        return os.open(path, flags, 0o666)
+    try:
+        descriptor = os.open(path, flags | os.O_NONBLOCK)
+    except OSError as problem:
+        if problem.errno == errno.ENXIO:
+            raise UsageError(
+                f"{spell('log')} {path}: a FIFO that no process reads; start the reader first"
+            ) from None
+        raise
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def _append_whole(path: str, file: FileIO, text: bytes) -> None:
@@ -111,7 +135,11 @@ def read_records(path: str) -> list[dict[str, Any]]:
     with Source(path) as source:
         refuse_table(source)
         text = text_of(source.whole(f"expected a part of {spell('log')}"))
-    return records_of(path, objects_of(path, text, "skipped"))
+    records = records_of(path, objects_of(path, text, "skipped"))
+    for record in records:
+        if record.get("per_query") and "seeds" not in record:
+            _ = StoredResult(path, record).scores  # refused where they were edited
+    return records
 
 
 def _wait_for_lock(path: str, file: FileIO) -> None:

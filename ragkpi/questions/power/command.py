@@ -102,10 +102,10 @@ def power(
             raise UsageError(f"{spell('sd')} {sd:g}: expected a number above 0")
         pilot, noise = None, Noise(sd, design_effect)
     else:
-        named = with_results(named_runs(runs))
-        if len(named) != 2:
-            raise UsageError(f"a pilot of {len(named)} runs; expected two")
+        named = with_results(named_runs(runs, "taken"))
         scores, _, _ = scored_runs(session, named, ("ndcg_cut.10",))
+        if len(scores) != 2:
+            raise UsageError(f"a pilot of {len(scores)} runs; expected two")
         procedure = Procedure(bootstrap=bootstrap)
         sample = comparable_samples(list(scores), list(scores.values()), procedure)[0]
         (noise,) = noise_of_runs(sample, bootstrap)

@@ -23,6 +23,7 @@ FINDINGS = {
     "one-score": (b"1 Q0 d1 1 3 me\n1 Q0 d2 2 3 me\n2 Q0 d1 1 1 me\n", 1, [1]),
     "ranks": (CLEAN + b"2 Q0 d3 2 9 me\n2 Q0 d4 x 0 me\n", 1, [4, 5]),
     "missing-queries": (b"1 Q0 d2 1 2 me\n", 1, [None]),
+    "nothing-in-common": (b"1.1 Q0 d1 1 1 me\n", 1, []),
     "unknown-queries": (CLEAN + b"3 Q0 d1 1 1 me\n", 1, [None]),
     "query-spelling": (CLEAN + b"TOPIC-9 Q0 d1 1 1 me\n", 1, [4]),
     "document-spelling": (b"1 Q0 D1 1 3 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n", 1, [1]),
@@ -155,3 +156,24 @@ def test_the_verdict_comes_first_and_counts_many_files(ragkpi, tmp_path):
     verdict, *_ = many.out.decode().splitlines()
     assert verdict == "5 files: 1 with errors (bad), 0 with warnings, 4 with neither."
     assert many.status == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("1.1", "1.1 in the run, 1 in the qrels"),
+        ("en/1", "en/1 in the run, 1 in the qrels"),
+        ("01", "leading zeros"),
+        ("other", "--queries FILE"),
+    ],
+)
+def test_what_eval_refuses_is_an_error_here(ragkpi, tmp_path, query, says):
+    """Ids that differ by a part, by spelling, or altogether."""
+    run = f"{query} Q0 d1 1 1 me\n".encode()
+    outcome = check(ragkpi, tmp_path, run)
+    (finding,) = [f for f in findings_of(outcome)["findings"] if f["name"] == "nothing-in-common"]
+    assert says in finding["text"]
+    assert (outcome.status, finding["severity"]) == (3, "error")
+    refused = ragkpi("eval", "qrels", "run", folder=tmp_path)
+    assert refused.status == 7
+    assert says in refused.err.decode()
