@@ -240,7 +240,7 @@ def check_target(text, chance):
     if refused(_mended, run, out):
         report = inspect_run(_examined(out.getvalue(), request, reading="trec"))
         errors = {one.name for one in report.findings if one.severity == "error"}
-    assert errors <= {"nothing-in-common"}, report.findings  # which no line of a run mends
+        assert errors <= {"nothing-in-common"}, report.findings  # which no line of a run mends
         slow.read_run(out.getvalue())
 
 
