@@ -1,11 +1,11 @@
-"""What unjudged documents leave open of a comparison, and gates that say it.
+"""What unjudged documents and ties leave open of a comparison, and gates that say it.
 
 A run outside the pool shows documents that nobody judged, and a measure takes them for bad ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from ragkpi.bounds.bounds import Swap, depth_needed, find_bounds
 from ragkpi.evaluation import Evaluation
+from ragkpi.interface import spell
 from ragkpi.library.session import Evaluations
 from ragkpi.library.slices import QuerySlice
 from ragkpi.library.systems import by_system
@@ -21,9 +22,9 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.gates import BaselineGate, Verdict, baseline_verdicts
+from ragkpi.statistics.gates import BaselineGate, Reservation, Verdict, baseline_verdicts
 from ragkpi.statistics.paired import Claim, Difference, Procedure, compare
-from ragkpi.wording import percent
+from ragkpi.wording import percent, rounded
 
 # Where judging is compared for a metric that looks at whole rankings: down to the longest one.
 _DEPTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
@@ -32,7 +33,7 @@ _A_POINT = 0.01  # smaller differences between judged shares are not worth a wor
 
 
 @dataclass(frozen=True)
-class Doubt:
+class Shares:
     """The judged shares of a baseline's and a run's top documents, and what holes could change.
 
     `can_reverse` is whether some assignment of levels to unjudged documents surely reverses the
@@ -51,14 +52,49 @@ class Doubt:
         return f"judged in the top {self.depth}: {shares}{order} (ragkpi holes)"
 
 
+@dataclass(frozen=True)
+class Doubt:
+    """What a claim on a run against a baseline rests on.
+
+    `shares` are None where judging leaves no doubt. `ties` is the difference over all orders of
+    equal scores, where that does not bear the claim; else None.
+    """
+
+    shares: Shares | None = None
+    ties: Difference | None = None
+
+    def in_words(self, baseline: str, run: str) -> str:
+        """Say what leaves the claim open."""
+        texts = [self.shares.in_words(baseline, run)] if self.shares else []
+        if self.ties is not None:
+            style = self.ties.metric.measure.style
+            change = rounded(self.ties.difference, style, signed=True)
+            texts.append(
+                f"over all orders of equal scores {run} differs by {change}, "
+                f"{self.ties.p_in_words} ({spell('ties', 'expected')})"
+            )
+        return "; ".join(texts)
+
+
+def limits_of(doubts: Iterable[Doubt]) -> str:
+    """Return the words of a claim that rests on judging, or on how ties are broken."""
+    every = list(doubts)
+    limits = ["as far as judged"] if any(doubt.shares for doubt in every) else []
+    if any(doubt.ties is not None for doubt in every):
+        limits.append("as far as ties are broken by id")
+    return " and ".join(limits)
+
+
 @dataclass(frozen=True, eq=False)
 class Judging:
     """The unjudged shares of each run's top documents, by name, and what bounds are made from.
 
     Shares are down to every depth at which the judging of two runs may differ for the metric.
+    `expected` are the runs' scores over all orders of equal scores; empty without ties.
     """
 
     unjudged: Mapping[str, Scores]
+    expected: Mapping[str, Scores]
     runs: Mapping[str, Evaluation]  # without those that have no bounds
     judgements: Judgements
     settings: Settings
@@ -66,14 +102,16 @@ class Judging:
 
     def of(self, part: QuerySlice) -> Judging:
         """Return the judged shares of a slice, without bounds."""
-        return replace(self, unjudged=part.of_runs(self.unjudged), runs={})
+        unjudged, expected = part.of_runs(self.unjudged), part.of_runs(self.expected)
+        return replace(self, unjudged=unjudged, expected=expected, runs={})
 
     def doubts(self, baseline: str, claims: Mapping[str, Claim]) -> dict[str, Doubt]:
         """Return the doubts about claims of runs against a baseline, by run.
 
         There is one where the judged shares at some depth differ by more than chance (paired test
         over queries, p < 0.05 divided by the depths) and at least a point, or where the bounds of
-        the values overlap. It says the depth at which they differ most.
+        the values overlap. It says the depth at which they differ most. There is another one where
+        the expected values over all orders of ties do not bear the claim.
         """
         names = [baseline, *claims]
         if len(names) < 2 or any(name not in self.unjudged for name in names):
@@ -81,7 +119,8 @@ class Judging:
         shares: dict[str, list[Difference]] = {name: [] for name in claims}
         for d in compare(names, [self.unjudged[name] for name in names], self.test).differences:
             shares[d.run].append(d)
-        doubts = {}
+        ties = self._ties(baseline, claims)
+        doubts = {run: Doubt(ties=difference) for run, difference in ties.items()}
         for run, depths in shares.items():
             has_holes = any(d.baseline or d.summary for d in depths)
             decided = has_holes and claims[run] in ("better", "worse")
@@ -92,8 +131,22 @@ class Judging:
                 most = max(unequal or depths, key=lambda d: abs(d.difference))
                 can_reverse = any(swap.certain for swap in swaps)
                 depth = most.metric.arguments["cutoff"]
-                doubts[run] = Doubt(depth, 1 - most.baseline, 1 - most.summary, can_reverse)
+                judged = Shares(depth, 1 - most.baseline, 1 - most.summary, can_reverse)
+                doubts[run] = Doubt(judged, ties.get(run))
         return doubts
+
+    def _ties(self, baseline: str, claims: Mapping[str, Claim]) -> dict[str, Difference]:
+        """Return the differences over all orders of ties that do not bear their claims, by run."""
+        names = [baseline, *claims]
+        if any(name not in self.expected for name in names):
+            return {}
+        test = replace(self.test, correction="holm")
+        compared = compare(names, [self.expected[name] for name in names], test)
+        return {
+            d.run: d
+            for d in compared.differences
+            if d.decision != claims[d.run] and "untested" not in (d.decision, claims[d.run])
+        }
 
     def _swaps(self, *names: str) -> Sequence[Swap]:
         """Return how holes could change the order of two runs, if their bounds overlap."""
@@ -152,7 +205,30 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
     names = runs.system_names
     unjudged = {names[key]: scores for key, scores in by_system(unjudged).items()}
     test = Procedure(correction="none", bootstrap=Bootstrap(clusters=runs.session.clusters))
-    return Judging(unjudged, bounded, runs.session.judgements, settings, test)
+    expected = _expected(runs, metric)
+    return Judging(unjudged, expected, bounded, runs.session.judgements, settings, test)
+
+
+def _expected(runs: Evaluations, metric: Metric) -> dict[str, Scores]:
+    """Evaluate runs over all orders of equal scores, by name; empty where none can differ."""
+    session = runs.session
+    tied = any(
+        bool((run.hits.tied.first != run.hits.tied.last).any())
+        for run in runs.values()
+        if run.hits.tied is not None
+    )
+    if session.settings.ties != "id" or metric.measure.expectation is None or not tied:
+        return {}
+    over_orders = replace(session, settings=replace(session.settings, ties="expected"))
+    hits = {key: run.hits for key, run in runs.items()}
+    scores = {key: run.scores for key, run in over_orders.score(hits, [metric]).items()}
+    for key, run in runs.items():
+        if scores[key].queries != run.scores.queries:
+            kept = set(run.scores.queries)
+            rows = np.flatnonzero([query in kept for query in scores[key].queries])
+            scores[key] = scores[key].over(rows)
+    names = runs.system_names
+    return {names[key]: of for key, of in by_system(scores).items()}
 
 
 def verdicts_on_run(
@@ -173,12 +249,15 @@ def verdicts_on_run(
     there, here = (evaluated.get(key) for key in keys)
     names = [named[key] for key in keys]
 
-    def doubt(difference: Difference) -> str:
+    def doubt(difference: Difference) -> Reservation:
         if difference.metric not in evaluated.metrics:  # a z-score
-            return ""
+            return Reservation()
         judging = judging_of(evaluated, difference.metric)
         doubts = judging.doubts(names[0], {names[1]: difference.decision}) if judging else {}
-        return doubts[names[1]].in_words(baseline[0], run[0]) if doubts else ""
+        if not doubts:
+            return Reservation()
+        words = doubts[names[1]].in_words(baseline[0], run[0])
+        return Reservation(limits_of(doubts.values()), words)
 
     alike = there is not None and here is not None and here.has_ranking_of(there)
     rankings: Literal["equal", "differ"] = "equal" if alike else "differ"

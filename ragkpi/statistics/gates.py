@@ -55,6 +55,13 @@ class Margin:
         return self.amount * abs(baseline) if self.relative else self.amount
 
 
+class Reservation(NamedTuple):
+    """What leaves a claim open: in a few words within its sentence, and as a reason behind it."""
+
+    limits: str = ""
+    reason: str = ""
+
+
 @dataclass(frozen=True)
 class BaselineGate:
     """A run may be worse than a baseline by at most a margin, at a level of confidence.
@@ -67,7 +74,7 @@ class BaselineGate:
     margin: Margin = Margin(0.0)
     decided_by: DecidedBy = "worse"
     procedure: Procedure = field(default_factory=lambda: Procedure(family="all"))
-    doubt: Callable[[Difference], str] = lambda _: ""
+    doubt: Callable[[Difference], Reservation] = lambda _: Reservation()
 
     def passes(self, difference: Difference, after_failure: Interval) -> bool:
         """Return whether a difference from the baseline is allowed, by its test and interval.
@@ -90,7 +97,7 @@ class BaselineGate:
         baseline: str,
         passed: bool,
         remark: str,
-        doubt: str,
+        doubt: Reservation,
     ) -> str:
         """Say what is shown of a difference, with the numbers that it rests on."""
         sign, change = difference.metric.measure.sign, difference.difference
@@ -115,8 +122,8 @@ class BaselineGate:
             limit += f"; {remark}"
         return (
             f"{value} is {'' if is_shown else 'not '}shown to be {claim} than {baseline}'s "
-            f"{reference}{' as far as judged' if doubt else ''}: {apart} [{low}, {high}], "
-            f"{difference.p_in_words} ({limit}){f'; in doubt: {doubt}' if doubt else ''}"
+            f"{reference}{doubt.limits and f' {doubt.limits}'}: {apart} [{low}, {high}], "
+            f"{difference.p_in_words} ({limit}){doubt.reason and f'; in doubt: {doubt.reason}'}"
         )
 
     def shows(self, passed: bool) -> bool:
@@ -362,15 +369,15 @@ def baseline_verdicts(
         if not math.isnan(failed.low):
             failed = after_failure.get(metric.name, failed)
         passed = gate.passes(difference, failed)
-        doubt = gate.doubt(difference) if gate.shows(passed) else ""
+        doubt = gate.doubt(difference) if gate.shows(passed) else Reservation()
         verdict = replace(
             verdict,
-            outcome="doubted" if doubt else "passed" if passed else "missed",
+            outcome="doubted" if doubt.reason else "passed" if passed else "missed",
             queries=difference.queries,
             says=gate.in_words(difference, failed, name, passed, few, doubt),
             difference=difference,
             unseen=gate.unseen(difference),
-            caution="; ".join(filter(None, [few, doubt])),
+            caution="; ".join(filter(None, [few, doubt.reason])),
         )
         verdicts.append(verdict.missed(undecided))
     return _nothing_refused(verdicts, tested)

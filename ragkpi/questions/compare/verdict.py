@@ -14,7 +14,7 @@ from ragkpi.arrays import FloatArray
 from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import interface, spell
 from ragkpi.library.stored import StoredResult
-from ragkpi.library.unjudged_doubt import Doubt, Judging
+from ragkpi.library.unjudged_doubt import Doubt, Judging, limits_of
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.reports.names import Seed, run_names
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
@@ -183,20 +183,26 @@ def goodness(d: Difference) -> float:
 
 
 def _judged(doubts: Mapping[str, Doubt]) -> str:
-    return " as far as judged" if doubts else ""
+    limits = limits_of(doubts.values())
+    return limits and f" {limits}"
 
 
 def _shares(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
     """Say how much of the top documents is judged, of the baseline and the most unequal run."""
-    if not doubts:
-        return ""
-    run, doubt = max(doubts.items(), key=lambda item: abs(item[1].run - item[1].baseline))
-    if len(doubts) > 1:
-        run += f" (the most unequal of {len(doubts)})"
-    # What could be reversed is the order of two runs by the first measure.
-    alone = metrics == 1 and len(doubts) == 1
-    words = replace(doubt, can_reverse=doubt.can_reverse and alone).in_words(base, run)
-    return f" {words[0].upper()}{words[1:]}."
+    texts = []
+    judged = {run: doubt.shares for run, doubt in doubts.items() if doubt.shares}
+    if judged:
+        run, shares = max(judged.items(), key=lambda item: abs(item[1].run - item[1].baseline))
+        name = f"{run} (the most unequal of {len(judged)})" if len(judged) > 1 else run
+        alone = metrics == 1 and len(judged) == 1
+        shares = replace(shares, can_reverse=shares.can_reverse and alone)
+        texts.append(shares.in_words(base, name))
+    tied = {run: doubt.ties for run, doubt in doubts.items() if doubt.ties is not None}
+    if tied:
+        run, difference = next(iter(tied.items()))
+        name = f"{run} (one of {len(tied)})" if len(tied) > 1 else run
+        texts.append(Doubt(ties=difference).in_words(base, name))
+    return "".join(f" {text[0].upper()}{text[1:]}." for text in texts)
 
 
 def beaten_by_best(pairs: AllPairs, matrix: MetricPairs) -> dict[str, Claim]:

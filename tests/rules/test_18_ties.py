@@ -1,0 +1,79 @@
+"""A verdict that another order of equal scores would change says so, and no gate stops for it."""
+
+import random
+
+import pytest
+
+import ragkpi
+
+LIMIT = "as far as ties are broken by id"
+
+
+def world(seed, queries=40, levels=2, last=True):
+    """Equal runs: one has a score of its own for each document, the other few distinct scores.
+
+    The ids of relevant documents are last, or first: trec_eval's order takes the last one first.
+    """
+    draw = random.Random(seed)
+    relevant = [f"{'z' if last else 'a'}{n}" for n in range(3)]
+    others = [f"m{n:02}" for n in range(12)]
+    qrels, fine, coarse = {}, {}, {}
+    for query in map("q{}".format, range(queries)):
+        qrels[query] = {**dict.fromkeys(relevant, 1), **dict.fromkeys(others, 0)}
+        ids = [*relevant, *others]
+        fine[query] = {id_: draw.random() for id_ in ids}
+        coarse[query] = {id_: float(draw.randrange(levels)) for id_ in ids}
+    return qrels, {"fine": fine, "coarse": coarse}
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+@pytest.mark.parametrize("last", [True, False])
+def test_equal_runs_are_not_told_apart_by_their_ids(levels, last):
+    """Of 40 pairs of equal runs; three standard errors above 5 % are six."""
+    claims = unlimited = 0
+    for seed in range(40):
+        answer = ragkpi.compare(*world(seed, levels=levels, last=last), "ndcg_cut.5").answer
+        claims += "better" in answer or "worse" in answer
+        unlimited += ("better" in answer or "worse" in answer) and LIMIT not in answer
+    assert claims >= 20  # the ids alone
+    assert unlimited <= 6
+
+
+@pytest.mark.parametrize("pairs", ["baseline", "all"])
+def test_without_ties_nothing_is_said_of_them(pairs):
+    for seed in range(5):
+        qrels, runs = world(seed)
+        runs["coarse"] = {
+            query: {id_: score + 1e-6 * n for n, (id_, score) in enumerate(of.items())}
+            for query, of in runs["coarse"].items()
+        }
+        assert LIMIT not in ragkpi.compare(qrels, runs, "ndcg_cut.5", pairs=pairs).answer
+
+
+@pytest.mark.parametrize("gate", ["worse", "noninferior"])
+def test_a_gate_that_rests_on_ties_is_in_doubt(gate):
+    qrels, runs = world(3)
+    ordered = {name: runs[name] for name in ("coarse", "fine")}
+    if gate == "worse":
+        result = ragkpi.compare(qrels, ordered, "ndcg_cut.5", fail_if=gate, problems="kept")
+        (verdict,) = result.verdicts
+        assert verdict.outcome == "doubted"
+        assert LIMIT in str(verdict)
+        assert [problem.exit_status for problem in result.problems] == [5]
+        with pytest.raises(ragkpi.GateDoubtedError):
+            ragkpi.compare(qrels, ordered, "ndcg_cut.5", fail_if=gate)
+        return
+    how = {"fail_if": gate, "margin": 0.05, "problems": "kept"}
+    (verdict,) = ragkpi.compare(qrels, runs, "ndcg_cut.5", **how).verdicts
+    assert verdict.outcome in ("doubted", "missed")
+
+
+def test_expected_values_are_those_of_the_option():
+    qrels, runs = world(3)
+    answer = ragkpi.compare(qrels, runs, "ndcg_cut.5").answer
+    (row,) = [
+        row
+        for row in ragkpi.compare(qrels, runs, "ndcg_cut.5", ties="expected").rows
+        if row["run"] == "coarse"
+    ]
+    assert f"differs by {row['difference']:+.4f}" in answer
