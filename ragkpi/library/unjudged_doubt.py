@@ -33,7 +33,7 @@ _A_POINT = 0.01  # smaller differences between judged shares are not worth a wor
 
 
 @dataclass(frozen=True)
-class Shares:
+class JudgedShares:
     """The judged shares of a baseline's and a run's top documents, and what holes could change.
 
     `can_reverse` is whether some assignment of levels to unjudged documents surely reverses the
@@ -60,7 +60,7 @@ class Doubt:
     equal scores, where that does not bear the claim; else None.
     """
 
-    shares: Shares | None = None
+    shares: JudgedShares | None = None
     ties: Difference | None = None
 
     def in_words(self, baseline: str, run: str) -> str:
@@ -89,7 +89,7 @@ def limits_of(doubts: Iterable[Doubt]) -> str:
 class Judging:
     """The unjudged shares of each run's top documents, by name, and what bounds are made from.
 
-    Shares are down to every depth at which the judging of two runs may differ for the metric.
+    JudgedShares are down to every depth at which the judging of two runs may differ for the metric.
     `expected` are the runs' scores over all orders of equal scores; empty without ties.
     """
 
@@ -131,7 +131,7 @@ class Judging:
                 most = max(unequal or depths, key=lambda d: abs(d.difference))
                 can_reverse = any(swap.certain for swap in swaps)
                 depth = most.metric.arguments["cutoff"]
-                judged = Shares(depth, 1 - most.baseline, 1 - most.summary, can_reverse)
+                judged = JudgedShares(depth, 1 - most.baseline, 1 - most.summary, can_reverse)
                 doubts[run] = Doubt(judged, ties.get(run))
         return doubts
 
