@@ -1148,7 +1148,7 @@ static Status read_line(Reading *reading, Text line, Text end, Text nul, Text *n
     int is_data = *query != '\n' && *query != '#';
     Text document = skip_blanks(end_of_padded_word(skip_blanks(query_end)));
     Text document_end = end_of_padded_word(document);
-    Text score = skip_blanks(end_of_padded_word(skip_blanks(document_end)));
+    Text rank = skip_blanks(document_end), score = skip_blanks(end_of_padded_word(rank));
     Text score_end = end_of_padded_word(score);
     Text run_id = skip_blanks(score_end);
     Text newline = memchr(run_id, '\n', (size_t)(end - run_id));
@@ -1172,6 +1172,10 @@ static Status read_line(Reading *reading, Text line, Text end, Text nul, Text *n
         return refuse(run, "score", run->line, 0, (Id){score, (size_t)(score_end - score)});
     if (status != FINE)
         return status;
+    double place;
+    int is_longer = *skip_blanks(end_of_padded_word(run_id)) != '\n';
+    if (is_longer && read_decimal(rank, &stop, &place) == NO_NUMBER)
+        return refuse(run, "space", run->line, 0, (Id){line, (size_t)(newline - line)});
     run->run_id.size = 0;
     if (append(&run->run_id, run_id, (size_t)(end_of_padded_word(run_id) - run_id)))
         return NO_MEMORY;

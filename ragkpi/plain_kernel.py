@@ -201,6 +201,8 @@ class Run:
             score = _decimal(words[4])
             if score != score:
                 raise self._refusal("score", number, 0, words[4])
+            if len(words) > 6 and (rank := _decimal(words[3])) != rank:
+                raise self._refusal("space", number, 0, line)
             rows.append((words[2], score, number))
             self._size += len(words[2])
             self._last = words

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from operator import index
@@ -18,9 +19,12 @@ from ragkpi.interface import spell
 # The style of a value: %6.4f, a whole number, six significant digits, or text.
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 
-# Control characters, marks of direction and of line ends, and surrogates: bytes that are no UTF-8,
-# and halves of pairs.
-HIDDEN = r"[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+# Control characters, soft hyphens, marks without a width, of direction and of line ends, and
+# surrogates: bytes that are no UTF-8, and halves of pairs.
+HIDDEN = (
+    r"[\0-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    r"\ud800-\udfff]"
+)
 """A regular expression of hidden characters, in Python as in JavaScript."""
 
 # Of these, a terminal needs newlines, tabs, and the sequences that set colours.
@@ -153,10 +157,13 @@ def as_json(value: Any, style: Style, digits: int | None = None) -> int | float 
     return int(text) if style == "integer" and text.lstrip("-").isdecimal() else float(text)
 
 
-def shown(piece: bytes | str, longest: int = 60) -> str:
-    """Quote a piece of input for a one-line message, escaped and cut to a readable length."""
+def shown(piece: bytes | str, longest: int = 60, quoted_by: Callable[[str], str] = ascii) -> str:
+    """Quote a piece of input for a one-line message, escaped and cut to a readable length.
+
+    `ascii` tells apart what looks alike; names of columns, which commands repeat, take `repr`.
+    """
     octets = piece.encode("utf-8", "backslashreplace") if isinstance(piece, str) else piece
-    quoted = ascii(octets[: longest + 1].decode("utf-8", "backslashreplace"))
+    quoted = quoted_by(octets[: longest + 1].decode("utf-8", "backslashreplace"))
     return quoted if len(octets) <= longest else quoted[: longest - 2] + "…'"
 
 
@@ -165,6 +172,31 @@ def named(id_: bytes, longest: int = 80) -> str:
     text = visible(decoded(id_))
     text = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return text if text and " " not in text else f"'{text}'"
+
+
+def named_apart(mine: bytes, theirs: bytes) -> tuple[str, str]:
+    r"""Show two ids, those that look alike with the characters that tell them apart.
+
+    >>> named_apart(b"a", b"b")
+    ('a', 'b')
+    >>> named_apart("\u1e69".encode(), "s\u0323\u0307".encode())
+    ('\\u1e69', 's\\u0323\\u0307')
+    """
+    one, other = decoded(mine), decoded(theirs)
+    if one == other or without_form(one) != without_form(other):
+        return named(mine), named(theirs)
+    spelled = (re.sub(r"[^ -~]", _spelled_whole, text) for text in (one, other))
+    return next(spelled), next(spelled)
+
+
+def _spelled_whole(match: re.Match[str]) -> str:
+    text = _spelled(match)
+    return text if text.startswith("\\u") else f"\\u{ord(match[0]):04x}"
+
+
+def without_form(text: str) -> str:
+    """Return a text in Unicode's form NFKC, without characters that have no width."""
+    return unicodedata.normalize("NFKC", re.sub(HIDDEN, "", text))
 
 
 def text_lines(text: str, width: int | None, below: str = "") -> list[str]:

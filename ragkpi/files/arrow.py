@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from importlib import import_module
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from ragkpi.files.trec import (
     RunLayout,
     decimal_advice,
     levels_of,
+    parse_numbers,
     plain_qrels,
     run_columns,
     run_id_of,
@@ -89,9 +90,7 @@ class ArrowTable:
         for piece in self._pieces(names, _ROWS_AT_ONCE):
             queries.append(piece.ids(ids[0]))
             documents.append(piece.ids(ids[1]))
-            numbers.append(
-                np.ones(len(piece.line)) if level is None else piece.numbers(level, truth="is 1")
-            )
+            numbers.append(np.ones(len(piece.line)) if level is None else piece.levels(level))
             if int(piece.line[-1]) * _COST > MOST_HELD:
                 raise _bomb(self._source)
         number = np.concatenate(numbers)
@@ -134,10 +133,25 @@ class _Piece(NamedTuple):
                 column = column.cast("large_string")
             return tokens_of(column)
 
-    def numbers(self, name: str, truth: Literal["refused", "is 1"] = "refused") -> FloatArray:
+    def levels(self, name: str) -> FloatArray:
+        """Return a column of levels: numbers, or words as in CSV; what is null is unjudged."""
+        if name not in self.table.column_names:
+            self._column(name)  # refuses that
+        column = self.table[name]
+        with _refused(self.source, f"column {name}"):
+            numbers = np.full(len(self.table), np.nan)
+            with suppress(_pyarrow().ArrowInvalid):
+                numbers = _doubles(column)
+            if not np.isnan(numbers).any():
+                return numbers
+            texts = tokens_of(column.cast("large_string").fill_null(""))
+        level, gain = parse_numbers(self.source.name, texts, self.line, truth=True)
+        return level.astype(np.float64) if gain is None else gain
+
+    def numbers(self, name: str) -> FloatArray:
         """Return a column of numbers, none of them NaN."""
         column = self._column(name)
-        if truth == "refused" and _pyarrow().types.is_boolean(column.type):
+        if _pyarrow().types.is_boolean(column.type):
             raise broken(self.source, f"column {name} is true or false")
         with _refused(self.source, f"column {name}"):
             numbers = _doubles(column)

@@ -312,4 +312,4 @@ def find_one(
 
 def shown_names(names: Iterable[str], most: int = 20) -> str:
     """List the first names for a message."""
-    return shown(" ".join(list(names)[:most]).encode("utf-8", "surrogatepass"), 200)
+    return shown(" ".join(list(names)[:most]).encode("utf-8", "surrogatepass"), 200, repr)

@@ -48,13 +48,11 @@ def recognise_run(head: bytes) -> str:
 def recognise_qrels(head: bytes) -> str:
     """Return the name of the format of qrels, from their first `HEAD_LENGTH` bytes.
 
-    Two words with a tab between them are ids, each of a relevant document, if a query comes twice:
-    else the second may be a value of the query, such as a class or a latency.
+    Two words with a tab between them are ids, each of a relevant document.
     """
     name = _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL))
-    lines = list(_data_lines(head))
-    pairs = name == "trec" and all(re.fullmatch(rb"\S+\t\S+\s*", line) for line in lines)
-    return "tsv" if pairs and len({line.split()[0] for line in lines}) < len(lines) else name
+    lines = list(_data_lines(head)) if name == "trec" else []
+    return "tsv" if lines and all(re.fullmatch(rb"\S+\t\S+\s*", line) for line in lines) else name
 
 
 # What is neither run nor qrels, by how it begins, and advice; {} is the file.
@@ -173,11 +171,12 @@ def _delimited(lines: list[bytes], columns: Sequence[Sequence[str]]) -> str | No
         words = lines[0].split(separator)
         names = set(_names(words))
         widths = {re.sub(rb'"[^"]*"', b"", line).count(separator) for line in lines}
-        alike = len(widths) == 1 and widths != {0} and len(lines[0].split()) != 6
-        if not usual.isdisjoint(names) and lines[-1].count(b'"') % 2:
+        is_named = not usual.isdisjoint(names)
+        alike = len(widths) == 1 and widths != {0} and (is_named or len(lines[0].split()) != 6)
+        if is_named and lines[-1].count(b'"') % 2:
             alike = separator in lines[0]  # a quoted value goes over lines
         if name == "tsv":
-            alike = alike and not usual.isdisjoint(names) and not any(map(is_number, words))
+            alike = alike and is_named and not any(map(is_number, words))
         if alike or not any(map(names.isdisjoint, columns)):
             return name
     return None
@@ -270,6 +269,7 @@ class Reading(NamedTuple):
     shape: Shape | None = None  # which keys or columns hold what (--map-run, --map-qrels)
     scores: ScoreKind = "similarity"  # "distance" if smaller scores are better
     sieve: Sieve | None = None  # leaves documents out or folds them before ranking
+    levels: Mapping[bytes, int] = trec.NONE  # what words and letters in the place of levels mean
 
     def of_pool(self) -> Reading:
         """Return the choices for the run's pool, whose format may differ."""
@@ -289,6 +289,7 @@ class FileReader(NamedTuple):
     numbers: Literal["checked", "believed"] = "checked"  # by a map
     instead: str = ""  # what a user can say if the numbers of a run look like levels
     judged: tuple[str, Origin] | None = None  # the qrels beside a run, and the place in them
+    levels: Mapping[bytes, int] = trec.NONE
 
     def stream_run(self, source: Source, *, held: bool = False) -> Iterator[RunColumns]:
         """Read the documents of a run that the kernel needs, checked as in `trec.ranked`."""
@@ -322,7 +323,8 @@ class FileReader(NamedTuple):
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels; the sieve folds passages into documents."""
-        columns: QrelsColumns = self.read(source)
+        with trec.named_levels(self.levels):
+            columns: QrelsColumns = self.read(source)
         if self.numbers == "checked":
             refuse_scores(columns)
         return self.sieve.qrels(columns) if self.sieve else columns
@@ -355,13 +357,13 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
     if name == "trec":
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
-        return FileReader(name, read, choices.scores, choices.sieve)
+        return FileReader(name, read, choices.scores, choices.sieve, levels=choices.levels)
     formats = registry().FILE_FORMATS[kind]
     if name is None:  # a map, in a file of any layout
         name = recognise_layout(head)
     numbers: Any = "believed" if shape is not None and shape.says_numbers else "checked"
     read = partial(formats[name].readers[kind], shape=shape)
-    return FileReader(name, read, choices.scores, choices.sieve, numbers)
+    return FileReader(name, read, choices.scores, choices.sieve, numbers, levels=choices.levels)
 
 
 def registry() -> Any:

@@ -43,6 +43,7 @@ from ragkpi.files.trec import (
     levels_of,
     plain_qrels,
     run_columns,
+    with_words,
 )
 from ragkpi.wording import decoded, named, octets
 
@@ -158,6 +159,7 @@ def _levels(
     level = _numbers(values)
     if level.dtype.kind in "ib":
         return level.astype(np.int64), None
+    level = with_words(rows.file, level, values, rows.line)
     # Beyond 2 ** 53 a float may differ from the caller's number.
     wrong = ~(np.abs(level) <= 2**53)
     fractional = level != np.floor(level)

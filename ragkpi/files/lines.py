@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ragkpi import kernel
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.errors import InputError
+from ragkpi.errors import InputError, MapChoice, UnsettledError
 from ragkpi.files import opening
 from ragkpi.files.opening import BYTE_ORDER_MARK, Source
 from ragkpi.wording import shown
@@ -257,6 +257,8 @@ class LineShape(NamedTuple):
     comments: Comments = "first_column"
     # Advice by the number of columns of a file's first line, if that differs.
     mistaken: Mapping[int, str] = MappingProxyType({})
+    # An argument, and maps that read a first line by the number of its columns between tabs.
+    maps: tuple[str, Mapping[int, Sequence[str]]] = ("", MappingProxyType({}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,10 +342,16 @@ def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> 
     """Return the error for a line; the `first` line may reveal another kind of file."""
     if b"\0" in line.text:
         return InputError(file, line.number, "a NUL byte", "expected text")
-    count = len(line.text.split())
+    words = line.text.split()
+    count = len(words)
+    first = first and (count != 3 or words[2].isdigit())  # a line may be cut off
     advice = shape.mistaken.get(count, "") if first else ""
     fault = f"{count} columns ({shown(line.text)})"
     expected = f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}"
+    argument, maps = shape.maps
+    if first and (between_tabs := maps.get(line.text.count(b"\t") + 1)):
+        expected, choices = "expected columns between tabs", list(map(MapChoice, between_tabs))
+        return UnsettledError(file, fault, expected, argument, choices, line.number)
     return InputError(file, line.number, fault, expected)
 
 

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, Literal, NamedTuple
 
 from ragkpi.files import column_names as fields
@@ -560,6 +560,9 @@ class _Search(NamedTuple):
             for path, values in listing.columns.items()
             if path not in documents.ids and are_numbers(values) and meaning(path) in unknown
         ]
+        ranks = [path for path in numbers if _count_up(listing.columns[path])]
+        if self.kind == "run" and ranks == numbers:
+            part = "rank"
         return {part: "?"} if numbers else {}
 
     def _nothing(self, structure: Structure) -> Recognition:
@@ -579,6 +582,13 @@ class _Search(NamedTuple):
         missing = advice or "list" in self.given
         state: Literal["open", "missing"] = "missing" if missing else "open"
         return Recognition([map_], f"{fault} {_keys(structure)}", state, advice)
+
+
+def _count_up(values: Sequence[Any]) -> bool:
+    """Whether numbers are places, from 0 or 1 on, list by list."""
+    places = [float(value) for value in values if value is not None]
+    steps = pairwise([-1, *places])
+    return len({*places}) > 1 and all(b in (0, 1) or b == a + 1 for a, b in steps)
 
 
 def _may_be_given(listing: Listing, path: str) -> bool:

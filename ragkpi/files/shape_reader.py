@@ -401,6 +401,10 @@ class ShapeReader:
             if self._objects or is_array:
                 raise no_object(self._file, record.line, record.key)
             raise lacking(self._file, self.shape, record, "list")
+        if self._objects and self.shape.kind == "run" and None in listed[2]:
+            # A pivot has null where a query did not retrieve a document.
+            kept = [(key, of) for key, of in zip(*listed[1:], strict=True) if of is not None]
+            return listed[0], [key for key, _ in kept], [of for _, of in kept]
         return listed
 
     def _others(
@@ -505,6 +509,8 @@ class ShapeReader:
             return b"1"
         item, key = document.value, document.key
         value = self._level.any_value(item, key)
+        if value is None and (self._objects or self._level.first(item, key)[1]):
+            return b""  # a rating that is null: nobody gave it
         if value is None and self.shape.level != "@value":
             bare = self._level.first(item, key)[1] is None and (
                 self.shape.unlevelled == "relevant"

@@ -9,6 +9,8 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 from shlex import quote
 from typing import Any, Literal, NamedTuple
@@ -19,6 +21,7 @@ from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import (
     InputError,
     MapChoice,
+    RagkpiNote,
     RagkpiWarning,
     SeparateRankingsError,
     UnsettledError,
@@ -45,16 +48,20 @@ from ragkpi.files.lines import (
 )
 from ragkpi.files.opening import Source
 from ragkpi.interface import spell
-from ragkpi.wording import named, shown, visible
+from ragkpi.wording import counted, decoded, listed, named, shown, visible
 
 RUN_LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),
     extra="ignored",
     comments="first_word",
-    mistaken={4: " (qrels have 4; they come first)"},
+    mistaken={
+        3: " (--run-format msmarco reads query, document and rank)",
+        4: " (qrels have 4; they come first)",
+    },
+    maps=("map_run", {6: ("query=1, doc=3, score=5",)}),
 )
 _MOST_OTHERS = 5  # in a message
-NONE: Mapping[str, Any] = {}
+NONE: Mapping[Any, Any] = {}
 _HEAD = 1 << 12  # bytes; enough for the first line, or for its first ten documents
 
 
@@ -228,7 +235,34 @@ def refuse_carriage_returns(source: Source) -> None:
 def stream_run(source: Source) -> Iterator[RunColumns]:
     """Read a TREC run in blocks; a query may continue from one to the next."""
     refuse_carriage_returns(source)
-    yield from columns_of_blocks(blocks(source), RUN_LINE, TREC)
+    for block in blocks(source):
+        if len(lines := scan(block, RUN_LINE)):
+            parse_scores(block.file, lines.column(4), lines.line)
+            if len(rows := rows_with_space(lines)):
+                text = lines.text[lines.start[rows[0], 0] : lines.stop[rows[0]]].tobytes()
+                raise id_with_space(block.file, int(lines.line[rows[0]]), text)
+            yield columns_of_lines(block.file, lines, RUN_LINE.columns, TREC)
+
+
+def rows_with_space(lines: LineColumns) -> IntArray:
+    """Return the rows of a run with more than six words and a rank that is no number."""
+    longer = np.flatnonzero(lines.stop > lines.end[:, -1])
+    odd = longer[np.isnan(lines.column(3).take(longer).numbers())]
+    rests = Tokens(lines.text, lines.end[odd, -1], lines.stop[odd])
+    more: IntArray = odd[np.array([bool(rest.strip()) for rest in rests], bool)]
+    return more
+
+
+def id_with_space(file: str, line: int, text: bytes) -> InputError:
+    """Return the error for a line of a run whose document has several words."""
+    words = text.split()
+    fault = f"{len(words)} columns ({shown(text)}), and rank {shown(words[3])} is no number"
+    expected = "expected 6: TREC's ids have no spaces"
+    if text.count(b"\t") == len(RUN_LINE.columns) - 1:
+        map_ = MapChoice("query=1, doc=3, score=5", "columns between tabs")
+        return UnsettledError(file, fault, expected, "map_run", [map_], line)
+    advice = "write CSV or JSON, or another character in their place"
+    return InputError(file, line, fault, f"{expected}; {advice}")
 
 
 def stream_words(
@@ -272,11 +306,42 @@ def columns_of_lines(
             number = parse_ranks(file, text, line, path_of(layout.origin.map))
         else:
             number = parse_scores(file, text, line)
-    if layout.run_id is not None:
-        run_id = column(layout.run_id)[len(line) - 1]
     ids = column(layout.query), column(layout.document)
+    if layout.run_id is not None:
+        run_ids = column(layout.run_id)
+        run_id = run_ids[len(line) - 1]
+        if decimals is not None:
+            place = names.index(layout.run_id) + 1
+            refuse_systems(file, ids, run_ids, line, (layout.run_id, place))
     others = {map_: number_column(name).numbers() for map_, name in layout.others.items()}
     return run_columns(file, *ids, number, line, run_id, layout.origin, others)
+
+
+def refuse_systems(
+    file: str,
+    ids: tuple[Tokens, Tokens],
+    run_ids: Tokens,
+    line: IntArray,
+    name: tuple[str, int],
+) -> None:
+    """Raise `InputError` if a column tells apart runs that retrieve the same documents.
+
+    `name` is that of the column, with its place from 1.
+    """
+    of_run = run_ids.first_rows()
+    if not of_run.any():
+        return
+    first = ids[1].first_rows(ids[0].first_rows())
+    again = np.flatnonzero(of_run != of_run[first])
+    if len(again):
+        row = int(again[0])
+        systems = run_ids.take(np.unique(of_run)).tolist()
+        fault = f"{shown_names([name[0]])} tells {len(systems)} runs apart ({listed(systems)})"
+        value = visible(decoded(systems[0]))
+        rows = quote(f'NR == 1 || ${name[1]} == "{value}"')
+        separator = "\\t" if file.endswith((".tsv", ".txt")) else ","
+        command = f"awk -F'{separator}' {rows} {quote(visible(file))} > run.csv"
+        raise InputError(file, int(line[row]), fault, f"expected the lines of one: {command}")
 
 
 def run_columns(
@@ -522,7 +587,14 @@ def _choices(maps: Sequence[str]) -> list[MapChoice]:
 
 QRELS_LINE = LineShape(
     ("query", "iteration", "document", "level"),
-    mistaken={6: " (a run has 6; the qrels come first)"},
+    mistaken={
+        3: " (awk '{print $1, 0, $2, $3}' puts an iteration between query and document)",
+        6: " (a run has 6; the qrels come first)",
+    },
+    maps=(
+        "map_qrels",
+        {3: ("query=1, doc=2, level=3", "query=1, doc=3"), 4: ("query=1, doc=3, level=4",)},
+    ),
 )
 
 
@@ -535,7 +607,21 @@ _TRUTHS = {
     **dict.fromkeys((b"false", b"no", b"irrelevant", b"reject"), 0),
     **dict.fromkeys((b"not relevant", b"non relevant", b"nonrelevant"), 0),
 }
-_WORDS = re.compile(rb"(?!(?i:na|nan|null|none|inf)\Z)[A-Za-z]+([ _-][A-Za-z]+)*")
+# What stands for a rating that nobody gave.
+_UNRATED = re.compile(rb"(?i:nan|n/?a|null|none|<na>|)")
+_MOST_WORDS = 12  # of a scale
+_LEVEL_NAMES: ContextVar[Mapping[bytes, int]] = ContextVar("levels", default=NONE)
+
+
+@contextmanager
+def named_levels(levels: Mapping[bytes, int]) -> Iterator[None]:
+    """Read qrels in which words and letters stand for levels."""
+    token = _LEVEL_NAMES.set(levels)
+    try:
+        yield
+    finally:
+        _LEVEL_NAMES.reset(token)
+
 
 Numbers = Literal["levels", "gains"]
 """Whether judgements must be whole numbers or may be real numbers."""
@@ -599,33 +685,77 @@ def parse_numbers(
     """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
 
     ``2.0`` is 2. With `truth`, true, yes and relevant, in any case, are 1, false, no and irrelevant
-    are 0.
+    are 0, and an empty text, NaN, null and n/a are unjudged, level -1, with a note.
     """
-    value = text.numbers()
+    value, names = text.numbers(), _LEVEL_NAMES.get()
     with np.errstate(invalid="ignore"):
         readable = np.abs(value) < _EXACT
     whole = readable & (value == np.floor(value))
     level = np.where(whole, value, 0).astype(np.int64)
-    for row in np.flatnonzero(~(whole if numbers == "levels" else readable)).tolist():
-        if readable[row]:
-            raise fractional(file, int(line[row]), value[row], "--gains reads others")
+    unrated: list[int] = []
+    plain = whole if numbers == "levels" else readable
+    for row in range(len(text)) if names else np.flatnonzero(~plain).tolist():
         word = text[row].strip()
-        of_word = _TRUTHS.get(re.sub(rb"[-_]", b" ", word.lower())) if truth else None
+        of_word = names.get(word)
+        if of_word is None and truth:
+            of_word = _TRUTHS.get(re.sub(rb"[-_]", b" ", word.lower()))
+            if of_word is None and _UNRATED.fullmatch(word):
+                of_word = -1
+                unrated.append(row)
         if of_word is not None:
             level[row] = value[row] = of_word
-            continue
-        integer = _INTEGER.fullmatch(word)
-        number = int(b"".join(integer.groups())) if integer else 2**63
-        if not -(2**63) <= number < 2**63:
-            expected = _WHOLE
-            if truth and _WORDS.fullmatch(word):
-                command = f"sed 's/{word.decode()}/2/' {quote(visible(file))} > levels"
-                expected = f"{_WHOLE} ({command} replaces a word)"
-            raise InputError(file, int(line[row]), f"level {shown(text[row])}", expected)
-        level[row] = number
+            whole[row] = True
+        elif readable[row] and not plain[row]:
+            raise fractional(file, int(line[row]), value[row], "--gains reads others")
+        elif not plain[row]:
+            integer = _INTEGER.fullmatch(word)
+            number = int(b"".join(integer.groups())) if integer else 2**63
+            if not -(2**63) <= number < 2**63:
+                expected = _expected_level(text, value)
+                raise InputError(file, int(line[row]), f"level {shown(text[row])}", expected)
+            level[row] = number
+    if unrated:
+        warn_of_unrated(file, len(unrated), int(line[unrated[0]]), text[unrated[0]])
     if (whole | ~readable).all():
         return level, None
     return judged_or_not(value), value
+
+
+def with_words(file: str, level: FloatArray, values: Sequence[Any], line: IntArray) -> FloatArray:
+    """Return levels from memory, with those of words, and -1 where nobody gave a rating."""
+    level, rows = level.copy(), np.flatnonzero(np.isnan(level)).tolist()
+    texts = [b"" if values[row] is None else str(values[row]).strip().encode() for row in rows]
+    names = _LEVEL_NAMES.get()
+    unrated = [row for row, text in zip(rows, texts, strict=True) if _UNRATED.fullmatch(text)]
+    level[unrated] = -1
+    for row, text in zip(rows, texts, strict=True):
+        level[row] = names.get(text, level[row])
+    if unrated and not names.keys() & {b"", b"nan"}:
+        warn_of_unrated(file, len(unrated), int(line[unrated[0]]))
+    return level
+
+
+def warn_of_unrated(file: str, count: int, line: int, word: bytes = b"") -> None:
+    """Say that documents without a rating are unjudged, and what says otherwise."""
+    are, whose = ("is", "its document is") if count == 1 else ("are", "their documents are")
+    text = (
+        f"{file}: {counted(count, 'rating')} {are} {shown(word) if word else 'empty'}, first at "
+        f"line {line}: {whose} unjudged; {spell('levels', decoded(word) + '=0')} makes that level 0"
+    )
+    warnings.warn(text, RagkpiNote, stacklevel=2)
+
+
+def _expected_level(text: Tokens, value: FloatArray) -> str:
+    """Return what is expected of levels, with the words of the column if they are a scale."""
+    words = {word.strip() for word in text.take(np.isnan(value))}
+    words = {word for word in words if not _UNRATED.fullmatch(word)}
+    names = sorted(decoded(word) for word in words)
+    if not 0 < len(words) <= _MOST_WORDS or any(
+        re.search(r"[=,]|^[-+]?[0-9]", name) for name in names
+    ):
+        return _WHOLE
+    levels = ",".join(f"{visible(name)}=?" for name in names)
+    return f"{_WHOLE}, or {spell('levels', levels)} with a level for each word"
 
 
 def plain_qrels(

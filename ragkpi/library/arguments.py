@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, get_args
@@ -132,10 +133,30 @@ def readings_of(arguments: HowRead) -> tuple[Reading, Reading]:
     )
     of_qrels, of_run = arguments.get("qrels_format"), arguments.get("run_format")
     map_qrels, map_run = arguments.get("map_qrels"), arguments.get("map_run")
+    of_levels = reading_for("qrels", of_qrels, map_qrels, sieve=sieve, match=match)
     return (
-        reading_for("qrels", of_qrels, map_qrels, sieve=sieve, match=match),
+        of_levels._replace(levels=_levels(arguments.get("levels") or {})),
         reading_for("run", of_run, map_run, scores, sieve, match),
     )
+
+
+def _levels(levels: str | Mapping[str, int]) -> Mapping[bytes, int]:
+    """Return levels by the words that stand for them; `UsageError` for anything else."""
+    pairs: Iterable[tuple[Any, Any]]
+    pairs = (
+        levels.items()
+        if isinstance(levels, Mapping)
+        else (item.rpartition("=")[::2] for item in levels.split(","))
+    )
+    named: dict[bytes, int] = {}
+    for word, level in pairs:
+        text, key = str(level).strip(), octets(word).strip()
+        if not re.fullmatch("[+-]?[0-9]{1,9}", text) or named.setdefault(key, int(text)) != int(
+            text
+        ):
+            expected = "expected a level for each word, such as E=3,S=2,C=1,I=0"
+            raise UsageError(f"{spell('levels')} {word or level}: {expected}")
+    return named
 
 
 def shares(name: str, values: Iterable[float] | str) -> list[float]:

@@ -184,6 +184,13 @@ class HowRead(TypedDict, total=False):
             "doc=_id, score=_score'. See 'ragkpi formats map'.",
         ),
     ]
+    levels: Annotated[
+        str | Mapping[str, int] | None,
+        _reading(
+            metavar="WORD=LEVEL,...",
+            help="Levels of words and letters in QRELS: 'E=3,S=2,C=1,I=0'; '=0' is for empty ones.",
+        ),
+    ]
     score_order: Annotated[
         ScoreKind,
         _reading(

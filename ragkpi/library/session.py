@@ -15,6 +15,7 @@ from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageErr
 from ragkpi.evaluation import Evaluation, RunOrPath
 from ragkpi.files.formats import RECOGNISED, Reading
 from ragkpi.files.inputs import inputs
+from ragkpi.files.trec import named_levels
 from ragkpi.interface import doing, interface, spell, with_progress
 from ragkpi.library.ground import Hashes, Signature, signature_of
 from ragkpi.library.systems import by_system
@@ -568,7 +569,8 @@ def read_qrels(qrels: Any, rel_info: str = "qrels", reading: Reading = RECOGNISE
         raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
     from ragkpi.files.in_memory import qrels_columns
 
-    columns = qrels_columns(qrels, "gains", reading.shape)
+    with named_levels(reading.levels):
+        columns = qrels_columns(qrels, "gains", reading.shape)
     if reading.sieve:
         columns = reading.sieve.qrels(columns)
     return Qrels(group_judgements(columns))

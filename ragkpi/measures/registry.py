@@ -189,6 +189,8 @@ class _Parser:
         measures = (measure for measure in self.measures if not measure.startswith("num_q_"))
         names = [*measures, *NICKNAMES]
         advice = did_you_mean(name, names, "'ragkpi measures' lists them all")
+        if re.fullmatch(r"(?i)alpha_?n?dcg|err_?ia|(st|subtopic)_?recall|nrbp|ia_?p", name):
+            advice = "it is of diversity by subtopics, which ndeval and ir_measures have"
         if translation:
             plain, level = translation
             advice = f"here that is -m {plain}" + ("" if level is None else f",rel={level}")

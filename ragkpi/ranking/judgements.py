@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from shlex import quote
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from ragkpi.files.inputs import new_sha256
 from ragkpi.files.lines import Tokens, rows_of
 from ragkpi.files.trec import LEVELS, Origin, QrelsColumns, fractional
 from ragkpi.interface import spell
-from ragkpi.wording import named
+from ragkpi.wording import decoded, named, visible, without_form
 
 IdOrder = Literal["descending", "ascending"]
 """The order of ids among documents with equal scores."""
@@ -161,10 +162,21 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
         first, second = sorted((int(line[first_row[row]]), int(line[row])))
         document_id = named(document[row])
         query_id = named(queries[judgements.query[row]])
-        raise DataError(
+        text = (
             f"{columns.file}:{second}: document {document_id} of query {query_id} again, first "
-            f"judged at line {first}; expected one judgement of each document per query"
+            f"judged at line {first}"
         )
+        expected = "expected one judgement of each document per query"
+        subtopics = {columns.iteration[int(of)] for of in np.flatnonzero(columns.line == second)}
+        subtopics |= {columns.iteration[int(of)] for of in np.flatnonzero(columns.line == first)}
+        if len(subtopics) > 1:
+            text += (
+                f", and the second column, here {' and '.join(map(named, sorted(subtopics)))}, "
+                "tells subtopics or judges apart"
+            )
+            keep = "sort -k1,1 -k3,3 -k4,4nr {} | awk '!of[$1, $3]++ {{print $1, 0, $3, $4}}'"
+            expected += f": {keep.format(quote(visible(columns.file)))} keeps the highest level"
+        raise DataError(f"{text}; {expected}")
     if columns.gain is None or gain is None:
         return judgements
     row = columns.fractional_row
@@ -172,19 +184,21 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
     return replace(judgements, gain=gain, first_fraction=first_fraction)
 
 
-OF_QUERIES = "by case, white space or leading zeros alone"
-OF_DOCUMENTS = "by case, white space, leading zeros or what follows a # alone"
+OF_QUERIES = "by case, white space, leading zeros or Unicode's form alone"
+OF_DOCUMENTS = "by case, white space, leading zeros, Unicode's form or what follows a # alone"
 
 
 def plain(id_: bytes) -> bytes:
-    """Return an id without capitals, white space and leading zeros."""
+    """Return an id without capitals, white space, leading zeros and Unicode's forms."""
+    if not id_.isascii():
+        id_ = without_form(decoded(id_)).encode("utf-8", "surrogateescape")
     return b"".join(id_.lower().split()).lstrip(b"0")
 
 
 def _plain_ids(ids: Tokens) -> Tokens:
     """Return `plain` ids, all at once."""
     text = ids.text()
-    if len(b"".join(text.split())) < len(text):
+    if len(b"".join(text.split())) < len(text) or not text.isascii():
         return Tokens.from_strings(map(plain, ids))
     ids = Tokens.from_text(text.lower(), ids.end - ids.start)
     first = _next(ids.buffer != ord("0"), ids.start)

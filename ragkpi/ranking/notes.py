@@ -24,7 +24,7 @@ from ragkpi.ranking.judgements import (
     queries_meant,
 )
 from ragkpi.ranking.reading import Beginning
-from ragkpi.wording import counted, listed, named
+from ragkpi.wording import counted, listed, named, named_apart
 
 _TOP = 10
 _MOST_OUTSIDE = 0.2  # the share of judged top documents that a pool may lack
@@ -48,18 +48,18 @@ def doubts(
         )
     meant = queries_meant(judgements.queries, unknown)
     if meant:
-        mine, theirs = next(iter(meant.items()))
+        mine, theirs = named_apart(*next(iter(meant.items())))
         yield (
             f"{counted(len(meant), 'query id')} of the run "
             f"{'differs' if len(meant) == 1 else 'differ'} from judged ones {OF_QUERIES}: "
-            f"{named(mine)} where the qrels have {named(theirs)}"
+            f"{mine} where the qrels have {theirs}"
         )
     if alike := _documents_alike(judgements, sample):
-        mine, theirs = alike[0]
+        mine, theirs = named_apart(*alike[0])
         yield (
             f"{counted(len(alike), 'document id')} of the first {len(sample.documents)} "
             f"{'differs' if len(alike) == 1 else 'differ'} from judged ones {OF_DOCUMENTS}: "
-            f"{named(mine)} where the qrels have {named(theirs)}; give both the same ids "
+            f"{mine} where the qrels have {theirs}; give both the same ids "
             f"({spell('max_passage', '#')} folds passages)"
         )
     top = judged.rank <= _TOP
@@ -68,17 +68,17 @@ def doubts(
         which = f"no document in the top {_TOP} of any query"
         if not (judged.level >= 0).any():
             which = f"none of the {counted(retrieved, 'document')} retrieved for judged queries"
-        example = f" such as {named(sample.documents[0][1])}" if sample.documents else ""
+        mine, theirs = "", named(judgements.document[0])
+        if sample.documents:
+            mine, theirs = named_apart(sample.documents[0][1], judgements.document[0])
+            mine = f" such as {mine}"
         first = [judgements.document[row] for row in range(min(100, len(judgements.document)))]
         apart = longer_and_shorter(first, [document for _, document in sample.documents])
         advice = "is it the same collection? 'ragkpi inspect' compares their ids"
         if apart:
             advice = f"{named(apart[0])} and {named(apart[1])} differ by a part: "
             advice += f"{spell('max_passage', '#')} folds chunks into documents"
-        yield (
-            f"{which} is judged: the run has ids{example}, the qrels such as "
-            f"{named(judgements.document[0])}; {advice}"
-        )
+        yield (f"{which} is judged: the run has ids{mine}, the qrels such as {theirs}; {advice}")
     if sample.rising > sample.ordered / 2:
         yield (
             f"scores rise down the file in {sample.rising} of the first "

@@ -29,6 +29,7 @@ from ragkpi.files.trec import (
     RunColumns,
     best_first,
     decimal_advice,
+    id_with_space,
     no_results,
     ranked,
     refuse_carriage_returns,
@@ -323,6 +324,8 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
         )
     if kind == "columns":
         return wrong_columns(file, WrongLine(line, text), LINE, first=bool(first_line))
+    if kind == "space":
+        return id_with_space(file, line, text)
     if kind == "score":
         return InputError(file, line, f"score {shown(text)}", decimal_advice(text))
     if kind == "NUL":

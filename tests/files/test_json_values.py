@@ -65,6 +65,8 @@ def test_numbers_at_the_edge(number, score, rows):
 def test_what_is_no_number_is_refused_with_its_line(number, rows):
     text = FIRST + f'{{"qid": "1", "hits": [{{"docid": "a", "score": {number}}}, {ITEMS}]}}\n'
     assert rows(text).startswith("ragkpi: run:2: ")
+    if number == "null":  # a pivot has it where a query did not retrieve a document
+        return
     of_object = rows(f'{{"0": {{"d": 1.5}},\n"1": {{"a": {number}}}}}')
     assert of_object.startswith("ragkpi: run:2: ")
 

@@ -21,7 +21,7 @@ from ragkpi.ranking.judgements import (
     other_queries,
     queries_meant,
 )
-from ragkpi.wording import counted, listed, named, percent
+from ragkpi.wording import counted, listed, named, named_apart, percent
 
 Severity = Literal["error", "warning", "note"]
 Need = Literal["run", "qrels"]
@@ -313,7 +313,8 @@ def query_spelling(run: ExaminedRun) -> Counts | None:
 
     def describe(row: int) -> str:
         query = run.queries[run.query[row]]
-        return f"{ascii(query)[1:]} where the qrels have {ascii(meant[query])[1:]}"
+        mine, theirs = named_apart(query, meant[query])
+        return f"'{mine}' where the qrels have '{theirs}'"
 
     misspelt = [query for query, id_ in zip(unknown, ids, strict=True) if id_ in meant]
     lines = run.lines(run.first_row[misspelt], describe)
@@ -329,13 +330,12 @@ def document_spelling(run: ExaminedRun) -> Counts | None:
     """
     qrels = run.examination.qrels
     meant = qrels.meant(run.judged_queries[run.query], run.document)
-    lines = run.lines(
-        np.flatnonzero(meant >= 0),
-        lambda row: (
-            f"{ascii(run.document[row])[1:]} where the qrels have "
-            f"{ascii(qrels.document[int(meant[row])])[1:]}"
-        ),
-    )
+
+    def describe(row: int) -> str:
+        mine, theirs = named_apart(run.document[row], qrels.document[int(meant[row])])
+        return f"'{mine}' where the qrels have '{theirs}'"
+
+    lines = run.lines(np.flatnonzero(meant >= 0), describe)
     rest = f"from a judged one {OF_DOCUMENTS}"
     return about_lines(lines, "document id differs", "document ids differ", rest)
 
@@ -349,9 +349,9 @@ def nothing_judged(run: ExaminedRun) -> Counts | None:
     judged, retrieved = judged_of(run, DEPTHS[-1])
     if judged or not retrieved:
         return None
-    ids = f"{named(run.document[0])}, the qrels {named(run.examination.qrels.document[0])}"
+    mine, theirs = named_apart(run.document[0], run.examination.qrels.document[0])
     none = f"none of {counted(retrieved, 'document')} is judged"
-    return retrieved, f"{none}; the run has ids such as {ids}", []
+    return retrieved, f"{none}; the run has ids such as {mine}, the qrels {theirs}", []
 
 
 @finding("note", "qrels")
