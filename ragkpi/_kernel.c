@@ -1174,12 +1174,13 @@ static Status read_line(Reading *reading, Text line, Text end, Text nul, Text *n
         return status;
     double place;
     int is_longer = *skip_blanks(end_of_padded_word(run_id)) != '\n';
-    if (is_longer && read_decimal(rank, &stop, &place) == NO_NUMBER)
+    if (is_longer && (read_decimal(rank, &stop, &place) == NO_NUMBER ||
+                      stop != end_of_padded_word(rank)))
         return refuse(run, "space", run->line, 0, (Id){line, (size_t)(newline - line)});
     run->run_id.size = 0;
     if (append(&run->run_id, run_id, (size_t)(end_of_padded_word(run_id) - run_id)))
         return NO_MEMORY;
-    reading->head = (Id){line, (size_t)(document - line)};
+    reading->head = (Id){line, is_longer ? 0 : (size_t)(document - line)};
     reading->tail = (Id){score_end, (size_t)(*next - score_end)};
     return add_row(run, (Id){document, (size_t)(document_end - document)}, value, run->line);
 }

@@ -194,9 +194,12 @@ def _spelled_whole(match: re.Match[str]) -> str:
     return text if text.startswith("\\u") else f"\\u{ord(match[0]):04x}"
 
 
+_NO_WIDTH = r"[\u00ad\u180e\u200b-\u200f\u2060-\u206f\ufeff]"
+
+
 def without_form(text: str) -> str:
     """Return a text in Unicode's form NFKC, without characters that have no width."""
-    return unicodedata.normalize("NFKC", re.sub(HIDDEN, "", text))
+    return unicodedata.normalize("NFKC", re.sub(_NO_WIDTH, "", text))
 
 
 def text_lines(text: str, width: int | None, below: str = "") -> list[str]:

@@ -48,11 +48,16 @@ def recognise_run(head: bytes) -> str:
 def recognise_qrels(head: bytes) -> str:
     """Return the name of the format of qrels, from their first `HEAD_LENGTH` bytes.
 
-    Two words with a tab between them are ids, each of a relevant document.
+    Two words with a tab between them are ids, each of a relevant document. But a number beside a
+    name that comes once is a value of the query, such as a grade or a latency.
     """
     name = _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL))
     lines = list(_data_lines(head)) if name == "trec" else []
-    return "tsv" if lines and all(re.fullmatch(rb"\S+\t\S+\s*", line) for line in lines) else name
+    if not lines or not all(re.fullmatch(rb"\S+\t\S+\s*", line) for line in lines):
+        return name
+    queries, documents = zip(*(line.split() for line in lines), strict=True)
+    values = all(map(is_number, documents)) and not all(map(_is_integer, queries + documents))
+    return name if values and len({*queries}) == len(lines) else "tsv"
 
 
 # What is neither run nor qrels, by how it begins, and advice; {} is the file.

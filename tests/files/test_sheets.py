@@ -114,6 +114,7 @@ def test_two_columns_of_ids_between_tabs_are_relevant_documents(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
+        "q1\t3\nq2\t3\n",
         "q1\thow do I\nq1\twhy\n",
         "q1\td1\nq2 d2\n",
         "q1\td1\t\n",

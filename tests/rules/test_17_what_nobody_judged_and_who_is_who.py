@@ -154,6 +154,10 @@ def test_three_columns_of_msmarco_out_of_order_name_the_format(first, ragkpi, tm
 def test_two_columns_between_tabs_are_gold_and_three_get_a_map(ragkpi, tmp_path):
     files(tmp_path, two="q1\ta\nq2\tb\n", three="q1\ta\t1\nq2\tb\t2\n", run=b'{"q1": ["b", "a"]}')
     assert value(ragkpi("eval", "-m", "recip_rank", "two", "run", folder=tmp_path)) == 0.25
+    files(
+        tmp_path, two="1185869\t0\n1185868\t16\n", of=b'{"1185869": ["0"], "1185868": ["1", "16"]}'
+    )
+    assert value(ragkpi("eval", "-m", "map", "two", "of", folder=tmp_path)) == 0.75
     refused = ragkpi("eval", "-m", "recip_rank", "three", "run", folder=tmp_path)
     assert b"--map-qrels 'query=1, doc=2, level=3'" in refused.err
 

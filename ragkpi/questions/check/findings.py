@@ -304,6 +304,11 @@ def unknown_queries(run: ExaminedRun) -> Counts | None:
     return about_queries(unknown, "query of the run is", "queries of the run are", "not judged")
 
 
+def _apart(mine: bytes, theirs: bytes) -> str:
+    names = (name if " " in name else f"'{name}'" for name in named_apart(mine, theirs))
+    return " where the qrels have ".join(names)
+
+
 @finding("warning", "qrels")
 def query_spelling(run: ExaminedRun) -> Counts | None:
     """Unjudged query ids that are judged ones but for case, white space or leading zeros."""
@@ -313,8 +318,7 @@ def query_spelling(run: ExaminedRun) -> Counts | None:
 
     def describe(row: int) -> str:
         query = run.queries[run.query[row]]
-        mine, theirs = named_apart(query, meant[query])
-        return f"'{mine}' where the qrels have '{theirs}'"
+        return _apart(query, meant[query])
 
     misspelt = [query for query, id_ in zip(unknown, ids, strict=True) if id_ in meant]
     lines = run.lines(run.first_row[misspelt], describe)
@@ -332,8 +336,7 @@ def document_spelling(run: ExaminedRun) -> Counts | None:
     meant = qrels.meant(run.judged_queries[run.query], run.document)
 
     def describe(row: int) -> str:
-        mine, theirs = named_apart(run.document[row], qrels.document[int(meant[row])])
-        return f"'{mine}' where the qrels have '{theirs}'"
+        return _apart(run.document[row], qrels.document[int(meant[row])])
 
     lines = run.lines(np.flatnonzero(meant >= 0), describe)
     rest = f"from a judged one {OF_DOCUMENTS}"
