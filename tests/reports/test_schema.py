@@ -18,6 +18,7 @@ from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.statistics.bootstrap import Bootstrap, Method, intervals
 from ragkpi.statistics.decisions import TESTS, CorrectionName, Family
+from ragkpi.statistics.gates import Outcome
 from ragkpi.statistics.paired import Claim, Procedure, compare
 from ragkpi.statistics.significance import CORRECTIONS
 from tests.made_scores import BOR, MAP, NUM_Q, RUNID, scores
@@ -73,8 +74,10 @@ CHOICES = {
     "difference.decision": get_args(Claim),
     "standing.rows.items.claim": {*get_args(Claim)} - {"described"},
     "report.measures.items.better": get_args(Better),
+    "gate.outcome": get_args(Outcome),
 }
 FREE = {  # written by one line of code
+    *("all_pairs.test", "all_pairs.correction"),
     *("number", "difference.per_query.items.outcome", "chart.kind", "report.advice.items.section"),
 }
 
