@@ -246,22 +246,22 @@ def did_you_mean(name: str, names: Iterable[str], otherwise: str, alike: float =
 
 def exact_percent(share: float) -> str:
     """Write a share, such as a level of confidence, with all of its digits."""
-    return f"{share * 100:.12g} %"
+    return f"{share * 100:.12g}%"
 
 
 def percent(share: float, digits: int = 0, bound: float | None = None) -> str:
     """Write a share; what is not all, not nothing, or not the bound, never looks like it.
 
     >>> percent(0.954), percent(0.9996), percent(0.5004, bound=0.5)
-    ('95 %', 'nearly 100 %', '50.04 %')
+    ('95%', 'nearly 100%', '50.04%')
     """
     for decimals in (digits, 1):
         text = rounded(share * 100, "decimal", decimals)
         if bound is not None:
             text = beside(share * 100, bound * 100, decimals)
         if not 0 < share < 1 or float(text) not in (0, 100):
-            return f"{text} %"
-    return f"nearly {round(share) * 100} %"
+            return f"{text}%"
+    return f"nearly {round(share) * 100}%"
 
 
 def beside(

@@ -63,7 +63,7 @@ class Bar:
         parts = [_TURNING[self._ticks % len(_TURNING)], f"ragkpi {self._command}"]
         if done is not None:
             full = round(done * _WIDTH)
-            parts += ["━" * full + "╌" * (_WIDTH - full), f"{100 * done:3.0f} %"]
+            parts += ["━" * full + "╌" * (_WIDTH - full), f"{100 * done:3.0f}%"]
         seconds = int(time.monotonic() - self._begun)
         parts += [f"{seconds // 60}:{seconds % 60:02d}"]
         parts += [", ".join(dict.fromkeys(work.label for work in works))]

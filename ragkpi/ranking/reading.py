@@ -277,7 +277,7 @@ def _judged(
     return hits_of(judgements, run, results, run_id, reader.name)
 
 
-# A block stays in a near cache until the kernel copies it: 11 % faster than 1 MB on large runs.
+# A block stays in a near cache until the kernel copies it: 11% faster than 1 MB on large runs.
 BLOCK_SIZE = 1 << 18
 
 

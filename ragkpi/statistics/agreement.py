@@ -167,8 +167,8 @@ def p_of_chance(counts: FloatArray, levels: FloatArray) -> float:
     """Test whether quadratic kappa is 0, two-sided, from a confusion matrix per query, (Q, L, L).
 
     Student's t over the jackknife's pseudo-values of the queries. A bootstrap of few queries is too
-    sure: of judges of random levels, its 95 % interval was above 0 for 24 % at 2 queries, 11 % at 3
-    and 6 % at 8; this test was significant and above 0 for 1 to 3 % of them.
+    sure: of judges of random levels, its 95% interval was above 0 for 24% at 2 queries, 11% at 3
+    and 6% at 8; this test was significant and above 0 for 1 to 3% of them.
 
     Edge cases: NaN for one query, or where kappa is undefined without some query; 1 where all
                 queries together and without any one give 0, as those of a constant judge do

@@ -150,7 +150,7 @@ class QuerySample:
         """The degrees of freedom of a standard error: G - 1 of units of one size.
 
         Of others they are n² / (sum of squared sizes) - 1, since large clusters decide. With G - 1,
-        ten clusters of 1 to 15 queries gave a false claim in 8 % of the samples; so in 5 %.
+        ten clusters of 1 to 15 queries gave a false claim in 8% of the samples; so in 5%.
 
         Source: A. V. Carter, K. T. Schnepel and D. G. Steigerwald, Asymptotic behavior of a t-test
         robust to cluster heterogeneity, Review of Economics and Statistics 99, 2017
@@ -403,7 +403,7 @@ def mid_p(successes: float, n: float, level: float) -> Interval:
     Source:     H. O. Lancaster, 1961; G. Berry and P. Armitage, Mid-P confidence intervals: a
                 brief review, The Statistician 44, 1995
 
-    Of rates from 0.01 to 0.99 it covers, of 95 %, 91.9 at least and 96.6 on average at n = 12, 92.5
+    Of rates from 0.01 to 0.99 it covers, of 95%, 91.9 at least and 96.6 on average at n = 12, 92.5
     and 95.5 at 50, summed over all outcomes; Wilson's 84.4 and 95.4 at 12, 89.5 and 95.2 at 50.
 
     >>> mid_p(12, 12, 0.95)
@@ -499,11 +499,11 @@ def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: flo
 def few_queries_note(runs: Iterable[Scores], bootstrap: Bootstrap) -> str:
     """Return a note that resampled intervals of few queries are too narrow, or "".
 
-    Of 95 % percentile intervals of means, simulated for uniform, beta(2, 3) and P_10 values and
-    differences of two runs, 74 % cover at n = 3, 91 % at 12 and 94 % at 49; of skewed ones 87 % at
-    12. Of geometric means 78 to 91 % do at 12, and 92 to 95 % at 100. If most queries share a
-    value, the number of the others matters: coverage of 12 queries is 66 % if nine of ten share
-    it, of 400 queries 93 % if all but 12 do.
+    Of 95% percentile intervals of means, simulated for uniform, beta(2, 3) and P_10 values and
+    differences of two runs, 74% cover at n = 3, 91% at 12 and 94% at 49; of skewed ones 87% at
+    12. Of geometric means 78 to 91% do at 12, and 92 to 95% at 100. If most queries share a
+    value, the number of the others matters: coverage of 12 queries is 66% if nine of ten share
+    it, of 400 queries 93% if all but 12 do.
     """
     samples = [
         (metric, sample.statistics[:, 0, columns], sample.units)

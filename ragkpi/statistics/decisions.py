@@ -80,15 +80,15 @@ TAIL_ENDS = 0.05
 """The greatest p of a depth that is decided: more queries succeed in its last doubling than below.
 
 Resamples know nothing of a tail that no query shows. Where the ranks of first successes thin out
-slowly (as rank ** -1.6, 600 samples each), all resamples but 5 % within a factor of two decided
-wrongly in 11, 7, 2 and 0 % (20, 50, 100 and 200 queries), and 90 % of them in 17, 10, 4 and 1 %;
-with this sign test the 95 % do in 3, 2, 1 and 0 %. Where a fifth of the queries succeed at one
-depth, and none below, both find it in 38, 94 and 100 % of the samples of 20, 50 and 100 queries.
+slowly (as rank ** -1.6, 600 samples each), all resamples but 5% within a factor of two decided
+wrongly in 11, 7, 2 and 0 % (20, 50, 100 and 200 queries), and 90% of them in 17, 10, 4 and 1%;
+with this sign test the 95% do in 3, 2, 1 and 0%. Where a fifth of the queries succeed at one
+depth, and none below, both find it in 38, 94 and 100% of the samples of 20, 50 and 100 queries.
 """
 
 FEWEST_CLUSTERS = 14
 """The fewest clusters of queries by whose resamples a depth is decided.
 
-Resamples know only what was seen, and 13 clusters lack what a fifth of all clusters have in 5.5 %
+Resamples know only what was seen, and 13 clusters lack what a fifth of all clusters have in 5.5%
 of the samples (0.8¹³).
 """

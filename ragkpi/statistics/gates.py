@@ -387,7 +387,7 @@ def _after_failure(baseline: Scores, run: Scores, gate: BaselineGate) -> dict[st
     """Return intervals of differences with one query more, on which the run fails completely.
 
     The interval of a mean knows nothing of failures that no query shows: where one query in ten
-    fails, 12 queries show none in 28 % of the samples. The query that is added has the
+    fails, 12 queries show none in 28% of the samples. The query that is added has the
     baseline's best value and the run's worst. Rates of runs alone have an interval that allows for
     failures, and a measure without a worst value has no such query: both are left out.
     """

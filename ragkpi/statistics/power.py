@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 def variance_bound(freedom: float) -> float:
-    """Return the upper 80 % bound of a variance by χ², over its estimate: 4.48 of three values."""
+    """Return the upper 80% bound of a variance by χ², over its estimate: 4.48 of three values."""
     return float(freedom / special().chdtri(freedom, 0.8))
 
 
@@ -42,7 +42,7 @@ def satterthwaite(queries: Part, seeds: Sequence[Part]) -> float:
 
     Three seeds that happen to be close take their own part for small, and then get the many degrees
     of freedom of the queries. With c = 1, equal systems of which one varies with its seeds were
-    told apart in up to 8 % of the samples; with the bounds in at most 6 %.
+    told apart in up to 8% of the samples; with the bounds in at most 6%.
     """
     bounds = [variance_bound(part.freedom) * part.variance for part in seeds]
     variances = np.array([queries.variance, *bounds])
@@ -120,7 +120,7 @@ def noise_of_pilot(
 ) -> Noise:
     """Return the noise to plan by, from the differences of a pilot's units, (G,), over n queries.
 
-    The standard deviation is at its upper 80 % bound, the greater of χ²'s and the bootstrap's: with
+    The standard deviation is at its upper 80% bound, the greater of χ²'s and the bootstrap's: with
     the pilot's own, every third plan falls short. Raises `UsageError` for fewer than 20 units
     (queries, or clusters with their pseudo-values), and where all differences are equal.
 
@@ -147,19 +147,19 @@ def noise_of_pilot(
     return Noise(deviation, queries / units, seeds)
 
 
-SHAPES = "normal", "long tails", "60 % ties", "one in ten fails"
+SHAPES = "normal", "long tails", "60% ties", "one in ten fails"
 SHORT_OF_POWER: Mapping[int, Sequence[float]] = {
     20: (0.07, 0.24, 0.22, 0.12),
     50: (0.03, 0.18, 0.13, 0.11),
     100: (0.00, 0.11, 0.06, 0.06),
     200: (0.00, 0.04, 0.03, 0.03),
 }
-"""How often a plan for a power of 80 % has less than 70 %, by the size of the pilot and `SHAPES` of
+"""How often a plan for a power of 80% has less than 70%, by the size of the pilot and `SHAPES` of
 differences: 4,000 trials each of `tests.simulation.power`."""
 
 
 def short_of_power(pilot: int) -> Mapping[str, float]:
-    """Return how often the plan of such a pilot has a power below 70 %, by shape of differences.
+    """Return how often the plan of such a pilot has a power below 70%, by shape of differences.
 
     It is that of the largest simulated pilot of no more queries.
     """

@@ -264,7 +264,7 @@ def tango(higher: int, lower: int, n: int, level: float) -> Interval:
     """Return the score interval of the difference of two rates over the same n queries.
 
     Only the second run succeeds on `higher` queries, only the first on `lower` queries. A one-sided
-    bound with an error of 5 % has the level 0.9.
+    bound with an error of 5% has the level 0.9.
 
     Formula:    all d with (higher - lower - n d)^2 <= z^2 n (2 q + d (1 - d)), q being the most
                 likely share of queries on which only the first succeeds if the difference is d:
@@ -273,12 +273,12 @@ def tango(higher: int, lower: int, n: int, level: float) -> Interval:
                 for the paired-sample design, Statistics in Medicine 17, 1998
 
     Coverage was summed over all outcomes, for 500 to 1,500 pairs of rates from 0.02 to 0.98 that
-    differ by at most 0.3, with correlations from none to the highest possible. Of 95 % it is at
+    differ by at most 0.3, with correlations from none to the highest possible. Of 95% it is at
     least, and on average: 0.974 and 0.999 for n = 3, 0.945 and 0.983 for 12, 0.930 and 0.965 for
     30, 0.936 and 0.955 for 100. Newcombe's hybrid score (1998, method 10) has at least 0.901 for n
     = 3 and 12: it is too narrow where runs agree on nearly all queries, as two versions of a system
-    do. The same 6 successes and 6 failures give it ±0.14, and Tango's ±0.24. A bound at 5 % is
-    wrong in 2.8 % of samples of 12 on average; at worst, for differences of 0 to 0.2 and any share
+    do. The same 6 successes and 6 failures give it ±0.14, and Tango's ±0.24. A bound at 5% is
+    wrong in 2.8% of samples of 12 on average; at worst, for differences of 0 to 0.2 and any share
     of queries on which the runs differ, in 12.5 % (n = 3), 8.7 % (12), 6.7 % (50), 5.8 % (100).
 
     >>> tango(0, 0, 12, 0.95)

@@ -114,7 +114,7 @@ def test_few_measures_that_are_reported_are_tested(compare):
     (verdict,) = valid_document(compare("--format", "json", "qrels.txt", BM25, DENSE, FUSION).out)[
         "comparison"
     ]["answer"]
-    for words in ("fusion (p = 0.0059)", "dense (p = 0.0879)", ": bm25 100 %, dense 78 % ("):
+    for words in ("fusion (p = 0.0059)", "dense (p = 0.0879)", ": bm25 100%, dense 78% ("):
         assert words in verdict
 
 
@@ -147,7 +147,7 @@ def test_unequal_judging_is_said(compare, pooled):
     (difference,) = reverse.to_dict()["comparison"]["differences"]
     assert (difference["run"], difference["decision"]) == ("pooled", "better")
     for said in (answer, reverse.answer):
-        assert all(words in said for words in ("pooled 100 %", "new 40 %", "; unjudged documents"))
+        assert all(words in said for words in ("pooled 100%", "new 40%", "; unjudged documents"))
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,8 @@ def test_an_answer_begins_with_a_sentence_and_a_picture_has_two_charts(depth, tm
     pytest.importorskip("matplotlib")
     lines = depth("-N", "5000", QRELS, RUN, "--plot", tmp_path / "d.svg").out.decode().splitlines()
     # From rank 38 on ten of eleven answerable questions have something relevant; without the tenth
-    # question, that is in (10/11)^11 = 35 % of the resamples, nine of ten have it at rank 4.
-    assert lines[0].startswith("Undecided between 4 and 38: at K = 4 already 82 % of the queries")
+    # question, that is in (10/11)^11 = 35% of the resamples, nine of ten have it at rank 4.
+    assert lines[0].startswith("Undecided between 4 and 38: at K = 4 already 82% of the queries")
     drawn = (tmp_path / "d.svg").read_text(encoding="utf-8")
     for words in ("Bits over random, under the ceiling", "Success above chance", "first_stage"):
         assert f">{words}<" in drawn
@@ -128,7 +128,7 @@ def test_max_loss_binds_the_answer(depth, tmp_path):
     options = ("-N", 5000, qrels, run)
     assert depth(*options, "--max-loss", "2.63").out.startswith(b"Retrieve 9 (")
     bound = depth(*options, "--max-loss", "1").out.decode()
-    assert bound.startswith("Retrieve 2 (2 in 95 % of resamples): ")
+    assert bound.startswith("Retrieve 2 (2 in 95% of resamples): ")
     assert " within 1 bit" in bound
 
 
@@ -344,13 +344,13 @@ def test_published_rates_of_ms_marco(depth, system, recall, bits):
     (row,) = rows(depth(*options, "--format", "json"))
     assert (round(row["bor"], 2), round(row["bor_max"], 2)) == (bits, 13.11)
     said = " ".join(depth(*options).out.decode().split("\n\n")[0].split())
-    assert said.startswith(f"At K = 1,000, {100 * recall:g} % succeed, ")
+    assert said.startswith(f"At K = 1,000, {100 * recall:g}% succeed, ")
     assert f"({bits:.2f} bits" in said
     assert said.endswith(" 13.11).")
 
 
 def test_published_rates_of_several_depths(depth):
-    """Source 000: with R = 10 of 10,000, 60 % at 20 is 4.92 bits, and 70 % at 100 is 2.87."""
+    """Source 000: with R = 10 of 10,000, 60% at 20 is 4.92 bits, and 70% at 100 is 2.87."""
     options = ("-N", 10_000, "--relevant", 10, "--at", "100,20", "--success", "0.7,0.6")
     shallow, deep = rows(depth(*options, "--format", "json"))
     for row, K, success, bits, factor in (
@@ -368,9 +368,9 @@ def test_published_rates_of_several_depths(depth):
 def test_a_published_failure_and_a_perfect_rate(depth):
     options = ("-N", 100, "--relevant", 1, "--at", "10,100", "--success", "0,1")
     failure, perfect = depth(*options).out.decode().split("\n\n")[0].split("\nAt K = 100, ")
-    assert failure.startswith("At K = 10, 0.0 % succeed, 0 times as often ")
+    assert failure.startswith("At K = 10, 0.0% succeed, 0 times as often ")
     assert "(-inf bits" in failure
-    says_nothing = "100.0 % succeed, and 100 % of random draws: that says nothing; retrieve fewer."
+    says_nothing = "100.0% succeed, and 100% of random draws: that says nothing; retrieve fewer."
     assert perfect == says_nothing
     two = depth("-N", 9, "--relevant", 2, "--at-least", 2, "--at", 1, "--success", 0)
     assert two.out.startswith(b"At K = 1 nothing can succeed.\n")
@@ -382,7 +382,7 @@ def test_half_of_the_relevant_documents_may_be_needed(depth):
     assert "dbor" in found[1]
     assert not any("dbor_sparse" in row for row in found)  # an approximation for a number
     said = depth(*options, QRELS, RUN).out.decode().splitlines()[0]
-    assert "have 50 % of the relevant passages" in said
+    assert "have 50% of the relevant passages" in said
     assert depth("-N", 5000, "--at", "10", "--at-least", "50%", QRELS).status == 0
 
 
@@ -413,7 +413,7 @@ def test_a_log_stands_in_place_of_files(depth, tmp_path):
 
 
 def test_a_share_of_all_may_be_relevant(depth):
-    """5 % of 1,000 tools are 50."""
+    """5% of 1,000 tools are 50."""
     options = ("-N", 1000, "--at", 10, "--format", "json")
     (row,) = rows(depth(*options, "--relevant", "5%"))
     assert row["p_rand"] == pytest.approx(float(by_chance(1000, 50, 10)))

@@ -142,7 +142,7 @@ def test_the_verdict_has_an_interval_of_resampled_queries(ragkpi):
     found = json.loads(ragkpi("diagnose", *SELECTION, *options).out)
     assert sum(found["findings"]["blame"]["resampled"].values()) == pytest.approx(1)
     explained = " ".join(found["explanation"])
-    assert "90 % percentile bootstrap interval of the share" in explained
+    assert "90% percentile bootstrap interval of the share" in explained
     assert "99 resamples, seed 3" in explained
 
 
@@ -224,4 +224,4 @@ def test_one_query_is_no_queries(ragkpi, tmp_path):
     (tmp_path / "run").write_text("q1 Q0 a 1 1 run\n")
     arguments = ("--format", "table", "--explain", "--pool", "run", "qrels", "run")
     out = ragkpi("diagnose", *arguments, folder=tmp_path)
-    assert "of the ideal gain, over 1 query: 0.0 % missed" in " ".join(out.out.decode().split())
+    assert "of the ideal gain, over 1 query: 0.0% missed" in " ".join(out.out.decode().split())

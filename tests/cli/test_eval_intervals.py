@@ -89,7 +89,7 @@ def test_seed_level_and_method_are_obeyed(ragkpi):
     assert low < narrow[1] < value < narrow[2] < high
 
 
-@pytest.mark.parametrize(("level", "said"), [("0.999999999999", "99.9999999999 %"), (0.57, "57 %")])
+@pytest.mark.parametrize(("level", "said"), [("0.999999999999", "99.9999999999%"), (0.57, "57%")])
 def test_a_level_is_never_rounded_to_another(ragkpi, level, said):
     arguments = ("-m", "map", "--ci", "--resamples", 20, "--confidence", level)
     err = ragkpi("eval", *arguments, "qrels.txt", DENSE, folder=FIXTURES).err.decode()

@@ -128,7 +128,7 @@ def test_every_run_has_to_reach_every_limit(evaluate):
     ],
 )
 def test_a_baseline_is_a_limit(evaluate, run, baseline, margin, status):
-    """In map, bm25 is 0.23 below fusion, which is 56 % of it."""
+    """In map, bm25 is 0.23 below fusion, which is 56% of it."""
     gate = ("--fail-under-baseline", baseline, *margin, "--gate-by", "value")
     found = evaluate("-m", "map", *gate, "qrels.txt", run)
     assert found.status == status
@@ -241,7 +241,7 @@ def test_the_gate_says_what_compare_says(evaluate, ragkpi):
         assert line.startswith(f"ragkpi: bm25: {one['measure']} {one['value']:.4f} ")
         assert line.endswith(
             f" {FUSION}'s {one['baseline_value']:.4f}: {one['difference']:.4f} "
-            f"[{low:.4f}, {high:.4f}], p = {one['p_corrected']:.4f} (limit: 0 at 95 %)"
+            f"[{low:.4f}, {high:.4f}], p = {one['p_corrected']:.4f} (limit: 0 at 95%)"
         )
     few = evaluate("-m", "map", "--fail-under-baseline", FUSION, "-D", "0.hd-01", "qrels.txt", BM25)
     assert few.status == 3
@@ -258,5 +258,5 @@ def test_equal_rates_do_not_pass_for_certain(evaluate, tmp_path):
     failed = evaluate(*asked, "--margin", "0.02", qrels, new)
     assert failed.status == 3
     assert b"0.0200 worse than" in failed.err
-    assert b"1.0000: +0.0000 [-0.2425, +0.2425], p = 1.0000 (limit: -0.0200 at 95 %)" in failed.err
+    assert b"1.0000: +0.0000 [-0.2425, +0.2425], p = 1.0000 (limit: -0.0200 at 95%)" in failed.err
     assert evaluate(*asked, "--margin", "0.25", qrels, new).status == 0

@@ -181,9 +181,7 @@ def test_judged_is_what_check_says(holes, ragkpi, tmp_path):
     (tmp_path / "short").write_text("".join(lines))
     (row,) = rows_of(holes("-m", "P.10", "qrels", "short", "--format", "json"))
     assert row["judged"] == 1 / 6
-    assert (
-        b"16.7 % of the top 10 (1 of 6)" in ragkpi("check", "qrels", "short", folder=tmp_path).out
-    )
+    assert b"16.7% of the top 10 (1 of 6)" in ragkpi("check", "qrels", "short", folder=tmp_path).out
 
 
 def test_a_width_of_other_runs_documents_says_so(holes):

@@ -163,6 +163,6 @@ def test_the_share_of_a_work_never_falls(monkeypatch):
                     watch(done)
                     bar.tick()
             bar.tick()
-        shares = [line.partition(" %")[0][-3:] for line in shown]
+        shares = [line.partition("%")[0][-3:] for line in shown]
         assert shares == ["  0", " 50", " 50"]
         shown.clear()

@@ -31,7 +31,7 @@ def test_a_doubt_looks_as_deep_as_the_measure(measure):
     qrels, runs = judged_to({"deep": DEEP, "shallow": 10}, RELEVANT)
     answer = ragkpi.compare(qrels, runs, measure).answer
     # Without a judgement are 10 of 20, or 30 of 50; places beyond the end of a ranking have none.
-    deepest = "20: deep 100 %, shallow 50 %" if "20" in measure else "50: deep 100 %, shallow 40 %"
+    deepest = "20: deep 100%, shallow 50%" if "20" in measure else "50: deep 100%, shallow 40%"
     assert f"Judged in the top {deepest}" in answer
 
 
@@ -44,7 +44,7 @@ def test_below_its_cutoff_a_measure_has_no_doubt(measure):
 
 @pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
 def test_judging_to_one_depth_is_no_doubt():
-    """Half of all documents are judged, at random: three depths are tested, at 5 % together."""
+    """Half of all documents are judged, at random: three depths are tested, at 5% together."""
     random, doubts = np.random.default_rng(3), 0
     for _ in range(40):
         qrels, runs = judged_to({"one": 0, "other": 0}, RELEVANT)
@@ -52,7 +52,7 @@ def test_judging_to_one_depth_is_no_doubt():
             for run in runs.values():
                 of_query.update({doc: 0 for doc in run[query] if random.random() < 0.5})
         doubts += "as far as judged" in ragkpi.compare(qrels, runs, "map").answer
-    assert doubts <= 6  # 5 % of 40, and three standard deviations
+    assert doubts <= 6  # 5% of 40, and three standard deviations
 
 
 @pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
@@ -66,7 +66,7 @@ def test_a_gate_doubts_as_compare_does(judged, says, status):
     found = ragkpi.evaluate(qrels, new, "P.10", fail_under_baseline=old, problems="kept")
     (verdict,), (problem,) = found.verdicts, found.problems
     assert (verdict.passed, problem.exit_status) == (False, status)
-    words = "judged in the top 10: baseline 100 %, new 0 %; unjudged documents could reverse the"
+    words = "judged in the top 10: baseline 100%, new 0%; unjudged documents could reverse the"
     assert (f"; in doubt: {words} order (ragkpi holes)" in str(problem)) == says
     assert ("worse than baseline's 0.3000 as far as judged: " in str(problem)) == says
     answer = ragkpi.compare(qrels, {"old": old, **new}, "P.10").answer
@@ -83,4 +83,4 @@ def test_a_gate_calls_runs_as_its_table_does(tmp_path):
     (verdict,) = ragkpi.compare(
         qrels, paths, "map", names="file", fail_if="worse", problems="kept"
     ).verdicts
-    assert "judged in the top 50: deep 100 %, shallow 40 %" in str(verdict)
+    assert "judged in the top 50: deep 100%, shallow 40%" in str(verdict)

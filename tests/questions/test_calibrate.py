@@ -183,7 +183,7 @@ def test_a_measure_against_quality_does_not_track_it():
 
 @pytest.mark.parametrize("differing", range(1, 8))
 def test_where_quality_hardly_varies_that_is_the_sentence(differing):
-    """Of resamples of 40, (1 - d/40)^40 lack all d queries that differ: at 4 less than 2.5 %."""
+    """Of resamples of 40, (1 - d/40)^40 lack all d queries that differ: at 4 less than 2.5%."""
     judged = made(40, 21)
     scores = dict.fromkeys(judged.queries, 5.0)
     best = np.argsort(values_of(judged, "recip_rank"))[:differing]
@@ -339,12 +339,12 @@ def test_clusters_of_unequal_size_are_said():
 
 
 def test_the_intervals_of_a_chart_are_what_their_caption_says():
-    """A level of 97.5 % is not one of 98 %, and clusters are not queries."""
+    """A level of 97.5% is not one of 98%, and clusters are not queries."""
     judged = made(30, 1)
     clusters = {query: str(number // 3) for number, query in enumerate(judged.queries)}
     bootstrap = replace(BOOTSTRAP, level=0.975, clusters=clusters)
     runs = [(judged, quality(judged, values_of(judged, "P.10")))]
     found = calibrate(observe(runs, clusters), find_metrics(["P.10"]), bootstrap)
     (chart,) = calibration_charts(found)
-    said = "intervals: 97.5 % bootstrap over clusters, 200 resamples, seed 7"
+    said = "intervals: 97.5% bootstrap over clusters, 200 resamples, seed 7"
     assert said in chart.notes

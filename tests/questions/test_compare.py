@@ -86,7 +86,7 @@ def test_how_it_was_computed_is_explained_on_request():
     assert "wins: queries on which the run is better (ties: equal, losses: worse)" in text
     assert "paired t test" in text
     assert "Holm for 3 tests" in text
-    assert "Student's 95 % interval" in text
+    assert "Student's 95% interval" in text
     assert "d_z: difference / standard deviation" in text
     assert written("table", Layout(explanation="offered")).splitlines()[11:] == [
         "How this was computed: --explain"
@@ -309,7 +309,7 @@ def test_of_several_doubts_the_greatest_is_said():
         "middle": Doubt(JudgedShares(20, 0.5, 0.6)),
     }
     (said,) = comparison_report(compared, doubts=doubts).verdict
-    assert said.endswith(" top 10: low 50 %, high (the most unequal of 2) 100 % (ragkpi holes).")
+    assert said.endswith(" top 10: low 50%, high (the most unequal of 2) 100% (ragkpi holes).")
 
 
 def test_only_measures_that_decide_have_letters():
@@ -461,7 +461,7 @@ def test_a_verdict_says_how_far_the_runs_are_judged():
     assert comparison_report(found, None, doubts).verdict == [
         "By map, r0 is worse than the baseline base as far as judged: "
         f"-0.4983 [{low:.4f}, {high:.4f}], p = {p}. "
-        "Judged in the top 10: base 100 %, r0 38 %; unjudged documents could reverse the order "
+        "Judged in the top 10: base 100%, r0 38%; unjudged documents could reverse the order "
         "(ragkpi holes).",
     ]
 
@@ -524,7 +524,7 @@ def test_bars_are_what_their_caption_says():
         procedure = Procedure(bootstrap=Bootstrap(method=method))
         (chart,) = all_pairs_charts(compare_all(["a", "b"], runs, procedure))
         said = " ".join(chart.notes)
-        assert f"bars: 95 % {'' if method == 'score' else 'percentile bootstrap '}interval" in said
+        assert f"bars: 95% {'' if method == 'score' else 'percentile bootstrap '}interval" in said
         assert words in said
 
 

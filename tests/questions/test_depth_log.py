@@ -42,8 +42,8 @@ def test_every_depth_of_a_log_is_set_against_chance(tmp_path):
     assert forty["lambda"] == pytest.approx(40 * (5 / 600 + 8 / 600 + 1 / 500) / 3)
     assert forty["collapse"] == 0
     assert ten["bor"] == ten["bor_max"] == pytest.approx(-math.log2(chance(600, 5, 10)))
-    assert "At K = 10, 100 % of 5 events succeed, " in answer.answer
-    assert "At K = 40, 67 % of 15 events succeed, 2.5 times " in answer.answer
+    assert "At K = 10, 100% of 5 events succeed, " in answer.answer
+    assert "At K = 40, 67% of 15 events succeed, 2.5 times " in answer.answer
     assert " (1.32 [" in answer.answer
     assert ragkpi.depth(log=EVENTS).rows == answer.rows
 
@@ -100,12 +100,12 @@ def test_whatever_a_logger_writes():
 
 def test_one_event_has_no_interval():
     said = ragkpi.depth(log=[{"N": 100, "K": 10, "R": 3, "hit": True}]).answer
-    assert "100 % of 1 event succeeds" in said
+    assert "100% of 1 event succeeds" in said
     assert "(1.87 bits over random)." in said
 
 
 def test_the_first_source():
-    """Source 000: 60 % at 20 of 10,000 are 4.92 bits, 70 % at 100 are 2.87; 20NG 1.22 and 0.01."""
+    """Source 000: 60% at 20 of 10,000 are 4.92 bits, 70% at 100 are 2.87; 20NG 1.22 and 0.01."""
     log = [{"N": 10_000, "K": 20, "R": 10, "hit": n < 60} for n in range(100)]
     log += [{"N": 10_000, "K": 100, "R": 10, "hit": n < 70} for n in range(100)]
     log += [{"N": 11_314, "K": 1000 + n, "R": 572, "hit": True} for n in range(2)]
@@ -121,12 +121,12 @@ def test_verdicts():
         events = [{"N": N, "K": K, "R": R, "hit": n < hits} for n in range(100)]
         return ragkpi.depth(log=events).answer
 
-    by_chance = f"{100 * chance(100, 30, 10):.0f} % of random draws"
+    by_chance = f"{100 * chance(100, 30, 10):.0f}% of random draws"
     assert said(99, 30).endswith(f"{by_chance}: that says nothing; retrieve fewer.")
-    assert "not shown to be more than the 10 % of random draws (0." in said(12, 1)
+    assert "not shown to be more than the 10% of random draws (0." in said(12, 1)
     selective = said(80, 1)
     assert (
-        "At K = 10, 80 % of 100 events succeed, 8 times as often as random draws (3.00 ["
+        "At K = 10, 80% of 100 events succeed, 8 times as often as random draws (3.00 ["
         in selective
     )
     assert selective.endswith("bits over random; a perfect system has 3.32).")

@@ -91,9 +91,9 @@ def test_a_single_query_at_the_end_does_not_decide():
     assert study.choice.depth == 38
     assert study.recommended is None
     assert said == (
-        "Undecided between 2 and 38: at K = 2 already 82 % of the queries have a relevant passage; "
-        "only K = 38 brings 91 %, and that rests on one query "
-        f"(2 in {100 * low.share:.0f} % of the resamples, 38 in {100 * high.share:.0f} %)."
+        "Undecided between 2 and 38: at K = 2 already 82% of the queries have a relevant passage; "
+        "only K = 38 brings 91%, and that rests on one query "
+        f"(2 in {100 * low.share:.0f}% of the resamples, 38 in {100 * high.share:.0f}%)."
     )
 
 
@@ -105,7 +105,7 @@ def test_a_plateau_is_named_by_the_smallest_depth_that_reaches_it():
     assert (study.stability.ends, study.stability.between) == ((4, 38), 1)
     assert study.stability.success == pytest.approx((9 / 11, 10 / 11))
     assert study.named_depths == [4, 38]
-    assert said.startswith("Undecided between 4 and 38: at K = 4 already 82 % ")
+    assert said.startswith("Undecided between 4 and 38: at K = 4 already 82% ")
 
 
 def test_many_queries_at_the_end_decide():
@@ -113,7 +113,7 @@ def test_many_queries_at_the_end_decide():
     study, said = decided(judged, [1, 100])
     assert study.recommended.depth == 38
     assert (study.stability.low, study.stability.high, study.stability.share) == (38, 38, 1.0)
-    assert said.startswith("Retrieve 38 (38 in 95 % of resamples): deeper lists bring no more")
+    assert said.startswith("Retrieve 38 (38 in 95% of resamples): deeper lists bring no more")
 
 
 def test_depths_within_one_doubling_are_one_decision():
@@ -121,7 +121,7 @@ def test_depths_within_one_doubling_are_one_decision():
     study, said = decided(judged, [1, 100])
     assert study.stability.decided
     assert study.stability.low < study.stability.high <= 39
-    assert f"({study.stability.low} to 39 in 95 % of resamples)" in said
+    assert f"({study.stability.low} to 39 in 95% of resamples)" in said
 
 
 def test_one_query_cannot_choose():
@@ -135,7 +135,7 @@ def test_resamples_without_any_depth_are_said():
     study, said = decided(population(10**6, [1, 1], [[3], []], num_ret=9), [1, 9])
     assert study.stability.groups[0].low == 0
     assert study.stability.groups[0].share == pytest.approx(0.25, abs=0.041)
-    assert said.startswith("Undecided between none and 3: at K = 3 50 % ")
+    assert said.startswith("Undecided between none and 3: at K = 3 50% ")
 
 
 def test_success_that_saturates_at_the_top_cannot_choose():
@@ -157,7 +157,7 @@ def test_success_that_comes_with_the_recall_does_not_saturate():
     judged = population(10**7, [1] * 40, [[1 + i % 2] for i in range(40)], num_ret=100)
     study, said = decided(judged, [1, 100])
     assert study.saturation is None
-    assert said.startswith("Retrieve 2 (2 in 95 % of resamples)")
+    assert said.startswith("Retrieve 2 (2 in 95% of resamples)")
 
 
 def test_copies_of_queries_in_clusters_say_no_more_than_the_queries():

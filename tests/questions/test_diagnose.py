@@ -226,21 +226,21 @@ FIX_RERANKER = "Fix the reranker first: {} of the lost gain is in the pool, but 
 
 def test_a_stage_that_lost_most_on_every_query_is_named():
     # 0.9 of the loss of every query, so of every resample.
-    assert said([0.45] * 12, [0.05] * 12) == FIX_RETRIEVAL.format("90 % [90, 90]")
-    assert said([0.05] * 12, [0.45] * 12) == FIX_RERANKER.format("90 % [90, 90]")
+    assert said([0.45] * 12, [0.05] * 12) == FIX_RETRIEVAL.format("90% [90, 90]")
+    assert said([0.05] * 12, [0.45] * 12) == FIX_RERANKER.format("90% [90, 90]")
 
 
 def test_a_share_near_all_does_not_stand_outside_its_interval():
-    assert said([0.499] * 12, [0.001] * 12) == FIX_RETRIEVAL.format("99.8 % [99.8, 99.8]")
-    assert said([0.001] * 12, [0.499] * 12) == FIX_RERANKER.format("99.8 % [99.8, 99.8]")
+    assert said([0.499] * 12, [0.001] * 12) == FIX_RETRIEVAL.format("99.8% [99.8, 99.8]")
+    assert said([0.001] * 12, [0.499] * 12) == FIX_RERANKER.format("99.8% [99.8, 99.8]")
 
 
 def test_shown_documents_that_the_pool_lacks_make_no_share_above_all():
-    assert said([0.5] * 12, [-0.01] * 12) == FIX_RETRIEVAL.format("100 % [100, 100]")
+    assert said([0.5] * 12, [-0.01] * 12) == FIX_RETRIEVAL.format("100% [100, 100]")
     found = losing([0.5] * 12, [0.1] * 12)
     found = replace(found, unjudged=3, best_case=Shares(0.5, -0.1, 0.6))
     (note, _) = diagnosis_answer(found, Tokens.from_strings([]), 0, 0, BOOTSTRAP).notes
-    assert note.endswith(" 100 % of the loss would not be in the pool.")
+    assert note.endswith(" 100% of the loss would not be in the pool.")
 
 
 def test_the_interval_of_the_share_is_that_of_a_ratio_of_means():
@@ -267,7 +267,7 @@ def test_the_test_is_of_signs_of_the_differences():
 def test_too_few_queries_name_no_stage():
     assert said([0.9] * 9, [0.0] * 9) == (
         "Too few queries to decide between retrieval and the reranker: 9 queries lost gain, "
-        "100 % [100, 100] of it not in the pool."
+        "100% [100, 100] of it not in the pool."
     )
     assert not blame(losing([0.9] * 9 + [0.0] * 20, [0.0] * 29), BOOTSTRAP).decided
     assert blame(losing([0.9] * 10, [0.0] * 10), BOOTSTRAP).decided
@@ -278,7 +278,7 @@ def test_one_cluster_has_no_interval():
     lost = [0.45] * 9, [0.05] * 9
     one = replace(BOOTSTRAP, clusters={b"q%d" % number: "one" for number in range(9)})
     assert np.isnan(blame(losing(*lost), one).interval).all()
-    assert ": 1 cluster lost gain, 90 % of it " in said(*lost, one)
+    assert ": 1 cluster lost gain, 90% of it " in said(*lost, one)
 
 
 def test_one_query_more_must_not_turn_the_verdict():
@@ -291,9 +291,7 @@ def test_one_query_more_must_not_turn_the_verdict():
 def test_half_and_half_is_undecided_and_says_how_often():
     sentence = said([0.5, 0.0] * 10, [0.0, 0.5] * 10)
     assert sentence.startswith("Undecided between retrieval and the reranker: retrieval in ")
-    found = re.search(
-        r"in (\d+) % of the resamples, the reranker in (\d+) % \(.*: 50 % \[", sentence
-    )
+    found = re.search(r"in (\d+)% of the resamples, the reranker in (\d+)% \(.*: 50% \[", sentence)
     retrieval, reranker = map(int, found.groups())
     assert (retrieval, reranker) == (pytest.approx(44, abs=12), pytest.approx(56, abs=12))
     assert retrieval + reranker in (99, 100, 101)

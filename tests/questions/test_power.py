@@ -100,4 +100,4 @@ def test_the_answer_says_how_often_such_plans_fall_short():
     result = ragkpi.power(*pilot([2, -2, 1, -1, 0] * 10), "P.10", difference=0.05)
     (note,) = [note for note in result.answer.split("\n") if "simulations" in note] or [""]
     text = result.to_text("markdown")
-    assert "below 70 % in 3 % to 18 % of such plans" in (note or text)
+    assert "below 70% in 3% to 18% of such plans" in (note or text)

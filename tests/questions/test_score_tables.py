@@ -114,7 +114,7 @@ def test_truths_and_percentages_are_numbers_and_rates_have_the_score_test():
     outcomes = [{"query": q, "a": n % 2 == 0, "b": "true"} for n, q in enumerate(QUERIES)]
     result = ragkpi.compare(scores=outcomes)
     assert [row["value"] for row in result.rows] == [0.5, 1.0]
-    shares = [{"query": q, "a": "50%", "b": "75 %".replace(" ", "")} for q in QUERIES]
+    shares = [{"query": q, "a": "50%", "b": "75%".replace(" ", "")} for q in QUERIES]
     shares[0]["a"] = "49%"
     result = ragkpi.compare(scores=shares)
     assert result.rows[1]["value"] == pytest.approx(0.75)

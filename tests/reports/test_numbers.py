@@ -82,6 +82,6 @@ def test_a_number_is_written_on_its_side_of_a_bound(bound, kind):
 
 def test_what_is_not_all_never_looks_like_it():
     shares = [0, 0.0004, 0.004, 0.0449, 0.5, 0.996, 0.99996, 1, -0.0002]
-    texts = ["0 %", "nearly 0 %", "0.4 %", "4 %", "50 %", "99.6 %", "nearly 100 %", "100 %", "0 %"]
+    texts = ["0%", "nearly 0%", "0.4%", "4%", "50%", "99.6%", "nearly 100%", "100%", "0%"]
     assert list(map(percent, shares)) == texts
-    assert percent(0.0449, 1) == "4.5 %"
+    assert percent(0.0449, 1) == "4.5%"

@@ -180,9 +180,7 @@ def test_a_run_that_ranks_alike_passes(evaluate, tmp_path, by, measure):
     (tmp_path / "copy.run").write_text((tmp_path / "good.run").read_text())
     found = evaluate(*baseline("copy.run", "--gate-by", by, measure=measure), "good.run")
     assert found.status == 0, found.err
-    assert (
-        b"+0.0000 [+0.0000, +0.0000], p = 1.0000 (limit: 0 at 95 %), over 12 queries" in found.err
-    )
+    assert b"+0.0000 [+0.0000, +0.0000], p = 1.0000 (limit: 0 at 95%), over 12 queries" in found.err
 
 
 def test_what_passed_gates_say(evaluate):
@@ -195,7 +193,7 @@ def test_what_passed_gates_say(evaluate):
     assert found.status == 0
     (line,) = found.err.decode().splitlines()
     assert line.startswith("ragkpi: note: gate passed: good: recip_rank 0.7500 is not ")
-    numbers = "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p = 8e-07 (limit: 0 at 95 %), "
+    numbers = "bad.run's 0.3750: +0.3750 [+0.2920, +0.4580], p = 8e-07 (limit: 0 at 95%), "
     assert f"{numbers}over 12 queries; " in line
     found = evaluate(*limit("recip_rank=0.5"), "good.run")
     assert found.err.decode() == (

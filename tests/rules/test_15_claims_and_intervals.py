@@ -59,7 +59,7 @@ def test_calibrate_where_most_grades_are_equal(queries, equal):
         found = ragkpi.calibrate(qrels, run, quality, measures, resamples=400)
         check_calibration(found)
         same = max(np.unique(grades, return_counts=True)[1])
-        if 0 < queries - same <= 3 and queries >= 20:  # (1 - 3/50)^50 = 4.5 % of resamples vary not
+        if 0 < queries - same <= 3 and queries >= 20:  # (1 - 3/50)^50 = 4.5% of resamples vary not
             assert f"quality hardly varies ({same} of {queries} are equal)" in found.answer
 
 

@@ -29,7 +29,7 @@ def world(seed, queries=40, levels=2, last=True):
 @pytest.mark.parametrize("levels", [2, 3])
 @pytest.mark.parametrize("last", [True, False])
 def test_equal_runs_are_not_told_apart_by_their_ids(levels, last):
-    """Of 40 pairs of equal runs; three standard errors above 5 % are six."""
+    """Of 40 pairs of equal runs; three standard errors above 5% are six."""
     claims = unlimited = 0
     for seed in range(40):
         answer = ragkpi.compare(*world(seed, levels=levels, last=last), "ndcg_cut.5").answer

@@ -3,7 +3,7 @@
 make simulate
 make simulate TRIALS=100
 python -m tests.simulation --only depth,diagnose --trials 50 --write /tmp/decisions.md
-python -m tests.simulation --only "correct,95 % intervals of a rate" --write docs/decisions.md
+python -m tests.simulation --only "correct,95% intervals of a rate" --write docs/decisions.md
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HEAD = """\
 Made by `make simulate`: ragkpi {version}, {trials:,} trials of each world, seed {seed}.
 
 Every command that decides is asked about made-up collections, where the truth is known. How often
-does it claim something where there is nothing to find? The target is at most 5 %. And how often
+does it claim something where there is nothing to find? The target is at most 5%. And how often
 does it find what is there, beside the best test known, which sees the same numbers?
 
 Numbers are percent of the trials ± one standard error. **Bold** is a miss: further from its target

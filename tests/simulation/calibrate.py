@@ -144,7 +144,7 @@ RULE = """\
 A measure is said to track quality where the permutation test of the greatest correlation among
 all measures asked for (Westfall and Young's) has p < 0.05 and its interval is above 0, and to be
 the best where it is also
-ahead of every other in at least 95 % of the resamples; else those that it cannot be told apart
+ahead of every other in at least 95% of the resamples; else those that it cannot be told apart
 from are named with it. Each of these counts as naming a measure. Of several runs, correlations
 over queries and within queries both count. Beside it: scipy's `spearmanr`, p < 0.05, of nDCG@10
 alone, from which the quality was made (a test that knows where to look), and of all measures asked

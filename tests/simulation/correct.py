@@ -99,7 +99,7 @@ STUDY = Study(
     RULE,
     [
         Rates(
-            "95 % intervals of the value of these queries",
+            "95% intervals of the value of these queries",
             {
                 f"{name}, {judged} of {queries} judged": covered(world, judged, queries)
                 for name, world in WORLDS.items()

@@ -103,7 +103,7 @@ def clustered(clusters: int, alike: float, first: Mapping[int, float], right: in
 
 
 RULE = """\
-Queries are drawn again and K is chosen again. K is recommended where 95 % of the resamples choose
+Queries are drawn again and K is chosen again. K is recommended where 95% of the resamples choose
 at least half and at most twice as many, and where more queries first succeed in the last doubling
 above K than below it (sign test, p < 0.05): what no query shows, no resample does. Else the answer
 is undecided and says why. Where nearly every query succeeds at the top of the list with little of

@@ -65,7 +65,7 @@ def proof(queries: int, share: float) -> Trial:
         baseline, run = zip(names_of(values), scores_of(values), strict=True)
         (verdict,) = baseline_verdicts(baseline, run, gate)
         t = stats.ttest_1samp(values[:, 1] - values[:, 0] + MARGIN, 0, alternative="greater")
-        return {"passes": verdict.passed, "t test, one-sided at 2.5 %": bool(t.pvalue < 0.025)}
+        return {"passes": verdict.passed, "t test, one-sided at 2.5%": bool(t.pvalue < 0.025)}
 
     return trial
 
@@ -114,7 +114,7 @@ STUDY = Study(
                 )
                 for queries in (12, 50, 100)
             },
-            ["passes", "t test, one-sided at 2.5 %"],
+            ["passes", "t test, one-sided at 2.5%"],
             {"passes": 0.05},
         ),
     ],

@@ -83,7 +83,7 @@ STUDY = Study(
     RULE,
     [
         Rates(
-            "95 % intervals of a mean",
+            "95% intervals of a mean",
             {
                 f"{name}, {n} queries": covered(*shape, n)
                 for name, shape in SHAPES.items()
@@ -94,7 +94,7 @@ STUDY = Study(
             {"default": 0.92},
         ),
         Rates(
-            "95 % intervals of a rate",
+            "95% intervals of a rate",
             {
                 f"{name}, {n} queries": covered(*shape, n)
                 for name, shape in RATES.items()

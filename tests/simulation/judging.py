@@ -107,10 +107,10 @@ STUDY = Study(
         Rates(
             "equal P@10; the first run's top 10 judged completely",
             {
-                "the other's to 38 %, 50 queries": pooled(50, 0.38, 0.0),
-                "the other's to 38 %, 12 queries": pooled(12, 0.38, 0.0),
-                "the other's to 80 %, 50 queries": pooled(50, 0.8, 0.0),
-                "the other's to 95 %, 50 queries": pooled(50, 0.95, 0.0),
+                "the other's to 38%, 50 queries": pooled(50, 0.38, 0.0),
+                "the other's to 38%, 12 queries": pooled(12, 0.38, 0.0),
+                "the other's to 80%, 50 queries": pooled(50, 0.8, 0.0),
+                "the other's to 95%, 50 queries": pooled(50, 0.95, 0.0),
                 "the other's completely, 50 queries": pooled(50, 1.0, 0.0),
             },
             ["better or worse, plainly", "as far as judged"],

@@ -64,12 +64,12 @@ def power(differences: Differences, n: int, trials: int = 10_000) -> float:
 
 @functools.cache
 def fewest(differences: Differences) -> int:
-    """Return the fewest queries that see what matters with a power of 70 %, by simulation."""
+    """Return the fewest queries that see what matters with a power of 70%, by simulation."""
     return bisect.bisect_left(range(200), 0.7, lo=20, key=partial(power, differences))
 
 
 def plan(pilot: int, differences: Differences) -> Trial:
-    """Plan for a power of 80 %, by the bound of the pilot, and by its own standard deviation."""
+    """Plan for a power of 80%, by the bound of the pilot, and by its own standard deviation."""
 
     def trial(rng: np.random.Generator) -> Outcome:
         seen = differences(rng, pilot)
@@ -97,9 +97,9 @@ def of_systems(r: int, spread: float, better: float) -> dict[str, Trial]:
 
 RULE = f"""\
 A plan is the number of queries with which a difference of {MATTERS} is seen with a probability of
-80 %, by the noncentral t, where the differences of queries have the standard deviation {SPREAD}. It
-is read off a pilot by the upper 80 % bound of the standard deviation, the greater of χ²'s and the
-bootstrap's. How often is the power of a plan below 70 %, and how often by the pilot's own standard
+80%, by the noncentral t, where the differences of queries have the standard deviation {SPREAD}. It
+is read off a pilot by the upper 80% bound of the standard deviation, the greater of χ²'s and the
+bootstrap's. How often is the power of a plan below 70%, and how often by the pilot's own standard
 deviation? Of differences with long tails (t with 3 degrees of freedom), or where one query in ten
 fails completely, small pilots tell too little by any bound. With three seeds the tests of a plan
 have less power than it says, since the spread of three says little."""
@@ -109,7 +109,7 @@ STUDY = Study(
     RULE,
     [
         Rates(
-            "a power below 70 %",
+            "a power below 70%",
             {
                 f"pilot of {pilot} queries, {shape}": plan(pilot, differences)
                 for pilot in SHORT_OF_POWER
@@ -124,7 +124,7 @@ STUDY = Study(
             least={"claimed": 0.8},
         ),
         Rates(
-            "better systems, planned for 80 %",
+            "better systems, planned for 80%",
             {
                 **of_systems(3, 0.01, 0.04),
                 **of_systems(5, 0.01, 0.03),

@@ -89,8 +89,8 @@ def lines_of(
 def _target(table: Rates, name: str) -> str:
     most, least = table.most.get(name), table.least.get(name)
     if most is None:
-        return "" if least is None else f" (≥ {100 * least:g} %)"
-    return f" (≤ {100 * most:g} %)" if least is None else f" ({100 * least:g} to {100 * most:g} %)"
+        return "" if least is None else f" (≥ {100 * least:g}%)"
+    return f" (≤ {100 * most:g}%)" if least is None else f" ({100 * least:g} to {100 * most:g}%)"
 
 
 def _row(table: Rates, world: str, outcomes: Sequence[Outcome]) -> str:

@@ -42,7 +42,7 @@ def test_rates_have_their_standard_errors_and_misses_are_bold():
     table = Rates("noise", {"world": None}, ["claim", "test"], {"claim": 0.05})
     study = type(STUDIES[0])("made", "Rule.", [table])
     *_, row, _ = lines_of(study, {("noise", "world"): outcomes})
-    # sqrt(1/8 * 7/8 / 16) = 0.0827: 12.5 % is not above 5 % by two of these.
+    # sqrt(1/8 * 7/8 / 16) = 0.0827: 12.5% is not above 5% by two of these.
     assert row == "| world | 12.5 ± 8.3 | 100.0 ± 0.0 |"
     table = Rates("power", {"world": None}, ["claim", "test"], beside={"claim": "test"})
     study = type(STUDIES[0])("made", "Rule.", [table])
@@ -71,7 +71,7 @@ def test_the_page_has_every_command_and_every_world():
 @pytest.mark.parametrize("pilot", SHORT_OF_POWER)
 def test_what_is_said_of_plans_is_what_the_simulation_finds(pilot):
     """`short_of_power` repeats what was simulated: within four standard errors."""
-    study, table = next((s, t) for s, t in TABLES if t.title == "a power below 70 %")
+    study, table = next((s, t) for s, t in TABLES if t.title == "a power below 70%")
     for shape, said in short_of_power(pilot).items():
         outcomes = trials_of(study, table, f"pilot of {pilot} queries, {shape}", range(150))
         share = sum(one["by the bound"] for one in outcomes) / 150

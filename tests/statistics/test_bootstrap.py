@@ -114,7 +114,7 @@ def test_unknown_queries_are_no_part_of_the_sample():
 
 
 def test_failed_resamples_give_an_infinite_bound():
-    # Of a recall of 0.9 and no rate: its logarithm is -inf in (5/6)^6 = 33 % of the resamples.
+    # Of a recall of 0.9 and no rate: its logarithm is -inf in (5/6)^6 = 33% of the resamples.
     low, high = intervals(scores([(BOR, [[0.9, 0.5]] + [[0, 0.5]] * 5)]), Bootstrap())["bor_10"]
     assert low == -np.inf
     assert np.isfinite(high)
@@ -153,7 +153,7 @@ def test_agreement_with_scipy():
 
 
 def test_coverage():
-    """Of 95 % intervals, 93 to 97 % cover the population's value, for means and for ratios."""
+    """Of 95% intervals, 93 to 97% cover the population's value, for means and for ratios."""
     random = np.random.default_rng(2026)
     truth = [2 / 5, np.log2(0.6 / 0.2)]
     covered = np.zeros(2)
@@ -202,7 +202,7 @@ def test_bits_follow_from_the_rate():
 
 @pytest.mark.parametrize("n", [3, 5, 12, 20, 30, 50, 100])
 def test_rates_up_to_99_percent_are_covered(n):
-    """True coverage over all outcomes; Wilson's has 88.6 % at a rate of 0.99 and n = 12."""
+    """True coverage over all outcomes; Wilson's has 88.6% at a rate of 0.99 and n = 12."""
     bounds = [mid_p(k, n, 0.95) for k in range(n + 1)]
     for rate in np.arange(0.01, 0.991, 0.01):
         covered = [low <= rate <= high for low, high in bounds]
@@ -271,7 +271,7 @@ def test_a_geometric_mean_has_students_interval_of_its_logarithms():
 
 @pytest.mark.parametrize("n", [12, 50])
 def test_the_score_interval_covers_skewed_means(n):
-    """beta(0.5, 4), of which the percentile interval covers 87 % at 12; 2.2 points are 3 errors."""
+    """beta(0.5, 4), of which the percentile interval covers 87% at 12; 2.2 points are 3 errors."""
     random = np.random.default_rng(n)
     bounds = [
         intervals(scores([(MAP, random.beta(0.5, 4, n))]), Bootstrap())["map"] for _ in range(1000)

@@ -122,7 +122,7 @@ def paired(difference, spread, n=20):
     return scores([(MAP, [0.5] * n)]), scores([(MAP, 0.5 + difference + wave)])
 
 
-# By hand: of 19 degrees of freedom the quantile of t at 0.975 is 2.0930, so the 95 % interval of a
+# By hand: of 19 degrees of freedom the quantile of t at 0.975 is 2.0930, so the 95% interval of a
 # mean of 20 differences with a spread of 0.1 reaches 0.0468 to both sides. With a complete failure
 # more, a loss of 0.5, the mean of 21 is -0.0238 or 0.0238, the spread 0.1463 or 0.1546, and the
 # quantile of t 2.0860: the interval begins at -0.0904 or -0.0466.
@@ -246,9 +246,9 @@ def test_messages_add_up():
         "value": "new: map is 0.3500, below 0.5000 (base) by 0.1500",
         "margin": "new: map is 0.3500, below 0.4000 (base 0.5000 less 0.1000) by 0.0500",
         "worse": "new: map 0.3500 is shown to be worse than base's 0.5000: "
-        f"{numbers} (limit: 0 at 95 %)",
+        f"{numbers} (limit: 0 at 95%)",
         "noninferior": "new: map 0.3500 is not shown to be at most 0.0100 worse than base's "
-        f"0.5000: {numbers} (limit: -0.0100 at 95 %; with one query more that fails completely "
+        f"0.5000: {numbers} (limit: -0.0100 at 95%; with one query more that fails completely "
         f"[{failed.low:.4f}, {failed.high:.4f}])",
     }
 
@@ -354,7 +354,7 @@ def test_few_queries_that_differ_are_said_and_fail_no_run(lost):
 def test_a_worse_rate_seldom_passes(differing):
     """Summed over all outcomes of 12 queries of a run that is worse by 0.15, with a margin of 0.05.
 
-    Student's interval let 14 % pass where no query is won (`differing` 0.15).
+    Student's interval let 14% pass where no query is won (`differing` 0.15).
     """
     cells = (differing - 0.15) / 2, (differing + 0.15) / 2, 1 - differing
     chance = 0.0

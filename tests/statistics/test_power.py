@@ -28,7 +28,7 @@ def power_by_scipy(difference, error, freedom, alpha=0.05):
 
 @pytest.mark.parametrize(("size", "queries"), [(0.2, 199), (0.3, 90), (0.5, 34), (0.8, 15)])
 def test_published_numbers(size, queries):
-    """Of pairs for a power of 80 % at 5 %, two-sided (J. Cohen, 1988; G*Power prints the same)."""
+    """Of pairs for a power of 80% at 5%, two-sided (J. Cohen, 1988; G*Power prints the same)."""
     assert queries_needed(size, Noise(1.0)) == queries
     assert queries_needed(-size * 0.26, Noise(0.26)) == queries
 
@@ -179,7 +179,7 @@ def test_how_often_a_plan_falls_short_is_that_of_the_next_smaller_pilot():
 
 @pytest.mark.parametrize("pilot", SHORT_OF_POWER)
 def test_how_often_the_plan_of_a_normal_pilot_falls_short(pilot):
-    """χ²'s bound alone: the plan has 67 queries or fewer, and 68 have a power of 70 %."""
+    """χ²'s bound alone: the plan has 67 queries or fewer, and 68 have a power of 70%."""
     fewest = 68
     assert power_by_scipy(0.08, 0.26 / math.sqrt(fewest - 1), fewest - 2) < 0.7
     spreads = np.sqrt(np.random.default_rng(4).chisquare(pilot - 1, size=4000) / (pilot - 1))

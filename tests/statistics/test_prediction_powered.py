@@ -75,7 +75,7 @@ def test_without_help_the_interval_is_students():
 
 @pytest.mark.parametrize("value", [mean, ratio])
 def test_intervals_cover_and_are_narrower(value):
-    """95 % intervals cover the value of a million queries in 93 to 97 of 100 samples."""
+    """95% intervals cover the value of a million queries in 93 to 97 of 100 samples."""
     random = np.random.default_rng(8)
 
     def draw(size):

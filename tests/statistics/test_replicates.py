@@ -109,7 +109,7 @@ def test_a_difference_by_hand():
     assert found.queries == pytest.approx(0.01)
     assert found.seeds == (pytest.approx((0.01, 1)), None)
     assert found.error == pytest.approx(math.sqrt(0.02))
-    # χ² of one degree of freedom at 20 %: .0642, so the seed's part is .1558
+    # χ² of one degree of freedom at 20%: .0642, so the seed's part is .1558
     bound = 0.01 / stats.chi2.ppf(0.2, 1)
     assert found.freedom == pytest.approx((0.01 + bound) ** 2 / (0.01**2 + bound**2))
 

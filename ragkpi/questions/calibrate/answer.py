@@ -127,7 +127,7 @@ def _tracking_sentence(best: Correlation, lead: Lead) -> str:
     name = best.metric.name + (f" (like {_listed(alike, 2)})" if alike else "")
     if not lead.second:
         return f"{name} tracks quality: rank correlation {_figures(best)}."
-    ahead = f"{math.floor(lead.share * 100 + 1e-9)} % of the resamples"  # 94.9 % is not 95 %
+    ahead = f"{math.floor(lead.share * 100 + 1e-9)}% of the resamples"  # 94.9% is not 95%
     if not lead.rivals:
         return (
             f"{name} tracks quality best: rank correlation {_figures(best)}, ahead of every other "

@@ -121,7 +121,7 @@ class Sample:
 def _variation(values: FloatArray, query: IntArray) -> str:
     """Say that values, (n,), do not vary, or in so few queries that a resample may have none.
 
-    In 2.5 % of the resamples or more, so that an interval would be [-1, 1].
+    In 2.5% of the resamples or more, so that an interval would be [-1, 1].
     """
     group, sizes = np.unique(values, return_inverse=True, return_counts=True)[1:]
     if len(sizes) == 1:

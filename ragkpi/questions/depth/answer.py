@@ -58,7 +58,7 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
         of = "the queries" if stabilities[0].clusters is None else "clusters of the queries"
         explanation.append(
             f"resamples: the depth is chosen again in {stabilities[0].resamples:,} resamples of "
-            f"{of} that can succeed; it is decided if 95 % of them choose between half and twice "
+            f"{of} that can succeed; it is decided if 95% of them choose between half and twice "
             "the depth, and if more queries first succeed in its last doubling than below it "
             f"(sign test, p < {TAIL_ENDS:g})"
         )
@@ -221,7 +221,7 @@ def _situation(curves: Curves, curve: Curve, tokens: float | None = None) -> tup
         return _undecided(stability, choice, limits)
     sure = [] if tokens is None else [f"{choice.depth * tokens:,.0f} tokens"]
     if stability:
-        sure.append(f"{_span(stability.low, stability.high)} in 95 % of resamples")
+        sure.append(f"{_span(stability.low, stability.high)} in 95% of resamples")
     bracketed = f" ({'; '.join(sure)})" if sure else ""
     because = _because(choice, study, limits)
     if choice.success is None:

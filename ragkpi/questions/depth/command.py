@@ -119,7 +119,7 @@ def depth(
     The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
     outside the collapse zone, and the deepest one within --max-loss bits of the best. A run that
     a random draw would equal gets none. The depth is chosen again on resampled queries: if fewer
-    than 90 % of them choose between half and twice the depth, the answer is undecided.
+    than 90% of them choose between half and twice the depth, the answer is undecided.
 
     Without runs it says what chance and a perfect selector do: 'ragkpi depth -N 5183 QRELS', or
     without files 'ragkpi depth -N 58 --relevant 4'. Published rates of success become bits:

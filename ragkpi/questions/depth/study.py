@@ -126,7 +126,7 @@ class Stability:
     queries: int
     clusters: int | None  # that they come in; None if queries are drawn one by one
     resamples: int  # 0 if a single query can succeed
-    low: int  # 95 % of the resamples choose from low to high
+    low: int  # 95% of the resamples choose from low to high
     high: int
     share: float  # of the resamples that choose at least half and at most twice the depth
     groups: Sequence[Group]  # where the resamples are, ascending
@@ -140,7 +140,7 @@ class Stability:
 
     @property
     def near(self) -> bool:
-        """Whether 95 % of the resamples choose between half and twice the depth: about one bit."""
+        """Whether 95% of the resamples choose between half and twice the depth: about one bit."""
         return self.depth <= 2 * self.low and self.high <= 2 * self.depth
 
     @property

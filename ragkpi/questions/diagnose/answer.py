@@ -54,7 +54,7 @@ VERDICTS: tuple[Fault, ...] = get_args(Fault)
 class Thresholds:
     """The least good PROC and %PROC.
 
-    The systems of arXiv 2511.09545 realise 83 to 89 % of their ceiling at K = 10, and their
+    The systems of arXiv 2511.09545 realise 83 to 89% of their ceiling at K = 10, and their
     ceilings are higher, so less than four fifths of either is unusually low.
     """
 
@@ -190,11 +190,11 @@ FEWEST = 10
 class Blame:
     """Which stage lost more of the ideal gain, and how sure that is.
 
-    A stage is named only if all of these hold. None alone keeps the error near 5 % where both
+    A stage is named only if all of these hold. None alone keeps the error near 5% where both
     stages lose the same: intervals of few queries are too narrow, and queries of which few lose
     most are not symmetric.
 
-    - The interval of `share` lies on one side of a half: at 95 %, at least 97.5 % of the resamples
+    - The interval of `share` lies on one side of a half: at 95%, at least 97.5% of the resamples
       blame the stage.
     - The losses of the two stages differ by a randomization test, which swaps them query by query.
     - At least `FEWEST` queries lost gain.
@@ -493,7 +493,7 @@ def _explanation(diagnosis: Diagnosis, blamed: Blame | None, bootstrap: Bootstra
         units = counted(FEWEST, blamed.unit, _SEVERAL[blamed.unit])
         limit = round(1 - bootstrap.level, 12)
         yield (
-            "a stage is named if the interval lies on one side of 50 %, a randomization test of "
+            "a stage is named if the interval lies on one side of 50%, a randomization test of "
             f"the stages' losses has p <= {limit:.2g} (here {beside(blamed.p, limit, 2, 'g')}), at "
             f"least {units} lost gain (here {blamed.losing}), and one {blamed.unit} more could "
             f"not turn it: the lead exceeds the ideal gain of one {blamed.unit} (here that of "
@@ -545,7 +545,7 @@ def _share(share: float) -> str:
 
 
 def _interval(low: float, high: float) -> str:
-    return f" [{', '.join(_share(end).removesuffix(' %') for end in (low, high))}]"
+    return f" [{', '.join(_share(end).removesuffix('%') for end in (low, high))}]"
 
 
 def _findings(diagnosis: Diagnosis, blamed: Blame | None) -> dict[str, Any]:

@@ -91,8 +91,8 @@ def _notes(plan: Plan) -> Iterator[str]:
     least, most = min(short.values()), max(short.values())
     yield (
         f"Planned with a standard deviation of {rounded(plan.noise.deviation, 'decimal')}, the "
-        f"upper 80 % bound of the pilot's {counted(plan.pilot.queries, 'query', 'queries')}; in "
-        f"simulations the true power was below 70 % in {exact_percent(least)} to "
+        f"upper 80% bound of the pilot's {counted(plan.pilot.queries, 'query', 'queries')}; in "
+        f"simulations the true power was below 70% in {exact_percent(least)} to "
         f"{exact_percent(most)} of such plans"
     )
 
@@ -108,4 +108,4 @@ def _explanation(plan: Plan) -> Iterator[str]:
     if plan.pilot:
         shapes = short_of_power(plan.pilot.units).items()
         worlds = ", ".join(f"{name} {exact_percent(share)}" for name, share in shapes)
-        yield f"plans below 70 % power, by the shape of the differences: {worlds}"
+        yield f"plans below 70% power, by the shape of the differences: {worlds}"

@@ -66,7 +66,7 @@ def power(
 
     From a pilot, two runs on at least 20 queries, and a difference that would matter: the number of
     queries that detect it. The standard deviation of the queries' differences is taken at its upper
-    80 % bound, the greater of the chi-squared and the bootstrap bound, because a pilot's own is too
+    80% bound, the greater of the chi-squared and the bootstrap bound, because a pilot's own is too
     small half of the time. The pilot's own difference is never used: a small pilot exaggerates it,
     and the power of an observed difference only repeats its p-value. With --sample-size, the
     difference that so many queries detect. With --cluster, the queries of a cluster count as

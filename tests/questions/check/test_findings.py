@@ -124,7 +124,7 @@ def test_judged_shares_by_hand(ragkpi, tmp_path):
     (tmp_path / "run").write_bytes(run + b"9 Q0 d1 1 1 me\n")
     (tmp_path / "qrels").write_bytes(b"1 0 d1 1\n1 0 d2 0\n1 0 d3 2\n1 0 x -1\n")
     out = ragkpi("check", "qrels", "run", folder=tmp_path).out.decode()
-    assert "20.0 % of the top 10 (2 of 10), 25.0 % of the top 100 (3 of 12)" in out
+    assert "20.0% of the top 10 (2 of 10), 25.0% of the top 100 (3 of 12)" in out
 
 
 def test_places_can_be_clicked_on(ragkpi, tmp_path):
