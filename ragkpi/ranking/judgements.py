@@ -16,7 +16,7 @@ from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.files.inputs import new_sha256
 from ragkpi.files.lines import Tokens, rows_of
-from ragkpi.files.trec import LEVELS, Origin, QrelsColumns, fractional
+from ragkpi.files.trec import LEVELS, Origin, QrelsColumns, fractional, levels_of
 from ragkpi.interface import spell
 from ragkpi.wording import decoded, named, visible, without_form
 
@@ -176,12 +176,48 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
             )
             keep = "sort -k1,1 -k3,3 -k4,4nr {} | awk '!of[$1, $3]++ {{print $1, 0, $3, $4}}'"
             expected += f": {keep.format(quote(visible(columns.file)))} keeps the highest level"
+        else:
+            expected += "; 'ragkpi check QRELS RUN' names all and says how to fold them"
         raise DataError(f"{text}; {expected}")
     if columns.gain is None or gain is None:
         return judgements
     row = columns.fractional_row
     first_fraction = int(columns.line[row]), float(columns.gain[row])
     return replace(judgements, gain=gain, first_fraction=first_fraction)
+
+
+Fold = Literal["max", "mean", "last"]
+"""Which level counts of documents that are judged several times for a query."""
+
+
+def repeated_rows(columns: QrelsColumns) -> tuple[IntArray, IntArray]:
+    """Return the rows of documents that are judged again for their query, and the first rows."""
+    first = columns.document.first_rows(columns.query.first_rows())
+    again = np.flatnonzero(first != np.arange(len(first)))
+    return again, first[again]
+
+
+def folded(columns: QrelsColumns, fold: Fold) -> QrelsColumns:
+    """Return qrels that judge a document once for a query; `InputError` for a mean of no level."""
+    first = columns.document.first_rows(columns.query.first_rows())
+    number = columns.level.astype(np.float64) if columns.gain is None else columns.gain.copy()
+    if fold == "mean":
+        number = (np.bincount(first, number) / np.maximum(np.bincount(first), 1))[first]
+    else:
+        for row in np.flatnonzero(first != np.arange(len(first))).tolist():
+            above = number[first[row]] if fold == "max" else -np.inf
+            number[first[row]] = max(above, number[row])
+    rows = np.flatnonzero(first == np.arange(len(first)))
+    level, gain = levels_of(number[rows])
+    folded = columns._replace(
+        query=columns.query.take(rows),
+        iteration=columns.iteration.take(rows),
+        document=columns.document.take(rows),
+        level=level,
+        line=columns.line[rows],
+        gain=gain,
+    )
+    return folded if columns.gain is not None else folded.read_as("levels")
 
 
 OF_QUERIES = "by case, white space, leading zeros or Unicode's form alone"

@@ -167,3 +167,23 @@ def test_a_qrels_with_subtopics_says_what_its_second_column_is(ragkpi, tmp_path)
     outcome = ragkpi("eval", "qrels", "run", folder=tmp_path)
     assert outcome.status == 4
     assert b"second column, here 1 and 2" in outcome.err
+
+
+@pytest.mark.parametrize(("fold", "level"), [("max", 3), ("mean", 2), ("last", 2)])
+def test_check_names_all_repeated_judgements_and_folds_them(fold, level, ragkpi, tmp_path):
+    text = "".join(f"q{query} 0 a {of}\n" for query in range(5) for of in (1, 3, 2))
+    files(tmp_path, qrels=text, run='{"q0": ["a"]}')
+    found = ragkpi("check", "qrels", "run", folder=tmp_path)
+    assert found.status == 3
+    assert found.out.count(b"again, level") == 10
+    options = ("--fix", "out", "--repeated", fold)
+    assert ragkpi("check", *options, "qrels", "run", folder=tmp_path).status == 3
+    lines = "".join(f"q{query} 0 a {level}\n" for query in range(5))
+    assert (tmp_path / "out").read_text() == lines
+
+
+def test_a_mean_that_is_no_level_is_refused_and_nothing_written(ragkpi, tmp_path):
+    files(tmp_path, qrels="q 0 a 1\nq 0 a 2\n", run=RUN)
+    options = ("--fix", "out", "--repeated", "mean")
+    assert ragkpi("check", *options, "qrels", "run", folder=tmp_path).status == 2
+    assert not (tmp_path / "out").exists()

@@ -10,13 +10,16 @@ import numpy as np
 
 from ragkpi.arrays import IntArray
 from ragkpi.errors import SeparateRankingsError
+from ragkpi.files.trec import QrelsColumns
+from ragkpi.interface import spell
 from ragkpi.library.examiner import ExaminedRun, Example
 from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.check.findings import Found, Severity, findings_of
 from ragkpi.ranking.judge import judge
+from ragkpi.ranking.judgements import repeated_rows
 from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Answer, Cell, Check, Column
-from ragkpi.wording import counted
+from ragkpi.wording import counted, named
 
 _TONES: Mapping[Severity, Literal["plain", "bad", "warning"]] = {
     "error": "bad",
@@ -105,6 +108,26 @@ def refused_run(file: str, problem: SeparateRankingsError) -> Inspection:
     text = f"{problem.fault}; {problem.expected}"
     found = Found("separate-rankings", "error", 1, text, examples)
     return Inspection(file, 0, 0, [found], [], [], [])
+
+
+def judged_again(qrels: QrelsColumns) -> Inspection:
+    """Report documents that qrels judge several times for a query, all of them."""
+    rows, first = repeated_rows(qrels)
+    examples = [
+        Example(
+            int(qrels.line[row]),
+            f"document {named(qrels.document[row])} of query {named(qrels.query[row])} again, "
+            f"level {qrels.level[row]}, at line {qrels.line[of]} {qrels.level[of]}",
+        )
+        for row, of in zip(rows.tolist(), first.tolist(), strict=True)
+    ]
+    text = (
+        f"{counted(len(rows), 'judgement')} of a document judged before; "
+        f"{spell('repeated', 'max')} (or mean, last) with {spell('fix', 'OUT')} writes each once"
+    )
+    found = Found("repeated-judgements", "error", len(rows), text, examples)
+    queries = len(np.unique(qrels.query.first_rows()))
+    return Inspection(qrels.file, queries, len(qrels.line), [found], [], [], None)
 
 
 def inspect_run(run: ExaminedRun) -> Inspection:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Unpack
+from typing import Annotated, Any, Unpack, get_args
 
 from typer import Argument, Exit, Option
 
@@ -15,18 +15,24 @@ from ragkpi.cli.signature import command
 from ragkpi.errors import GateFailedError, SeparateRankingsError, UsageError
 from ragkpi.files.formats import read_any_qrels, reader_of
 from ragkpi.files.opening import Source
-from ragkpi.files.writing import write_trec
+from ragkpi.files.writing import write_trec, write_trec_qrels
 from ragkpi.interface import spell
 from ragkpi.library.arguments import readings_of
 from ragkpi.library.examiner import Examination, ExaminedRun, examine
-from ragkpi.library.options import HowRead, Level, Measures, whole
+from ragkpi.library.options import HowRead, Level, Measures, one_of, whole
 from ragkpi.library.result import Result
 from ragkpi.library.runs import by_path
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.check.answer import Inspection, check_answer, inspect_run, refused_run
+from ragkpi.questions.check.answer import (
+    Inspection,
+    check_answer,
+    inspect_run,
+    judged_again,
+    refused_run,
+)
 from ragkpi.questions.check.findings import Severity, catalogue
 from ragkpi.ranking.judged import Settings
-from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.judgements import Fold, folded, group_judgements, repeated_rows
 from ragkpi.reports.output_files import replacing
 from ragkpi.reports.terminal import on_terminal
 
@@ -66,6 +72,13 @@ def check(
             metavar="OUT",
             help="Write a fixed run: sorted, ranked, without duplicates and unreadable lines, "
             "cut at --max-hits.",
+        ),
+    ] = None,
+    repeated: Annotated[
+        str | None,
+        Option(
+            metavar="max|mean|last",
+            help="With --fix, write the qrels instead, and of repeated judgements this level.",
         ),
     ] = None,
     **how: Unpack[HowRead],
@@ -110,11 +123,21 @@ def check(
     of_qrels, of_run = readings_of(how)
     requests = [measures] if isinstance(measures, str) else list(measures)
     metrics = find_metrics(requests or list(USUAL_MEASURES))
-    judgements = None
+    judgements, inspections = None, []
+    fold: Fold = "max" if repeated is None else one_of("repeated", repeated, get_args(Fold))
+    if repeated is not None and (fix is None or qrels is None):
+        raise UsageError(f"{spell('repeated', repeated)}: expected QRELS and {spell('fix', 'OUT')}")
     if qrels is not None:
-        judgements = group_judgements(read_any_qrels(os.fspath(qrels), of_qrels))
+        columns = read_any_qrels(os.fspath(qrels), of_qrels)
+        if len(repeated_rows(columns)[0]):
+            inspections.append(judged_again(columns))
+            columns = folded(columns, fold)
+        if repeated is not None and fix is not None:
+            with replacing(os.fspath(fix), spell("fix")) as out:
+                write_trec_qrels(columns.read_as("levels"), out)
+            fix = None
+        judgements = group_judgements(columns)
     examination = Examination(judgements, metrics, Settings(relevance_level=level), most)
-    inspections = []
     for path in paths:
         with Source(os.fspath(path)) as source:
             run_of_path: ExaminedRun | None = None

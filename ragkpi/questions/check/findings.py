@@ -133,6 +133,16 @@ def separate_rankings(run: ExaminedRun) -> Counts | None:
 
 
 @finding("error")
+def repeated_judgements(run: ExaminedRun) -> Counts | None:
+    """Documents that the qrels judge several times for a query, all of them.
+
+    'ragkpi eval' and trec_eval refuse such qrels. --repeated max, mean or last folds them: --fix
+    then writes the qrels, and not the run. Without it the highest level counts here.
+    """
+    return None  # it is about the qrels: `judged_again`
+
+
+@finding("error")
 def duplicates(run: ExaminedRun) -> Counts | None:
     """Documents that a query retrieves more than once.
 
