@@ -723,7 +723,10 @@ def parse_numbers(
 
 def with_words(file: str, level: FloatArray, values: Sequence[Any], line: IntArray) -> FloatArray:
     """Return levels from memory, with those of words, and -1 where nobody gave a rating."""
-    level, rows = level.copy(), np.flatnonzero(np.isnan(level)).tolist()
+    rows = np.flatnonzero(np.isnan(level)).tolist()
+    if not rows:
+        return level
+    level = level.copy()
     texts = [b"" if values[row] is None else str(values[row]).strip().encode() for row in rows]
     names = _LEVEL_NAMES.get()
     unrated = [row for row, text in zip(rows, texts, strict=True) if _UNRATED.fullmatch(text)]
