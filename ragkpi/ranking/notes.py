@@ -170,10 +170,10 @@ def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
 def unanswerable_notes(queries: Sequence[bytes], unanswerable: BoolArray) -> list[str]:
     """Say which queries have no relevant document."""
     nothing = [queries[place] for place in np.flatnonzero(unanswerable).tolist()]
-    have = "has" if len(nothing) == 1 else "have"
+    have, it = ("has", "it") if len(nothing) == 1 else ("have", "them")
     return [
         f"{len(nothing)} of {len(queries)} queries {have} no relevant document "
-        f"({listed(nothing, 3)}): recall, nDCG and success are 0 there"
+        f"({listed(nothing, 3)}): recall, nDCG and success are 0 for {it}"
     ]
 
 
@@ -182,7 +182,7 @@ def assumption_notes(judged: Judged, size: int) -> list[str]:
     notes = []
     if size:
         notes.append(
-            f"no corpus size is given: N = {size}, the documents seen, makes every bor a lower "
+            f"corpus size unknown: N = {size}, the documents seen, makes every bor a lower "
             f"bound; give the real one with {spell('corpus_size')} or RAGKPI_CORPUS_SIZE"
         )
     if judged.pool is not None:

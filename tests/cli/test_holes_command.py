@@ -46,7 +46,8 @@ def test_a_case_by_hand(holes):
     assert found["swaps"] == [swap]  # h1 serves both: the second run can draw level, not pass
     assert json.loads(outcome.out)["answer"] == [
         "3 unjudged documents are retrieved. They might change which run is best: the bounds of "
-        "first and second overlap in P_2. Judge first: h2 for q1, h1 for q1 (2 of 2 that matter)."
+        "first and second overlap in P_2. Judge first: h2 for q1, h1 for q1 (2 of 2 that can "
+        "change a value)."
     ]
 
 

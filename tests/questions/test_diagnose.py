@@ -220,7 +220,10 @@ def said(by_pool, by_selection, bootstrap=BOOTSTRAP):
     return sentence
 
 
-FIX_RETRIEVAL = "Fix retrieval first: {} of the lost gain is not in the pool."
+FIX_RETRIEVAL = (
+    "Fix retrieval first: {} of the lost gain comes from documents that the first stage never "
+    "returned."
+)
 FIX_RERANKER = "Fix the reranker first: {} of the lost gain is in the pool, but not in the top 10."
 
 

@@ -159,7 +159,7 @@ def test_from_python(folder):
 # Questions without an answer: judged, and nothing relevant.
 UNANSWERABLE = "a 0 d1 1\nb 0 d1 0\nc 0 d2 0\nd 0 d1 2\ne 0 d1 -1\n"
 THEIRS = "a Q0 d1 1 2 me\nb Q0 d1 1 2 me\nc Q0 d2 1 2 me\nd Q0 d1 1 2 me\ne Q0 d1 1 2 me\n"
-SAID = "3 of 5 queries have no relevant document (b, c, e): recall, nDCG and success are 0 there"
+SAID = "3 of 5 queries have no relevant document (b, c, e): recall, nDCG and success are 0 for them"
 
 
 @pytest.fixture

@@ -212,8 +212,8 @@ def _verdict(pair: PairAgreement) -> str:
     labels = f"on levels beyond chance ({kappa})"
     bias = pair.whole["mean_difference"]
     if bias.interval.low > 0 or bias.interval.high < 0:  # else it may be chance
-        amount = "much" if bias.value > 0 else "little"
-        labels += f" and gives {abs(bias.value):.2f} levels too {amount}"
+        amount = "higher" if bias.value > 0 else "lower"
+        labels += f" and rates {abs(bias.value):.2f} levels {amount}"
     order = pair.hardest
     if order is None:
         unknown = "No runs were given to show how it orders them."
@@ -275,6 +275,6 @@ def agree_charts(agreement: Agreement) -> list[Chart]:
             IntervalRow(f"level {level}", bias.interval.low, bias.value, bias.interval.high)
             for level, bias in pair.bias.items()
         ]
-        title, axis = f"{judge} by level of {reference}", Axis("levels too much")
+        title, axis = f"{judge} by level of {reference}", Axis("mean difference in level")
         biases.append(IntervalChart(title, axis, rows, [Rule("x", 0.0)]))
     return [*scatters, *biases]

@@ -369,7 +369,7 @@ def nothing_judged(run: ExaminedRun) -> Counts | None:
 
 @finding("note", "qrels")
 def unanswerable(run: ExaminedRun) -> Counts | None:
-    """Judged queries without a relevant document: recall, nDCG and success are 0 there.
+    """Judged queries without a relevant document: recall, nDCG and success are 0 for them.
 
     Sets for RAG hold questions without an answer on purpose; in an average they cost every run.
     """

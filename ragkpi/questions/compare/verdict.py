@@ -326,7 +326,7 @@ def evidence_in_words(
 def _unseen(queries: Sequence[bytes], clusters: Clusters | None) -> str:
     units, nouns = _units(queries, clusters), "clusters" if clusters else "queries"
     rare = f"fewer than 1 in {rarest_seen(units)} {nouns}"
-    return f"A complete failure on {rare} might not show in these {units}."
+    return f"{units} {nouns} can miss a failure that affects {rare}."
 
 
 def _units(queries: Sequence[bytes], clusters: Clusters | None) -> int:

@@ -518,7 +518,10 @@ def _sentence(diagnosis: Diagnosis, blamed: Blame | None) -> str:
     if blamed.resampled:
         share += _interval(low, high)
     if blamed.decided and blamed.stage == "retrieval":
-        return f"Fix retrieval first: {share} of the lost gain is not in the pool."
+        return (
+            f"Fix retrieval first: {share} of the lost gain comes from documents that the first "
+            "stage never returned."
+        )
     if blamed.decided:
         share = f"{_share(1 - blamed.share)}{_interval(1 - high, 1 - low)}"
         return (

@@ -280,7 +280,7 @@ def _verdict(
         yield f"{holes}."
     if named:
         documents = ", ".join(map(_document, named))
-        yield f"Judge first: {documents} ({len(named)} of {among} that matter)."
+        yield f"Judge first: {documents} ({len(named)} of {among} that can change a value)."
 
 
 def _document(candidate: Candidate) -> str:
