@@ -516,7 +516,7 @@ def test_what_so_few_clusters_could_not_show():
     runs = [scores([(MAP, np.random.default_rng(run).random(40))]) for run in (1, 2)]
     clusters = {query: str(row // 5) for row, query in enumerate(runs[0].queries)}
     (note,) = evidence_notes(runs, MAP, clusters)
-    assert " 1 in 3 clusters " in note
+    assert " 1 in 3 clusters" in note
     assert note.endswith(" 8.")
     assert list(evidence_notes(runs, MAP, None)) == []
 
