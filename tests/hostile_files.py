@@ -325,8 +325,8 @@ RUNS = {
         2,
     ),
     "a percentage among fractions": (
-        b"qid,docno,score\n1,d,91%\n1,e,0.9\n",
-        f"run:2: score '91%'; {DECIMAL} without a sign, such as 91",
+        b"qid,docno,score\n1,d,91 %\n1,e,0.9\n",
+        f"run:2: score '91 %'; {DECIMAL} without a sign, such as 91",
         2,
     ),
     "documents as LangChain prints them": (

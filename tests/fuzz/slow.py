@@ -18,6 +18,8 @@ def read_run(text):
         words = line.split()
         if len(words) < 6 or not NUMBER.fullmatch(words[4]):
             raise ValueError(line)
+        if len(words) > 6 and not NUMBER.fullmatch(words[3]):
+            raise ValueError("an id with a space")
         put(run, words[0], words[2], float(words[4]))
         lines, run_id = lines + 1, words[5]
     if not run:

@@ -21,7 +21,7 @@ LONG = b"x" * 5000
 IDS = [*(b"d%d" % number for number in range(60)), LONG, b"a#1", b"a#2"]
 LINES = [
     *(b"%d Q0 %b 1 %d t\n" % (query, id_, -len(id_)) for query in range(40) for id_ in IDS[-9:]),
-    *(b"q Q0 %b 1%.20f %b\n" % (id_, len(id_) / 3, LONG) for id_ in IDS),
+    *(b"q Q0 %b 1 %.20f %b\n" % (id_, len(id_) / 3, LONG) for id_ in IDS),
 ]
 JUDGED = {b"q": IDS[::3], b"1": IDS[::-2], **{b"%d" % query: [b"d59"] for query in range(2, 40)}}
 

@@ -17,7 +17,9 @@ def read_run(text):
     """Return {query: {document: score}} and the run id of the last line."""
     run, run_id = {}, b""
     for line in _data_lines(text):
-        query, _, document, _, score, run_id = line.split()[:6]
+        query, _, document, rank, score, run_id = line.split()[:6]
+        if len(line.split()) > 6:
+            float(rank)  # else the document's id has a space
         scores = run.setdefault(query, {})
         if document in scores:
             raise ValueError(f"{query!r} retrieves {document!r} twice")
