@@ -32,7 +32,8 @@ test: $(READY)
 	$(MAKE) -k -j2 quick-test slow-test
 
 # Each of these waits for whole processes, one after the other.
-SLOW := tests/faults tests/test_building.py tests/test_contributing.py
+SLOW := tests/faults tests/test_building.py tests/test_contributing.py tests/test_interrupts.py \
+	tests/questions/report/test_page_in_browser.py
 
 quick-test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(SLOW:%=--ignore=%)

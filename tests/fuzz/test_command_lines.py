@@ -16,7 +16,7 @@ def refuse(constant):
     raise AssertionError(f"{constant} is no JSON")
 
 
-@pytest.mark.parametrize("first", range(0, 250 * TRIES, EACH))
+@pytest.mark.parametrize("first", range(0, 150 * TRIES, EACH))
 def test_any_command_line(ragkpi, tmp_path, first, monkeypatch):
     monkeypatch.setenv("RAGKPI_WORKERS", "1")
     for number in range(first, first + EACH):

@@ -29,14 +29,14 @@ def world(seed, queries=40, levels=2, last=True):
 @pytest.mark.parametrize("levels", [2, 3])
 @pytest.mark.parametrize("last", [True, False])
 def test_equal_runs_are_not_told_apart_by_their_ids(levels, last):
-    """Of 40 pairs of equal runs; three standard errors above 5% are six."""
+    """Of 20 pairs of equal runs; three standard errors above 5% are four."""
     claims = unlimited = 0
-    for seed in range(40):
+    for seed in range(20):
         answer = ragkpi.compare(*world(seed, levels=levels, last=last), "ndcg_cut.5").answer
         claims += "better" in answer or "worse" in answer
         unlimited += ("better" in answer or "worse" in answer) and LIMIT not in answer
-    assert claims >= 20  # the ids alone
-    assert unlimited <= 6
+    assert claims >= 10  # the ids alone
+    assert unlimited <= 4
 
 
 @pytest.mark.parametrize("pairs", ["baseline", "all"])
