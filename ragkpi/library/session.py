@@ -518,7 +518,7 @@ def _aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
         f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
         f"{spell('missing', 'zero')} evaluates a missing query as an empty ranking instead"
     )
-    return [run.over(np.flatnonzero([query in shared for query in run.queries])) for run in runs]
+    return [run.of_queries(shared) for run in runs]
 
 
 def _about(run: str, problem: RagkpiError) -> RagkpiError:

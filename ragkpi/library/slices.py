@@ -50,7 +50,7 @@ class QuerySlice(NamedTuple):
 
     def of(self, scores: Scores) -> Scores:
         """Restrict a run's scores to the queries of the slice."""
-        return scores.over(self.rows(scores.queries))
+        return scores.of_queries(self.queries)
 
     def of_runs(self, scored: Mapping[str, Scores]) -> dict[str, Scores]:
         """Restrict the scores of runs to the queries of the slice."""

@@ -6,10 +6,9 @@ A run outside the pool shows documents that nobody judged, and a measure takes t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Literal
-
-import numpy as np
 
 from ragkpi.bounds.bounds import Swap, depth_needed, find_bounds
 from ragkpi.evaluation import Evaluation
@@ -196,8 +195,7 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
         ranked = replace(judged, settings=replace(settings, ties="id"))
         scores = score(ranked, unj, len(ranked.queries))
         if scores.queries != run.scores.queries:
-            kept = set(run.scores.queries)
-            scores = scores.over(np.flatnonzero([query in kept for query in scores.queries]))
+            scores = scores.of_queries(run.scores.queries)
         elif needed and judged.gains is None:
             own = run.scores.only([run.scores[metric.name]])
             bounded[run.name] = replace(run, scores=own)
@@ -219,14 +217,15 @@ def _expected(runs: Evaluations, metric: Metric) -> dict[str, Scores]:
     )
     if session.settings.ties != "id" or metric.measure.expectation is None or not tied:
         return {}
-    over_orders = replace(session, settings=replace(session.settings, ties="expected"))
-    hits = {key: run.hits for key, run in runs.items()}
-    scores = {key: run.scores for key, run in over_orders.score(hits, [metric]).items()}
-    for key, run in runs.items():
-        if scores[key].queries != run.scores.queries:
-            kept = set(run.scores.queries)
-            rows = np.flatnonzero([query in kept for query in scores[key].queries])
-            scores[key] = scores[key].over(rows)
+    over_orders = copy(session)  # with the qrels that were read, which may be standard input
+    over_orders.settings = replace(session.settings, ties="expected")
+    expected = over_orders.score({key: run.hits for key, run in runs.items()}, [metric])
+    scores = {
+        key: run.scores
+        if run.scores.queries == (queries := runs[key].scores.queries)
+        else run.scores.of_queries(queries)
+        for key, run in expected.items()
+    }
     names = runs.system_names
     return {names[key]: of for key, of in by_system(scores).items()}
 

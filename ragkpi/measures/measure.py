@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -553,6 +553,11 @@ class Scores:
     def only(self, columns: Iterable[MetricScores]) -> Scores:
         """Return the same run with only these columns."""
         return replace(self, columns=list(columns))
+
+    def of_queries(self, kept: Collection[bytes]) -> Scores:
+        """Return the same run over those of its queries that are among `kept`."""
+        queries = frozenset(kept)
+        return self.over(np.flatnonzero([query in queries for query in self.queries]))
 
     def over(self, rows: IntArray) -> Scores:
         """Return the same run over only the queries of these rows, in their order."""

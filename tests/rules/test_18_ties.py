@@ -77,3 +77,17 @@ def test_expected_values_are_those_of_the_option():
         if row["run"] == "coarse"
     ]
     assert f"differs by {row['difference']:+.4f}" in answer
+
+
+def test_qrels_from_standard_input_are_read_once(request, tmp_path):
+    """Runs with ties are evaluated a second time, by the judgements that were read."""
+    qrels, runs = world(3)
+    lines = "".join(f"{q} 0 {d} {level}\n" for q, of in qrels.items() for d, level in of.items())
+    for name, run in runs.items():
+        text = "".join(f"{q} Q0 {d} 1 {x} r\n" for q, of in run.items() for d, x in of.items())
+        (tmp_path / name).write_text(text)
+    words = ("compare", "-m", "ndcg_cut.5", "--format", "table", "-", "fine", "coarse")
+    command = request.getfixturevalue("ragkpi")
+    done = command(*words, folder=tmp_path, stdin=lines.encode())
+    assert done.status == 0, done.err
+    assert LIMIT in " ".join(done.out.decode().split())
