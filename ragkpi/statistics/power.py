@@ -15,39 +15,24 @@ import numpy as np
 
 from ragkpi.arrays import ROUNDING, FloatArray
 from ragkpi.errors import UsageError
-from ragkpi.statistics.bootstrap import Bootstrap, drawn, special, student_quantile, sums
+from ragkpi.statistics.bootstrap import (
+    Bootstrap,
+    QuerySample,
+    drawn,
+    special,
+    student_quantile,
+    sums,
+)
+from ragkpi.statistics.replicates import (
+    Part,
+    System,
+    satterthwaite,
+    systems_of,
+    unit_differences,
+    variance_bound,
+)
 
 FEWEST_IN_PILOT, MOST = 20, 10**9
-
-
-class Part(NamedTuple):
-    """A variance that was estimated, with its degrees of freedom."""
-
-    variance: float
-    freedom: float
-
-
-def variance_bound(freedom: float) -> float:
-    """Return the upper 80% bound of a variance by χ², over its estimate: 4.48 of three values."""
-    return float(freedom / special().chdtri(freedom, 0.8))
-
-
-@np.errstate(invalid="ignore")
-def satterthwaite(queries: Part, seeds: Sequence[Part]) -> float:
-    """Return the degrees of freedom of a sum of variances; NaN where all are 0.
-
-    Formula:    (Q + Σ c s)² / (Q² / f + Σ (c s)² / (r - 1)), c = `variance_bound` of r - 1
-    Source:     F. E. Satterthwaite, An approximate distribution of estimates of variance
-                components, Biometrics Bulletin 2, 1946, with c = 1
-
-    Three seeds that happen to be close take their own part for small, and then get the many degrees
-    of freedom of the queries. With c = 1, equal systems of which one varies with its seeds were
-    told apart in up to 8% of the samples; with the bounds in at most 6%.
-    """
-    bounds = [variance_bound(part.freedom) * part.variance for part in seeds]
-    variances = np.array([queries.variance, *bounds])
-    freedoms = np.array([queries.freedom, *(part.freedom for part in seeds)])
-    return float(variances.sum() ** 2 / (variances**2 / freedoms).sum())
 
 
 class Noise(NamedTuple):
@@ -145,6 +130,25 @@ def noise_of_pilot(
             "give another, or the standard deviation of differences"
         )
     return Noise(deviation, queries / units, seeds)
+
+
+def noise_of(baseline: System, other: System, queries: int, bootstrap: Bootstrap) -> Noise:
+    """Return the noise to plan by, with two systems over n queries as the pilot: `noise_of_pilot`.
+
+    Seeds add their variance without the queries' share, which more queries take away.
+    """
+    parts = [(system.part, system.noise) for system in (baseline, other)]
+    seeds = [Part(max(0.0, part.variance - noise), part.freedom) for part, noise in parts if part]
+    return noise_of_pilot(unit_differences(baseline, other), queries, bootstrap, seeds)
+
+
+def noise_of_runs(sample: QuerySample, bootstrap: Bootstrap) -> list[Noise]:
+    """Return `noise_of` each other run of a sample against the first one, by its first metric.
+
+    Raises `UsageError` as `noise_of_pilot` does.
+    """
+    baseline, *others = systems_of(sample)[0]
+    return [noise_of(baseline, other, sample.queries, bootstrap) for other in others]
 
 
 SHAPES = "normal", "long tails", "60% ties", "one in ten fails"

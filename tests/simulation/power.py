@@ -15,11 +15,11 @@ from ragkpi.statistics.power import (
     SHAPES,
     SHORT_OF_POWER,
     Noise,
-    Part,
     noise_of_pilot,
     power_of,
     queries_needed,
 )
+from ragkpi.statistics.replicates import Part
 from tests.simulation.rates import Outcome, Rates, Study, Trial
 from tests.simulation.replicates import APART, NOISE, both, claimed, limit_of, moving, t_test
 from tests.simulation.values import SPREAD, Matrix

@@ -11,13 +11,13 @@ from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.power import (
     SHORT_OF_POWER,
     Noise,
-    Part,
     least_difference,
     noise_of_pilot,
     power_of,
     queries_needed,
     short_of_power,
 )
+from ragkpi.statistics.replicates import Part
 
 
 def power_by_scipy(difference, error, freedom, alpha=0.05):

@@ -10,11 +10,11 @@ from scipy import stats
 from ragkpi.library.systems import systems
 from ragkpi.measures.measure import GEOMETRIC_MEAN
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, query_samples
+from ragkpi.statistics.power import noise_of
 from ragkpi.statistics.replicates import (
     System,
     difference_of,
     look_like_seeds,
-    noise_of,
     p_of_pairs,
     systems_of,
 )

@@ -20,8 +20,7 @@ from ragkpi.library.runs import AnyQrels, Runs, by_path, named_runs
 from ragkpi.library.stored import is_result, scored_runs, with_results
 from ragkpi.questions.power.answer import Pilot, Plan, plan_answer
 from ragkpi.statistics.paired import Procedure, comparable_samples
-from ragkpi.statistics.power import Noise
-from ragkpi.statistics.replicates import noise_of_runs
+from ragkpi.statistics.power import Noise, noise_of_runs
 
 DIFFERENCES = (0.01, 0.02, 0.05, 0.1)
 

@@ -36,8 +36,12 @@ from ragkpi.statistics.paired import (
     Procedure,
     comparable_samples,
 )
-from ragkpi.statistics.power import FEWEST_IN_PILOT, least_difference, queries_needed
-from ragkpi.statistics.replicates import noise_of_runs
+from ragkpi.statistics.power import (
+    FEWEST_IN_PILOT,
+    least_difference,
+    noise_of_runs,
+    queries_needed,
+)
 from ragkpi.wording import (
     NOT_AVAILABLE,
     as_json,
