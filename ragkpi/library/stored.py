@@ -17,7 +17,7 @@ import numpy as np
 from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import inputs
-from ragkpi.files.json_text import text_of
+from ragkpi.files.json_text import Repeated, text_of
 from ragkpi.files.opening import Source, begins_like_result
 from ragkpi.library.ground import Ground, Signature, differences, ground_of, ids_sha256
 from ragkpi.library.session import Evaluations, Session
@@ -343,11 +343,10 @@ def _whole(text: str) -> int:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
+    fields = Repeated(pairs)
     if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(n for i, n in enumerate(names) if n in names[:i])} twice")
-    return fields
+        raise ValueError(f"{fields.twice()} twice")
+    return dict(fields)
 
 
 def _finite(text: str) -> float:

@@ -403,19 +403,16 @@ def _after_failure(baseline: Scores, run: Scores, gate: BaselineGate) -> dict[st
     if not columns:
         return {}
     query = max(baseline.queries) + b" "
-    with_failure = []
-    for of_run in (False, True):
-        longer = []
-        for column, tested, worst in columns:
-            sign = column.metric.measure.sign
-            best = np.nanargmax(np.where(column.has_value, sign * column.per_query, np.nan))
-            row = column.statistics[best].copy()
-            if of_run:
-                row[0] = worst
-            longer.append(_with_query(tested if of_run else column, row))
-        with_failure.append(
-            Scores(b"", [*baseline.queries, query], longer, len(longer[0].statistics))
-        )
+    longer: tuple[list[MetricScores], list[MetricScores]] = [], []
+    for column, tested, worst in columns:
+        values = column.metric.measure.sign * column.per_query
+        best = column.statistics[np.nanargmax(np.where(column.has_value, values, np.nan))]
+        failed = best.copy()
+        failed[0] = worst
+        longer[0].append(_with_query(column, best))
+        longer[1].append(_with_query(tested, failed))
+    queries = [*baseline.queries, query]
+    with_failure = [Scores(b"", queries, made, len(made[0].statistics)) for made in longer]
     bootstrap = gate.procedure.bootstrap
     if bootstrap.clusters is not None:
         bootstrap = replace(

@@ -353,9 +353,7 @@ OUTSIDE = """return [...document.querySelectorAll("figure .title, figure li")].f
 LONG = "an-encoder-of-{family}.chunked-at-512.reranked-by-{number}.fused"
 
 
-@pytest.mark.parametrize(
-    ("number", "most"), [(1, 2000), (8, 3700), (30, 3500), (80, 5200)]
-)
+@pytest.mark.parametrize(("number", "most"), [(1, 2000), (8, 3700), (30, 3500), (80, 5200)])
 def test_any_number_of_runs_is_led_by_the_best_one(driver, ragkpi, tmp_path, number, most):
     """Runs with long names: each retrieves the relevant document of some of twelve queries."""
     (tmp_path / "qrels").write_text("".join(f"q{query} 0 d{query} 1\n" for query in range(12)))
