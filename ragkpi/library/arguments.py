@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.files.formats import RECOGNISED, Reading, reading_for, registry
@@ -24,9 +24,12 @@ from ragkpi.library.options import (
 from ragkpi.library.runs import run_of
 from ragkpi.library.session import Session
 from ragkpi.ranking.judged import GRADE_MAPS, GradeMap, Settings, parse_grade_map
-from ragkpi.statistics.bootstrap import Bootstrap, Method
-from ragkpi.statistics.units import Clusters
+from ragkpi.statistics.decisions import Method
 from ragkpi.wording import octets, parse_size
+
+if TYPE_CHECKING:  # few calls have intervals or clusters
+    from ragkpi.statistics.bootstrap import Bootstrap
+    from ragkpi.statistics.units import Clusters
 
 
 def _slices() -> Any:
@@ -210,6 +213,8 @@ def bootstrap_of(
     arguments: Resampling, method: Method | None = None, clusters: Clusters | None = None
 ) -> Bootstrap:
     """Return the choices of intervals, or refuse wrong arguments."""
+    from ragkpi.statistics.bootstrap import Bootstrap
+
     values = checked(arguments, Resampling)
     return Bootstrap(
         values.get("resamples", Bootstrap.resamples),

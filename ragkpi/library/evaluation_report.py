@@ -26,19 +26,12 @@ from ragkpi.reports.layout import (
     finite,
     with_best_marked,
 )
-from ragkpi.statistics.bootstrap import (
-    Bootstrap,
-    Interval,
-    Kind,
-    few_queries_note,
-    kind_of,
-)
-from ragkpi.statistics.replicates import intervals_of
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
 
-if TYPE_CHECKING:  # few evaluations have gates or slices
+if TYPE_CHECKING:  # few evaluations have intervals, gates or slices
     from ragkpi.files.query_files import QueryLabels
+    from ragkpi.statistics.bootstrap import Bootstrap, Interval
     from ragkpi.statistics.gates import Verdict
 
 MOST_CELLS = 100_000  # people cannot read larger tables
@@ -150,6 +143,10 @@ class EvaluationReport(Report):
 
     def interval_notes(self) -> list[str]:
         """Return the notes that a reader of the intervals needs, one per line."""
+        if self.bootstrap is None:
+            return []
+        from ragkpi.library.interval_notes import interval_notes
+
         return interval_notes(self.bootstrap, list(self.runs.values()))
 
     def own_table(self, layout: Layout) -> Table:
@@ -300,6 +297,8 @@ def report_on(
     worst = worst_queries(list(runs.values()), sort, most) if ordered else None
     found = {}
     if bootstrap is not None:
+        from ragkpi.statistics.replicates import intervals_of
+
         each = with_progress(runs.items(), "intervals", len(runs))
         found = {name: intervals_of(scores, bootstrap) for name, scores in each}
     report = EvaluationReport(runs, signature, bootstrap, found, worst, gates)
@@ -398,49 +397,6 @@ def gates_table(verdicts: Sequence[Verdict]) -> Table:
         return Table(list(_GATE_COLUMNS), rows, notes, verdict=[f"{number}."])
     rows = [row[1:] for row in rows]
     return Table(_GATE_COLUMNS[1:], rows, notes, verdict=[f"{number} ({verdicts[0].run})."])
-
-
-def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[str]:
-    """Describe how the intervals were computed, and warn where they rest on too few queries."""
-    if bootstrap is None:
-        return []
-    kinds = {
-        kind_of(column.metric, column.statistics[column.has_value], bootstrap)
-        for run in runs
-        for column in run.estimates()
-        if not column.seeds
-    }
-    words = [text for kind, text in _INTERVALS.items() if kind in kinds]
-    if any(run.seeds > 1 for run in runs):
-        words.append("Student's of a system, from its queries and its seeds")
-    few = few_queries_note(runs, bootstrap)
-    if not words:
-        return [interval_note(bootstrap), *([few] if few else [])]
-    if "resampled" in kinds:
-        words.append(f"percentile bootstrap, {_draws(bootstrap)}")
-    units = "clusters of queries" if bootstrap.clusters else "queries"
-    begin = f"[low, high]: {bootstrap.percent} intervals over {units}: "
-    return [begin + "; ".join(words), *([few] if few else [])]
-
-
-_INTERVALS: Mapping[Kind, str] = {
-    "score": "score interval of a mean, by its spread",
-    "rate": "mid-p of a rate",
-    "log": "Student's of a mean of logarithms",
-}
-
-
-def _draws(bootstrap: Bootstrap) -> str:
-    return f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
-
-
-def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") -> str:
-    """Describe how intervals of the number `of` were computed by resampling `queries`."""
-    units = queries if bootstrap.clusters is None else f"clusters of {queries}"
-    return (
-        f"[low, high]: {bootstrap.percent} percentile bootstrap interval{of} over "
-        f"{units}, {_draws(bootstrap)}"
-    )
 
 
 def _role(metric: Metric) -> Literal["core", "detail"]:

@@ -43,8 +43,7 @@ from ragkpi.ranking.judged import (
     TieOrder,
     Unjudged,
 )
-from ragkpi.statistics.bootstrap import Method
-from ragkpi.statistics.decisions import TESTS, CorrectionName, DecidedBy, Family, TestName
+from ragkpi.statistics.decisions import TESTS, CorrectionName, DecidedBy, Family, Method, TestName
 from ragkpi.wording import parse_size
 
 # Options by their panel of a help page; those of the first have none.

@@ -6,14 +6,16 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.measures.measure import Metric, MetricScores, Scores
-from ragkpi.statistics.bootstrap import Interval
 from ragkpi.wording import DECIMALS, SIGNIFICANT, Style
+
+if TYPE_CHECKING:  # few evaluations have intervals
+    from ragkpi.statistics.bootstrap import Interval
 
 Lines = Literal["shown", "hidden"]
 

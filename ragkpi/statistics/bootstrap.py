@@ -22,6 +22,7 @@ import numpy.typing as npt
 from ragkpi.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from ragkpi.interface import with_progress
 from ragkpi.measures.measure import GEOMETRIC_MEAN, Aggregate, Metric, MetricScores, Scores
+from ragkpi.statistics.decisions import Method
 from ragkpi.statistics.units import Clusters, Unit, by_unit, units_of
 from ragkpi.wording import exact_percent
 
@@ -268,7 +269,6 @@ def _sample(
     )
 
 
-Method = Literal["score", "percentile"]
 Tails = tuple[float, float]
 
 

@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple, TypeAlias
 TestName: TypeAlias = str
 """A key of `TESTS`."""
 CorrectionName = Literal["holm", "benjamini-hochberg", "none"]
+Method = Literal["score", "percentile"]
+"""How an interval is computed; see `Bootstrap`."""
 Family = Literal["first", "all"]
 """The measures that decide."""
 DecidedBy = Literal["worse", "noninferior", "value"]

@@ -16,8 +16,8 @@ from ragkpi.questions.compare.answer import comparison_report
 from ragkpi.questions.evaluate.log import History, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
-from ragkpi.statistics.bootstrap import Bootstrap, Method, intervals
-from ragkpi.statistics.decisions import TESTS, CorrectionName, Family
+from ragkpi.statistics.bootstrap import Bootstrap, intervals
+from ragkpi.statistics.decisions import TESTS, CorrectionName, Family, Method
 from ragkpi.statistics.gates import Outcome
 from ragkpi.statistics.paired import Claim, Procedure, compare
 from ragkpi.statistics.significance import CORRECTIONS

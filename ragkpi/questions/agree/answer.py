@@ -18,7 +18,7 @@ from ragkpi.charts.chart import (
     Points,
     Rule,
 )
-from ragkpi.library.evaluation_report import interval_note
+from ragkpi.library.interval_notes import interval_note
 from ragkpi.questions.agree.study import (
     ALIKE,
     SIGNIFICANT,

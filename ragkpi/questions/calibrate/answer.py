@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, Rule
-from ragkpi.library.evaluation_report import interval_note
+from ragkpi.library.interval_notes import interval_note
 from ragkpi.questions.calibrate.study import AHEAD, SIGNIFICANT, Calibration, Correlation, Lead
 from ragkpi.reports.layout import Answer, Cell, Column, filled, finite
 from ragkpi.wording import beside, counted, joined, percent, with_interval

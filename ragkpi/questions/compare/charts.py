@@ -17,7 +17,7 @@ from ragkpi.charts.chart import (
     gathered,
     noted,
 )
-from ragkpi.library.evaluation_report import interval_notes
+from ragkpi.library.interval_notes import interval_notes
 from ragkpi.questions.compare.answer import per_query
 from ragkpi.questions.compare.verdict import goodness
 from ragkpi.reports.names import short_names

@@ -19,7 +19,7 @@ from ragkpi.arrays import ROUNDING, FloatArray, IntArray
 from ragkpi.bounds.unjudged import find_holes
 from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
 from ragkpi.files.lines import Tokens
-from ragkpi.library.evaluation_report import interval_note
+from ragkpi.library.interval_notes import interval_note
 from ragkpi.library.session import Session
 from ragkpi.measures import evidence
 from ragkpi.measures.measure import Metric

@@ -16,7 +16,8 @@ from ragkpi.charts.chart import (
     noted,
 )
 from ragkpi.errors import UsageError
-from ragkpi.library.evaluation_report import EvaluationReport, interval_notes
+from ragkpi.library.evaluation_report import EvaluationReport
+from ragkpi.library.interval_notes import interval_notes
 from ragkpi.measures.measure import MetricScores
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.replicates import intervals_of

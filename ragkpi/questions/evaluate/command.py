@@ -59,17 +59,12 @@ from ragkpi.reports.names import system_of
 from ragkpi.reports.output_files import output_file
 from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.reports.trec_lines import NAME_WIDTH, Lines, trec_lines
-from ragkpi.statistics.bootstrap import (
-    Interval,
-    Method,
-    few_queries_note,
-)
-from ragkpi.statistics.gates import failures_of, refuse_failures
-from ragkpi.statistics.replicates import intervals_of
+from ragkpi.statistics.decisions import Method
 from ragkpi.wording import counted, decoded
 
-if TYPE_CHECKING:  # few evaluations have gates or slices
+if TYPE_CHECKING:  # few evaluations have intervals, gates or slices
     from ragkpi.questions.evaluate.gates import Gates
+    from ragkpi.statistics.bootstrap import Interval
     from ragkpi.statistics.gates import Verdict
 
 OF_POSITIVES = ("success.5,10", "recall.5,10", "recip_rank.5,10", "ndcg_cut.5,10")
@@ -235,6 +230,9 @@ class RunResult(EvaluationResult):
         how
             See `Resampling`: ``resamples``, ``seed``, ``confidence``.
         """
+        from ragkpi.statistics.bootstrap import few_queries_note
+        from ragkpi.statistics.replicates import intervals_of
+
         refuse_unknown(how, Resampling)
         clusters = None
         if how.get("cluster") is not None:
@@ -469,9 +467,13 @@ def evaluate(
     names = dict(zip(of_runs, session.names_of(of_runs), strict=True))
     signature = evaluated.signed({"zscores": zscores})
     verdicts = gates.verdicts(names, scores, evaluated) if gates else []
-    missed = failures_of(verdicts)
-    if problems == "raised":
-        refuse_failures(missed)
+    missed: Sequence[RagkpiError] = ()
+    if verdicts:
+        from ragkpi.statistics.gates import failures_of, refuse_failures
+
+        missed = failures_of(verdicts)
+        if problems == "raised":
+            refuse_failures(missed)
     scored = {name: scores[call_name] for call_name, name in names.items()}
     origins = _origins(evaluated)
     return (RunResult if several is None else RunResults)(
