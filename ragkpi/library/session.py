@@ -432,6 +432,11 @@ class Evaluations(Mapping[str, Evaluation]):
         each = by_system({name: run.scores for name, run in self.items()})
         return dict(zip(each, self.session.names_of(each), strict=True))
 
+    def named_systems(self, scores: Mapping[str, Scores]) -> dict[str, Scores]:
+        """Return scores of these runs by the names of runs and systems in a result."""
+        names = self.system_names
+        return {names[key]: of for key, of in by_system(scores).items()}
+
     def refuse_folds(self) -> None:
         """Raise `DataError` for seeds that answer other queries: each would have its own zeros."""
         first: dict[str, str] = {}

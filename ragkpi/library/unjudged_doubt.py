@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cache, partial
+from typing import NamedTuple
 
 from ragkpi.bounds.bounds import Swap, depth_needed, find_bounds
 from ragkpi.evaluation import Evaluation
 from ragkpi.interface import spell
 from ragkpi.library.session import Evaluations
 from ragkpi.library.slices import QuerySlice
-from ragkpi.library.systems import by_system
 from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged, Settings
@@ -200,11 +200,9 @@ def judging_of(runs: Evaluations, metric: Metric | None = None) -> Judging | Non
             own = run.scores.only([run.scores[metric.name]])
             bounded[run.name] = replace(run, scores=own)
         unjudged[key] = scores
-    names = runs.system_names
-    unjudged = {names[key]: scores for key, scores in by_system(unjudged).items()}
     test = Procedure(correction="none", bootstrap=Bootstrap(clusters=runs.session.clusters))
-    expected = _expected(runs, metric)
-    return Judging(unjudged, expected, bounded, runs.session.judgements, settings, test)
+    expected, of_systems = _expected(runs, metric), runs.named_systems(unjudged)
+    return Judging(of_systems, expected, bounded, runs.session.judgements, settings, test)
 
 
 def _expected(runs: Evaluations, metric: Metric) -> dict[str, Scores]:
@@ -220,44 +218,54 @@ def _expected(runs: Evaluations, metric: Metric) -> dict[str, Scores]:
     over_orders = copy(session)  # with the qrels that were read, which may be standard input
     over_orders.settings = replace(session.settings, ties="expected")
     expected = over_orders.score({key: run.hits for key, run in runs.items()}, [metric])
-    scores = {
-        key: run.scores
-        if run.scores.queries == (queries := runs[key].scores.queries)
-        else run.scores.of_queries(queries)
-        for key, run in expected.items()
-    }
-    names = runs.system_names
-    return {names[key]: of for key, of in by_system(scores).items()}
+    return runs.named_systems(
+        {key: run.scores.of_queries(runs[key].scores.queries) for key, run in expected.items()}
+    )
 
 
-def verdicts_on_run(
-    evaluated: Evaluations | None,
-    keys: tuple[str, str],
-    baseline: tuple[str, Scores],
-    run: tuple[str, Scores],
+class Contender(NamedTuple):
+    """A run or a baseline of gates: its name in the call, that in words, and its scores."""
+
+    key: str
+    name: str
+    scores: Scores
+
+
+def verdicts_against(
+    baseline: Contender,
+    runs: Sequence[Contender],
     gate: BaselineGate,
-) -> list[Verdict]:
-    """Hold a run against a baseline; `keys` are their names in the call.
+    evaluated: Evaluations | None,
+) -> dict[str, list[Verdict]]:
+    """Hold runs against a baseline; return the verdicts by the names of the runs in the call.
 
-    Where both were read there, rates that are equal stay equal if the runs rank alike, and doubts
-    are those of `holes`.
+    Where both were `evaluated`, rates that are equal stay equal if the runs rank alike, and doubts
+    are those of `holes`. The judging of all runs is looked at once for each metric.
     """
     named = evaluated.system_names if evaluated else {}
-    if evaluated is None or not named.keys() >= set(keys):
-        return baseline_verdicts(baseline, run, gate)
-    there, here = (evaluated.get(key) for key in keys)
-    names = [named[key] for key in keys]
+    metrics = {metric.name: metric for metric in evaluated.metrics} if evaluated else {}
 
-    def doubt(difference: Difference) -> Reservation:
-        if difference.metric not in evaluated.metrics:  # a z-score
-            return Reservation()
-        judging = judging_of(evaluated, difference.metric)
-        doubts = judging.doubts(names[0], {names[1]: difference.decision}) if judging else {}
-        if not doubts:
-            return Reservation()
-        words = doubts[names[1]].in_words(baseline[0], run[0])
-        return Reservation(limits_of(doubts.values()), words)
+    @cache
+    def judging(metric: str) -> Judging | None:
+        if evaluated is None or metric not in metrics:  # of a z-score
+            return None
+        return judging_of(evaluated, metrics[metric])
 
-    alike = there is not None and here is not None and here.has_ranking_of(there)
-    rankings: Literal["equal", "differ"] = "equal" if alike else "differ"
-    return baseline_verdicts(baseline, run, replace(gate, doubt=doubt), rankings)
+    def doubt(run: Contender, difference: Difference) -> Reservation:
+        judged = judging(difference.metric.name)
+        claims = {named[run.key]: difference.decision}
+        doubts = judged.doubts(named[baseline.key], claims) if judged else {}
+        texts = [one.in_words(baseline.name, run.name) for one in doubts.values()]
+        return Reservation(limits_of(doubts.values()), "".join(texts))
+
+    verdicts = {}
+    for run in runs:
+        both = {baseline.key, run.key} <= named.keys()
+        there, here = (evaluated and evaluated.get(one.key) for one in (baseline, run))
+        verdicts[run.key] = baseline_verdicts(
+            (baseline.name, baseline.scores),
+            (run.name, run.scores),
+            replace(gate, doubt=partial(doubt, run)) if both else gate,
+            "equal" if there and here and here.has_ranking_of(there) else "differ",
+        )
+    return verdicts

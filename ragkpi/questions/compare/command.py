@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Annotated, Any, Literal, Unpack, cast, get_args
 
 from typer import Argument, Option
@@ -48,7 +49,7 @@ from ragkpi.library.score_tables import (
 from ragkpi.library.session import Evaluations, OnProblem, queries_of, refuse_alone
 from ragkpi.library.slices import slices_of, with_slices
 from ragkpi.library.stored import is_result, scored_runs, with_results
-from ragkpi.library.unjudged_doubt import judging_of, verdicts_on_run
+from ragkpi.library.unjudged_doubt import Contender, judging_of, verdicts_against
 from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.answer import (
     REPORTED,
@@ -352,10 +353,9 @@ def compare(
         ]
     verdicts: list[Verdict] = []
     if gate is not None:
-        of_first, *others = zip(got, names, every, strict=True)
-        for other in others:
-            keys, pair = (of_first[0], other[0]), (of_first[1:], other[1:])
-            verdicts += verdicts_on_run(of_files, keys, *pair, gate)
+        of_first, *others = map(Contender, got, names, every)
+        by_run = verdicts_against(of_first, others, gate, of_files)
+        verdicts = list(chain.from_iterable(by_run.values()))
     missed = failures_of(verdicts)
     if problems == "raised":
         refuse_failures(missed)

@@ -16,7 +16,7 @@ from ragkpi.library.runs import are_seeds, files_of, run_of, seeds_of
 from ragkpi.library.session import Evaluations, queries_of
 from ragkpi.library.slices import QuerySlice, slices_of
 from ragkpi.library.stored import StoredResult, open_run
-from ragkpi.library.unjudged_doubt import names_needed, verdicts_on_run
+from ragkpi.library.unjudged_doubt import Contender, names_needed, verdicts_against
 from ragkpi.measures.measure import Metric, Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
@@ -97,9 +97,7 @@ class Gates:
         queries = queries_of(scores[run] for run in names)
         slices = slices_of(evaluated.session.labels, queries)
         limited = [(gate, _slices_of(gate, slices, queries)) for gate in self.limits]
-        how = self.against.procedure
-        how = replace(how, bootstrap=replace(how.bootstrap, clusters=evaluated.session.clusters))
-        gate = replace(self.against, procedure=how)
+        against = self._against_baseline(names, scores, evaluated)
         every: list[Verdict] = []
         for run, name in names.items():
             for limit, parts in limited:
@@ -108,19 +106,29 @@ class Gates:
                 for part in parts or ():
                     verdict = limit_verdict(name, part.of(scores[run]), limit)
                     every.append(replace(verdict, name=f"{visible(part.name)}:{verdict.name}"))
-            for other, baseline in {system_of(n): one for n, one in self.baseline.items()}.items():
-                there, here = scores.get(other), scores[run]
-                if isinstance(baseline, StoredResult):
-                    baseline.refuse_run(name, here, evaluated)
-                    comparable = [metric.name for metric in here.metrics if metric.is_comparable]
-                    there, here = (
-                        of.only(of[metric] for metric in comparable)
-                        for of in (baseline.scores, here)
-                    )
-                if there is not None:  # else it could not be evaluated
-                    pair = (other, there), (name, here)
-                    every += verdicts_on_run(evaluated, (other, run), *pair, gate)
+            every += against.get(run, ())
         return every
+
+    def _against_baseline(
+        self, names: Mapping[str, str], scores: Mapping[str, Scores], evaluated: Evaluations
+    ) -> Mapping[str, Sequence[Verdict]]:
+        """Return the verdicts on runs against the baseline, by their names in the call."""
+        other, baseline = next(iter(self.baseline.items()), ("", ""))
+        of_runs = {run: scores[run] for run in names}
+        there = scores.get(system_of(other))
+        if isinstance(baseline, StoredResult):
+            for run, name in names.items():
+                baseline.refuse_run(name, scores[run], evaluated)
+            comparable = [m.name for m in evaluated.metrics if m.is_comparable]
+            there = baseline.scores.only(baseline.scores[name] for name in comparable)
+            of_runs = {run: of.only(of[name] for name in comparable) for run, of in of_runs.items()}
+        if there is None:  # nothing is the baseline, or it could not be evaluated
+            return {}
+        how = self.against.procedure
+        how = replace(how, bootstrap=replace(how.bootstrap, clusters=evaluated.session.clusters))
+        runs = [Contender(run, names[run], of) for run, of in of_runs.items()]
+        against = Contender(system_of(other), system_of(other), there)
+        return verdicts_against(against, runs, replace(self.against, procedure=how), evaluated)
 
 
 def _slices_of(
