@@ -126,11 +126,11 @@ class Sieve(NamedTuple):
         if self.in_kernel:
             self._note_left_out(file, identical, excluded)
 
-    def run(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
-        """Sieve blocks of whole queries without the kernel; note how many documents it drops."""
+    def best(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
+        """Keep the best passage of each document in `folded` blocks of whole queries; note it."""
         before = after = 0
         file = ""
-        for block in self.folded(blocks):
+        for block in blocks:
             file = block.file
             before += len(block.score)
             if self.fold is not None:

@@ -18,7 +18,14 @@ from ragkpi.files.formats import FileReader
 from ragkpi.files.lines import Tokens, split_lines, whole_text
 from ragkpi.files.opening import Source
 from ragkpi.files.trec import RUN_LINE as LINE
-from ragkpi.files.trec import Origin, RunColumns, no_results, ranked, whole_queries
+from ragkpi.files.trec import (
+    Origin,
+    RunColumns,
+    no_results,
+    refuse_carriage_returns,
+    rows_with_space,
+    whole_queries,
+)
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
@@ -248,7 +255,7 @@ def examine(
     examination: Examination,
     lines: Literal["skipped", "refused"] = "skipped",
 ) -> ExaminedRun:
-    """Read a run into memory.
+    """Read a run into memory, as evaluation reads it.
 
     Lines of TREC runs that cannot be read are skipped, or refused as in other formats, which raise
     `InputError` for the first one.
@@ -258,27 +265,17 @@ def examine(
     if lines == "skipped" and reader.has_lines:
         run = _of_lines(source, examination)
     else:
-        run = _of_columns(source, reader, examination, lines)
+        run = _of_columns(source, reader, examination)
     if run is None:
         raise no_results(source.name)
     return run
 
 
-def _of_columns(
-    source: Source,
-    reader: FileReader,
-    examination: Examination,
-    lines: Literal["skipped", "refused"],
-) -> ExaminedRun | None:
+def _of_columns(source: Source, reader: FileReader, examination: Examination) -> ExaminedRun | None:
     """Read a run whose lines are not examined; None if it has none."""
-    if lines == "refused":  # as evaluation reads it
-        parts = whole_queries(reader.stream_run(source, held=True), held=True)
-    else:
-        parts = whole_queries(reader.stream_columns(source), held=True)
-        if reader.name != "trec":
-            parts = ranked(parts)
-        if reader.sieve is not None:
-            parts = reader.sieve.run(parts)
+    parts = whole_queries(reader.stream_run(source, held=True), held=True)
+    if (sieve := reader.sieve) is not None:
+        parts = sieve.best(sieve.folded(parts) if sieve.in_kernel else parts)
     blocks = list(parts)
     if not blocks:
         return None
@@ -298,6 +295,7 @@ def _of_columns(
 
 def _of_lines(source: Source, examination: Examination) -> ExaminedRun | None:
     """Read the lines of a TREC run that have all columns and numeric scores; skip the others."""
+    refuse_carriage_returns(source)
     text = whole_text(source)
     if text is None:
         return None
@@ -309,6 +307,11 @@ def _of_lines(source: Source, examination: Examination) -> ExaminedRun | None:
         what = "a NUL byte" if nul else f"{len(line.text.split())} columns"
         example = Example(line.number, f"{what} ({shown(line.text)})")
         skipped["nul-byte" if nul else "columns"].append(example)
+    spaced = rows_with_space(lines)
+    for row in spaced.tolist():
+        example = Example(int(lines.line[row]), f"rank {shown(lines.column(3)[row])}")
+        skipped["space"].append(example)
+    lines = lines.rows(np.delete(np.arange(len(lines)), spaced))
     end = lines.end[:, -1]
     rows = np.flatnonzero(end < lines.stop)
     rests = Tokens(lines.text, end[rows], lines.stop[rows])

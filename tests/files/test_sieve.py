@@ -104,8 +104,9 @@ def test_the_best_chunk_counts(tmp_path_factory, run):
     path = tmp_path_factory.mktemp("sieve") / "run"
     rows = [(q.encode(), d, s) for q, documents in run.items() for d, s in documents.items()]
     path.write_bytes(b"".join(b"%b Q0 %b 1 %d me\n" % row for row in rows))
+    sieve = Sieve(parse_fold("#"))
     with pytest.warns(RagkpiNote), Source(str(path)) as source:
-        (block,) = Sieve(parse_fold("#")).run(stream_run(source))
+        (block,) = sieve.best(sieve.folded(stream_run(source)))
     found = {
         (block.query[group], document): score
         for group, document, score in zip(

@@ -150,7 +150,9 @@ def inspect_run(run: ExaminedRun) -> Inspection:
 
 def changes_of(run: ExaminedRun) -> list[str]:
     """Say what `mended` changes in a run."""
-    unreadable = sum(run.skipped_lines(name).count for name in ("columns", "number", "nul-byte"))
+    unreadable = sum(
+        run.skipped_lines(name).count for name in ("columns", "number", "space", "nul-byte")
+    )
     duplicates = len(run.repeated[0])
     repeated = counted(duplicates, "repeated document")
     most = run.examination.max_hits

@@ -114,6 +114,17 @@ def number(run: ExaminedRun) -> Counts | None:
 
 
 @finding("error")
+def space(run: ExaminedRun) -> Counts | None:
+    """Lines with more than six columns whose rank is no number: a document's id has a space.
+
+    'ragkpi eval' stops at the first of them. Write CSV or JSON, or another character in its place.
+    """
+    lines = run.skipped_lines("space")
+    rest = "more than 6 columns and a rank that is no number: an id with a space"
+    return about_lines(lines, "line has", "lines have", rest)
+
+
+@finding("error")
 def nul_byte(run: ExaminedRun) -> Counts | None:
     """Lines with a NUL byte: the file is binary, damaged, or UTF-16.
 
@@ -179,7 +190,7 @@ def max_hits(run: ExaminedRun) -> Counts | None:
 def extra_columns(run: ExaminedRun) -> Counts | None:
     """Lines with more than six columns; the rest is ignored, as trec_eval does.
 
-    A run id with a space in it is harmless; a document id with one is not.
+    A run id with a space in it is harmless; an id with one is an error.
     """
     lines = run.skipped_lines("extra-columns")
     return about_lines(lines, "line has", "lines have", "more than 6 columns")

@@ -12,6 +12,7 @@ CLEAN = b"1 Q0 d1 1 3 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n"
 FINDINGS = {
     "columns": (CLEAN + b"2 Q0 d3 2\n\n# x\n2 Q0\n", 2, [4, 7]),
     "number": (CLEAN + b"2 Q0 d3 2 nan me\n2 Q0 d4 2 1,5 me\n", 2, [4, 5]),
+    "space": (CLEAN + b"2 Q0 New York 2 0 me\n2 Q0 d4 3 -1 me too\n", 1, [4]),
     "nul-byte": (CLEAN + b"2 Q0 d\0 2 0 me\n", 1, [4]),
     "separate-rankings": (b'{"1": {"d1": 1},\n"1": {"d2": 1}}', 1, [2]),
     "duplicates": (CLEAN + b"1 Q0 d1 3 1 me\n1 Q0 d1 4 0 me\n", 2, [4, 5]),
