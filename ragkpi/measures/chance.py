@@ -1,9 +1,9 @@
-"""Bits-over-Random and its relatives: what a ranking achieves beyond drawing at random.
+"""Bits-over-Random and related measures: success compared with a random draw.
 
-Chance draws K documents from the corpus of N; the number X of relevant documents among them is
+The baseline draws K of N documents at random; the number X of relevant ones among them is
 hypergeometric. All means are over the queries with R >= m: with fewer relevant documents no system
-can succeed, so the query is NA. What makes a success is m documents (`m`), a share of the relevant
-ones (`recall`), or the greater of the two (`Needed`).
+can succeed, so the query is NA. Success needs m documents (`m`), a share of the relevant ones
+(`recall`), or the larger of the two (`Needed`).
 
 The aggregates are logarithms of ratios of means, in bits; their statistics are sums over queries
 as usual. A query's chance of success takes several statistics: its complement, which keeps the
@@ -43,8 +43,8 @@ from ragkpi.ranking.judged import Counts, Judged, quotient, shared
 from ragkpi.wording import named
 
 COLLAPSED = 0.95  # chance of success from which a query cannot tell systems apart
-# Here begins the collapse zone, in which chance succeeds too often to tell systems apart.
-LAMBDA_LIMIT = 3.0  # relevant documents that chance finds
+# Limits of the collapse zone, where a random draw succeeds too often to tell systems apart.
+LAMBDA_LIMIT = 3.0  # relevant documents in a random draw
 CEILING_LIMIT = 0.1  # bits
 
 _BAND = 1000  # bits: a double holds 2^-1000 with all its digits
@@ -53,7 +53,7 @@ _LARGEST = 63  # bits of a corpus size
 
 @shared
 def corpus_size(judged: Counts) -> IntArray:
-    """Return N, (Q,): the number of documents that could have been retrieved.
+    """Return N, (Q,): the corpus size of each query.
 
     `UsageError` if N is unknown, or below the number of documents judged or retrieved for a query.
     """
@@ -77,22 +77,22 @@ def corpus_size(judged: Counts) -> IntArray:
 
 
 def draws(judged: Counts, cutoff: int) -> IntArray:
-    """Return how many documents chance draws, (Q,): K, or with --depth ret those shown.
+    """Return the size of the random draw, (Q,): K, or with ``--draws ret`` the documents shown.
 
-    From a smaller corpus, chance draws every document.
+    A smaller corpus is drawn whole.
     """
     drawn: IntArray = np.minimum(cutoff, corpus_size(judged))
     return np.minimum(drawn, judged.num_ret) if judged.settings.draws == "ret" else drawn
 
 
 class Needed(NamedTuple):
-    """What makes a success: at least `m` relevant documents, and a share `recall` of all."""
+    """The condition of success: at least `m` relevant documents, and a share `recall` of all."""
 
     m: int = 1
     recall: float = 0.0
 
     def of(self, num_rel: IntArray) -> int | IntArray:
-        """Return how many of R relevant documents, (Q,), have to be found, a number or (Q,).
+        """Return how many of R relevant documents, (Q,), success needs: a number or (Q,).
 
         >>> Needed(recall=0.5).of(np.array([1, 4, 5]))
         array([1, 2, 3])
@@ -104,7 +104,7 @@ class Needed(NamedTuple):
         return np.asarray(np.maximum(share, self.m))
 
     def bits(self, cutoff: int) -> int:
-        """Return how many bits a possible chance of success has at most: P(X >= m) >= N^-m."""
+        """Return the maximum of -log2 of a positive chance of success: P(X >= m) >= N^-m."""
         return _LARGEST * (max(self.m, cutoff) if self.recall else self.m)
 
 
@@ -132,7 +132,7 @@ def chance_statistics(tail: Tail, bits_of_chance: int) -> FloatArray:
 
 
 def succeeds(judged: Counts, cutoff: int, needed: Needed) -> BoolArray | FloatArray:
-    """Return which queries succeed, (Q,), or for ``ties="expected"`` in which share of orders."""
+    """Return which queries succeed, (Q,), or with ``ties="expected"`` in what share of orders."""
     num_needed = needed.of(judged.num_rel)
     if isinstance(judged, Judged) and judged.tied is not None:
         return share_reaching(judged, cutoff, num_needed)
@@ -160,7 +160,7 @@ def _recall_by_chance(judged: Counts, cutoff: int) -> FloatArray:
 
 
 def _log2_mean_chance(sums: FloatArray, count: FloatArray | int) -> FloatArray:
-    """Return log2 of the mean chance of success; NaN if there is none."""
+    """Return log2 of the mean chance of success; NaN if it is 0."""
     complement = sums[..., 0] / count
     banded = np.log2(sums[..., 1:]) - _BAND * np.arange(sums.shape[-1] - 1)
     log2 = np.logaddexp2.reduce(banded, axis=-1) - np.log2(count)
@@ -180,7 +180,7 @@ def _ceiling(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
 
 @np.errstate(divide="ignore", invalid="ignore")
 def _log2_ratio(sums: FloatArray, _: FloatArray | int = 1) -> FloatArray:
-    """Return the logarithm of the ratio; NaN where chance draws nothing."""
+    """Return the logarithm of the ratio; NaN for an empty random draw."""
     bits = np.log2(sums[..., 0] / sums[..., 1])
     return np.where(np.isposinf(bits), np.nan, bits)
 
@@ -233,7 +233,7 @@ def nan_mean(per_query: FloatArray) -> float:
 
 
 def in_collapse_zone(judged: Judged, cutoff: int, needed: Needed) -> bool:
-    """Return whether bor_max is below 0.1, or where one document is needed lambda 3 or more."""
+    """Return whether bor_max is below 0.1, or lambda 3 or more if success needs one document."""
     # A lambda of 3 on paper may be 2.9999999999999996 in doubles.
     least = LAMBDA_LIMIT * (1 - ROUNDING)
     crowded = needed == Needed() and nan_mean(lambda_(judged, cutoff, 1)) >= least
@@ -248,7 +248,7 @@ def collapse_depth(judged: Judged, needed: Needed) -> int | None:
 
 
 def collapse_zone(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warn that chance succeeds too often to tell systems apart, and name a better K."""
+    """Warn that a random draw succeeds too often to tell systems apart, and name a better K."""
     requested = {
         (Needed(metric.arguments["m"], metric.arguments.get("recall", 0.0)), cutoff)
         for metric in metrics
@@ -273,7 +273,7 @@ def collapse_zone(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def deeper_than_corpus(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warn that K is above N, so that chance draws the whole corpus."""
+    """Warn that K is above N, so that the random draw is the whole corpus."""
     size = judged.corpus_size
     if size is None or not len(size):
         return
@@ -286,12 +286,12 @@ def deeper_than_corpus(judged: Judged, metrics: Sequence[Metric]) -> Iterator[st
 
 
 def _needs_a_number(arguments: Mapping[str, Any]) -> bool:
-    """Return whether the documents that a success needs do not depend on how many are relevant."""
+    """Return whether success needs a fixed number of documents, whatever R is."""
     return not arguments["recall"]
 
 
 def _needs_one(arguments: Mapping[str, Any]) -> bool:
-    """Return whether one relevant document makes a value: of more, other runs' holes may do so."""
+    """Return whether m is 1; with a larger m, holes of other runs can turn NA into a value."""
     return int(arguments["m"]) == 1
 
 
@@ -330,8 +330,8 @@ def p_obs(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     Formula:    [h >= m], h = relevant documents in the top K
     Range:      0 to 1
     Edge cases: NA for a query with R < m. success_K has m = 1 and its mean is over all queries.
-                recall=0.5 asks for half of R, rounded up, where that is more than m; so do the
-                measures of chance that take it.
+                recall=0.5 needs half of R, rounded up, if that is more than m, here and in
+                related measures.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), P_obs
     """
     return _where_possible(judged, m, succeeds(judged, cutoff, Needed(m, recall)))
@@ -339,12 +339,12 @@ def p_obs(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
 
 @_of_success(style="significant")
 def p_rand(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
-    """Chance of success: that K documents drawn at random hold at least m relevant ones.
+    """Chance of success: the probability that K random documents include m relevant ones.
 
     Formula:    P(X >= m), X hypergeometric (N, R, K); for m = 1: 1 - C(N-R,K) / C(N,K)
     Range:      0 to 1
-    Edge cases: NA for a query with R < m. R counts judged documents: unjudged relevant ones
-                make it too small. 0 if K < m.
+    Edge cases: NA for a query with R < m. Too small if relevant documents are unjudged. 0 if
+                K < m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), P_rand
     """
     return _where_possible(judged, m, chance(judged, cutoff, Needed(m, recall)).probability)
@@ -352,7 +352,7 @@ def p_rand(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
 
 @_over_chance(aggregate=SUMMARY_RATIO, style="significant", expected="itself")
 def ef(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
-    """Enrichment factor: how many times as often as chance the top K succeeds.
+    """Enrichment factor: how many times as often as a random draw the top K succeeds.
 
     Formula:    mean p_obs / mean p_rand
     Range:      0 upwards
@@ -365,12 +365,12 @@ def ef(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
 
 @_over_chance(aggregate=BITS, aliases=("BoR",), expected="itself")
 def bor(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
-    """Bits-over-Random: how much more often than chance the top K succeeds, in bits.
+    """Bits-over-Random: how much more often than a random draw the top K succeeds, in bits.
 
     Formula:    log2(mean p_obs / mean p_rand); one query: log2([h >= m] / p_rand)
-    Range:      -inf to bor_max; 0 is chance
-    Edge cases: the line for all queries is not the mean of their lines: averaging bits rewards
-                the wrong system. A miss is -inf; NA for a query with R < m.
+    Range:      -inf to bor_max; 0 is a random draw
+    Edge cases: the summary is not the mean over queries: averaging bits rewards the wrong
+                system. A miss is -inf; NA for a query with R < m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
     """
     return _success_and_chance(judged, cutoff, Needed(m, recall))
@@ -378,11 +378,12 @@ def bor(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
 
 @_of_success(aggregate=CEILING)
 def bor_max(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
-    """Ceiling of bor: what a system that succeeds for every query would get.
+    """Ceiling of bor: its value for a system that succeeds for every query.
 
     Formula:    -log2(mean p_rand)
     Range:      0 upwards
-    Edge cases: near 0 no system can be told from chance ("collapse"). NA if no query has R >= m.
+    Edge cases: near 0, no system differs from a random draw ("collapse"). NA if no query has
+                R >= m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_max
     """
     return _success_and_chance(judged, cutoff, Needed(m, recall))[:, 1:]
@@ -390,7 +391,7 @@ def bor_max(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
 
 @_of_success(aggregate=SUMMARY_MEAN)
 def bor_max_qmean(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
-    """Mean of the queries' own ceilings; no ceiling of bor, for it is never below bor_max.
+    """Mean of the ceilings of single queries; not a ceiling of bor, as it is at least bor_max.
 
     Formula:    mean of -log2(p_rand)
     Range:      bor_max upwards
@@ -414,11 +415,11 @@ def ef_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
 
 @_recall(aggregate=LOG2_RATIO, expected="itself")
 def bor_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
-    """Bits-over-Random of recall: how much more of the relevant documents than chance finds.
+    """Bits-over-Random of recall: recall relative to that of a random draw, in bits.
 
-    Formula:    log2(mean recall_K / (K / N)); K/N being what chance expects for any R
+    Formula:    log2(mean recall_K / (K / N)); K/N is the recall of a random draw for any R
     Range:      -inf to bor_opt
-    Edge cases: does not saturate where every system succeeds. m only chooses the queries: those
+    Edge cases: does not saturate if every system succeeds. m only chooses the queries: those
                 with R >= m. NA for a query without relevant documents.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
     """
@@ -427,12 +428,12 @@ def bor_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
 
 @_chance(aggregate=LOG2_RATIO_SUMMARY, cautions=(deeper_than_corpus,))
 def bor_opt(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Ceiling of bor_recall: what finding every relevant document in the top K would get.
+    """Ceiling of bor_recall: its value if the top K holds every relevant document.
 
     Formula:    log2(N / min(K, N))
     Range:      0 upwards
     Edge cases: with a corpus size per query the mean of K / N is taken. m only chooses the
-                queries: those with R >= m. NA where nothing was retrieved and --draws ret.
+                queries: those with R >= m. NA for an empty ranking with --draws ret.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_opt
     """
     everything = np.ones(len(judged.queries))
@@ -441,12 +442,12 @@ def bor_opt(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 @_chance("lambda", aggregate=SUMMARY_MEAN, style="significant")
 def lambda_(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Relevant documents that chance finds on average.
+    """Expected number of relevant documents in a random draw.
 
     Formula:    K mean(R) / N
     Range:      0 to R
-    Edge cases: from 3 upwards chance nearly always succeeds with m = 1 ("collapse"). NA if no
-                query has R >= m.
+    Edge cases: from 3 upwards a random draw nearly always succeeds with m = 1 ("collapse"). NA
+                if no query has R >= m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
     """
     return _where_possible(judged, m, _recall_by_chance(judged, cutoff) * judged.num_rel)
@@ -454,11 +455,11 @@ def lambda_(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 @_of_success(aggregate=SUMMARY_MEAN)
 def collapse(judged: Judged, cutoff: int, m: int, recall: float) -> FloatArray:
-    """Fraction of queries for which chance succeeds nearly always.
+    """Fraction of queries for which a random draw nearly always succeeds.
 
     Formula:    mean of [p_rand >= 0.95]
     Range:      0 to 1
-    Edge cases: such queries say nothing about systems. NA if no query has R >= m.
+    Edge cases: such queries cannot tell systems apart. NA if no query has R >= m.
     Source:     Bits-over-Random, authors' program
     """
     return _where_possible(
@@ -471,7 +472,7 @@ def dbor(judged: Judged, cutoff: tuple[int, int], m: int, recall: float) -> Floa
     """Change of bor from one depth to a greater one.
 
     Formula:    bor_K2 - bor_K1
-    Range:      negative where the added documents help chance more than the system
+    Range:      negative if the added documents help a random draw more than the system
     Edge cases: NA where nothing succeeds at one of the depths.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), Delta BoR
     """

@@ -38,11 +38,11 @@ _set = partial(
 
 @_unchanged(aggregate=LABEL, style="text", reads="any")
 def runid(judged: Judged) -> npt.NDArray[np.object_]:
-    """Label of the run: the first word of the last field of the run's last line.
+    """Run id: the first word of the last field of the run's last line.
 
     Formula:    none, it is text
     Range:      any text
-    Edge cases: a run whose lines disagree about it is not refused; the last line wins.
+    Edge cases: lines with different run ids are accepted; the last line wins.
     Source:     trec_eval 10.0
     """
     return np.full(len(judged.queries), judged.run_id, dtype=object)
@@ -50,11 +50,11 @@ def runid(judged: Judged) -> npt.NDArray[np.object_]:
 
 @_unchanged(aggregate=COUNT, style="integer", reads="any", aliases=("NumQ",))
 def num_q(judged: Judged) -> FloatArray:
-    """Number of queries that the means are over.
+    """Number of queries in the means.
 
     Formula:    queries in both qrels and run; with -c, queries in qrels
     Range:      1 upwards
-    Edge cases: a query whose value of some measure is NA still counts here; see num_q_<measure>.
+    Edge cases: queries with NA values count too; see num_q_<measure>.
     Source:     trec_eval 10.0; without -c as trec_eval 9 (10.0 stops at a missing query)
     """
     return np.ones(len(judged.queries))
@@ -78,7 +78,7 @@ def num_rel(judged: Counts) -> IntArray:
 
     Formula:    R = number of documents judged at or above the relevance level (-l)
     Range:      0 upwards
-    Edge cases: trec_eval's summary under -c counts levels above 0 whatever -l says; here -l holds.
+    Edge cases: under -c, trec_eval's summary ignores -l and counts levels above 0; ragkpi does not.
     Source:     trec_eval 10.0
     """
     return judged.num_rel
@@ -98,7 +98,7 @@ def num_rel_ret(judged: Counts) -> IntArray:
 
 @_count(better="lower", bounds=COUNTS_HOLES)
 def num_nonrel_judged_ret(judged: Judged) -> IntArray:
-    """Retrieved documents that were judged and found nonrelevant, summed over queries.
+    """Retrieved documents judged nonrelevant, summed over queries.
 
     Formula:    judged retrieved documents - rr
     Range:      0 to num_ret
@@ -120,7 +120,7 @@ def relstring(judged: Judged, length: tuple[float, ...]) -> npt.NDArray[np.objec
     Formula:    0 to 9 the level, > a level above 9, - not judged, . in the pool but unjudged
                 (a negative level)
     Range:      text of min(N, n) characters in single quotes, N the parameter
-    Edge cases: empty for an empty ranking or N below 1; there is no line over all queries.
+    Edge cases: empty for an empty ranking or N below 1; there is no summary line.
     Source:     trec_eval 10.0
     """
     lengths = np.minimum(judged.num_ret, max(int(length[0]), 0))
@@ -144,8 +144,7 @@ def utility(judged: Counts, coefficients: tuple[float, ...]) -> FloatArray:
     Formula:    a·rr + b·(n - rr) + c·(R - rr) + d·(N + rr - n - R), N = documents in the
                 collection (-N), the parameters are a,b,c,d
     Range:      any number
-    Edge cases: without -N the collection counts as 0 documents. An empty ranking scores
-                c·R + d·(N - R).
+    Edge cases: N is 0 without -N. An empty ranking scores c·R + d·(N - R).
     Source:     trec_eval 10.0
     """
     a, b, c, d = coefficients
@@ -156,7 +155,7 @@ def utility(judged: Counts, coefficients: tuple[float, ...]) -> FloatArray:
 
 
 def _corpus_size_of_user(judged: Counts) -> IntArray:
-    """Return the user's size of the collection, (Q,); 0 if not given."""
+    """Return the corpus size that the user gave, (Q,), or 0."""
     shared = judged.settings.corpus_size or 0
     if not judged.settings.corpus_sizes:
         return np.full(len(judged.queries), shared)
@@ -178,7 +177,7 @@ def set_P(judged: Counts) -> FloatArray:
 
 @_set(aliases=("SetRelP",))
 def set_relative_P(judged: Counts) -> FloatArray:
-    """Precision of the whole retrieved set relative to the best that is possible.
+    """Precision of the whole retrieved set relative to its maximum.
 
     Formula:    rr / min(n, R)
     Range:      0 to 1
@@ -214,7 +213,7 @@ def set_map(judged: Counts) -> FloatArray:
 
 
 def _weighs_from_zero(arguments: Mapping[str, Any]) -> bool:
-    """Return whether `set_F` rises with each relevant document: its weight is not negative."""
+    """Return whether the weight is 0 or more, so that each relevant document raises `set_F`."""
     return bool(arguments["weight"][0] >= 0)
 
 
@@ -230,7 +229,7 @@ def set_F(judged: Counts, weight: tuple[float, ...]) -> FloatArray:
 
     Formula:    ((x + 1) · P · Rc) / (x · P + Rc), P = set_P, Rc = set_recall, x the parameter
     Range:      0 to 1
-    Edge cases: x is not squared: what others call F_2 is set_F.4. 0 if nothing relevant is
+    Edge cases: x is not squared: the usual F_2 is set_F.4. 0 if nothing relevant is
                 retrieved.
     Source:     trec_eval 10.0
     """

@@ -1,7 +1,7 @@
-"""RA-nWG, PROC and their relatives: how much of the evidence that exists fills the K places.
+"""RA-nWG, PROC and related measures: how much of the existing evidence the top K holds.
 
 Labels are grades 1 to 5 of a rubric; the grade map derives them from judged levels. Documents
-without a label take a place and gain nothing. Order does not matter, so a query is three rows of
+without a label take a place and have no gain. Order does not matter, so a query is three rows of
 counts by grade: all labelled documents, those in the top K, and those in the pool. Column g counts
 grade g; column 0 is 0.
 """
@@ -34,7 +34,7 @@ from ragkpi.measures.parameters import Cutoffs, Grammar, Option
 from ragkpi.ranking.judged import Judged, ratio, shared
 from ragkpi.wording import counted
 
-GRADES = 6  # 1 to 5, and 0 for documents without a label
+GRADES = 6  # 1 to 5, and 0 for unlabelled documents
 
 
 def _counts(
@@ -81,7 +81,7 @@ def pooled(judged: Judged, cutoff: int) -> IntArray:
 
 
 def grades(judged: Judged, levels: IntArray) -> IntArray:
-    """Return the rubric grade of judged levels, 0 for negative levels, which are no labels.
+    """Return the rubric grade of judged levels, 0 (unlabelled) for negative levels.
 
     `UsageError` if the grade map lacks a level that documents of these queries have.
     """
@@ -107,8 +107,8 @@ def weights(
 ) -> FloatArray:
     """Return the weight of a document of each grade, (Q, 6), from the labelled counts, (Q, 6).
 
-    The rarer a grade is compared with the top grade, the greater its weight, from its base utility
-    up to a cap. Without the top grade, weights are fixed.
+    The rarer a grade compared with the top grade, the larger its weight, up to a cap. Without the
+    top grade, weights are fixed.
     """
     top = counts[:, 5:]
     rarity = (top / np.maximum(counts, 1)) ** alpha
@@ -125,7 +125,7 @@ def sum_weights(counts: IntArray, worth: FloatArray) -> FloatArray:
 
 
 def best_sum(counts: IntArray, worth: FloatArray, cutoff: int) -> FloatArray:
-    """Sum the K greatest weights, (Q,); a rare 3 can have a greater weight than a 4."""
+    """Sum the K largest weights, (Q,); a rare 3 can have a larger weight than a 4."""
     order = np.argsort(-worth, axis=1)
     available = np.take_along_axis(counts, order, axis=1)
     up_to = np.minimum(np.cumsum(available, axis=1), cutoff)
@@ -147,7 +147,7 @@ def _normalized_recall(counts: IntArray, held: IntArray, cutoff: int, grade: int
 def _box(
     counts: IntArray, added: IntArray, weighing: Mapping[str, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the greatest weight of each grade, (Q, 6), with documents added."""
+    """Return the minimum and maximum weight of each grade, (Q, 6), with documents added."""
     more = added[:, np.newaxis]
     fewest, most = np.maximum(counts, 1), np.maximum(counts + more, 1)
     is_top = np.arange(GRADES) == 5
@@ -165,15 +165,14 @@ def _ra_nwg_range(
 ) -> FloatArray:
     """Bound RA-nWG from outside over all labels of some unlabelled documents.
 
-    Of these `own`, (Q,), are in the top K, and `other`, (Q,), may be labelled elsewhere. With fixed
-    weights the least value has own documents worthless and the others at the top, and the greatest
-    the other way round. The weights lie in a box, as they rise with n5 and fall with n4 and n3. The
-    value is a linear function of them over a convex one, so its least over the box is at a corner.
-    For the greatest, the numerator is taken at one corner of the box and the denominator at the
-    opposite corner.
+    `own` of them, (Q,), are in the top K, and `other`, (Q,), elsewhere. With fixed weights, the
+    minimum has worthless own documents and top-grade others; the maximum is the reverse. The
+    weights lie in a box, as they rise with n5 and fall with n4 and n3. The value is a linear
+    function of them over a convex one, so its minimum over the box is at a corner. For the maximum,
+    the numerator is taken at one corner of the box and the denominator at the opposite corner.
 
-    Returned are, (Q, 3, 1), a lower bound, an upper bound, and NaN where no useful document need
-    exist, else the upper bound again; all NaN where none can.
+    Return a lower bound, an upper bound, and the upper bound again, or NaN if all documents may be
+    useless, (Q, 3, 1). All three are NaN if no document can be useful.
     """
     counts, seen = labelled(judged), in_top(judged, cutoff)
     light, heavy = _box(counts, own + other, weighing)
@@ -197,16 +196,16 @@ def _ra_nwg_range(
 
 
 def _top_is_worth_most(arguments: Mapping[str, Any]) -> bool:
-    """Return whether no grade outweighs the top one, and each useful one counts without it."""
+    """Return whether no grade outweighs the top grade, and all fallback weights are positive."""
     most = max(arguments["cap4"], arguments["cap3"])
     least = min(arguments["fallback4"], arguments["fallback3"])
     return bool(most <= 1 and least > 0)
 
 
 def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warn that the top grade of the map never occurs: weights are fallbacks, its recall is NA.
+    """Warn that no document has the top grade: weights are fallbacks, and n_recall5 is NA.
 
-    With one useful grade, as in binary judgements, its weight cancels.
+    With a single useful grade, as in binary judgements, weights cancel out.
     """
     useful = labelled(judged)[:, 3:].sum(axis=0)
     if np.count_nonzero(useful) == 1:
@@ -221,7 +220,7 @@ def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warn that without a pool the run is its own pool, and cut at K its own ceiling."""
+    """Warn that a run without a pool is its own pool, and its own ceiling if cut at K."""
     if judged.pool is not None:
         return
     deepest = judged.num_ret.max(initial=0)
@@ -241,7 +240,7 @@ def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warn that %PROC is above 1, as the top K holds documents that the pool lacks."""
+    """Warn that %PROC is above 1, because the top K holds documents outside the pool."""
     for metric in metrics:
         above = int((pct_proc(judged, **metric.arguments) > 1 + 1e-9).sum())
         if above:
@@ -291,12 +290,12 @@ _count_ceiling = partial(_evidence, bounds=OTHER_HOLES)
     aliases=("RA-nWG", "RA_nWG"),
 )
 def ra_nwg(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
-    """Rarity-aware normalized weighted gain: the worth of the top K against the best K there are.
+    """Rarity-aware normalised weighted gain: the weight of the top K over that of the best K.
 
-    Formula:    sum of w in the top K / sum of the min(K, labelled) greatest w of all labelled;
+    Formula:    sum of w in the top K / sum of the min(K, labelled) largest w of all labelled;
                 w5 = 1, w4 = min(u4/u5 (n5/n4)^alpha, cap4), w3 = min(u3/u5 (n5/n3)^alpha, cap3)
     Range:      0 to 1
-    Edge cases: NA without a grade of 3 or more, and where all weights are 0. Without a 5:
+    Edge cases: NA without a grade of 3 or more, or if all weights are 0. Without a 5:
                 w4 = fallback4, w3 = fallback3 (num_q_fallback counts such queries). Order within
                 the top K does not matter.
     Source:     arXiv 2511.09545, section 2.4
@@ -311,10 +310,10 @@ def ra_nwg(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
 def proc(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
     """Pool-restricted oracle ceiling: the RA-nWG of the best K documents of the pool.
 
-    Formula:    sum of the K greatest w in the pool / the same ideal as ra_nwg
+    Formula:    sum of the K largest w in the pool / the same ideal as ra_nwg
     Range:      0 to 1
-    Edge cases: weights are those of all labelled documents, by the parameters of ra_nwg. Without
-                --pool the ranking itself is the pool. NA where ra_nwg is.
+    Edge cases: weights come from all labelled documents, with the parameters of ra_nwg. Without
+                --pool, the ranking itself is the pool. NA if ra_nwg is NA.
     Source:     arXiv 2511.09545
     """
     counts = labelled(judged)
@@ -325,11 +324,11 @@ def proc(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
 
 @_share_of_ceiling()
 def pct_proc(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
-    """Share of the ceiling that was realized: how well the K were selected from the pool.
+    """Share of the ceiling reached: how well the top K were selected from the pool.
 
     Formula:    mean of ra_nwg / proc
-    Range:      0 to 1; above 1 where the top K holds documents that the pool lacks
-    Edge cases: NA where proc is NA or 0. The paper's numbers are ratios of means: pct_proc_rom.
+    Range:      0 to 1; above 1 if the top K holds documents outside the pool
+    Edge cases: NA if proc is NA or 0. The paper reports ratios of means: pct_proc_rom.
     Source:     arXiv 2511.09545, per query as in its author's blog post
     """
     obtained, ceiling = pct_proc_rom(judged, cutoff, **weighing).T
@@ -338,11 +337,11 @@ def pct_proc(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
 
 @_share_of_ceiling(aggregate=replace(RATIO_OF_MEANS, prints="summary"))
 def pct_proc_rom(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
-    """Share of the ceiling that was realized, as a ratio of means.
+    """Share of the ceiling reached, as a ratio of means.
 
     Formula:    mean ra_nwg / mean proc, over the queries where proc is above 0
-    Range:      0 to 1; above 1 where the top K holds documents that the pool lacks
-    Edge cases: NA where proc is NA or 0 for every query.
+    Range:      0 to 1; above 1 if the top K holds documents outside the pool
+    Edge cases: NA if proc is NA or 0 for every query.
     Source:     arXiv 2511.09545, tables 3 to 6
     """
     ceiling = proc(judged, cutoff, **weighing)
@@ -353,12 +352,12 @@ def pct_proc_rom(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
 
 @_evidence(needs=frozenset({"outside_pool"}), better="lower", bounds=UNCHANGED)
 def pool_miss(judged: Judged, cutoff: int) -> IntArray:
-    """Documents of the top K that the pool lacks, judged or not.
+    """Documents of the top K outside the pool, judged or not.
 
     Formula:    |S - P|, S the top K and P the pool, as sets
     Range:      0 to K
-    Edge cases: above 0 PROC is no ceiling; --pool-union adds these documents to the pool. 0
-                without --pool.
+    Edge cases: if above 0, PROC is not a ceiling; --pool-union adds these documents to the pool.
+                0 without --pool.
     Source:     ragkpi; arXiv 2511.09545 assumes 0
     """
     if judged.outside_pool is None:
@@ -369,7 +368,7 @@ def pool_miss(judged: Judged, cutoff: int) -> IntArray:
 
 @_evidence()
 def n_recall4(judged: Judged, cutoff: int) -> FloatArray:
-    """Normalized recall of grades 4 and 5: of those that K places can hold, the share found.
+    """Normalised recall of grades 4 and 5: the share found of those that K places can hold.
 
     Formula:    (4s and 5s in the top K) / min(K, n4 + n5)
     Range:      0 to 1
@@ -381,7 +380,7 @@ def n_recall4(judged: Judged, cutoff: int) -> FloatArray:
 
 @_evidence(cautions=(no_top_grade,))
 def n_recall5(judged: Judged, cutoff: int) -> FloatArray:
-    """Normalized recall of grade 5: of those that K places can hold, the share found.
+    """Normalised recall of grade 5: the share found of those that K places can hold.
 
     Formula:    (5s in the top K) / min(K, n5)
     Range:      0 to 1
@@ -393,7 +392,7 @@ def n_recall5(judged: Judged, cutoff: int) -> FloatArray:
 
 @_count_ceiling(cautions=(pool_is_the_run,))
 def proc_n_recall4(judged: Judged, cutoff: int) -> FloatArray:
-    """Ceiling of n_recall4: what the best K documents of the pool would get.
+    """Ceiling of n_recall4: its value for the best K documents of the pool.
 
     Formula:    min(K, 4s and 5s in the pool) / min(K, n4 + n5)
     Range:      0 to 1
@@ -405,7 +404,7 @@ def proc_n_recall4(judged: Judged, cutoff: int) -> FloatArray:
 
 @_count_ceiling(cautions=(no_top_grade, pool_is_the_run))
 def proc_n_recall5(judged: Judged, cutoff: int) -> FloatArray:
-    """Ceiling of n_recall5: what the best K documents of the pool would get.
+    """Ceiling of n_recall5: its value for the best K documents of the pool.
 
     Formula:    min(K, 5s in the pool) / min(K, n5)
     Range:      0 to 1
@@ -429,12 +428,12 @@ def precision4(judged: Judged, cutoff: int) -> FloatArray:
 
 @_evidence(better="lower")
 def harm(judged: Judged, cutoff: int) -> FloatArray:
-    """Fraction of the K places taken by documents labelled worthless; lower is better.
+    """Fraction of the K places taken by worthless documents; lower is better.
 
     Formula:    (1s and 2s in the top K) / K
     Range:      0 to 1
-    Edge cases: a lower bound, for unlabelled documents count as harmless; see harm_u. Empty
-                places are harmless, which flatters short rankings.
+    Edge cases: a lower bound: unlabelled documents count as harmless; see harm_u. So do empty
+                places, which favours short rankings.
     Source:     arXiv 2511.09545, Harm
     """
     counts = in_top(judged, cutoff)
@@ -443,11 +442,11 @@ def harm(judged: Judged, cutoff: int) -> FloatArray:
 
 @_evidence(better="lower")
 def harm_u(judged: Judged, cutoff: int) -> FloatArray:
-    """Fraction of the K places taken by documents worthless or unlabelled; lower is better.
+    """Fraction of the K places taken by worthless or unlabelled documents; lower is better.
 
     Formula:    harm + (unlabelled in the top K) / K
     Range:      harm to 1
-    Edge cases: an upper bound, for some unlabelled documents may be good.
+    Edge cases: an upper bound: some unlabelled documents may be good.
     Source:     ragkpi; unjudged documents as TREC treats them
     """
     useful = _from_grade(in_top(judged, cutoff), 3)
@@ -460,7 +459,7 @@ def full_hit(judged: Judged, cutoff: int) -> FloatArray:
 
     Formula:    [(4s and 5s in the top K) = n4 + n5]
     Range:      0 to 1
-    Edge cases: NA without a 4 or 5; 0 where there are more than K. Not the hit rate (success).
+    Edge cases: NA without a 4 or 5; 0 if more than K exist. Not the hit rate (success).
     Source:     arXiv 2511.09545, Hit@K
     """
     existing = _from_grade(labelled(judged), 4)
@@ -470,11 +469,11 @@ def full_hit(judged: Judged, cutoff: int) -> FloatArray:
 
 @_evidence(parameters=Grammar(), aggregate=SUM, style="integer", better="neither")
 def num_q_fallback(judged: Judged) -> BoolArray:
-    """Number of queries without a document of grade 5, for which weights are fixed.
+    """Number of queries without a document of grade 5, which use fallback weights.
 
     Formula:    queries with n5 = 0
     Range:      0 to num_q
-    Edge cases: counts queries without any useful document too, whose ra_nwg is NA.
+    Edge cases: includes queries without useful documents, whose ra_nwg is NA.
     Source:     ragkpi
     """
     return np.asarray(labelled(judged)[:, 5] == 0)

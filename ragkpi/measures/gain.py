@@ -66,7 +66,7 @@ class GainSequences:
         return self.total(np.where(self.rank <= cutoff, self.discounted, 0.0))
 
     def total(self, weights: FloatArray) -> FloatArray:
-        """Sum (n,) per query, (Q,), from the first rank to the last."""
+        """Sum weights, (n,), per query, (Q,), from the first rank to the last."""
         sums = np.bincount(self.query, weights=weights, minlength=len(self.length))
         return sums.astype(np.float64, copy=False)
 
@@ -99,7 +99,7 @@ class GainSequences:
 
 
 def gain_of_levels(levels: IntArray, gains: Mapping[int, float]) -> FloatArray:
-    """Return the gain of each judged level: by default the level, 0 if that is negative."""
+    """Return the gain of each judged level: by default the level, or 0 if it is negative."""
     gain = np.maximum(levels, 0).astype(np.float64)
     for level, value in gains.items():
         gain[levels == level] = value
@@ -107,7 +107,7 @@ def gain_of_levels(levels: IntArray, gains: Mapping[int, float]) -> FloatArray:
 
 
 def gains_from_zero(arguments: Mapping[str, Any]) -> bool:
-    """Return whether no gain of a level is negative."""
+    """Return whether all gains of levels are 0 or more."""
     return all(gain >= 0 for gain in arguments["gains"].values())
 
 
@@ -121,7 +121,7 @@ def actual(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
 
 @shared
 def ideal(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
-    """Return the positive gains of all judged documents, the best first."""
+    """Return the positive gains of all judged documents, largest first."""
     if judged.gains is None:
         of_level = gain_of_levels(judged.levels, gains)
         best_first = np.lexsort((-of_level, judged.level_query))
@@ -234,7 +234,7 @@ def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
     Formula:    Σ over positions t of I(t) / log2(t + 1), I = positive gains, highest first
     Range:      0 upwards
-    Edge cases: not cut by the depth of the run, -M or -J.
+    Edge cases: independent of the run's depth, -M and -J.
     Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
     """
     return ideal(judged, gains).dcg
@@ -251,8 +251,8 @@ def ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
     Formula:    dcg / ideal_dcg
     Range:      0 to 1; below 0 only with negative gains
-    Edge cases: 0 if no judged document has a positive gain. Gains below 1 apart are sorted
-                truly; trec_eval takes them as equal and prints a wrong value.
+    Edge cases: 0 if no judged document has a positive gain. trec_eval sorts gains less than 1
+                apart as equal and prints a wrong value.
     Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
     """
     return quotient(dcg(judged, gains), ideal_dcg(judged, gains))
@@ -286,8 +286,8 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     Formula:    mean over the last position t of each gain in the best ranking of D(t)/E(t), and
                 D(n)/E(m) if n ≥ m + 2; symbols as in ndcg_rel
     Range:      0 to 1
-    Edge cases: 0 for a query without relevant documents, and where no gain is positive (trec_eval
-                prints nan there). With real gains the second alone.
+    Edge cases: 0 for a query without relevant documents, or if no gain is positive (trec_eval
+                prints nan). With real gains, only the second counts.
     Source:     trec_eval 10.0
     """
     ranked, best = actual(judged, gains), ideal(judged, gains)
@@ -316,7 +316,7 @@ def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
 
     Formula:    (Σ over ranks i ≤ K of level(i) / log2(i + 1)) / (the same of the best ranking)
     Range:      0 to 1
-    Edge cases: the gain is the level, always; 0 if no judged document has a level above 0.
+    Edge cases: the gain is the level, or a real one of --gains; 0 if no gain is positive.
     Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
     """
     return quotient(dcg(judged, {}, cutoff), ideal(judged, {}).dcg_at(cutoff))

@@ -201,12 +201,12 @@ def _unjudged_weight(judged: Judged, p: float) -> FloatArray:
 
 @_unjudged(parameters=Gains(probability=0.9, gains=False))
 def rbp_resid(judged: Judged, p: float) -> FloatArray:
-    """Residual of rank-biased precision: what the unjudged documents could add.
+    """Residual of rank-biased precision: the most that unjudged documents could add.
 
     Formula:    p^n + (1 - p) · Σ over ranks i of unjudged documents of p^(i-1)
     Range:      0 to 1
-    Edge cases: 0 if every retrieved document is judged, although p^n is left then, too; a negative
-                level is unjudged.
+    Edge cases: 0 if every retrieved document is judged, although the formula leaves p^n; a
+                negative level is unjudged.
     Source:     Moffat and Zobel, TOIS 2008; trec_eval 10.0
     """
     all_judged = judged.per_query(judged.level >= 0) == judged.num_ret

@@ -63,17 +63,17 @@ _gain = partial(_kpi, question="gain", worth="gain")
 
 
 def _num_top(judged: Counts, cutoff: int) -> IntArray:
-    """Count the documents of the top K, np + nn; empty places are neither."""
+    """Count the documents in the top K, np + nn, without empty places."""
     return np.minimum(cutoff, judged.num_ret)
 
 
 @_tradeoff()
 def t(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
-    """T as published: relevant documents of the top K against those that are not.
+    """T as published: relevant against other documents in the top K.
 
     Formula:    ((1-alpha) np - alpha nn) / K, np relevant and nn other documents in the top K
     Range:      -alpha to 1-alpha
-    Edge cases: P_K - alpha whenever K documents were retrieved; empty places count for
+    Edge cases: P_K - alpha if K documents were retrieved; empty places count for
                 neither side. Unjudged documents are not relevant. See also t_code.
     Source:     Schwartz, Vasilyev, Sawaya, arXiv 2512.20854, eq. 3-4
     """
@@ -82,11 +82,11 @@ def t(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
 
 @_tradeoff()
 def t_code(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
-    """T as its authors' program has it: a count against a fraction.
+    """T as its authors' program computes it: a count minus a fraction.
 
     Formula:    (1-alpha) np - alpha nn / (np + nn)
     Range:      -alpha to (1-alpha) K
-    Edge cases: another measure than t; 0 for a query without retrieved documents.
+    Edge cases: differs from t; 0 for a query without retrieved documents.
     Source:     github.com/PrimerAI/primer-research, recall_role/corr.py
     """
     rel, top = judged.num_rel_at(cutoff), _num_top(judged, cutoff)
@@ -116,8 +116,8 @@ def Fe(judged: Counts, cutoff: int, alpha: float) -> FloatArray:
 
     Formula:    np / (alpha K + (1-alpha) Ne), Ne = relevant documents in the top 2K
     Range:      0 to 1
-    Edge cases: needs a ranking of 2K documents, a shorter one makes Ne smaller and Fe greater.
-                0 without relevant documents in the top K.
+    Edge cases: a ranking shorter than 2K makes Ne smaller and Fe larger. 0 without
+                relevant documents in the top K.
     Source:     arXiv 2512.20854, authors' program ("extend_xK: 2")
     """
     return _f(judged, cutoff, alpha, judged.num_rel_at(2 * cutoff))
@@ -127,7 +127,7 @@ def _discounted(gain: FloatArray, rank: IntArray) -> FloatArray:
     return np.asarray(gain / np.log2(rank + 1.0))
 
 
-_GREATEST_POWER = 1000.0  # 2^1024 is no float, and a sum of gains must stay below it
+_GREATEST_POWER = 1000.0  # 2^1024 overflows a double, and sums of gains must stay below it
 
 
 def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
@@ -145,13 +145,13 @@ def _exponential_gain(level: IntArray) -> FloatArray:
 
 @_gain(bounds=Bounds("staircase", ratio=_ndcg_exp_ratio), aliases=("ndcg_burges",))
 def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
-    """Normalized DCG cut at K with exponential gain.
+    """Normalised DCG cut at K with exponential gain.
 
     Formula:    DCG_K / ideal DCG_K, DCG = Σ over ranks i of (2^gain(i) - 1) / log2(i + 1)
     Range:      0 to 1
     Edge cases: the ideal is over all judged documents, retrieved or not. Unjudged documents gain
                 nothing. 0 without relevant documents. The gain is the level, or a real one of
-                --gains; ndcg_cut has it as it is. Levels above 1000 are divided by a power of 2
+                --gains; ndcg_cut uses it unchanged. Levels above 1000 are divided by a power of 2
                 that cancels out.
     Source:     Burges and others, ICML 2005
     """
@@ -171,11 +171,11 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
 
 @_gain(bounds=UNPROVEN)
 def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
-    """Normalized DCG of the order alone: the ideal is the best order of the K retrieved.
+    """Normalised DCG of the order alone: the ideal is the best order of the top K.
 
     Formula:    DCG_K / DCG_K of the same documents by descending gain, which is the level
     Range:      0 to 1
-    Edge cases: blind to relevant documents that were not retrieved, unlike ndcg_cut. 0 without
+    Edge cases: ignores relevant documents that were not retrieved, unlike ndcg_cut. 0 without
                 relevant documents in the top K.
     Source:     arXiv 2512.20854, authors' program; common in blog posts
     """
@@ -194,13 +194,13 @@ def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
     aliases=("ERR", "expected_reciprocal_rank"),
 )
 def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
-    """Expected reciprocal rank: of the document that satisfies a reader who stops there.
+    """Expected reciprocal rank of the document that satisfies the reader, who stops there.
 
     Formula:    Σ over ranks i ≤ K of s(i) / i · Π over ranks j < i of (1 - s(j)),
                 s = (2^level - 1) / 2^highest
     Range:      0 to 1
     Edge cases: highest is the highest level of the collection, 4 as in TREC's Web Tracks; levels
-                above it are refused. Unjudged documents satisfy nobody.
+                above it are refused. An unjudged document has s = 0.
     Source:     Chapelle and others, CIKM 2009
     """
     most = int(judged.levels.max(initial=0))
@@ -232,12 +232,12 @@ def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
     aliases=("Judged",),
 )
 def judged_share(judged: Judged, cutoff: int) -> FloatArray:
-    """Judged share of what is retrieved among the first K documents.
+    """Share of judged documents among the first K.
 
     Formula:    (documents within K that have a level from 0) / min(K, documents retrieved)
     Range:      0 to 1
-    Edge cases: 0 for an empty ranking; a negative level is unjudged, which ir_measures' Judged
-                counts as judged.
+    Edge cases: 0 for an empty ranking; a negative level is unjudged here, but judged in
+                ir_measures' Judged.
     Source:     ir_measures, Judged
     """
     return quotient(judged.judged_at(cutoff), np.minimum(cutoff, judged.num_ret))
@@ -245,11 +245,11 @@ def judged_share(judged: Judged, cutoff: int) -> FloatArray:
 
 @_kpi(bounds=STAIRCASE, question="early")
 def map_min(judged: Counts, cutoff: int) -> FloatArray:
-    """Average precision cut at K, of what K places can hold.
+    """Average precision at K, divided by the relevant documents that K places can hold.
 
     Formula:    (Σ over ranks i ≤ K of relevant documents of r(i)/i) / min(R, K)
     Range:      0 to 1
-    Edge cases: map_cut divides by R, and cannot reach 1 where R > K. 0 without relevant documents.
+    Edge cases: map_cut divides by R and stays below 1 if R > K. 0 without relevant documents.
     Source:     common in recommender systems and TREC RAG notes
     """
     return quotient(judged.precision_sum(cutoff), np.minimum(judged.num_rel, cutoff))
@@ -257,11 +257,11 @@ def map_min(judged: Counts, cutoff: int) -> FloatArray:
 
 @_kpi(needs=frozenset({"corpus_size"}), bounds=CORNERS_OF_COUNTS, question="tradeoff")
 def accuracy(judged: Counts, cutoff: int) -> FloatArray:
-    """Fraction of the corpus that was rightly retrieved in the top K or rightly left out.
+    """Fraction of the corpus correctly retrieved in the top K or correctly left out.
 
     Formula:    (TP + TN) / N, TN = N - retrieved in the top K - relevant ones missed
     Range:      0 to 1
-    Edge cases: near 1 for every system on any large corpus; shown to make that visible.
+    Edge cases: near 1 for every system on a large corpus, which this measure makes visible.
     Source:     textbook
     """
     hits = judged.num_rel_at(cutoff)

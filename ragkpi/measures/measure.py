@@ -6,7 +6,7 @@ summary is the log of the ratio of their means. Both are functions of sums over 
 bootstrap intervals and paired tests work for every measure alike.
 
 trec_eval is written in C. numpy's vectorised logarithms round a few arguments in a thousand
-differently, enough to change a printed fourth decimal once in a while; `log` and `log2` do not.
+differently, enough to change a printed fourth decimal now and then; `log` and `log2` do not.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Aggregate:
 
     `value` turns the statistics of queries, (..., S), into per-query values, (...), and `summary`
     the sums of statistics, (..., S), and the count of the queries into summaries, (...). Leading
-    axes are bootstrap replicates. Lines are printed for queries, the summary or both. Each
-    statistic of a query that counts in the means but was not evaluated is `absent`. Where a summary
-    rises with the mean of the first statistic while the others are fixed, an interval of that mean
-    is one of the summary.
+    axes are bootstrap replicates. Lines are printed for queries, the summary or both. `absent`
+    is each statistic of a query that counts in the means but was not evaluated. If the summary
+    `rises_with_first`, the mean of the first statistic, an interval of that mean gives one of the
+    summary.
     """
 
     name: str
@@ -165,9 +165,8 @@ class GainRatio(NamedTuple):
     """A measure of the form: sum of gain times weight of the rank, over an ideal sum.
 
     `ragkpi holes` bounds all measures of this form by one search. `gain` turns levels
-    into gains, which are never negative, and `weight` ranks into weights, 0 at ranks that the
-    measure ignores. The ideal sum is that of all judged documents, the best ones first, or if not
-    `normalised` 1.
+    into gains of 0 or more, and `weight` ranks into weights, 0 at ignored ranks. The ideal sum is
+    that of all judged documents, best first, or 1 if not `normalised`.
     """
 
     gain: Callable[[IntArray], FloatArray]
@@ -180,22 +179,21 @@ def _always(_: Mapping[str, Any]) -> bool:
 
 
 class Bounds(NamedTuple):
-    """Where the extremes of a measure lie while documents are unjudged, as far as it is proven.
+    """Where the extremes of a measure lie while documents are unjudged, as far as proven.
 
     An assignment gives every unjudged document ("hole") that some run retrieves a level of the
     scale. A run's *own* holes are those in its ranking down to the depth of the measure. The
-    *other* holes are below its cutoff or only in other runs; they change R and ideals alone.
+    *other* holes are below its cutoff or only in other runs; they change only R and ideals.
     `ragkpi.bounds` searches the assignments that a declaration names. Tests hold every
     declaration against all assignments of small rankings.
 
     ``"corners"``: the value is monotone in the level of own holes, and in that of other holes; so
     all own holes are at one end of the scale, and all others at one end.
 
-    ``"staircase"``: of a number of equally good own holes the highest ranks give the greatest and
-    the lowest ranks the least value, and others never raise it. The greatest value has levels that
-    fall down the ranks, with other holes worthless. The least value has the top level at the last
-    ranks, with other holes at the top. A staircase has the lowest and the top level alone, or with
-    a `ratio` all levels.
+    ``"staircase"``: equally good own holes give the maximum at the highest ranks and the minimum at
+    the lowest; other holes never raise the value. At the maximum, levels fall with the rank, and
+    other holes are worthless. At the minimum, the last ranks and the other holes have the top
+    level. Only the lowest and the top level occur, or with a `ratio` all levels.
 
     ``"counts"``: only the number of holes of each level matters, not their order.
 
@@ -209,8 +207,8 @@ class Bounds(NamedTuple):
     ratio: Callable[..., GainRatio] | None = None  # from the arguments, if it has this form
     reason: str = ""
     # For ``"counts"`` with too many assignments to try: from a run, the numbers of own and other
-    # holes of its queries and the arguments to statistics, (Q, C, S), whose extremes are no
-    # narrower than the true ones.
+    # holes of its queries and the arguments to statistics, (Q, C, S), whose extremes are at
+    # least as wide as the true ones.
     outer: Callable[..., FloatArray] | None = None
     order: Literal["matters", "ignored"] = "matters"  # whether the ranks of own holes matter
 
@@ -233,9 +231,9 @@ STAIRCASE_TWICE_AS_DEEP = STAIRCASE._replace(reach=2)
 
 @dataclass(frozen=True)
 class Measure:
-    """The declaration of a measure: everything that commands know of it.
+    """The declaration of a measure: everything that commands know about it.
 
-    `better`, `bounds`, `ties` and `question` have no default: commands need them of every measure.
+    `better`, `bounds`, `ties` and `question` have no default: commands need them for every measure.
     """
 
     name: str  # in ``-m`` and in output
@@ -249,16 +247,15 @@ class Measure:
     needs: frozenset[Need] = frozenset()  # inputs besides qrels and run
     reads: RelInfo = "qrels"  # the relevance format it is computed from
     cautions: tuple[Caution, ...] = ()  # functions that warn of misleading values
-    # Its names in other tools, in any capitals. A name with a cutoff (``nDCG@10``) asks for the
+    # Its names in other tools, in any case. A name with a cutoff (``nDCG@10``) asks for the
     # measure that takes one.
     aliases: tuple[str, ...] = ()
-    # Such names that often mean something else there; they are suggested, and never understood.
+    # Names that often mean something else in other tools: suggested, never resolved.
     resembles: tuple[str, ...] = ()
     # Which values are better, for marks, wins and gates; ``"neither"`` for counts and properties of
     # the collection.
     better: Better = field(kw_only=True)
-    # Where its extremes lie while documents are unjudged; `UNPROVEN`, or another reason, if that is
-    # not known.
+    # Where its extremes lie while documents are unjudged; `UNPROVEN` or another reason if unknown.
     bounds: Bounds = field(kw_only=True)
     # ``"monotone"`` if it never falls when a document moves above a neighbour of a lower level.
     # Then its extremes over all orders of equal scores are known.
@@ -314,7 +311,7 @@ class Measure:
 
     @property
     def sign(self) -> float:
-        """The factor that makes the better value the greater one: -1.0 where lower is better."""
+        """The factor that makes better values larger: -1.0 if lower is better, else 1.0."""
         return -1.0 if self.better == "lower" else 1.0
 
     @property
@@ -346,7 +343,7 @@ class Measure:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the greatest value, where its help gives them as numbers."""
+        """The minimum and maximum value; infinite if its help gives no number."""
         match = re.search(
             r"^Range: +(-?[\d.]+)?(?:.*? (?:to|or) ([\d.]+)(?=;|$))?", self.help, re.M
         )
@@ -382,7 +379,7 @@ class Metric:
 
     @property
     def depth(self) -> int | None:
-        """The last rank that counts where documents are unjudged; None if all ranks count."""
+        """The last rank at which an unjudged document counts; None if all ranks count."""
         if self.arguments.get("cutoff") is None:
             return None
         return self.measure.bounds.reach * max(self.cutoffs)
@@ -393,13 +390,13 @@ class Metric:
 
     @property
     def is_rate(self) -> bool:
-        """Whether the value of every query is 0 or 1 by definition, whatever the data look like."""
+        """Whether the value of every query is 0 or 1 by definition."""
         rate = self.measure.rate
         return rate == "always" or (rate == "at cutoff 1" and self.arguments.get("cutoff") == 1)
 
     @property
     def is_value(self) -> bool:
-        """Whether the value of a query is printed, and all that the summary needs of it."""
+        """Whether the printed value of a query is all that the summary needs."""
         return self.is_printed("query") and self.measure.aggregate.value is first
 
     def at_own_level(self, judged: AnyJudged) -> AnyJudged:
@@ -415,7 +412,7 @@ class Metric:
 
     @property
     def is_estimate(self) -> bool:
-        """Whether its summary is estimated from the queries: neither a text nor their number."""
+        """Whether its summary is an estimate, not a text or the number of queries."""
         measure = self.measure
         return (
             measure.numeric and self.is_printed("summary") and measure.aggregate.kind == "estimate"
@@ -427,7 +424,7 @@ class Metric:
         return self.is_estimate and self.measure.better != "neither"
 
     def best_first(self, values: FloatArray) -> list[int]:
-        """Return the places of runs' values, (R,), the best first, NA last, equal ones as given."""
+        """Return the indices of runs' values, (R,): best first, NA last, ties as given."""
         order: list[int] = np.argsort(-self.measure.sign * values, kind="stable").tolist()
         return order
 
@@ -464,7 +461,7 @@ class MetricScores:
 
     A row with NaN is NA. Text metrics have (Q, 1) of objects. The divisor is the number of queries
     of the summary: Q, except for a single query out of a complete set (``-c -D 0.QID``), as in
-    trec_eval. Those of a system are the means over its `seeds`, which a run alone does not have.
+    trec_eval. The scores of a system are means over its `seeds`; a single run has none.
     """
 
     metric: Metric
@@ -496,7 +493,7 @@ class MetricScores:
 
     @cached_property
     def summary(self) -> Any:
-        """The value over all queries: a float, NaN for NA, or a text; of a system the mean."""
+        """The value over all queries: a float, NaN for NA, or a text; for a system the mean."""
         if self.seeds:
             return float(np.mean([seed.summary for seed in self.seeds]))
         if self.statistics.dtype == object:
@@ -509,14 +506,14 @@ class MetricScores:
         return float(aggregate.summary(sums, self.valid))
 
     def over(self, rows: IntArray) -> MetricScores:
-        """Return the scores of only the queries of these rows, in their order."""
+        """Return the scores of the queries in these rows, in this order."""
         seeds = [seed.over(rows) for seed in self.seeds]
         return MetricScores(self.metric, self.statistics[rows], len(rows), seeds)
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of a run, whose file ends with the run id.
+    """The scores of a run, with the run id of its last line.
 
     Queries are in byte order, columns in the order of ``-m``, with distinct names. The divisor is
     that of `MetricScores`.
@@ -547,7 +544,7 @@ class Scores:
         return [column for column in self.columns if column.metric.is_printed(where)]
 
     def estimates(self) -> list[MetricScores]:
-        """Return the columns estimated from the queries: no texts and no numbers of queries."""
+        """Return the columns that are estimates, without texts and numbers of queries."""
         return [column for column in self.columns if column.metric.is_estimate]
 
     def only(self, columns: Iterable[MetricScores]) -> Scores:
@@ -555,19 +552,19 @@ class Scores:
         return replace(self, columns=list(columns))
 
     def of_queries(self, kept: Collection[bytes]) -> Scores:
-        """Return the same run over those of its queries that are among `kept`."""
+        """Return the same run over its queries that are in `kept`."""
         queries = frozenset(kept)
         return self.over(np.flatnonzero([query in queries for query in self.queries]))
 
     def over(self, rows: IntArray) -> Scores:
-        """Return the same run over only the queries of these rows, in their order."""
+        """Return the same run over the queries in these rows, in this order."""
         queries = [self.queries[row] for row in rows.tolist()]
         columns = [column.over(rows) for column in self.columns]
         return Scores(self.run_id, queries, columns, len(rows))
 
     @property
     def seeds(self) -> int:
-        """The number of seeds of a system; 1 of a run alone."""
+        """The number of seeds of a system; 1 for a single run."""
         return max((len(column.seeds) for column in self.columns), default=0) or 1
 
 

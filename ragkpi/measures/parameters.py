@@ -2,7 +2,7 @@
 
 trec_eval has five kinds: none, integer cutoffs, real cutoffs, a list of reals and key=value
 pairs. ragkpi's own measures take cutoffs and key=value options together. Text that trec_eval
-silently reads as 0 or drops is refused here, or warned of where its output must stay the same.
+silently reads as 0 or drops is refused here, or gets a warning if output must stay the same.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Grammar:
     takes_cutoffs: bool = field(default=False, kw_only=True)
 
     def plain_is_a_value(self, typed: Sequence[Parameters]) -> bool:
-        """Return whether the bare name means another value beside those that were typed.
+        """Return whether the bare name adds a value to those with parameters.
 
         ``-m recip_rank -m recip_rank.10`` asks for two values, ``-m P -m P.10`` for P_10 alone.
         """

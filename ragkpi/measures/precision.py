@@ -75,7 +75,7 @@ def recall(judged: Counts, cutoff: int) -> FloatArray:
 
 @_cut(expected="itself")
 def relative_P(judged: Counts, cutoff: int) -> FloatArray:
-    """Precision at K relative to the best that is possible.
+    """Precision at K relative to its maximum.
 
     Formula:    r(K) / min(K, R)
     Range:      0 to 1
@@ -160,8 +160,8 @@ def recip_rank(judged: Counts, cutoff: int | None = None) -> FloatArray:
 
     Formula:    1 / rank of the first relevant document
     Range:      0 to 1
-    Edge cases: 0 if no relevant document is retrieved, or none within the cutoff. trec_eval takes
-                no cutoff here and ignores one that is given.
+    Edge cases: 0 if no relevant document is retrieved, or none within the cutoff. trec_eval
+                ignores a cutoff here.
     Source:     trec_eval 10.0; the cutoff is ragkpi's
     """
     first = judged.first_relevant(cutoff)
@@ -203,7 +203,7 @@ def average_precision(judged: Counts) -> FloatArray:
 
 @_early(aggregate=GEOMETRIC_MEAN)
 def gm_map(judged: Counts) -> FloatArray:
-    """Geometric mean of average precision, which weighs bad queries more than map does.
+    """Geometric mean of average precision, which gives bad queries more weight than map.
 
     Formula:    exp(mean over queries of log(max(map, 0.00001)))
     Range:      0.00001 to 1
@@ -252,7 +252,7 @@ def _best_from_relevant(judged: Judged) -> FloatArray:
 def _interpolated(judged: Judged, needed: FloatArray) -> FloatArray:
     """Highest precision at or below the `needed`-th relevant document of each query, (Q,).
 
-    0 where fewer are retrieved; with none needed the highest of all.
+    0 if fewer are retrieved; the highest of all if none is needed.
     """
     retrieved = judged.num_rel_ret
     first = np.cumsum(retrieved) - retrieved
@@ -283,7 +283,7 @@ def iprec_at_recall(judged: Judged, point: float) -> FloatArray:
     Range:      0 to 1
     Edge cases: 0 if fewer than c relevant documents are retrieved. With c = 0 the maximum is over
                 all ranks. An empty ranking scores 0 (trec_eval prints nan at c = 0).
-    Source:     trec_eval 10.0; versions before round c up
+    Source:     trec_eval 10.0; earlier versions round c up
     """
     return _interpolated(judged, _relevant_at(judged, point))
 
@@ -294,9 +294,9 @@ def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArra
 
     Formula:    mean of iprec_at_recall over the points
     Range:      0 to 1
-    Edge cases: points are visited from the last to the first, as in trec_eval: one that asks for
-                more relevant documents than its successor scores the highest precision of all,
-                and so do all before it. Give them in ascending order.
+    Edge cases: give points in ascending order. As in trec_eval, a point that needs more relevant
+                documents than its successor scores the highest precision of all, and so do all
+                points before it.
     Source:     trec_eval 10.0
     """
     left = judged.num_rel_ret.astype(np.float64)  # relevant documents not yet visited

@@ -35,7 +35,7 @@ def prefs_num_prefs_poss(judged: JudgedPreferences) -> IntArray:
 
     Formula:    T = Σ over judgment groups of the number of preferences (a better than b)
     Range:      0 upwards
-    Edge cases: two documents of the same level are no preference; with several sub-groups the
+    Edge cases: two documents of the same level are not a preference; with several sub-groups the
                 preferences of a group are closed transitively and each counts once.
     Source:     trec_eval 10.0
     """
@@ -62,7 +62,7 @@ def prefs_num_prefs_ful_ret(judged: JudgedPreferences) -> IntArray:
     Formula:    F = Σ over judgment groups of preferences (a better than b) with both retrieved and
                 a above b
     Range:      0 to prefs_num_prefs_ful
-    Edge cases: a document that -M cuts away is not retrieved.
+    Edge cases: documents cut by -M are not retrieved.
     Source:     trec_eval 10.0
     """
     return judged.total(judged.of_groups["retrieved"].fulfilled).astype(np.int64)
@@ -118,8 +118,8 @@ def prefs_avgjg_Rnonrel(judged: JudgedPreferences, scope: Scope = "limited") -> 
     Range:      0 to 1
     Edge cases: 0 for the whole query if one of its groups has t = 0. In a group of one sub-group
                 with r < N the documents of the lowest level that stay also count as pairs against
-                each other. Both as trec_eval computes it, whatever was meant. Below level 0
-                trec_eval reads past its arrays; here N counts all levels up to 0.
+                each other. Both as in trec_eval. With levels below 0, trec_eval reads past its
+                arrays; here N counts all levels up to 0.
     Source:     trec_eval 10.0
     """
     tally = judged.of_groups[scope]
@@ -140,7 +140,7 @@ def prefs_avgjg_Rnonrel_ret(judged: JudgedPreferences) -> FloatArray:
     return prefs_avgjg_Rnonrel(judged, "limited_retrieved")
 
 
-# Fewer preferences: suffix and scope, and in the words of the help which documents, T and pairs.
+# Restricted preferences: suffix, scope, and the help's words for documents, T and pairs.
 _NARROWER: tuple[tuple[str, Scope, str, str, str], ...] = (
     (
         "ret",
@@ -162,11 +162,11 @@ for _suffix, _scope, _with, _preferences, _pairs in _NARROWER:
     _pairs_averaged = f"mean over {_pairs} of w / (w + w')"
     _groups_averaged = f"(Σ over judgment groups of F/T) / number of groups; T = {_preferences}"
     for _average, _over, _formula, _edge in (
-        (prefs_simp, "preferences", _groups_pooled, "0 if there is no such preference."),
-        (prefs_pair, "pairs", _pairs_averaged, "0 if there is no such pair."),
+        (prefs_simp, "preferences", _groups_pooled, "0 for a query without such preferences."),
+        (prefs_pair, "pairs", _pairs_averaged, "0 for a query without such pairs."),
         (
             *(prefs_avgjg, "preferences", _groups_averaged),
-            "a group without such a preference counts 0.",
+            "a group without such preferences counts 0.",
         ),
     ):
         _narrower = partial(_average, scope=_scope)

@@ -4,8 +4,8 @@ Each file of measures declares a family beside its functions. This file lists th
 printing order and the nicknames for sets of measures. `-m`, the `measures` command, help and tests
 read the declarations.
 
-A name of another tool (``nDCG@10``, ``AP(rel=2)@100``, ``MRR``) means the same as in ir_measures.
-If ragkpi has another measure or none of that name, it refuses and suggests the nearest name.
+A name from another tool (``nDCG@10``, ``AP(rel=2)@100``, ``MRR``) means the same as in ir_measures.
+If ragkpi has no such measure, or another one of that name, it refuses and suggests the nearest.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ _RENAMED = {("setf", "beta"), ("iprec", "recall")}
 _WITH_LEVEL = {"numret": "num_rel_ret"}  # the measure that such a name means with a level
 _WITH_CUTOFF = {"judged": "Judged@10"}  # names that need a cutoff, with an example
 
-# Names that mean another measure in other tools: what they mean there, its name here, and the
-# measure that might be meant here, with its formula.
+# Names with another meaning in other tools: that meaning, its name here, and the measure of this
+# name here, with its formula.
 _ACCURACY = ("the hit rate", "success", "accuracy", "(TP + TN) / N")
 _ELSEWHERE: Mapping[str, tuple[str, str, str, str]] = {"accuracy": _ACCURACY, "acc": _ACCURACY}
 
@@ -106,7 +106,7 @@ def split_requests(texts: Iterable[str]) -> list[str]:
 
 
 class _Parser:
-    """Collects requests, one after the other, and returns their metrics."""
+    """Collects requests and returns their metrics."""
 
     def __init__(self, measures: Mapping[str, Measure]) -> None:
         self.measures = measures
@@ -179,7 +179,7 @@ class _Parser:
         return name, dot, parameters, level
 
     def _means_the_same(self, text: str, translation: _Leveled) -> bool:
-        """Return whether a name of another tool means the measure that is nearest here."""
+        """Return whether another tool's name means the nearest measure here."""
         resembles = self.measures[translation[0].partition(".")[0]].resembles
         call = re.fullmatch(_TOOL_NAME, text)
         return bool(call and call["name"].casefold() not in map(str.casefold, resembles))
@@ -221,7 +221,7 @@ def _with_level(text: str) -> _Leveled:
 def _split(text: str, measures: Mapping[str, Measure]) -> tuple[str, str, str] | None:
     """Split a request into name, dot and parameters; None for an unknown name.
 
-    A printed name such as ``P_10`` or ``ra_nwg_10_alpha=0.5`` has them, too.
+    Printed names such as ``P_10`` and ``ra_nwg_10_alpha=0.5`` also have them.
     """
     name, dot, parameters = text.partition(".")
     if name in NICKNAMES or name in measures:
@@ -289,7 +289,7 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
 
 
 def _depends_on_level(measure: Measure) -> bool:
-    """Return whether a level from which documents are relevant can change a measure."""
+    """Return whether the relevance level can change a measure."""
     plain = measure.reads == "qrels" and "grade_map" not in measure.needs
     return plain and measure.worth == "level" and measure.question != "gain"
 
@@ -433,7 +433,7 @@ def find_metrics_as_given(texts: Sequence[str]) -> list[Metric]:
 
 
 def metric_of(name: str) -> Metric | None:
-    """Return the metric of a printed name, or of a request for it alone; None without one."""
+    """Return the metric of a printed name, or of a request for one metric; else None."""
     with suppress(UsageError):
         metrics = find_metrics([name])
         return metrics[0] if len(metrics) == 1 else None
@@ -441,7 +441,7 @@ def metric_of(name: str) -> Metric | None:
 
 
 def metric_named(name: str, metrics: Iterable[Metric]) -> Metric | None:
-    """Return the one of these metrics that a name, printed or requested, means; None without one.
+    """Return the metric of this name, printed or requested; None if there is none.
 
     >>> metric_named("nDCG@10", find_metrics(["map", "ndcg_cut.10"])).name
     'ndcg_cut_10'
@@ -450,7 +450,7 @@ def metric_named(name: str, metrics: Iterable[Metric]) -> Metric | None:
     requested = None if name in by_name else metric_of(name)
     if requested is None or requested.name in by_name:
         return by_name.get(requested.name if requested else name)
-    for metric in by_name.values():  # which may have the names that a user gave them
+    for metric in by_name.values():  # their names may be the user's
         if replace(requested, name=metric.name, printed_place=metric.printed_place) == metric:
             return metric
     return None
@@ -467,7 +467,7 @@ def find_plugins() -> Mapping[str, Measure]:
 
     A package offers them by an entry point of the group ``ragkpi.measures`` that loads to a
     `Measure` or a list of them. The search takes longer than a small evaluation, so call this
-    only when a name is unknown or when every measure is to be listed.
+    only when a name is unknown or to list every measure.
     """
     from importlib.metadata import entry_points
 
@@ -588,7 +588,7 @@ def no_level_so_high(metrics: Sequence[Metric], judgements: Judgements) -> list[
 
 
 def level_notes(metrics: Sequence[Metric], relevance_level: int) -> list[str]:
-    """Say which metrics a relevance level does not change, though they are about relevance."""
+    """Return notes on metrics that ignore the relevance level although they measure relevance."""
     if relevance_level == 1:
         return []
     gains = names_of([m for m in metrics if "gain" in (m.measure.question, m.measure.worth)])

@@ -1,4 +1,4 @@
-"""Draws without replacement: the tails of chance, and expected values over tied documents.
+"""Draws without replacement: hypergeometric tails, and expected values over tied documents.
 
 Tails: at N = 1e8, differences of lgamma, as in the authors' code, are off by a factor of 50, and
 scipy's `hypergeom` by 3e-8, because both subtract numbers near 1e9. This file subtracts nothing:
@@ -190,7 +190,7 @@ def mean_weight(judged: Judged, weights: FloatArray) -> FloatArray:
 
 
 def existing_ranks(judged: Judged, cutoff: int | None) -> IntArray:
-    """Return all ranks down to the last that exists and counts, from 1."""
+    """Return the ranks from 1 to the last one that exists and counts."""
     deepest = int(judged.tied_ranks.last.max(initial=0))
     return np.arange(1, min(deepest, last_rank(judged, cutoff)) + 1)
 
