@@ -11,7 +11,7 @@ import numpy as np
 
 from ragkpi.errors import UsageError
 from ragkpi.interface import spell, with_progress
-from ragkpi.library.ground import Signature, ids_sha256
+from ragkpi.library.ground import Provenance, Signature, ids_sha256
 from ragkpi.library.session import queries_of
 from ragkpi.measures.measure import SUM, Metric, Scores
 from ragkpi.measures.registry import metric_named
@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # few evaluations have intervals, gates or slices
     from ragkpi.statistics.gates import Verdict
 
 MOST_CELLS = 100_000  # people cannot read larger tables
+NO_PROVENANCE: Mapping[str, Provenance] = {}
 
 
 def query_rows(
@@ -129,8 +130,8 @@ class EvaluationReport(Report):
         The queries of a report with per-query values, in order; None for all by id.
     gates
         The verdicts on all runs.
-    behind
-        What JSON says of each run's files and notes, by its name; empty unless it was asked for.
+    provenance
+        Where each run comes from, by its name; empty for scores from elsewhere.
     """
 
     runs: Mapping[str, Scores]
@@ -139,7 +140,7 @@ class EvaluationReport(Report):
     intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
     worst: WorstQueries | None = None
     gates: Sequence[Verdict] = ()
-    behind: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    provenance: Mapping[str, Provenance] = field(default_factory=dict)
 
     def interval_notes(self) -> list[str]:
         """Return the notes that a reader of the intervals needs, one per line."""
@@ -239,12 +240,12 @@ class EvaluationReport(Report):
                 name: [as_json(bound, styles[name], digits) for bound in interval]
                 for name, interval in self.intervals[run].items()
             }
-        # Notes are for compare, which takes values per query alone.
-        per_query, behind = layout.per_query == "shown", self.behind.get(run, {}).items()
-        document |= {key: value for key, value in behind if per_query or key != "notes"}
+        if layout.files == "shown" and run in self.provenance:
+            # Notes are for compare, which takes values per query alone.
+            document |= self.provenance[run].document(notes=layout.per_query)
         if gates := [verdict.document() for verdict in self.gates if verdict.run == run]:
             document["gates"] = gates
-        if per_query:
+        if layout.per_query == "shown":
             document |= _per_query(scores, self.worst.queries if self.worst else None, digits)
         return document
 
@@ -288,6 +289,7 @@ def report_on(
     sort: str | None = None,
     labels: QueryLabels | None = None,
     gates: Sequence[Verdict] = (),
+    provenance: Mapping[str, Provenance] = NO_PROVENANCE,
 ) -> EvaluationReport:
     """Answer from the scores of runs, wherever they come from: a row per run, and slices.
 
@@ -301,7 +303,7 @@ def report_on(
 
         each = with_progress(runs.items(), "intervals", len(runs))
         found = {name: intervals_of(scores, bootstrap) for name, scores in each}
-    report = EvaluationReport(runs, signature, bootstrap, found, worst, gates)
+    report = EvaluationReport(runs, signature, bootstrap, found, worst, gates, provenance)
     if labels is None:
         return report
     from ragkpi.library.slices import QuerySlice, with_slices

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from ragkpi.files.inputs import new_sha256
+from ragkpi.files.inputs import Inputs, new_sha256
 from ragkpi.interface import spell
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import Settings
@@ -14,19 +14,53 @@ from ragkpi.version import __version__
 
 SHORT_HASH = 8
 
-Hashes = Mapping[str, "tuple[str, str | None]"]
-"""The path and SHA-256 of each file by role (``"qrels"``, ``"pool"``); None if not known."""
+Hashes = Mapping[str, Mapping[str, str]]
+"""The ``path`` and ``sha256`` of files by role (``"qrels"``, ``"pool"``), as JSON holds them."""
 
 Ground = Mapping[str, str]
 """The fields that two values must share to be comparable; empty for values that do not say it."""
 
 
-def files_object(files: Hashes) -> dict[str, dict[str, str]]:
-    """Return files as JSON holds them."""
-    return {
-        role: {"path": path, **({"sha256": digest} if digest else {})}
-        for role, (path, digest) in files.items()
-    }
+def file_object(path: str, noted: Inputs) -> dict[str, str]:
+    """Return a file as JSON holds it; without a hash if that is not known."""
+    digest = noted.sha256(path)
+    return {"path": path, **({"sha256": digest} if digest else {})}
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the values of a run come from, as JSON and logs say it.
+
+    Attributes
+    ----------
+    files
+        All files but the run's, by role.
+    path
+        The file of the run; None for a run in memory and for a system.
+    noted
+        The inputs of the call, which know a file that has changed since.
+    reading
+        The arguments that say how files were read.
+    notes
+        Omissions, assumptions and possible misreadings of this run alone.
+    """
+
+    files: Hashes
+    path: str | None
+    noted: Inputs
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+    def document(self, notes: Literal["hidden", "shown"]) -> dict[str, Any]:
+        """Return the parts of a run's JSON object; without files there are none.
+
+        `InputError` if the run's file has changed since it was evaluated.
+        """
+        run = {} if self.path is None else {"run": file_object(self.path, self.noted)}
+        document: dict[str, Any] = {"files": {**self.files, **run}, "reading": self.reading}
+        if notes == "shown":
+            document["notes"] = list(self.notes)
+        return {key: of for key, of in document.items() if of} if document["files"] else {}
 
 
 class _Setting(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ragkpi.errors import UsageError
+from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.library.ground import Signature
 from ragkpi.library.options import one_of
 from ragkpi.reports.layout import Layout, Report
@@ -35,12 +35,16 @@ class Result:
         a warning.
     signature
         The files and settings behind the numbers; None for questions without a signature.
+    problems
+        The errors of what the answer lacks, and what it finds wrong, such as missed gates; empty
+        unless the function says otherwise.
     """
 
     report: Report
     charts: Charts | None = None
     notes: Sequence[str] = ()
     signature: Signature | None = None
+    problems: Sequence[RagkpiError] = ()
 
     @property
     def answer(self) -> str:

@@ -17,7 +17,7 @@ from ragkpi.files.formats import RECOGNISED, Reading
 from ragkpi.files.inputs import inputs
 from ragkpi.files.trec import named_levels
 from ragkpi.interface import doing, interface, spell, with_progress
-from ragkpi.library.ground import Hashes, Signature, signature_of
+from ragkpi.library.ground import Hashes, Signature, file_object, signature_of
 from ragkpi.library.systems import by_system
 from ragkpi.measures.measure import Metric, Need, Scores, score
 from ragkpi.measures.registry import (
@@ -352,7 +352,7 @@ class Session:
         """Hash the files of qrels, labels, clusters and the pool, and others by role."""
         by_role = {"qrels": self.qrels, **others, **self.sources, "pool": self.pool}
         return {
-            role: (os.fspath(path), inputs().sha256(os.fspath(path)))
+            role: file_object(os.fspath(path), inputs())
             for role, path in by_role.items()
             if isinstance(path, str | os.PathLike)
         }
@@ -368,7 +368,7 @@ class Session:
         Qrels that are no file, or of which a map says what to read, are hashed as judgements.
         `seen` is the number of documents seen, if that is N.
         """
-        digests = {role: digest for role, (_, digest) in self.files(others).items()}
+        digests = {role: file.get("sha256") for role, file in self.files(others).items()}
         mapped = self.qrels_format.shape is not None
         if self.qrels is not None and (mapped or not digests.get("qrels")):
             digests = {**digests, "qrels": self.judgements.sha256}

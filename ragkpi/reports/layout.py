@@ -22,6 +22,7 @@ class Layout:
     summary: Literal["hidden", "shown"] = "shown"  # values over all queries
     digits: int | None = None  # decimals; None leaves the choice to the format
     signature: Literal["none", "short", "long"] = "none"  # in formats that do not always carry it
+    files: Literal["hidden", "shown"] = "hidden"  # where runs come from, in JSON
     colour: Literal["always", "never"] = "never"  # only for terminals
     notes: Literal["below", "columns"] = "below"  # below the table or in columns
     # How the answer was computed; "offered" names the option that shows it.

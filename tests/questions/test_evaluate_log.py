@@ -6,8 +6,9 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ragkpi.errors import InputError, UsageError
+from ragkpi.files.inputs import Inputs
 from ragkpi.library.evaluation_report import EvaluationReport
-from ragkpi.library.ground import Signature, files_object
+from ragkpi.library.ground import Provenance, Signature
 from ragkpi.questions.evaluate.log import History, append, read_records, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
@@ -22,11 +23,10 @@ UNKNOWN = metric("unknown_10")
 def recorded(name, map_, other=0.5, meta=(), level="1"):
     made = scores([(RUNID, [b"7"]), (MAP, [map_]), (UNKNOWN, [other])])
     signature = Signature({"ragkpi": "9", "qrels": "q", "l": level}, {})
-    files = {"qrels": ("qrels.txt", "0" * 64), "run": ("-", None)}
-    report = EvaluationReport(
-        {name: made}, signature, behind={name: {"files": files_object(files)}}
-    )
-    return record(report, name, dict(meta), MOMENT)
+    files = {"qrels": {"path": "qrels.txt", "sha256": "0" * 64}}
+    of_run = Provenance(files, "-", Inputs(hashed=False))
+    report = EvaluationReport({name: made}, signature, provenance={name: of_run})
+    return record(report, name, dict(meta), time=MOMENT)
 
 
 def test_what_a_record_holds():

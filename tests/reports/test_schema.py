@@ -9,8 +9,9 @@ from typing import get_args
 import jsonschema
 import pytest
 
+from ragkpi.files.inputs import Inputs
 from ragkpi.library.evaluation_report import EvaluationReport
-from ragkpi.library.ground import Signature, files_object
+from ragkpi.library.ground import Provenance, Signature
 from ragkpi.measures.measure import Better
 from ragkpi.questions.compare.answer import comparison_report
 from ragkpi.questions.evaluate.log import History, record
@@ -42,7 +43,7 @@ def report(**runs):
 
 ONE = run([[0.5, float("nan"), 0.25], [[0, 0.5], [0, 0.25], [float("nan")] * 2]])
 NOTHING = run([[float("nan")] * 3, [[float("nan")] * 2] * 3])
-SHA = {"qrels": ("q", "0" * 64), "run": ("-", None)}
+PROVENANCE = Provenance({"qrels": {"path": "q", "sha256": "0" * 64}}, "-", Inputs(hashed=False))
 MOMENT = datetime(2026, 11, 21, 2, 48, 15, tzinfo=UTC)
 REPORTS = {
     "one run": report(one=ONE),
@@ -52,10 +53,10 @@ REPORTS = {
     "history": History(
         [
             record(
-                replace(report(one=ONE), behind={"one": {"files": files_object(SHA)}}),
+                replace(report(one=ONE), provenance={"one": PROVENANCE}),
                 "one",
                 {"index": "v3"},
-                MOMENT,
+                time=MOMENT,
             )
         ]
     ),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args, overload
 
 from typer import Argument, Option
 
@@ -19,7 +19,7 @@ from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import bootstrap_of, session_of
 from ragkpi.library.evaluation_report import EvaluationReport, report_on
-from ragkpi.library.ground import Hashes, files_object
+from ragkpi.library.ground import Hashes, Provenance
 from ragkpi.library.options import (
     By,
     Ci,
@@ -54,7 +54,6 @@ from ragkpi.measures.measure import Scores
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.notes import missing_notes
 from ragkpi.ranking.reading import Hits
-from ragkpi.reports.layout import Layout
 from ragkpi.reports.names import system_of
 from ragkpi.reports.output_files import output_file
 from ragkpi.reports.renderers import REPORT_FORMATS
@@ -77,19 +76,12 @@ class EvaluationResult(Result):
 
     Attributes
     ----------
-    files
-        The path and hash of each file besides the runs, by role (``"qrels"``, ``"pool"``).
     problems
         The errors of runs that the report lacks, and the missed limits; empty unless the call had
         ``problems="kept"``.
     """
 
     report: EvaluationReport
-    files: Hashes = field(default_factory=dict)
-    problems: Sequence[RagkpiError] = ()
-    inputs: Inputs = field(default_factory=inputs)
-    paths: Mapping[str, str] = field(default_factory=dict)  # of the files of runs, by their names
-    origins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # as in JSON, by run
 
     @property
     def verdicts(self) -> Sequence[Verdict]:
@@ -128,23 +120,10 @@ class EvaluationResult(Result):
         """
         from ragkpi.questions.evaluate.log import append, record
 
-        self.inputs.refuse_replacing(path, spell("log"))
-        report, layout = self.with_files().report, Layout(per_query=per_query)
-        append(path, [record(report, run, meta or {}, layout=layout) for run in report.runs])
-
-    def with_files(self) -> Self:
-        """Return the result with the paths and hashes of all its files, as JSON and logs name them.
-
-        `InputError` if a run's file has changed since it was evaluated.
-        """
-        behind = {}
-        for run in self.report.runs:
-            files, path = dict(self.files), self.paths.get(run)
-            if path is not None:
-                files["run"] = path, self.inputs.sha256(path)
-            if files:
-                behind[run] = {"files": files_object(files), **self.origins.get(run, {})}
-        return replace(self, report=replace(self.report, behind=behind))
+        report = self.report
+        for of_run in report.provenance.values():
+            of_run.noted.refuse_replacing(path, spell("log"))
+        append(path, [record(report, run, meta or {}, per_query) for run in report.runs])
 
 
 class RunResult(EvaluationResult):
@@ -266,17 +245,10 @@ class RunResults(EvaluationResult, Mapping[str, RunResult]):
     @cached_property
     def runs(self) -> dict[str, RunResult]:
         """The result of each run by its name."""
-        whole = self.report
+        alone = replace(self.report, worst=None, gates=(), slices=None)
         return {
-            name: RunResult(
-                EvaluationReport({name: scores}, whole.signature, whole.bootstrap, whole.intervals),
-                signature=self.signature,
-                files=self.files,
-                inputs=self.inputs,
-                paths=self.paths,
-                origins=self.origins,
-            )
-            for name, scores in whole.runs.items()
+            name: RunResult(replace(alone, runs={name: scores}), signature=self.signature)
+            for name, scores in alone.runs.items()
         }
 
     @property
@@ -474,18 +446,23 @@ def evaluate(
         missed = failures_of(verdicts)
         if problems == "raised":
             refuse_failures(missed)
-    scored = {name: scores[call_name] for call_name, name in names.items()}
-    origins = _origins(evaluated)
-    return (RunResult if several is None else RunResults)(
-        report_on(scored, signature, bootstrap, most, how.get("sort"), session.labels, verdicts),
-        notes=evaluated.notes,
-        signature=signature,
-        files=session.files({"zscores": zscores}) if noted.hashed else {},
-        problems=[*problems_of_runs, *missed],
-        inputs=noted,
-        paths={n: path for of, n in names.items() if isinstance(path := runs.get(of), str)},
-        origins={name: origins.get(of, {}) for of, name in names.items()},
+    files = session.files({"zscores": zscores}) if noted.hashed else {}
+    provenance = {
+        name: _provenance(evaluated, key, runs.get(key), files, noted)
+        for key, name in names.items()
+    }
+    report = report_on(
+        {name: scores[key] for key, name in names.items()},
+        signature,
+        bootstrap,
+        most,
+        how.get("sort"),
+        session.labels,
+        verdicts,
+        provenance,
     )
+    result = RunResult if several is None else RunResults
+    return result(report, None, evaluated.notes, signature, [*problems_of_runs, *missed])
 
 
 def _is_of_positives(session: Session, runs: Iterable[Hits | RagkpiError]) -> bool:
@@ -521,16 +498,17 @@ def _scores(evaluated: Evaluations, zscores: str | os.PathLike[str] | None) -> M
     return {name: standardize(of_run, norms) for name, of_run in scores.items()}
 
 
-def _origins(evaluated: Evaluations) -> dict[str, dict[str, Any]]:
-    """Return how each run was read, and the notes on it alone, by its name in the call."""
-    session = evaluated.session
-    origins: dict[str, dict[str, Any]] = {}
-    for name, run in evaluated.items():
-        lacking = session.settings.missing == "zero" and run.coverage.missing
-        missing = missing_notes(["the run"], [run.coverage]) if lacking else []
-        of_run = {"reading": session.reading, "notes": [*missing, *run.notes, *run.warnings]}
-        origins[name] = {key: value for key, value in of_run.items() if value}
-    return origins
+def _provenance(
+    evaluated: Evaluations, key: str, run: RunOrPath | None, files: Hashes, noted: Inputs
+) -> Provenance:
+    """Say where the values of a run or a system come from; `key` is its name in the call."""
+    path, reading = run if isinstance(run, str) else None, evaluated.session.reading
+    if key not in evaluated:  # a system
+        return Provenance(files, path, noted)
+    one = evaluated[key]
+    lacking = evaluated.session.settings.missing == "zero" and one.coverage.missing
+    missing = missing_notes(["the run"], [one.coverage]) if lacking else []
+    return Provenance(files, path, noted, reading, [*missing, *one.notes, *one.warnings])
 
 
 @dataclass(frozen=True)
@@ -656,9 +634,9 @@ def shell(
         for note in result.report.interval_notes():
             tell(f"note: {note}")
     else:
-        if output.choice in ("json", "jsonl"):
-            result = result.with_files()
-        output.write(result.report, signature=signature, per_query=queries, summary=summary)
+        output.write(
+            result.report, signature=signature, per_query=queries, summary=summary, files="shown"
+        )
     if record.log is not None:
         result.log(record.log, record.notes, per_query="shown" if per_query else "hidden")
     tell_gates(result.verdicts, elsewhere=not as_lines and output.is_read)

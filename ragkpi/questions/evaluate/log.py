@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import FileIO
-from typing import Annotated, Any, BinaryIO, cast
+from typing import Annotated, Any, BinaryIO, Literal, cast
 
 from typer import Argument, Option
 
@@ -55,8 +55,8 @@ def record(
     report: EvaluationReport,
     run: str,
     meta: Mapping[str, str],
+    per_query: Literal["hidden", "shown"] = "hidden",
     time: datetime | None = None,
-    layout: Layout | None = None,
 ) -> dict[str, Any]:
     """Describe the evaluation of a run as a JSON object, valid under ``schema.json#/$defs/line``.
 
@@ -67,7 +67,7 @@ def record(
         "ragkpi": __version__,
         "kind": "run",
         "time": stamp.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        **report.object(run, layout or Layout()),
+        **report.object(run, Layout(per_query=per_query, files="shown")),
         "meta": dict(meta),
     }
 

@@ -175,7 +175,7 @@ def zscores(
     columns = [Column("query"), Column("measure"), *numbers]
     sentence = f"Means and deviations are over {len(evaluated.names)} runs."
     answer = Answer(columns, rows, verdict=[sentence], question="zscores")
-    return ZScores(answer, None, evaluated.notes, evaluated.signed(), lines)
+    return ZScores(answer, None, evaluated.notes, evaluated.signed(), lines=lines)
 
 
 @command(zscores)

@@ -123,7 +123,7 @@ def holes(
         lambda: noted(holes_charts(bounds, evaluated.names), evaluated.small_print()),
         evaluated.notes,
         evaluated.signed(),
-        to_judge,
+        to_judge=to_judge,
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple, cast
 
 from typer import Argument
@@ -13,7 +13,7 @@ from typer import Argument
 from ragkpi.cli.output import Output
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import exit_with
-from ragkpi.errors import DataError, RagkpiError, UsageError
+from ragkpi.errors import DataError, UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.library.arguments import session_of
 from ragkpi.library.evaluation_report import EvaluationReport
@@ -36,20 +36,7 @@ class Discrepancy(NamedTuple):
     now: Any
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Verification(Result):
-    """Whether the values of a stored result follow from the files that it names.
-
-    Attributes
-    ----------
-    problems
-        A `DataError` if anything differs; empty otherwise.
-    """
-
-    problems: Sequence[RagkpiError] = ()
-
-
-def verify(path: str | os.PathLike[str]) -> Verification:
+def verify(path: str | os.PathLike[str]) -> Result:
     """Check that a stored result follows from the files that it names.
 
     Their hashes come first: if all are the same, every value is computed again with the settings
@@ -65,9 +52,9 @@ def verify(path: str | os.PathLike[str]) -> Verification:
 
     Returns
     -------
-    Verification
-        A row for each hash, number of queries and value that differs. Values are only computed from
-        files with the same hashes.
+    Result
+        A row for each hash, number of queries and value that differs, and then a `DataError` among
+        its ``problems``. Values are only computed from files with the same hashes.
 
     Raises
     ------
@@ -114,7 +101,7 @@ def verify(path: str | os.PathLike[str]) -> Verification:
         findings={"runs": len(results), "files": files, "values": values, "differences": len(rows)},
     )
     problem = DataError(f"{path}: it does not follow from its files")
-    return Verification(answer, problems=[problem] if rows else [])
+    return Result(answer, problems=[problem] if rows else [])
 
 
 def _named_files(result: StoredResult) -> Mapping[str, tuple[str, str]]:
@@ -222,6 +209,6 @@ def shell(
     output: Output,
 ) -> None:
     """Write what differs."""
-    verification = verify(file)
-    output.write(verification.report)
-    exit_with(verification.problems)
+    result = verify(file)
+    output.write(result.report)
+    exit_with(result.problems)
