@@ -35,10 +35,11 @@ from ragkpi.ranking.judge import (
     corpus_sizes,
     count_documents,
     judge_pool,
+    nothing_in_common,
     outside_pool,
 )
 from ragkpi.ranking.judged import Judged, Settings
-from ragkpi.ranking.judgements import Judgements, group_judgements, other_queries
+from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.notes import (
     assumption_notes,
     concerning,
@@ -61,8 +62,6 @@ Names = Literal["given", "file", "runid"]
 MeasureNames = Literal["trec", "given"]
 MissingBy = Literal["default", "user"]
 OnProblem = Literal["raised", "kept"]
-WithoutJudged = Literal["zero", "refused"]
-"""What a run without a judged query is where missing queries count as empty rankings."""
 
 NO_OTHERS: Mapping[str, Any] = {}
 
@@ -223,16 +222,16 @@ class Session:
         runs: Mapping[str, Hits | RagkpiError],
         metrics: Sequence[Metric],
         problems: OnProblem = "raised",
-        without_judged: WithoutJudged = "zero",
     ) -> Evaluations:
         """Evaluate runs that were read, and issue their notes and warnings.
 
-        A line names its runs unless it concerns all. Where missing queries count by default, a run
-        without judged queries is a problem: all of its values would be 0.
+        A line names its runs unless it concerns all. Where missing queries count as empty rankings,
+        a run without judged queries is a problem: all of its values would be 0.
         """
         zero = self.settings.missing == "zero"
-        refused = self.fills_missing or (zero and without_judged == "refused")
-        evaluated = self.score(runs, metrics, "kept", "refused" if refused else "zero")
+        if zero:
+            runs = {name: self._with_judged_queries(hits) for name, hits in runs.items()}
+        evaluated = self.score(runs, metrics, "kept")
         if self.fills_missing:
             for text in evaluated.missing_notes():
                 self.note(text)
@@ -251,7 +250,6 @@ class Session:
         runs: Mapping[str, Hits | RagkpiError],
         metrics: Sequence[Metric],
         problems: OnProblem = "raised",
-        without_judged: WithoutJudged = "zero",
     ) -> Evaluations:
         """Evaluate runs that were read, without a note, and part them from what is wrong.
 
@@ -264,10 +262,7 @@ class Session:
             try:
                 if isinstance(hits, RagkpiError):
                     raise hits
-                run = self._score(hits, metrics, size)
-                if without_judged == "refused":
-                    _refuse_unjudged(run, self.judgements.file)
-                scored[name] = run
+                scored[name] = self._score(hits, metrics, size)
             except RagkpiError as problem:
                 errors.append(_about(name, problem) if len(runs) > 1 else problem)
         if problems == "raised":
@@ -278,6 +273,11 @@ class Session:
         named = zip(scored.items(), names, strict=True)
         by_name = {key: replace(run, name=name) for (key, run), name in named}
         return Evaluations(self, metrics, by_name, errors)
+
+    def _with_judged_queries(self, run: Hits | RagkpiError) -> Hits | RagkpiError:
+        if isinstance(run, RagkpiError) or (run.query >= 0).any():
+            return run
+        return nothing_in_common(self.judgements, run)
 
     def evaluate_one(self, run: RunOrPath | Hits, metrics: Sequence[Metric]) -> Evaluation:
         """Evaluate a run alone, without a note, or raise what is wrong with it."""
@@ -532,17 +532,6 @@ def _about(run: str, problem: RagkpiError) -> RagkpiError:
     named = RagkpiError(f"{run}: {problem}")
     named.exit_status = problem.exit_status
     return named
-
-
-def _refuse_unjudged(run: Evaluation, qrels: str) -> None:
-    """Raise `NothingInCommonError` for a run without judged queries: all values would be 0."""
-    if len(run.coverage.missing) == len(run.scores.queries):
-        raise NothingInCommonError(
-            f"{qrels} and the run share no query ids "
-            f"(judged: {listed(run.coverage.missing, 3)}; "
-            f"run: {listed(run.coverage.unjudged, 3)}); "
-            f"{other_queries(run.coverage.missing, run.coverage.unjudged)}"
-        )
 
 
 def refuse_alone(queries: Iterable[bytes], clusters: Clusters) -> None:

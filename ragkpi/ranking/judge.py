@@ -127,17 +127,21 @@ def _queries(
     if settings.only_query is not None:
         queries = [query for query in queries if query == settings.only_query]
     if not queries:
-        only, shared = settings.only_query, "no query ids"
-        if only is not None:
-            shared = f"no query {listed([only], 3)} (-D 0.QID)"
-        judged, run = listed(judgements.queries, 3), listed(sorted(hits.queries), 3)
-        apart = (
-            f"; {other_queries(judgements.queries, sorted(hits.queries))}" if only is None else ""
-        )
-        raise NothingInCommonError(
-            f"{judgements.file} and the run share {shared} (judged: {judged}; run: {run}){apart}"
-        )
+        raise nothing_in_common(judgements, hits, settings.only_query)
     return queries
+
+
+def nothing_in_common(
+    judgements: Judgements, hits: Hits, only: bytes | None = None
+) -> NothingInCommonError:
+    """Return the error for a run without a judged query, or without the `only` one."""
+    shared, apart = "no query ids", f"; {other_queries(judgements.queries, sorted(hits.queries))}"
+    if only is not None:
+        shared, apart = f"no query {listed([only], 3)} (-D 0.QID)", ""
+    judged, run = listed(judgements.queries, 3), listed(sorted(hits.queries), 3)
+    return NothingInCommonError(
+        f"{judgements.file} and the run share {shared} (judged: {judged}; run: {run}){apart}"
+    )
 
 
 def _count_levels(

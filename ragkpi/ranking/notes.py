@@ -20,7 +20,6 @@ from ragkpi.ranking.judgements import (
     OF_QUERIES,
     Judgements,
     longer_and_shorter,
-    other_queries,
     queries_meant,
 )
 from ragkpi.ranking.reading import Beginning
@@ -42,10 +41,7 @@ def doubts(
             f"highest judged level, {highest}; give a lower one"
         )
     if judged.queries and not judged.num_ret.any():
-        yield (
-            "no judged query is in the run: every ranking counts as empty; "
-            f"{other_queries(judgements.queries, unknown)}"
-        )
+        yield "nothing is retrieved for the evaluated queries: every value is of empty rankings"
     meant = queries_meant(judgements.queries, unknown)
     if meant:
         mine, theirs = named_apart(*next(iter(meant.items())))

@@ -48,7 +48,7 @@ from ragkpi.library.runs import (
     named_run,
     runs_of,
 )
-from ragkpi.library.session import Evaluations, OnProblem, Session, WithoutJudged, refuse_alone
+from ragkpi.library.session import Evaluations, OnProblem, Session, refuse_alone
 from ragkpi.library.systems import by_system
 from ragkpi.measures.measure import Scores
 from ragkpi.measures.registry import find_metrics
@@ -427,8 +427,7 @@ def evaluate(
     hits = session.read(read, session.needs(metrics, depth))
     if not (session.requests or gates or zscores) and _is_of_positives(session, hits.values()):
         metrics = find_metrics(OF_POSITIVES)
-    without_judged: WithoutJudged = "refused" if gates else "zero"
-    evaluated = session.evaluate_hits(hits, metrics, "kept", without_judged)
+    evaluated = session.evaluate_hits(hits, metrics, "kept")
     evaluated = evaluated.over_common_queries()
     problems_of_runs = list(evaluated.problems)
     if problems == "raised" or not any(name in runs for name in evaluated):
