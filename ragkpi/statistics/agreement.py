@@ -3,10 +3,10 @@
 A statistic of levels is a function of a confusion matrix, (..., L, L): the number of documents to
 which the first judge gave the row's level and the second the column's. `levels`, (L,), are the
 levels of rows and columns, ascending. Distances are between numbers, so unused levels count.
-NaN where a value is undefined.
+NaN if a value is undefined.
 
-A statistic of orders takes the values of R systems under two judgements, (..., R). Greater values
-are better. NaN where no two systems differ under one of the judgements, or a value is not finite.
+A statistic of orders takes the values of R systems under two judgements, (..., R). Larger values
+are better. NaN if no two systems differ under one of the judgements, or a value is not finite.
 Leading axes are bootstrap replicates.
 """
 
@@ -57,11 +57,11 @@ def raw_agreement(counts: FloatArray, levels: FloatArray) -> FloatArray:
 def cohens_kappa(
     counts: FloatArray, levels: FloatArray, weighting: Weighting = "plain"
 ) -> FloatArray:
-    """Return the agreement beyond that of two judges with these frequencies of levels by chance.
+    """Return the agreement beyond chance, given how often each judge uses each level.
 
     Formula:    1 - sum(w * observed) / sum(w * expected); w is 1 off the diagonal, or the distance
                 of the levels, or its square
-    Edge cases: NaN where both judges give the same level to every document
+    Edge cases: NaN if both judges give the same level to every document
     Source:     J. Cohen, A coefficient of agreement for nominal scales, 1960; Weighted kappa, 1968
     """
     distance = np.abs(levels[:, np.newaxis] - levels)
@@ -73,7 +73,7 @@ def cohens_kappa(
 
 
 def kappa_from(counts: FloatArray, levels: FloatArray, threshold: float) -> FloatArray:
-    """Return Cohen's kappa of levels cut into below and from a threshold."""
+    """Return Cohen's kappa of levels split into those below a threshold and the others."""
     above = (levels >= threshold).astype(np.float64)
     sides = np.stack([1.0 - above, above])
     two_by_two = np.einsum("ai,...ij,bj->...ab", sides, counts, sides)
@@ -126,7 +126,7 @@ def krippendorffs_alpha(
     Formula:    1 - (n - 1) * sum(o_ck * d_ck) / sum(n_c * n_k * d_ck); d is 1 for different
                 levels, or (c - k)^2, or for an ordinal scale the square of the number of values
                 from one level to the other, halves of both included
-    Edge cases: NaN where only one level occurs
+    Edge cases: NaN if only one level occurs
     Source:     K. Krippendorff, Content Analysis, 2004, chapter 11; Computing Krippendorff's
                 Alpha-Reliability, 2011
     """
@@ -167,11 +167,11 @@ def p_of_chance(counts: FloatArray, levels: FloatArray) -> float:
     """Test whether quadratic kappa is 0, two-sided, from a confusion matrix per query, (Q, L, L).
 
     Student's t over the jackknife's pseudo-values of the queries. A bootstrap of few queries is too
-    sure: of judges of random levels, its 95% interval was above 0 for 24% at 2 queries, 11% at 3
-    and 6% at 8; this test was significant and above 0 for 1 to 3% of them.
+    narrow: for judges with random levels, its 95% interval was above 0 in 24% of the samples at 2
+    queries, 11% at 3 and 6% at 8; this test was significant and above 0 in 1 to 3% of them.
 
-    Edge cases: NaN for one query, or where kappa is undefined without some query; 1 where all
-                queries together and without any one give 0, as those of a constant judge do
+    Edge cases: NaN for one query, or if kappa is undefined without one of the queries; 1 if kappa
+                is 0 over all queries and without each one, as for a constant judge
     Source:     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 11
     """
     queries, total = len(counts), counts.sum(axis=0)
@@ -190,7 +190,7 @@ RankAgreement = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def tau_b(reference: FloatArray, other: FloatArray) -> FloatArray:
-    """Kendall's tau-b: concordant less discordant pairs, over pairs untied in each of the two.
+    """Kendall's tau-b: concordant minus discordant pairs, over the pairs untied in each order.
 
     Source: M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33, 1945.
     """

@@ -23,8 +23,7 @@ class MetricPairs:
 
     Queries are those whose value all runs have, and units are those queries or their clusters.
     `values`, (R,), are the summaries; `p`, (R, R), the p-values of `step_down`. `letters` (see
-    `letters_of`) are None, and p-values not corrected, where the metric is described and decides
-    nothing.
+    `letters_of`) are None, and p-values not corrected, if the metric is exploratory.
     """
 
     metric: Metric
@@ -36,14 +35,14 @@ class MetricPairs:
 
     @property
     def order(self) -> list[int]:
-        """The indices of the runs, the best first, NA last."""
+        """The indices of the runs, best first, NA last."""
         return self.metric.best_first(self.values)
 
     def ranks(self, limit: float) -> list[tuple[int, int]]:
         """Return the best and the worst rank that the tests leave open for each run, (R,).
 
-        A run is below those that are shown to be better, and above those shown to be worse:
-        p < `limit`. All of these hold together with the probability of the tests.
+        A run ranks below significantly better ones and above significantly worse ones (p <
+        `limit`). All ranks hold together at the level of the tests.
         """
         better = self.metric.measure.sign * (self.values[:, np.newaxis] - self.values)
         with np.errstate(invalid="ignore"):
@@ -61,7 +60,7 @@ class AllPairs:
     runs: list[Scores]
     by_metric: list[MetricPairs]
     procedure: Procedure
-    factor: int = 1  # of p, for as many measures and slices
+    factor: int = 1  # of p, for several measures and slices
 
     @property
     def has_systems(self) -> bool:
@@ -80,7 +79,7 @@ class AllPairs:
 
     @property
     def out_of_reach(self) -> str:
-        """Say that no claim is possible with so few units; else "", as of systems."""
+        """Say that no claim is possible with so few units; else "", as for systems."""
         if self.has_systems and max(of_metric.units for of_metric in self.claims) != 1:
             return ""
         most = max(self.claims, key=lambda of_metric: of_metric.units)
@@ -97,9 +96,9 @@ def compare_all(
 ) -> AllPairs:
     """Compare every run with every other, by every comparable metric.
 
-    `step_down` takes the place of the procedure's test and correction; where a run is a system of
-    several seeds, `p_of_pairs` does. p of what decides is times
-    the number of metrics that decide, and of such `families` in the call: all queries, and slices.
+    `step_down` replaces the procedure's test and correction, or `p_of_pairs` if a run is a system
+    of several seeds. p of deciding metrics is multiplied by their number, and by that of the
+    `families` in the call: all queries, and slices.
     """
     by_name: dict[str, MetricPairs] = {}
     for sample in comparable_samples(names, runs, procedure):
@@ -134,16 +133,16 @@ def _lettered(pairs: MetricPairs, differ: BoolArray) -> list[str]:
 def step_down(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
     """Test all pairs by one random sign per unit, for all pairs at once.
 
-    A pair differs if the greatest difference of any pair, in its own standard errors, is seldom as
-    great under random signs. Then it is left out, and the next is held against the others: the
-    chance of even one false difference stays below the level, whichever runs differ, and however
-    unequally they vary. One sign for all pairs keeps what they have in common.
+    A pair differs if the maximum difference of all pairs, in their own standard errors, is seldom
+    as large under random signs. It is then left out, and the next pair is tested against the
+    others: the probability of even one false difference stays below the level, whichever runs
+    differ and however unequally they vary. One sign for all pairs preserves their correlation.
 
     Formula:    x = |sum of d| / √(sum of d²) over units, d the difference of two runs' sums (of
                 ratios of means: jackknife pseudo-values); |t| rises with x, and of rates x is the
-                score; p of the i-th greatest x is the share of signs under which one of the i-th
-                to last has an x as great, made monotone; the observed signs counted in, (count + 1)
-                / (trials + 1), or over all signs where there are at most `trials`
+                score; p of the i-th largest x is the share of signs under which one of the i-th
+                to last has an x as large, made monotone; the observed signs counted in, (count + 1)
+                / (trials + 1), or over all signs if there are at most `trials`
     Edge cases: 1 for two runs that are equal on every query; NA with fewer than two units, and for
                 a run without a value when some unit is left out
     Source:     P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, 1993; J. P.
@@ -176,7 +175,7 @@ def _stepped_down(values: FloatArray, trials: int, seed: int) -> FloatArray:
     finite = np.flatnonzero(np.isfinite(values).all(axis=0))
     if len(finite) < 2:
         return p
-    # Around the middle of each unit, less is lost to rounding, and differences do not change.
+    # Centring each unit reduces rounding errors and does not change differences.
     values = values[:, finite] - values[:, finite].mean(axis=1, keepdims=True)
     least = TIED * np.abs(values).max()
     roots = np.zeros((len(finite), len(finite)))
@@ -189,7 +188,7 @@ def _stepped_down(values: FloatArray, trials: int, seed: int) -> FloatArray:
     moving = values[np.ptp(values, axis=1) > least]
     slack = ROUNDING * np.abs(moving).sum(axis=0).max(initial=0)
     apart, root = np.abs(moving.sum(axis=0)[one] - moving.sum(axis=0)[other]), roots[one, other]
-    order = np.argsort(apart / root, kind="stable")  # the greatest last
+    order = np.argsort(apart / root, kind="stable")  # the largest last
     one, other, root, limit = one[order], other[order], root[order], ((apart - slack) / root)[order]
     exact = 2 ** len(moving) <= trials
     flips = iter([all_swaps(len(moving))]) if exact else swapped(len(moving), trials, seed)
@@ -208,7 +207,7 @@ def _stepped_down(values: FloatArray, trials: int, seed: int) -> FloatArray:
 
 
 def letters_of(differ: BoolArray) -> list[str]:
-    """Give runs letters: two runs share a letter unless the test shows that they differ, (R, R).
+    """Give runs letters: two runs share a letter unless they differ significantly, (R, R).
 
     Letters are ``a`` to ``z``, then ``aa``, ``ab``, …, with commas between them if any is longer.
 

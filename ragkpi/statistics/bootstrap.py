@@ -33,10 +33,10 @@ BLOCK = 1 << 16
 def drawn(
     queries: int, resamples: int, seed: int, fewest: int = 1, unit: Unit = None
 ) -> Iterator[FloatArray]:
-    """Draw G units out of G with replacement; yield the count of each query, (rows, n).
+    """Draw G units with replacement; yield the count of each query, (rows, n).
 
     The indices are the rows of ``default_rng(seed).integers(0, G, size=(resamples, G))``, for any
-    size of blocks. A block has at least `fewest` rows, for callers with a cost per block. Where
+    size of blocks. A block has at least `fewest` rows, for callers with a cost per block. If
     units have different sizes, the counts of a row do not add up to n.
     """
     generator = np.random.default_rng(seed)
@@ -54,7 +54,7 @@ def times_drawn(indices: npt.NDArray[np.int64]) -> FloatArray:
 
 
 def swapped(units: int, trials: int, seed: int) -> Iterator[FloatArray]:
-    """Draw `trials` times which units exchange labels, (rows, units) of 0 and 1."""
+    """Draw `trials` times the units that exchange labels, (rows, units) of 0 and 1."""
     generator = np.random.default_rng(seed)
     words = -(-units // 64)
     for rows in _rows(trials, units, "randomization test"):
@@ -92,7 +92,7 @@ def all_permutations(blocks: IntArray) -> IntArray:
 def sums(weights: Iterable[FloatArray], statistics: FloatArray) -> FloatArray:
     """Add the rows of `statistics`, (n, ...), under every row of the `weights`, to (B, ...).
 
-    It uses einsum because BLAS may split a matrix product's sums by the number of cores.
+    It uses einsum because BLAS can split a matrix product's sums by the number of cores.
     """
     width = math.prod(statistics.shape[1:])
     columns = np.ascontiguousarray(statistics.reshape(len(statistics), width).T)
@@ -125,9 +125,9 @@ class QuerySample:
 
     `statistics`, (n, R, T), holds the statistics of every query and run, without NaN; `columns`
     holds each metric's columns among T. Queries of one `unit` are drawn, swapped and left out
-    together: whatever counts queries as evidence counts units. The value that is estimated is that
-    over queries. Where a run is a system of several seeds, `seeds` holds the statistics of those of
-    each run, (n, r, T), and `statistics` their means.
+    together: units, not queries, count as evidence. The estimate is the value over queries. If a
+    run is a system of several seeds, `seeds` has the statistics of each run's seeds, (n, r, T), and
+    `statistics` their means.
     """
 
     metrics: list[Metric]
@@ -148,10 +148,10 @@ class QuerySample:
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of a standard error: G - 1 of units of one size.
+        """The degrees of freedom of a standard error: n² / (sum of squared sizes) - 1.
 
-        Of others they are n² / (sum of squared sizes) - 1, since large clusters decide. With G - 1,
-        ten clusters of 1 to 15 queries gave a false claim in 8% of the samples; so in 5%.
+        That is G - 1 for units of one size. Ten clusters of 1 to 15 queries gave false claims in 8%
+        of the samples with G - 1, and in 5% with this, since large clusters decide.
 
         Source: A. V. Carter, K. T. Schnepel and D. G. Steigerwald, Asymptotic behavior of a t-test
         robust to cluster heterogeneity, Review of Economics and Statistics 99, 2017
@@ -164,13 +164,13 @@ class QuerySample:
         return by_unit(np.ones(self.queries), self.unit)
 
     def drawn(self, bootstrap: Bootstrap) -> Iterator[FloatArray]:
-        """Draw units again and again: the count of each query, (rows, n)."""
+        """Draw bootstrap samples of units: the count of each query, (rows, n)."""
         return drawn(self.queries, bootstrap.resamples, bootstrap.seed, unit=self.unit)
 
     def resampled(self, weights: Iterable[FloatArray]) -> FloatArray:
         """Add the statistics of the queries under weights, (B, n) in blocks, to (B, R, T).
 
-        Sums are scaled to n queries, of which resamples of unequal units have more or fewer.
+        Sums are scaled to n queries; samples of unequal units have more or fewer.
         """
         flat = self.statistics.reshape(self.queries, -1)
         added = sums(weights, np.column_stack([flat, np.ones(self.queries)]))
@@ -178,7 +178,7 @@ class QuerySample:
         return scaled.reshape(-1, *self.statistics.shape[1:])
 
     def replicates(self, bootstrap: Bootstrap) -> list[FloatArray]:
-        """Return the summaries of resamples, one (B, R) per metric."""
+        """Return the summaries of bootstrap samples, one (B, R) per metric."""
         return self.summaries(self.resampled(self.drawn(bootstrap)))
 
     def observed(self) -> list[FloatArray]:
@@ -196,10 +196,10 @@ class QuerySample:
 
     @np.errstate(invalid="ignore")
     def pseudo_values(self) -> list[FloatArray]:
-        """Return what each unit contributes to the summary of each run, one (G, R) per metric.
+        """Return the contribution of each unit to the summary of each run, one (G, R) per metric.
 
-        They are the jackknife's, G * summary - (G - 1) * summary without the unit; for means of
-        units of one size the units' own means.
+        Jackknife pseudo-values, G * summary - (G - 1) * summary without the unit; for means of
+        units of one size, the units' own means.
         """
         return [
             self.units * summary - (self.units - 1) * without
@@ -210,7 +210,7 @@ class QuerySample:
     def spreads(self) -> list[FloatArray]:
         """Return the spreads of the differences from the first run, one (R - 1,) per metric.
 
-        A spread is the standard deviation of the units' pseudo-values; those of means are the
+        A spread is the standard deviation of the units' pseudo-values, which for means are the
         differences themselves. The standard error of a difference is spread / √G.
         """
         return [
@@ -235,7 +235,7 @@ def query_samples(
     """Group the metrics of runs by the queries for which they have values.
 
     The runs have equal queries and equal metrics. If a query's value is NA in any run, the metric
-    loses the query for all runs. `choose` chooses the metrics; it must reject texts.
+    leaves the query out for all runs. `choose` chooses the metrics; it must reject texts.
     """
     groups: dict[bytes, tuple[BoolArray, list[Sequence[MetricScores]]]] = {}
     for of_runs in zip(*(run.columns for run in runs), strict=True):
@@ -279,8 +279,8 @@ class Interval(NamedTuple):
     high: float
 
 
-# With fewer queries, resampled intervals cover noticeably less than their level. The limits are for
-# means, for geometric means and ratios, and for queries that differ from the commonest value.
+# With fewer queries, bootstrap intervals cover much less than their level. The limits are for
+# means, for geometric means and ratios, and for queries that differ from the most common value.
 FEW, FEW_OTHERWISE, FEW_DIFFERING = 50, 200, 20
 UNKNOWN = Interval(math.nan, math.nan)
 
@@ -295,10 +295,10 @@ class Bootstrap:
         The probability that an interval covers the value.
     method
         ``"score"`` computes intervals of means between 0 and 1, of rates and of geometric means
-        from a formula, and resamples the rest (`Kind`). ``"percentile"`` takes all bounds from the
-        resamples.
+        from a formula, and resamples the rest (`Kind`). ``"percentile"`` takes all bounds from
+        bootstrap samples.
     clusters
-        The cluster of queries that belong together; they are drawn, tested and left out together.
+        The cluster of each query; the queries of one are drawn, tested and left out together.
     """
 
     resamples: int = 5000
@@ -309,7 +309,7 @@ class Bootstrap:
 
     @property
     def units(self) -> Literal["queries", "clusters"]:
-        """What is drawn and counted as evidence, in words."""
+        """The units of evidence, in words."""
         return "clusters" if self.clusters else "queries"
 
     @property
@@ -325,12 +325,12 @@ class Bootstrap:
 
 
 Kind = Literal["score", "rate", "log", "resampled"]
-"""What an interval is: the score interval of a mean, mid-p of a rate or of what is computed from
-one, Student's of the mean of logarithms, or one of resamples."""
+"""The kind of an interval: score of a mean, mid-p of a rate or of a value computed from one,
+Student's of the mean of logarithms, or bootstrap."""
 
 
 def kind_of(metric: Metric, statistics: FloatArray, bootstrap: Bootstrap) -> Kind:
-    """Return the interval that a metric has, from the statistics, (n, S), of its queries."""
+    """Return the kind of a metric's interval, from the statistics, (n, S), of its queries."""
     aggregate, (low, high) = metric.measure.aggregate, metric.measure.range
     values = statistics[:, 0]
     if bootstrap.method != "score" or not len(values):
@@ -347,13 +347,13 @@ def kind_of(metric: Metric, statistics: FloatArray, bootstrap: Bootstrap) -> Kin
 def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     """Compute the interval of every metric's summary, by printed names; texts and counts have none.
 
-    A system of seeds has those of `replicates.intervals_of`.
+    A system of several seeds has those of `replicates.intervals_of`.
 
     Sufficient statistics are resampled jointly, so a ratio of means gets the interval of the ratio.
     The sample excludes queries whose value is NA. If every query succeeds or fails (a statistic of
     1 or 0), the rate has its mid-p interval, and a value computed from the rate, such as bor, the
-    interval that follows: resamples of twelve successes are all successes, as if the rate were
-    certain. `UNKNOWN` if fewer than two queries or clusters are known.
+    interval that follows: bootstrap samples of twelve successes are all successes, as if the rate
+    were certain. `UNKNOWN` with fewer than two queries or clusters.
     """
     bounds = {column.name: UNKNOWN for column in scores.estimates()}
     for sample in query_samples([scores], lambda m: m.is_estimate, bootstrap.clusters):
@@ -396,15 +396,16 @@ HALVINGS = 60  # of an interval of at most 2: to the last bit of a double
 
 
 def mid_p(successes: float, n: float, level: float) -> Interval:
-    """Return the interval of a rate from its successes in n trials, which need not be whole.
+    """Return the interval of a rate from successes in n trials, which can be fractional.
 
     Formula:    the rates p at which P(X < successes) + P(X = successes) / 2 is between the tails,
                 X binomial with n and p; P(X <= k) = I(1 - p; n - k, k + 1), I the incomplete beta
     Source:     H. O. Lancaster, 1961; G. Berry and P. Armitage, Mid-P confidence intervals: a
                 brief review, The Statistician 44, 1995
 
-    Of rates from 0.01 to 0.99 it covers, of 95%, 91.9 at least and 96.6 on average at n = 12, 92.5
-    and 95.5 at 50, summed over all outcomes; Wilson's 84.4 and 95.4 at 12, 89.5 and 95.2 at 50.
+    The coverage of a 95% interval, summed over all outcomes, for rates from 0.01 to 0.99: minimum
+    91.9% and mean 96.6% at n = 12, 92.5% and 95.5% at 50. Wilson's: 84.4% and 95.4% at 12, 89.5%
+    and 95.2% at 50.
 
     >>> mid_p(12, 12, 0.95)
     Interval(low=0.7790778081..., high=1.0)
@@ -413,7 +414,7 @@ def mid_p(successes: float, n: float, level: float) -> Interval:
 
 
 def _highest(successes: float, n: float, level: float) -> float:
-    """Return the rate at which at most so many successes have the upper tail as mid-p."""
+    """Return the rate at which the mid-p of at most so many successes is the upper tail."""
     if n - successes <= ROUNDING * n:
         return 1.0
     beta, low, high = special().betainc, 0.0, 1.0
@@ -429,8 +430,8 @@ def score_interval(mean: float, error: float, freedom: float, level: float) -> I
     """Return the interval of the mean of values between 0 and 1, from its standard error.
 
     Formula:    (m + k²/2N ± k √(m (1 - m) / N + k²/4N²)) / (1 + k²/N), N = m (1 - m) / error², the
-                number of successes and failures that would vary as much; k = t(freedom). With a
-                spread of 0 at 0 or 1, N is the number of units, freedom + 1.
+                number of binary outcomes with this variance; k = t(freedom). With a spread of 0 at
+                0 or 1, N is the number of units, freedom + 1.
     Edge cases: `UNKNOWN` with one unit, and with a spread of 0 elsewhere
     Source:     E. B. Wilson, 1927; D. M. Williams, Extra-binomial variation in logistic linear
                 models, Applied Statistics 31, 1982 (dispersion)
@@ -449,7 +450,7 @@ def score_interval(mean: float, error: float, freedom: float, level: float) -> I
 
 
 def student_quantile(freedom: float, level: float) -> float:
-    """Return how many standard errors around a mean cover a level, by Student's t."""
+    """Return the number of standard errors around a mean that cover a level, by Student's t."""
     return float(special().stdtrit(freedom, (1 + level) / 2))
 
 
@@ -461,7 +462,7 @@ def special() -> Any:
 
 
 def quantile(level: float) -> float:
-    """Return how many standard deviations around a normal mean cover a level."""
+    """Return the number of standard deviations around a normal mean that cover a level."""
     from statistics import NormalDist  # slow to import
 
     return NormalDist().inv_cdf(1 - (1 - level) / 2)
@@ -497,13 +498,13 @@ def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: flo
 
 
 def few_queries_note(runs: Iterable[Scores], bootstrap: Bootstrap) -> str:
-    """Return a note that resampled intervals of few queries are too narrow, or "".
+    """Return a note that bootstrap intervals of few queries are too narrow, or "".
 
-    Of 95% percentile intervals of means, simulated for uniform, beta(2, 3) and P_10 values and
-    differences of two runs, 74% cover at n = 3, 91% at 12 and 94% at 49; of skewed ones 87% at
-    12. Of geometric means 78 to 91% do at 12, and 92 to 95% at 100. If most queries share a
-    value, the number of the others matters: coverage of 12 queries is 66% if nine of ten share
-    it, of 400 queries 93% if all but 12 do.
+    Simulated coverage of 95% percentile intervals: means of uniform, beta(2, 3) and P_10 values and
+    of differences of two runs, 74% at n = 3, 91% at 12 and 94% at 49; of skewed values, 87% at 12.
+    Geometric means, 78 to 91% at 12 and 92 to 95% at 100. If most queries share a value, the number
+    of the others matters: 66% for 12 queries if nine of ten share it, 93% for 400 queries if all
+    but 12 do.
     """
     samples = [
         (metric, sample.statistics[:, 0, columns], sample.units)
@@ -526,7 +527,7 @@ def few_queries_note(runs: Iterable[Scores], bootstrap: Bootstrap) -> str:
 
 
 def _alike_note(samples: Sequence[FloatArray]) -> str:
-    others = [  # queries whose first statistic, of (n, S), is not the commonest value
+    others = [  # queries whose first statistic, of (n, S), is not the most common value
         (
             len(values) - int(np.unique(values[:, 0], return_counts=True)[1].max(initial=0)),
             len(values),
@@ -542,12 +543,12 @@ def _alike_note(samples: Sequence[FloatArray]) -> str:
 
 
 def stretched(interval: Interval, to: float) -> Interval:
-    """Stretch an interval to a value that a test does not reject: they never contradict."""
+    """Stretch an interval to a value that a test does not reject, so that they agree."""
     return Interval(min(interval.low, to), max(interval.high, to))
 
 
 def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:
-    """Take an interval from replicates, (B,), without interpolation: a replicate may be -inf.
+    """Take an interval from replicates, (B,), without interpolation: a replicate can be -inf.
 
     An undefined replicate (0/0) could have any value, so it counts as -inf for the lower and as
     inf for the upper bound.

@@ -1,6 +1,6 @@
-"""Correlation of observations, Spearman's also of weighted ones, with its permutation test.
+"""Correlation coefficients, Spearman's also with weights, and its permutation test.
 
-A weight is how often an observation was drawn, so a bootstrap resample is a row of weights and a
+A weight is how often an observation was drawn: a bootstrap sample is a row of weights, and a
 data set a row of ones. Doubles hold sums of ranks exactly, as whole numbers, so no digit depends on
 the order of additions.
 """
@@ -24,7 +24,7 @@ UnderWeights = Callable[[FloatArray], FloatArray]
 def spearman(x: FloatArray, y: FloatArray) -> UnderWeights:
     """Spearman's rho of n observations, (n,) each: Pearson's r of the ranks.
 
-    Equal values share their mean rank; infinite ones have ranks, too. NaN where a variable does not
+    Equal values share their mean rank; infinite values also have ranks. NaN if a variable does not
     vary.
 
     Source: C. Spearman, American Journal of Psychology 15, 1904.
@@ -51,9 +51,9 @@ def rho(x: FloatArray, y: FloatArray) -> float:
 
 
 def kendall(x: FloatArray, y: FloatArray) -> float:
-    """Kendall's tau-b: concordant less discordant pairs, over pairs not tied in x, and in y.
+    """Kendall's tau-b: concordant minus discordant pairs, over pairs untied in x and in y.
 
-    NaN where a variable does not vary. Takes memory of n, and time of n squared.
+    NaN if a variable does not vary. Memory is O(n), time O(n²).
 
     Source: M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33, 1945.
     """
@@ -68,7 +68,7 @@ def kendall(x: FloatArray, y: FloatArray) -> float:
 
 
 def pearson(x: FloatArray, y: FloatArray) -> float:
-    """Pearson's r; NaN where a variable does not vary or is infinite.
+    """Pearson's r; NaN if a variable does not vary or is infinite.
 
     Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
     """
@@ -80,13 +80,13 @@ def pearson(x: FloatArray, y: FloatArray) -> float:
 
 
 def _numbered(values: FloatArray) -> IntArray:
-    """Number distinct values from the least, so that infinities compare too."""
+    """Number distinct values in ascending order, so that infinities compare."""
     return np.unique(values, return_inverse=True)[1].reshape(-1)
 
 
 def _groups(values: FloatArray) -> Any:
-    """Return a sparse matrix, (G, n), that adds the rows of equal values, from the least."""
-    from scipy.sparse import csr_matrix  # which no other command needs
+    """Return a sparse matrix, (G, n), that adds the rows of equal values, ascending."""
+    from scipy.sparse import csr_matrix  # no other command needs it
 
     number = _numbered(values)
     return csr_matrix((np.ones(len(number)), (number, np.arange(len(number)))))
@@ -99,7 +99,7 @@ def _from_mean(in_group: FloatArray, total: FloatArray) -> FloatArray:
 
 
 def _over_root(above: FloatArray, by_x: FloatArray, by_y: FloatArray) -> FloatArray:
-    """Divide by the root of a product; NaN where a factor is not above 0."""
+    """Divide by the root of a product; NaN if a factor is not above 0."""
     defined = (by_x > 0) & (by_y > 0)
     ratio = np.full(above.shape, np.nan)
     np.divide(above, np.sqrt(np.where(defined, by_x * by_y, 1.0)), out=ratio, where=defined)
@@ -114,19 +114,19 @@ def max_correlation_p(
     seed: int,
     unit: Unit = None,
 ) -> FloatArray:
-    """Test by permutation which of A variables, (A, n), go with y, (n,), at all: adjusted p, (A,).
+    """Test by permutation which of A variables, (A, n), correlate with y, (n,): adjusted p, (A,).
 
     The values of y are permuted inside blocks, (n,), for all variables at once, and the strongest
-    correlation of each permutation is kept, so that the error of naming even one variable of noise
-    is p however many are tried, and however alike they are. With the number of each observation's
-    `unit`, (n,), whole units change places, and blocks, (G,), have units of one size.
+    correlation of each permutation is kept, so that p is the probability of naming even one
+    variable of noise, however many and however similar they are. With the number of each
+    observation's `unit`, (n,), whole units are permuted, and blocks, (G,), have units of one size.
 
-    Formula:    z = |rho| sqrt(n - 1); step-down maxT: p of the i-th greatest z is the share of
-                permutations in which one of the i-th to last variables has a z as great, made
+    Formula:    z = |rho| sqrt(n - 1); step-down maxT: p of the i-th largest z is the share of
+                permutations in which one of the i-th to last variables has a z as large, made
                 monotone; with the observed order counted in, (count + 1) / (trials + 1), or over
-                all orders where there are at most `trials`
-    Edge cases: NaN where a variable does not vary. A value that is NaN is left out of its variable;
-                rho is then of the ranks of y among all n.
+                all orders if there are at most `trials`
+    Edge cases: NaN if a variable does not vary. NaN values are left out of their variable; rho
+                still uses the ranks of y among all n.
     Source:     P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, 1993, section
                 2.6; B. Phipson and G. K. Smyth, Permutation p-values should never be zero, 2010
     """

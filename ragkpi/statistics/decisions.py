@@ -1,4 +1,4 @@
-"""The choices of a decision: tests, corrections, and when a repeated choice may be called one.
+"""The choices of a decision: tests, corrections, and when a resampled choice is a decision.
 
 The command line reads this module for its help, so it imports nothing heavy: a test names its
 functions.
@@ -17,20 +17,20 @@ Method = Literal["score", "percentile"]
 Family = Literal["first", "all"]
 """The measures that decide."""
 DecidedBy = Literal["worse", "noninferior", "value"]
-"""What fails a run against a baseline: that it is worse, that it is not shown to be no worse, or
-its value alone."""
+"""Why a run fails against a baseline: it is significantly worse, it is not shown to be
+noninferior, or its value is lower."""
 
 
 class Test(NamedTuple):
-    """A test of significance: all that commands know of it."""
+    """A test of significance: everything commands know about it."""
 
     function: str  # in `significance`
-    least_p: str  # the function in `significance` of the least p that it can give
-    help: str  # beside the option
+    least_p: str  # the function in `significance` of its minimum p
+    help: str  # for the option
     name: str  # in an explanation
     question: str  # that the p-value answers
     assumes: str
-    interval: Literal["agrees", "differs"] = "differs"  # with p: 0 is outside where p < 1 - level
+    interval: Literal["agrees", "differs"] = "differs"  # with p: 0 is outside if p < 1 - level
 
     @property
     def is_drawn(self) -> bool:
@@ -79,18 +79,19 @@ TESTS: Mapping[TestName, Test] = {
 }
 
 TAIL_ENDS = 0.05
-"""The greatest p of a depth that is decided: more queries succeed in its last doubling than below.
+"""The maximum p of a decided depth: more queries succeed in its last doubling than below it.
 
-Resamples know nothing of a tail that no query shows. Where the ranks of first successes thin out
-slowly (as rank ** -1.6, 600 samples each), all resamples but 5% within a factor of two decided
-wrongly in 11, 7, 2 and 0 % (20, 50, 100 and 200 queries), and 90% of them in 17, 10, 4 and 1%;
-with this sign test the 95% do in 3, 2, 1 and 0%. Where a fifth of the queries succeed at one
-depth, and none below, both find it in 38, 94 and 100% of the samples of 20, 50 and 100 queries.
+Bootstrap samples ignore a tail that no query shows. With slowly thinning ranks of first successes
+(as rank ** -1.6, 600 samples each), deciding if 95% of the bootstrap samples lie within a factor of
+two was wrong in 11, 7, 2 and 0% of the samples (20, 50, 100 and 200 queries), and with 90% of them
+in 17, 10, 4 and 1%; with this sign test, the 95% are wrong in 3, 2, 1 and 0%. If a fifth of the
+queries succeed at one depth and none below it, both decide in 38, 94 and 100% of the samples of 20,
+50 and 100 queries.
 """
 
 FEWEST_CLUSTERS = 14
-"""The fewest clusters of queries by whose resamples a depth is decided.
+"""The minimum number of clusters for deciding a depth by bootstrap samples.
 
-Resamples know only what was seen, and 13 clusters lack what a fifth of all clusters have in 5.5%
-of the samples (0.8¹³).
+In 5.5% of the samples (0.8¹³), 13 clusters miss a property of a fifth of all clusters, and so do
+their bootstrap samples.
 """

@@ -26,7 +26,7 @@ from ragkpi.wording import as_json, counted, rounded
 class Gate:
     """The worst allowed value: the lowest, or the highest if lower is better.
 
-    ``lang=de:ndcg_cut_10`` limits the value of one slice, ``lang=*:ndcg_cut_10`` of every slice by
+    ``lang=de:ndcg_cut_10`` limits the value of one slice, ``lang=*:ndcg_cut_10`` that of each by
     ``lang``.
     """
 
@@ -56,7 +56,7 @@ class Margin:
 
 
 class Reservation(NamedTuple):
-    """What leaves a claim open: in a few words within its sentence, and as a reason behind it."""
+    """A doubt about a claim: a few words inside its sentence, and the reason after it."""
 
     limits: str = ""
     reason: str = ""
@@ -68,7 +68,7 @@ class BaselineGate:
 
     With ``"worse"`` the level holds for all values of a run together: a run as good as its baseline
     fails with a probability of at most 1 - level, whatever the number of gates. `doubt` says in
-    words what unjudged documents leave open of a difference, and what to do; empty if nothing.
+    words how unjudged documents could change a difference, and what to do; else it is empty.
     """
 
     margin: Margin = Margin(0.0)
@@ -99,7 +99,7 @@ class BaselineGate:
         remark: str,
         doubt: Reservation,
     ) -> str:
-        """Say what is shown of a difference, with the numbers that it rests on."""
+        """Describe a difference, with the numbers that it rests on."""
         sign, change = difference.metric.measure.sign, difference.difference
         margin = self.margin.below(difference.baseline)
         value, reference, allowed = _alike(change, difference.summary, difference.baseline, margin)
@@ -127,13 +127,13 @@ class BaselineGate:
         )
 
     def shows(self, passed: bool) -> bool:
-        """Return whether a gate with this outcome claims something, and does not lack a proof."""
+        """Return whether a gate with this outcome makes a claim, instead of lacking evidence."""
         return passed == (self.decided_by == "noninferior")
 
     def unseen(self, difference: Difference) -> Unseen | None:
-        """Return what loss a passed gate could have missed; None if the rankings are alike.
+        """Return the loss that a passed gate could have missed; None if the rankings are equal.
 
-        ``"noninferior"`` has none: it counts a failure that was not seen.
+        ``"noninferior"`` has none: it adds an unseen failure.
         """
         sign = difference.metric.measure.sign
         amount = -min(sign * bound for bound in difference.interval)
@@ -160,7 +160,7 @@ class Unseen(NamedTuple):
         return f"{loss} that falls on fewer than {self.share}"
 
 
-# A gate is doubted where what it would claim rests on unjudged documents, or on ties.
+# A gate is doubted if its claim depends on unjudged documents or on ties.
 Outcome = Literal["passed", "missed", "doubted"]
 _OUTCOMES: Mapping[Outcome, str] = {"passed": "passed", "missed": "missed", "doubted": "in doubt"}
 
@@ -172,21 +172,21 @@ class Verdict:
     Attributes
     ----------
     outcome
-        ``"doubted"`` is no pass: a claim that unjudged documents, or ties, could turn.
+        ``"doubted"`` is not a pass: unjudged documents or ties could reverse the claim.
     queries
         The number of queries behind the value.
     says
-        What is seen of the value.
+        The value in words.
     baseline, baseline_value
-        The name and the value of the baseline; "" and None for a limit that was given.
+        The name and the value of the baseline; "" and None for an absolute limit.
     difference
-        The comparison with the baseline, where a test or an interval decided.
+        The comparison with the baseline, if a test or an interval decided.
     unseen
-        What a passed gate could have missed.
+        The loss that a passed gate could have missed.
     caution
-        What else bears on how far to believe the outcome: few queries that differ, holes.
+        A reason for caution: few queries that differ, unjudged documents.
     undecided
-        Why nothing can be decided, and the gate is missed; else empty.
+        Why no decision is possible, so that the gate is missed; else empty.
     """
 
     run: str
@@ -210,12 +210,12 @@ class Verdict:
 
     @property
     def outcome_in_words(self) -> str:
-        """The outcome as people read it."""
+        """The outcome in words."""
         return _OUTCOMES[self.outcome]
 
     @property
     def sentence(self) -> str:
-        """What a reader of a report has to know."""
+        """The verdict as a sentence of a report."""
         over = counted(self.queries, "query", "queries")
         end = f"; it could have missed {self.unseen}" if self.passed and self.unseen else ""
         return f"gate {self.outcome_in_words}: {self}, over {over}{end}"
@@ -236,7 +236,7 @@ class Verdict:
         return {"measure": self.name, **plain, **outcome, **unseen}
 
     def missed(self, why: str) -> Verdict:
-        """Return the verdict, missed because nothing can be decided, if there is a reason."""
+        """Return the verdict, missed if there is a reason why no decision is possible."""
         return replace(self, outcome="missed", undecided=self.undecided or why) if why else self
 
     def __str__(self) -> str:
@@ -245,7 +245,7 @@ class Verdict:
 
 
 def failures_of(verdicts: Sequence[Verdict]) -> list[RagkpiError]:
-    """Return an error for each gate that did not pass; those that are in doubt come last."""
+    """Return an error for each gate that did not pass, those in doubt last."""
     missed = [GateFailedError(str(v)) for v in verdicts if v.outcome == "missed"]
     return [*missed, *(GateDoubtedError(str(v)) for v in verdicts if v.outcome == "doubted")]
 
@@ -276,7 +276,7 @@ def parse_gate(text: str) -> Gate:
 
 
 def margin_of(margin: float | str | None) -> Margin:
-    """Read an amount such as ``0.01`` or a share such as ``2%``; none is 0, else `UsageError`."""
+    """Read an amount such as ``0.01`` or a share such as ``2%``; None is 0, else `UsageError`."""
     text = "0" if margin is None else str(margin)
     amount = _finite(text.removesuffix("%"))
     if amount is None or amount < 0:
@@ -286,7 +286,7 @@ def margin_of(margin: float | str | None) -> Margin:
 
 
 def refuse_idle(gate: Gate, metrics: Iterable[Metric]) -> None:
-    """Raise `UsageError` for a limit that no value can miss or keep, or on what has no better."""
+    """Raise `UsageError` for a limit that all or no values keep, or if no value is better."""
     metric = _named(gate.metric, metrics)
     measure, begin = metric.measure, f"{spell('fail_under')} {gate.name}={gate.limit:g}"
     if not metric.is_comparable:
@@ -324,8 +324,8 @@ def baseline_verdicts(
 ) -> list[Verdict]:
     """Compare a run with a baseline, value by value, over the same queries.
 
-    Counts are not compared. What is equal on every query differs by 0; but twelve equal successes
-    do not show that two rates are equal, unless the `rankings` are.
+    Counts are not compared. Values equal on every query differ by 0; but twelve equal successes do
+    not show that two rates are equal, unless the `rankings` are equal.
     """
     (name, limits), (of_run, tested) = baseline, run
     refuse_other_grounds([name, of_run], [limits, tested])
@@ -384,12 +384,12 @@ def baseline_verdicts(
 
 
 def _after_failure(baseline: Scores, run: Scores, gate: BaselineGate) -> dict[str, Interval]:
-    """Return intervals of differences with one query more, on which the run fails completely.
+    """Return intervals of differences with one more query, on which the run fails completely.
 
-    The interval of a mean knows nothing of failures that no query shows: where one query in ten
-    fails, 12 queries show none in 28% of the samples. The query that is added has the
-    baseline's best value and the run's worst. Rates of runs alone have an interval that allows for
-    failures, and a measure without a worst value has no such query: both are left out.
+    The interval of a mean ignores unseen failures: if one query in ten fails, 12 queries show none
+    in 28% of the samples. The added query has the baseline's best value and the worst possible
+    value of the run. Rates of single runs, whose interval allows for failures, and measures without
+    a worst value are left out.
     """
     columns, alone = [], baseline.seeds == run.seeds == 1
     for column in baseline.columns:
@@ -431,7 +431,7 @@ def _with_query(column: MetricScores, row: FloatArray) -> MetricScores:
 def _value_verdict(
     baseline: str, run: str, column: MetricScores, reference: float, margin: Margin
 ) -> Verdict:
-    """Compare a value with that of a baseline, less the margin."""
+    """Compare a value with that of a baseline, minus the margin."""
     measure, allowed = column.metric.measure, margin.below(reference)
     limit, against, doubt = reference - measure.sign * allowed, baseline, ""
     if allowed:

@@ -50,7 +50,7 @@ def refuse_other_grounds(names: Sequence[str], runs: Sequence[Scores]) -> None:
             )
 
 
-# What is claimed of a run against its baseline; "described" is a value that decides nothing.
+# The claim about a run against its baseline; "described" is exploratory.
 Claim = Literal["better", "worse", "undecided", "untested", "described"]
 
 
@@ -58,11 +58,11 @@ Claim = Literal["better", "worse", "undecided", "untested", "described"]
 class Procedure:
     """The choices of a comparison.
 
-    Claims are what is corrected for: with ``"first"`` the first metric decides, and p-values are
-    corrected for the runs; all other metrics are described. With ``"all"`` every metric decides,
-    and they are corrected for runs and metrics. So a call makes any false claim of equal runs with
-    a probability of at most 1 - level. `trials` is the number of random swaps behind a p-value.
-    The test has the seed of the bootstrap, and its clusters.
+    With the family ``"first"`` the first metric decides, p-values are corrected for the number of
+    runs, and all other metrics are exploratory. With ``"all"`` every metric decides, and p-values
+    are corrected for runs and metrics. So a call makes a false claim about equal runs with a
+    probability of at most 1 - level. `trials` is the number of random swaps behind a p-value. The
+    test uses the seed and the clusters of the bootstrap.
     """
 
     test: TestName = "t"
@@ -73,7 +73,7 @@ class Procedure:
 
     @property
     def limit(self) -> float:
-        """What a corrected p-value must be below to be a claim."""
+        """The limit below which a corrected p-value is significant."""
         return round(1 - self.bootstrap.level, 12)  # 0.05, not 0.050000000000000044
 
 
@@ -86,21 +86,21 @@ class Difference:
     difference, interval
         The summary of the run minus the baseline's; `UNKNOWN` if all queries differ by one amount.
     reach
-        What bounds p from below.
+        The lower bound of p.
     wins, ties, losses
         The numbers of queries on which the run is better, equal (to nine digits) and worse.
     effect_size
         Cohen's d_z: the difference in standard deviations of the queries' differences. For ratios
         of means, jackknife pseudo-values replace the queries' values (for means they are equal).
-        NaN where all queries differ by the same amount.
+        NaN if all queries differ by the same amount.
     p, corrected
-        Two-sided p-value, before and after the correction; NaN if the test gives none, and
-        `corrected` of what is described.
+        Two-sided p-value, before and after the correction; NaN if the test gives none;
+        `corrected` is NaN if the metric is exploratory.
     decision
-        What is claimed: the one place that decides, for every command.
+        The claim: the one place that decides, for every command.
     evidence
-        Whether the runs are systems of several seeds: then interval and p are of both queries and
-        seeds, and with too few seeds nothing is decided.
+        Whether the runs are systems of several seeds: then interval and p account for queries and
+        seeds, and too few seeds allow no decision.
     """
 
     run: str
@@ -127,7 +127,7 @@ class Difference:
 
     @property
     def gain(self) -> float:
-        """How much better the run is: above 0 also where lower is better."""
+        """How much better the run is: above 0 also if lower is better."""
         return self.metric.measure.sign * self.difference
 
     @property
@@ -136,7 +136,7 @@ class Difference:
         return "no p-value" if math.isnan(self.corrected) else f"p = {short_p(self.corrected)}"
 
     def decided(self, corrected: float, limit: float) -> Difference:
-        """Return the difference with its corrected p-value and what follows from it."""
+        """Return the difference with its corrected p-value and the decision."""
         decision: Claim = "better" if self.gain > 0 else "worse"
         if math.isnan(corrected):
             decision = "untested"
@@ -150,7 +150,7 @@ class Comparison:
     """Runs against a baseline, the first run, over the queries that all runs share.
 
     Differences are ordered by metric as printed, then by run. `together` are the p-values that were
-    corrected together, of other comparisons too; those of this one begin at place `first`.
+    corrected together, also of other comparisons; those of this one begin at index `first`.
     """
 
     names: list[str]
@@ -180,11 +180,11 @@ class Comparison:
 
     @property
     def claims(self) -> list[Difference]:
-        """The differences that are decided, or would be if the test gave a p-value."""
+        """The differences that are decided, or would be with a p-value."""
         return [d for d in self.differences if d.decision != "described"]
 
     def out_of_reach(self, units: Literal["differing", "all"] = "differing") -> str:
-        """Say that no claim is possible with so few units, or with so few that differ; else ""."""
+        """Say that no claim is possible with so few units, or so few that differ; else ""."""
         if max((d.reach.units for d in self.claims), default=0) == 1:
             return self.claims[0].reach.in_words(self.claims[0].queries, "p", math.nan)
         tested = [d for d in self.claims if units == "all" or not math.isnan(d.p)]
@@ -211,8 +211,8 @@ class Comparison:
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
     """Compare every other run with the first run, by every comparable metric.
 
-    Texts, counts of queries and properties of the collection are left out, because none of their
-    values is better than another.
+    Texts, counts of queries and properties of the collection are left out, because no value is
+    better than another.
     """
     return compare_each(names, runs, procedure, [0])[0]
 
@@ -267,7 +267,7 @@ def decided_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def comparable_samples(
     names: Sequence[str], runs: Sequence[Scores], procedure: Procedure
 ) -> list[QuerySample]:
-    """Return samples of the metrics that can be compared; `RagkpiError` if there is nothing."""
+    """Return samples of the comparable metrics; `RagkpiError` if there are none."""
     if len(runs) < 2:
         raise UsageError("compare needs a baseline and at least one other run")
     refuse_other_grounds(names, runs)
@@ -329,7 +329,7 @@ def _differences(
 def _of_systems(
     d: Difference, baseline: System, other: System, sample: QuerySample, procedure: Procedure
 ) -> Difference:
-    """Let queries and seeds decide what queries alone said."""
+    """Decide a difference by queries and seeds instead of queries alone."""
     tested = difference_of(baseline, other, sample.freedom, procedure.bootstrap.level)
     if tested.evidence == "runs":
         return d

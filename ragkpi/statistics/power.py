@@ -1,7 +1,7 @@
-"""How many queries: from a difference that matters, and from how much queries differ.
+"""How many queries a comparison needs, from a relevant difference and the spread of the queries.
 
-The power of what was observed is p in other words, and what a small study claims is too large on
-average: plan for the least difference that matters.
+The power at an observed difference only restates p, and a small study overestimates significant
+differences: plan for the smallest difference that matters.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ FEWEST_IN_PILOT, MOST = 20, 10**9
 
 
 class Noise(NamedTuple):
-    """What hides a difference.
+    """The noise around a difference.
 
-    `deviation`, above 0, is the standard deviation of the differences of queries, of which
-    `design_effect` count as one; or that of what clusters contribute, and their size. `seeds` are
-    the variances that seeds add, however many queries there are.
+    `deviation`, above 0, is the standard deviation of the queries' differences; `design_effect` of
+    them count as one. With clusters, it is that of their contributions, and their size. `seeds`
+    are the variances due to seeds, whatever the number of queries.
     """
 
     deviation: float
@@ -48,7 +48,7 @@ class Noise(NamedTuple):
     seeds: Sequence[Part] = ()
 
     def error(self, queries: float) -> tuple[float, float]:
-        """Return the standard error of a difference over so many queries, and its freedom."""
+        """Return the standard error of a difference over n queries, and its degrees of freedom."""
         units = queries / self.design_effect
         if units < 2:
             return math.inf, 1.0
@@ -58,10 +58,10 @@ class Noise(NamedTuple):
 
 
 def power_of(difference: float, queries: float, noise: Noise, alpha: float = 0.05) -> float:
-    """Return the probability that the two-sided t test of so many queries sees a difference.
+    """Return the power of the two-sided t test over n queries at a difference.
 
     Formula:    P(|t'| > t(1 - alpha / 2, f)), t' noncentral with difference / error
-    Edge cases: f is that of the true variances; of three seeds a test has some 15 points less
+    Edge cases: f is that of the true variances; with three seeds, power is about 15 points lower
     Source:     J. Cohen, Statistical Power Analysis for the Behavioral Sciences, 1988
 
     >>> round(power_of(0.3, 90, Noise(1.0)), 3)
@@ -77,7 +77,7 @@ def power_of(difference: float, queries: float, noise: Noise, alpha: float = 0.0
 def queries_needed(
     difference: float, noise: Noise, power: float = 0.8, alpha: float = 0.05
 ) -> int | None:
-    """Return the fewest queries that see a difference; None of 0, or where more seeds are needed.
+    """Return the fewest queries with this power; None for a difference of 0, or if seeds limit it.
 
     >>> [queries_needed(d, Noise(1.0)) for d in (0.2, 0.3, 0.5, 0.8)]
     [199, 90, 34, 15]
@@ -90,7 +90,7 @@ def queries_needed(
 
 
 def least_difference(queries: int, noise: Noise, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Return the least difference that so many queries see, for a power of 0.5 or more.
+    """Return the smallest difference at which n queries have this power, 0.5 or more.
 
     >>> round(least_difference(90, Noise(0.26)), 4)
     0.0776
@@ -105,9 +105,9 @@ def noise_of_pilot(
 ) -> Noise:
     """Return the noise to plan by, from the differences of a pilot's units, (G,), over n queries.
 
-    The standard deviation is at its upper 80% bound, the greater of χ²'s and the bootstrap's: with
+    The standard deviation is at its upper 80% bound, the larger of χ²'s and the bootstrap's: with
     the pilot's own, every third plan falls short. Raises `UsageError` for fewer than 20 units
-    (queries, or clusters with their pseudo-values), and where all differences are equal.
+    (queries, or clusters with their pseudo-values), and if all differences are equal.
 
     Source: R. H. Browne, On the use of a pilot sample for sample size determination, Statistics in
     Medicine 14, 1995
@@ -135,7 +135,7 @@ def noise_of_pilot(
 def noise_of(baseline: System, other: System, queries: int, bootstrap: Bootstrap) -> Noise:
     """Return the noise to plan by, with two systems over n queries as the pilot: `noise_of_pilot`.
 
-    Seeds add their variance without the queries' share, which more queries take away.
+    Seeds add their variance without the part due to queries, which more queries reduce.
     """
     parts = [(system.part, system.noise) for system in (baseline, other)]
     seeds = [Part(max(0.0, part.variance - noise), part.freedom) for part, noise in parts if part]
@@ -158,14 +158,14 @@ SHORT_OF_POWER: Mapping[int, Sequence[float]] = {
     100: (0.00, 0.11, 0.06, 0.06),
     200: (0.00, 0.04, 0.03, 0.03),
 }
-"""How often a plan for a power of 80% has less than 70%, by the size of the pilot and `SHAPES` of
-differences: 4,000 trials each of `tests.simulation.power`."""
+"""The share of plans for a power of 80% that have less than 70%, by the size of the pilot and
+`SHAPES` of differences: 4,000 trials each of `tests.simulation.power`."""
 
 
 def short_of_power(pilot: int) -> Mapping[str, float]:
-    """Return how often the plan of such a pilot has a power below 70%, by shape of differences.
+    """Return the share of plans with a power below 70%, by shape of differences.
 
-    It is that of the largest simulated pilot of no more queries.
+    It is that of the largest simulated pilot with at most so many queries.
     """
     size = max(size for size in SHORT_OF_POWER if size <= pilot)
     return dict(zip(SHAPES, SHORT_OF_POWER[size], strict=True))

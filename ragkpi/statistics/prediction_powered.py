@@ -1,11 +1,11 @@
-"""Estimates of human values over all queries: people judged some queries, a model all of them.
+"""Estimates of human-judged values over all queries: assessors judged some, an LLM all of them.
 
 Source: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic, Prediction-powered
         inference, Science 382, 2023; A. N. Angelopoulos, J. C. Duchi and T. Zrnic, PPI++:
         Efficient prediction-powered inference, 2023.
 
-The estimate shifts the human mean by the difference that the model sees between all queries and
-those that people judged, weighted by how far the model can be trusted. A query with the value NA
+The estimate shifts the human mean by the model's difference between all queries and the
+human-judged ones, weighted by how well the model predicts human values. A query with the value NA
 adds nothing to sums or to their count, so every summary is a function of means.
 """
 
@@ -24,24 +24,24 @@ from ragkpi.statistics.bootstrap import UNKNOWN, Interval, mid_p, special, stude
 Value = Callable[[FloatArray], float]
 """A function from the means of T statistics over queries, (T,), to the estimated value."""
 About = Literal["these queries", "queries like these"]
-"""Whether a value is that of the n + m queries themselves, or of all from which they come."""
+"""Whether a value is for the n + m queries themselves, or for the population they come from."""
 Shape = Literal["rate", "student"]
 """The interval: mid-p of a rate, else Student's."""
 
 
 @dataclass(frozen=True)
 class Corrected:
-    """A value over all queries, under the other judgement, people's, and as estimated.
+    """A value over all queries: by the other judge, by human assessors, and the estimate.
 
     Attributes
     ----------
     other, human, estimate
-        The value under the other judgement over all queries; the human value over the queries
-        that people judged; and the estimated human value over all queries.
+        The value by the other judge over all queries; the human value over the human-judged
+        queries; and the estimated human value over all queries.
     tuning
-        The weight of the other judgement: 0 for none, 1 as in untuned inference.
+        The weight of the other judge: 0 for none, 1 as in untuned inference.
     worth
-        The number of queries that people alone would have to judge for an equally wide interval.
+        The number of human-judged queries that alone would give an equally wide interval.
     p
         The two-sided p-value for a value of 0, meant for differences.
     """
@@ -65,25 +65,25 @@ def prediction_powered(
     about: About = "queries like these",
     shape: Shape = "student",
 ) -> Corrected:
-    """Estimate a value under human judgement from n queries of people and n + m of a model.
+    """Estimate a human-judged value from n human-judged and n + m model-judged queries.
 
-    `human` and `other`, (n, T), are statistics of the queries that people judged, under both
-    judgements, n from 3; `rest`, (m, T), are those of the other queries under the other one.
+    `human` and `other`, (n, T), are statistics of the human-judged queries by both judges, n from
+    3; `rest`, (m, T), are those of the other queries by the other judge.
 
-    The human mean is shifted by the difference that the other judgement sees between the other
-    queries and these. The share of the shift (`tuning`) minimises the variance. A value that is
-    not a mean is a function of means: its variance is that of its linear part at the estimate.
+    The human mean is shifted by the other judge's difference between the other queries and these.
+    The share of the shift (`tuning`) minimises the variance. The variance of a function of means is
+    that of its linear part at the estimate.
 
     Formula:    lambda * mean(rest) + mean(human - lambda * other), with
                 lambda = cov(human, other) / ((1 + n/m) * var(other and rest)), between 0 and 1;
-                variance: lambda^2 * var(rest) / m + var(human - lambda * other) / n; of these
-                queries, whose mean the other judgement knows, that of a regression in a finite
+                variance: lambda^2 * var(rest) / m + var(human - lambda * other) / n; for these
+                queries, whose mean is known for the other judge, that of a regression in a finite
                 population, (1 - n/(n + m)) var(human - b * other) / n, b = lambda (1 + n/m)
     Interval:   Student's t with n - 2 degrees of freedom, as both a mean and lambda are estimated,
-                where the paper has the normal distribution, too narrow for few queries; NaN where
-                the value is infinite or undefined, or does not vary among the queries. Of a rate r
+                where the paper has the normal distribution, too narrow for few queries; NaN if the
+                value is infinite or undefined, or does not vary among the queries. For a rate r,
                 `mid_p` of the trials with this variance, r (1 - r) / variance; half a disagreement
-                is added, for one in 50 may be none among these.
+                is added, as one in 50 can be absent from these.
     Source:     W. G. Cochran, Sampling Techniques, 1977, sections 2.6 and 7.3 (finite population)
     """
     n, m = len(human), len(rest)
@@ -101,7 +101,7 @@ def prediction_powered(
     if about == "queries like these" and m > 1:
         error = math.hypot(tuning * _error(rest @ slope, 1), error)
     estimate = value(means)
-    if shape == "rate":  # a shift may lead beyond 1
+    if shape == "rate":  # a shift can exceed 1
         estimate = min(max(estimate, 0.0), 1.0)
         alone, interval = (
             _of_rate(*of, n / unseen, level) for of in (of_people, (estimate, error))
@@ -123,7 +123,7 @@ def prediction_powered(
 
 
 def _tuning(human: FloatArray, other: FloatArray, rest: FloatArray) -> float:
-    """Return the lambda of least variance, (n,), (n,) and (m,) to a number from 0 to 1."""
+    """Return the lambda of minimum variance, (n,), (n,) and (m,) to a number from 0 to 1."""
     covariance = ((human - human.mean()) * (other - other.mean())).mean()
     variance = (1 + len(other) / len(rest)) * np.concatenate([other, rest]).var(ddof=1)
     if not (np.isfinite(covariance) and variance > 0):
@@ -143,7 +143,7 @@ def _gradient(value: Value, means: FloatArray) -> FloatArray:
     for column, mean in enumerate(means):
         step = np.zeros(len(means))
         step[column] = 1e-6 * abs(mean) or 1e-9
-        low = means - step if mean else means  # 0 may be the least possible mean
+        low = means - step if mean else means  # 0 can be the minimum mean
         high = means + step
         slope[column] = (value(high) - value(low)) / (high[column] - low[column])
     return slope
@@ -157,7 +157,7 @@ def _t_interval(centre: float, error: float, freedom: int, level: float) -> Inte
 
 
 def _of_rate(rate: float, error: float, trials: float, level: float) -> Interval:
-    """Return the interval of a rate; `trials` count where all outcomes are equal."""
+    """Return the interval of a rate; `trials` is used if all outcomes are equal."""
     if not math.isfinite(rate + error):
         return UNKNOWN
     if 0 < rate < 1:

@@ -1,7 +1,7 @@
-"""Systems that were run several times: seeds, folds and repeated answers of one system.
+"""Systems with several runs: seeds, folds or repeated answers of one system.
 
-A system's value is the mean over its seeds. Other queries and other seeds would both give another
-difference of two systems. A test of the queries' means over seeds sees the queries alone.
+A system's value is the mean over its seeds. The difference of two systems varies with the queries
+and with the seeds; a test of the queries' means over seeds accounts only for the queries.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from ragkpi.statistics.significance import corrected
 
 
 class Part(NamedTuple):
-    """A variance that was estimated, with its degrees of freedom."""
+    """An estimated variance, with its degrees of freedom."""
 
     variance: float
     freedom: float
 
 
 def variance_bound(freedom: float) -> float:
-    """Return the upper 80% bound of a variance by χ², over its estimate: 4.48 of three values."""
+    """Return the upper 80% bound of a variance by χ², over its estimate: 4.48 for three values."""
     return float(freedom / special().chdtri(freedom, 0.8))
 
 
 @np.errstate(invalid="ignore")
 def satterthwaite(queries: Part, seeds: Sequence[Part]) -> float:
-    """Return the degrees of freedom of a sum of variances; NaN where all are 0.
+    """Return the degrees of freedom of a sum of variances; NaN if all are 0.
 
     Formula:    (Q + Σ c s)² / (Q² / f + Σ (c s)² / (r - 1)), c = `variance_bound` of r - 1
     Source:     F. E. Satterthwaite, An approximate distribution of estimates of variance
                 components, Biometrics Bulletin 2, 1946, with c = 1
 
-    Three seeds that happen to be close take their own part for small, and then get the many degrees
-    of freedom of the queries. With c = 1, equal systems of which one varies with its seeds were
-    told apart in up to 8% of the samples; with the bounds in at most 6%.
+    Three seeds that happen to be close underestimate their variance, and the sum gets the many
+    degrees of freedom of the queries. With c = 1, equal systems, one of them varying with its
+    seeds, differed significantly in up to 8% of the samples; with the bounds, in at most 6%.
     """
     bounds = [variance_bound(part.freedom) * part.variance for part in seeds]
     variances = np.array([queries.variance, *bounds])
@@ -61,9 +61,9 @@ def satterthwaite(queries: Part, seeds: Sequence[Part]) -> float:
 
 
 class System(NamedTuple):
-    """A system by one metric: what units contribute to each seed, (G, r), and summaries, (r,).
+    """A system by one metric: the units' contributions to each seed, (G, r), and summaries, (r,).
 
-    Contributions are `QuerySample.pseudo_values`: of means over queries, the queries' values.
+    Contributions are `QuerySample.pseudo_values`: for means over queries, the queries' values.
     """
 
     units: FloatArray
@@ -71,7 +71,7 @@ class System(NamedTuple):
 
     @property
     def part(self) -> Part | None:
-        """The variance of the mean over seeds, s; None of one seed."""
+        """The variance of the mean over seeds, s; None for one seed."""
         r = len(self.values)
         return Part(float(self.values.var(ddof=1)) / r, r - 1) if r > 1 else None
 
@@ -82,17 +82,17 @@ class System(NamedTuple):
 
     @property
     def noise(self) -> float:
-        """The share of s that queries make: a seed moves each of them by an amount of its own."""
+        """The part of s due to queries: each seed moves each query by its own amount."""
         (units, r), rows = self.units.shape, self.units.mean(axis=1, keepdims=True)
         left = self.units - rows - self.units.mean(axis=0) + rows.mean()
         return float((left**2).sum() / ((units - 1) * (r - 1) * units * r)) if r > 1 else 0.0
 
 
 Evidence = Literal["systems", "two seeds", "one run", "runs"]
-"""Systems of three seeds or more, a system of two, a run and such a system, or two runs."""
+"""Systems of three seeds or more, a system of two, a run and a system, or two runs."""
 
-# Two seeds describe and do not decide. Of the seeds of a single run nothing is known: beside a
-# system whose seeds are known to differ, a claim would take those of the run for equal.
+# Two seeds are exploratory. The variance of a single run's seeds is unknown: against a system whose
+# seeds differ, a claim would assume that it is 0.
 DECIDING: tuple[Evidence, ...] = ("systems", "runs")
 
 TOO_FEW_SEEDS: Mapping[Evidence, str] = {
@@ -103,7 +103,7 @@ TOO_FEW_SEEDS: Mapping[Evidence, str] = {
 
 
 def evidence_of(seeds: int, others: int) -> Evidence:
-    """Return what two systems of so many seeds are."""
+    """Return the evidence from two systems with these numbers of seeds."""
     least, most = sorted((seeds, others))
     if 2 in (least, most):
         return "two seeds"
@@ -111,11 +111,11 @@ def evidence_of(seeds: int, others: int) -> Evidence:
 
 
 class SystemDifference(NamedTuple):
-    """The mean over seeds of a system, less that of the baseline.
+    """The mean over seeds of a system, minus that of the baseline.
 
-    `error` is the standard error. Where nothing varies, or with fewer than two units, it is NaN,
+    `error` is the standard error. If nothing varies, or with fewer than two units, it is NaN,
     and so are `interval` and `p` (1 if the systems are equal on every unit). `queries` is the
-    variance that queries add; `seeds` those of the seeds of the baseline and of the other system,
+    variance due to queries; `seeds` those due to the seeds of the baseline and of the other system,
     None for a single run.
     """
 
@@ -129,20 +129,20 @@ class SystemDifference(NamedTuple):
 
     @property
     def evidence(self) -> Evidence:
-        """What is compared; of two seeds, or of one of the two, `DECIDING` has nothing."""
+        """The evidence; only that in `DECIDING` allows a decision."""
         return evidence_of(*(int(part.freedom) + 1 if part else 1 for part in self.seeds))
 
     def p_of_margin(self, margin: float, sign: int = 1) -> float:
-        """Return p, one-sided, of being worse than the baseline by `margin` or more.
+        """Return the one-sided p of a loss of `margin` or more against the baseline.
 
-        It is below (1 - level) / 2 where the interval excludes that. `sign` is `Measure.sign`.
+        It is below (1 - level) / 2 if the interval excludes that loss. `sign` is `Measure.sign`.
         """
         return float(special().stdtr(self.freedom, -(sign * self.difference + margin) / self.error))
 
 
 @np.errstate(divide="ignore")
 def systems_of(sample: QuerySample) -> list[list[System]]:
-    """Return the runs of a sample as systems, per metric and run; a run alone has one seed."""
+    """Return the runs of a sample as systems, per metric and run; a single run has one seed."""
     seeds = sample.seeds or np.split(sample.statistics, sample.statistics.shape[1], axis=1)
     apart = replace(sample, statistics=np.concatenate(seeds, axis=1), seeds=())
     ends = np.cumsum([of_run.shape[1] for of_run in seeds])[:-1]
@@ -156,18 +156,18 @@ def systems_of(sample: QuerySample) -> list[list[System]]:
 def difference_of(
     baseline: System, other: System, freedom: float, level: float = 0.95
 ) -> SystemDifference:
-    """Test a difference over the same G units, of which `freedom` is `QuerySample.freedom`.
+    """Test a difference over the same G units; `freedom` is `QuerySample.freedom`.
 
     Formula:    D = mean over seeds of the other's values - of the baseline's; S = Σ var(values) / r
                 over both; Q = max(0, var(d) / G - Σ noise), d the units' differences of means over
                 seeds; t = D / √(Q + S), with `satterthwaite`'s degrees of freedom
-    Edge cases: a single run is taken for a system without seeds; two of them have the paired t test
+    Edge cases: a single run adds no variance of seeds; two of them have the paired t test
     Source:     H. Scheffé, The Analysis of Variance, 1959 (mean squares of a table with two ways)
 
     >>> a = np.array([[0.1, 0.2, 0.3], [0.5, 0.4, 0.5], [0.6, 0.8, 0.9]])
     >>> b = a[:, :1] + [[0.1], [0.2], [0.3]]
-    >>> found = difference_of(System(a, a.mean(axis=0)), System(b, b.mean(axis=0)), freedom=2)
-    >>> round(found.difference, 4), found.evidence
+    >>> result = difference_of(System(a, a.mean(axis=0)), System(b, b.mean(axis=0)), freedom=2)
+    >>> round(result.difference, 4), result.evidence
     (0.1222, 'one run')
     """
     apart = unit_differences(baseline, other)
@@ -190,7 +190,7 @@ def difference_of(
 def intervals_of(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     """Return the intervals of a run's or a system's summaries, by printed names.
 
-    That of a system is Student's, of the difference from nothing: by its queries and its seeds.
+    The interval of a system is Student's, from its queries and its seeds.
     """
     if scores.seeds == 1:
         return intervals(scores, bootstrap)
@@ -211,8 +211,8 @@ def unit_differences(baseline: System, other: System) -> FloatArray:
 def p_of_pairs(systems: Sequence[System], freedom: float) -> FloatArray:
     """Test all pairs of S systems by a metric: p, corrected by Holm for all pairs, (S, S).
 
-    NaN is not tested, as on the diagonal and where the `evidence` does not decide. The random
-    signs of `all_pairs.step_down` would know of other queries, and not of other seeds.
+    NaN means not tested: the diagonal, and pairs whose `evidence` allows no decision. The random
+    signs of `all_pairs.step_down` would account for other queries, but not for other seeds.
     """
     tested = [difference_of(*pair, freedom) for pair in itertools.combinations(systems, 2)]
     p = np.full((len(systems), len(systems)), np.nan)
@@ -226,9 +226,9 @@ _SEED = r"(.*?)(?<![a-z\d])(?:seed|replicate|rep|fold|trial|rs|s)[-_= ]?\d+(?![a
 
 
 def look_like_seeds(names: Sequence[str]) -> Mapping[str, list[str]]:
-    """Return the runs whose names differ by the number of a seed alone, by the name without it.
+    """Return the runs whose names differ only by the number of a seed, by the name without it.
 
-    A number without such a word may as well be a version or a parameter.
+    A number without a word for seeds can be a version or a parameter.
 
     >>> look_like_seeds(["dense-s1.run", "dense-s2.run", "bm25-k1.run", "bm25-k2.run"])
     {'dense-.run': ['dense-s1.run', 'dense-s2.run']}

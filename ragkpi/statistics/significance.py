@@ -1,8 +1,8 @@
 """Two-sided tests of differences from a baseline, their intervals, and corrections for many tests.
 
-Everything that counts queries as evidence counts units: clusters of queries, or single ones. Sign
-and Wilcoxon's test take the sum of a unit's differences. The score test and interval of rates know
-no clusters; rates of clusters are compared as other values are.
+Evidence is counted in units: clusters of queries, or single ones. Sign and Wilcoxon's test take the
+sum of a unit's differences. The score test and interval of rates support no clusters; with
+clusters, rates are compared like other values.
 
 Twelve successes against twelve successes have no spread to resample and a standard error of 0, as
 if they proved that two systems are equal. A score interval instead contains the true differences
@@ -51,7 +51,7 @@ def holm(p: FloatArray) -> FloatArray:
 
 
 def benjamini_hochberg(p: FloatArray) -> FloatArray:
-    """Control the expected share of false ones among the rejections.
+    """Control the expected share of false rejections.
 
     Formula:    the i-th smallest of m p-values times m / i, made monotone from the largest
     Source:     Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, 1995
@@ -98,7 +98,7 @@ class Pair:
 
     @property
     def is_of_rates(self) -> bool:
-        """Whether it has a score test: of rates, no expectation over ties or z-score of one."""
+        """Whether it has a score test: a rate, not its expectation over ties or its z-score."""
         values = self.baseline, self.other
         rates = self.metric.is_rate and all(np.isin(of, (0.0, 1.0)).all() for of in values)
         return rates and self.unit is None
@@ -111,9 +111,9 @@ class Pair:
 
     @np.errstate(divide="ignore", invalid="ignore")
     def signs(self) -> FloatArray:
-        """Return 1 for queries on which the other run's value is higher, -1 where lower, (n,).
+        """Return 1 for queries on which the other run's value is higher, -1 if lower, (n,).
 
-        Values that agree to nine digits are equal, since sums in another order may differ slightly.
+        Values that agree to nine digits are equal, since sums in another order differ slightly.
         """
         baseline, other = map(self.aggregate.value, (self.baseline, self.other))
         apart = ~np.isclose(baseline, other, rtol=TIED, atol=0)
@@ -141,12 +141,12 @@ def _per_pair(test: Callable[[Pair], float]) -> PValues:
 
 @np.errstate(divide="ignore", invalid="ignore")
 def student(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
-    """Test by Student's t, and rates by their score: p < 1 - level where the interval excludes 0.
+    """Test by Student's t, and rates by their score: p < 1 - level if the interval excludes 0.
 
     Formula:    t = difference / se, se = s / √G, with `QuerySample.freedom` (see
-                `intervals_of_differences`); of rates `score_test`
-    Edge cases: without a standard error (all units differ by the same, or leaving one out leaves no
-                value) there is no interval, and p is that of `randomization`
+                `intervals_of_differences`); for rates `score_test`
+    Edge cases: without a standard error (all units differ by the same amount, or a value is
+                undefined without some unit) there is no interval, and p is that of `randomization`
     Source:     Student, The probable error of a mean, 1908; J. W. Tukey, Bias and confidence in
                 not-quite large samples, 1958 (pseudo-values)
     """
@@ -167,7 +167,7 @@ def student(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
 
 @np.errstate(invalid="ignore")
 def _errors(sample: QuerySample) -> list[FloatArray]:
-    """Return the standard errors of the differences, (R - 1,) per metric; NaN for those of 0."""
+    """Return the standard errors of the differences, (R - 1,) per metric; NaN for 0."""
     errors = []
     for summary, spreads in zip(sample.observed(), sample.spreads(), strict=True):
         error = spreads / math.sqrt(sample.units)
@@ -177,10 +177,10 @@ def _errors(sample: QuerySample) -> list[FloatArray]:
 
 
 def score_test(pair: Pair) -> float:
-    """Test the difference of two rates by the score of which Tango's interval is the inversion.
+    """Test the difference of two rates by the score test that Tango's interval inverts.
 
-    Formula:    z = (higher - lower) / √(higher + lower), over the queries that only one succeeds on
-    Edge cases: NaN where there are none
+    Formula:    z = (higher - lower) / √(higher + lower), over queries on which only one succeeds
+    Edge cases: NaN if there are none
     Source:     Q. McNemar, Note on the sampling error of the difference between correlated
                 proportions, 1947; `tango`
     """
@@ -192,7 +192,7 @@ def score_test(pair: Pair) -> float:
 def signed_rank(pair: Pair) -> float:
     """Wilcoxon's signed-rank test of the units' differences being symmetric around 0.
 
-    Formula:    p = 2 P(W <= the smaller sum of ranks), over all signs of the ranks observed; for
+    Formula:    p = 2 P(W <= the smaller sum of ranks), over all signs of the observed ranks; for
                 more than 50 differences by the normal distribution, corrected for ties
     Edge cases: NA for ratios of means; units without a difference are left out; differences
                 whose sizes are within 1e-9 of the largest value share their mean rank. It does
@@ -239,9 +239,9 @@ def _all_signs(doubled: tuple[int, ...]) -> FloatArray:
 
 @_per_pair
 def sign(pair: Pair) -> float:
-    """Test whether the run is as often higher than the other as lower, unit by unit.
+    """Test whether the run is higher than the other as often as lower, unit by unit.
 
-    Edge cases: units without a difference, and with as many wins as losses, are left out. It does
+    Edge cases: units without a difference, or with as many wins as losses, are left out. It does
                 not test the mean: many small gains win over few large losses.
     Source:     J. Arbuthnot, 1710
     """
@@ -272,14 +272,14 @@ def tango(higher: int, lower: int, n: int, level: float) -> Interval:
     Source:     T. Tango, Equivalence test and confidence interval for the difference in proportions
                 for the paired-sample design, Statistics in Medicine 17, 1998
 
-    Coverage was summed over all outcomes, for 500 to 1,500 pairs of rates from 0.02 to 0.98 that
-    differ by at most 0.3, with correlations from none to the highest possible. Of 95% it is at
-    least, and on average: 0.974 and 0.999 for n = 3, 0.945 and 0.983 for 12, 0.930 and 0.965 for
-    30, 0.936 and 0.955 for 100. Newcombe's hybrid score (1998, method 10) has at least 0.901 for n
-    = 3 and 12: it is too narrow where runs agree on nearly all queries, as two versions of a system
-    do. The same 6 successes and 6 failures give it ±0.14, and Tango's ±0.24. A bound at 5% is
-    wrong in 2.8% of samples of 12 on average; at worst, for differences of 0 to 0.2 and any share
-    of queries on which the runs differ, in 12.5 % (n = 3), 8.7 % (12), 6.7 % (50), 5.8 % (100).
+    Minimum and mean coverage at 95%, summed over all outcomes for 500 to 1,500 pairs of rates from
+    0.02 to 0.98 that differ by at most 0.3, with correlations from 0 to the maximum: 0.974 and
+    0.999 for n = 3, 0.945 and 0.983 for 12, 0.930 and 0.965 for 30, 0.936 and 0.955 for 100.
+    Newcombe's hybrid score (1998, method 10) has a minimum of 0.901 for n = 3 and 12: it is too
+    narrow if runs agree on nearly all queries, as two versions of a system do. With the same 6
+    successes and 6 failures, it gives ±0.14, and Tango's ±0.24. A bound at 5% is wrong in 2.8% of
+    samples of 12 on average; at worst, for differences of 0 to 0.2 and any share of queries on
+    which the runs differ, in 12.5% (n = 3), 8.7% (12), 6.7% (50) and 5.8% (100).
 
     >>> tango(0, 0, 12, 0.95)
     Interval(low=-0.24249400665524063, high=0.24249400665524063)
@@ -308,13 +308,13 @@ def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Int
     """Return the interval of every run's difference from the first run, per metric and run.
 
     Formula:    difference ± t(freedom) se, se = s / √G, s from the units' jackknife pseudo-values,
-                which for means are the differences; of rates (`Metric.is_rate`) Tango's interval
-    Edge cases: `UNKNOWN` with fewer than two units, where all units differ by the same, and where
-                leaving a unit out leaves no value
+                which for means are the differences; for rates (`Metric.is_rate`) Tango's interval
+    Edge cases: `UNKNOWN` with fewer than two units, if all units differ by the same amount, and if
+                the value is undefined without some unit
     Source:     as for `student`
 
-    It excludes 0 exactly where `student` gives p < 1 - level, and it needs no resamples. How often
-    it covers stands in docs/questions/compare.md.
+    It excludes 0 exactly if `student` gives p < 1 - level, and it needs no bootstrap. Its coverage
+    is in docs/questions/compare.md.
     """
     if sample.units < 2:
         return [[UNKNOWN] * len(of_metric) for of_metric in pairs(sample)]
@@ -341,7 +341,7 @@ PValues = Callable[[QuerySample, int, int], list[list[float]]]
 
 
 def pairs(sample: QuerySample) -> list[list[Pair]]:
-    """Pair the first run of a sample with every other one, per metric and run."""
+    """Pair the first run of a sample with every other run, per metric and run."""
     paired = []
     for metric, columns in zip(sample.metrics, sample.columns, strict=True):
         baseline, *others = sample.statistics[:, :, columns].swapaxes(0, 1)
@@ -352,7 +352,7 @@ def pairs(sample: QuerySample) -> list[list[Pair]]:
 def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     """Test by swapping labels of run and baseline on any unit, as if they were interchangeable.
 
-    Formula:    p = (swaps with |difference| >= the observed one + 1) / (trials + 1); where no more
+    Formula:    p = (swaps with |difference| >= the observed one + 1) / (trials + 1); if no more
                 than `trials` swaps exist, all are made and p is their share
     Source:     R. A. Fisher, The Design of Experiments, 1935; M. D. Smucker, J. Allan and
                 B. Carterette, A comparison of statistical significance tests, CIKM 2007
@@ -392,8 +392,7 @@ def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
 def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> list[list[float]]:
     """Test every run but the first against the first run, by every metric of a sample.
 
-    The p-value is 1 if no query differs, NaN if the test gives none or fewer than two units are
-    known.
+    The p-value is 1 if no query differs, NaN if the test gives none or with fewer than two units.
     """
     if sample.units < 2:
         return [[math.nan] * len(of_metric) for of_metric in pairs(sample)]
@@ -405,7 +404,7 @@ def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> lis
 
 
 class Reach(NamedTuple):
-    """What keeps a p-value from falling: of so many units, some differ."""
+    """The lower bound of a p-value, from the numbers of units and of differing ones."""
 
     differing: int
     units: int
@@ -413,12 +412,12 @@ class Reach(NamedTuple):
     is_rate: bool
 
     def least_p(self, test: TestName) -> float:
-        """Return the least p that a test can give, whatever the differences."""
+        """Return the minimum p of a test, whatever the differences."""
         least: float = globals()[TESTS[test].least_p](self)
         return least
 
     def in_words(self, queries: int, p: str, least: float) -> str:
-        """Say that no claim is possible, because this `p` is at `least` the limit or more."""
+        """Say that no claim is possible, because `p` cannot fall below `least`."""
         nouns = ("query", "queries") if self.units == queries else ("cluster", "clusters")
         with_units = counted(self.units, *nouns)
         if self.units == 1:
@@ -429,7 +428,7 @@ class Reach(NamedTuple):
 
 
 def least_of_t(reach: Reach) -> float:
-    """Return p where d units differ by the same, and t is √((G - 1) d / (G - d)), the greatest."""
+    """Return p if d units differ equally, where t has its maximum, √((G - 1) d / (G - d))."""
     differing, units = reach.differing, reach.units
     if reach.is_rate:
         return float(2 * special().ndtr(-math.sqrt(differing)))
@@ -445,7 +444,7 @@ def least_of_signs(reach: Reach) -> float:
 
 
 def least_of_swaps(reach: Reach) -> float:
-    """Return the least p of signs, all of them where there are no more than trials."""
+    """Return the minimum p over random signs, or over all signs if there are at most `trials`."""
     exact = reach.differing <= math.log2(reach.trials)
     return least_of_signs(reach) if exact else 1 / (reach.trials + 1)
 
@@ -454,7 +453,7 @@ class Clustering(NamedTuple):
     """The correlation of values within clusters, and what it costs.
 
     The variance of a mean is `design_effect` times that of as many unrelated queries. `p` is
-    that of no correlation, one-sided; NaN where all values, or all sizes of clusters, are alike.
+    one-sided, for a correlation of 0; NaN if all values, or all sizes of clusters, are equal.
     """
 
     within: float

@@ -1,8 +1,8 @@
-"""Units of evidence: single queries, or clusters of queries that go together.
+"""Units of evidence: single queries, or clusters of queries that depend on each other.
 
 Paraphrases of one question and turns of one conversation succeed and fail together, so five of them
-are no five observations. What is estimated stays the mean over queries; how sure it is depends on
-the number of clusters.
+are not five observations. The estimate stays the mean over queries; its uncertainty depends on the
+number of clusters.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 
 Clusters = Mapping[bytes, str]
-"""The cluster of every query that has one: paraphrases or turns of one topic, which go together."""
+"""The cluster of every query that has one: paraphrases or turns of one topic."""
 Unit: TypeAlias = "IntArray | None"
-"""The unit of every query, (n,), from 0 to G - 1; None if each query is one of its own."""
+"""The unit of every query, (n,), from 0 to G - 1; None if each query is its own unit."""
 
 
 def units_of(queries: Sequence[bytes], clusters: Clusters | None) -> Unit:
@@ -38,7 +38,7 @@ def units_of(queries: Sequence[bytes], clusters: Clusters | None) -> Unit:
 
 
 def numbered_units(queries: Sequence[bytes], clusters: Clusters | None) -> IntArray:
-    """Number the units of queries, (n,), also where each query is one of its own."""
+    """Number the units of queries, (n,), also if each query is its own unit."""
     unit = units_of(queries, clusters)
     return np.arange(len(queries)) if unit is None else unit
 
@@ -56,7 +56,7 @@ _TURN = re.compile(rb"(.+)[-_.:/#](?:turn|t|q|v|p)?\d+")
 
 
 def turns_of(queries: Sequence[bytes]) -> Clusters:
-    """Return the clusters that ids look like: 31 of ``31_1`` and ``31_2``; else no clusters.
+    """Return the clusters that ids suggest: 31 for ``31_1`` and ``31_2``; else no clusters.
 
     >>> turns_of([b"31_1", b"31_2", b"32_1"])
     {b'31_1': '31', b'31_2': '31', b'32_1': '32'}
@@ -69,9 +69,9 @@ def turns_of(queries: Sequence[bytes]) -> Clusters:
 
 
 def rarest_seen(units: int, level: float = 0.95) -> int:
-    """Return k: what happens to 1 in k or more is seen among so many with this probability.
+    """Return k: n units show a property of 1 in k units or more with this probability.
 
-    None of n has it with a probability of (1 - s)^n, where a share s of all has it.
+    A property of a share s of all units is absent from n units with a probability of (1 - s)^n.
 
     >>> rarest_seen(30)
     10
