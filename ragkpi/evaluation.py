@@ -1,4 +1,4 @@
-"""`Evaluation`: one evaluated run, with its values and all that they rest on."""
+"""`Evaluation`: one evaluated run, with its values and the data behind them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from ragkpi.ranking.reading import Hits, RunInMemory
 from ragkpi.ranking.relevance import AnyJudged
 
 RunOrPath: TypeAlias = "str | Source | RunInMemory"
-"""The path of a run, a run that is opened, or a run in memory."""
+"""The path of a run, an open run, or a run in memory."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One evaluated run: its values, the hits and the judged run behind them, and lines on them.
+    """One evaluated run: its values, the hits and the judged run behind them, and messages.
 
-    `name` is that of the run in a result. `coverage` holds the queries only in the qrels and the
-    queries only in the run. `notes` are lines on omissions and assumptions, `warnings` on what may
-    mislead readers of the values.
+    `name` is the name of the run in a result. `coverage` has the queries only in the qrels and the
+    queries only in the run. `notes` report omissions and assumptions, `warnings` misleading values.
     """
 
     name: str
@@ -38,7 +37,7 @@ class Evaluation:
     warnings: Sequence[str]
 
     def has_ranking_of(self, other: Evaluation) -> bool:
-        """Return whether both rank the same judged documents alike, so that no value differs."""
+        """Return whether both rank the same judged documents equally, so that no value differs."""
         columns = ("num_ret", "query", "rank", "judgement")
         runs = self.judged, other.judged
         return all(isinstance(run, Judged) for run in runs) and all(
@@ -47,7 +46,7 @@ class Evaluation:
 
     @property
     def plain(self) -> Judged:
-        """Return `judged` if the qrels are plain and have levels; else `UsageError`."""
+        """Return `judged` if the qrels are plain and have levels; else raise `UsageError`."""
         if not isinstance(self.judged, Judged):
             raise UsageError("this is answered for plain qrels alone")
         if self.judged.gains is not None:

@@ -39,7 +39,7 @@ Within = Literal["retrieved", "cutoff"]
 
 @dataclass(frozen=True)
 class Bounded:
-    """A value of a run, with its least and greatest possible value."""
+    """A value of a run, with its minimum and maximum."""
 
     metric: Metric
     run: int
@@ -50,15 +50,15 @@ class Bounded:
     each_now: FloatArray  # (Q,): the value of each query
     each_low: FloatArray
     each_high: FloatArray
-    exact: bool  # whether some assignment reaches the bounds; they may be too wide otherwise
+    exact: bool  # whether some assignment reaches the bounds; else they can be too wide
 
 
 @dataclass(frozen=True)
 class Swap:
-    """Two runs of which one might pass the other by a value."""
+    """Two runs whose order by a value can change."""
 
     metric: Metric
-    better: int  # index of the run that is better now, or as good
+    better: int  # index of the run that is now better or equal
     worse: int
     certain: bool  # whether a known assignment reverses them; otherwise only their bounds overlap
 
@@ -69,10 +69,10 @@ class RunsWithHoles:
 
     holes: Holes  # of the runs, down to -M
     judged: Sequence[Judged]
-    scales: Mapping[str, Sequence[int]]  # the levels that a hole may get, by metric
+    scales: Mapping[str, Sequence[int]]  # the possible levels of a hole, by metric
     within: Within  # whether all holes vary, or for each metric those down to its cutoff
-    depth: int | None  # the deepest that a metric looks at; None if one looks at all ranks
-    first: int = 0  # the number of the first hole among those of all queries
+    depth: int | None  # the deepest rank of any metric; None if one uses all ranks
+    first: int = 0  # the number of the first hole among the holes of all queries
 
     @property
     def present(self) -> list[int]:
@@ -80,7 +80,7 @@ class RunsWithHoles:
         return [run for run, judged in enumerate(self.judged) if judged.queries]
 
     def blocks(self, label: str) -> Iterator[RunsWithHoles]:
-        """Yield the runs over some queries after others; each remembers the runs it opens."""
+        """Yield the runs over blocks of queries; each block remembers the runs that it opens."""
         # A query has own holes in each run, and values of each pair of runs.
         cells = np.cumsum(self.holes.num_own(self.depth) + len(self.judged) ** 2)
         parts = list(spans(np.append(0, cells), CELLS_AT_ONCE))
@@ -98,7 +98,7 @@ class RunsWithHoles:
         return replace(self, holes=holes, judged=judged, first=before)
 
     def varies(self, depth: int | None) -> BoolArray:
-        """Return which holes may have any level for metrics of a depth, (n,)."""
+        """Return which holes vary for metrics of a depth, (n,)."""
         return self.holes.within(depth if self.within == "cutoff" else None)
 
     @cached_property
@@ -123,7 +123,7 @@ class HoleBounds:
     bounded: list[Bounded]  # every value of every run, by metric
     refused: list[tuple[Metric, str]]  # metrics without bounds, and the reason
     judged: dict[int | None, list[float]]  # by depth and run, `Judged.share_judged`
-    swaps: list[Swap]  # pairs of runs whose order is not settled; of equal runs both ways
+    swaps: list[Swap]  # pairs of runs whose order is open; equal runs both ways
 
     @property
     def holes(self) -> Holes:
@@ -159,8 +159,8 @@ def find_bounds(
 ) -> HoleBounds:
     """Bound every value of every run over all assignments of levels to holes.
 
-    Holes are the unjudged documents that any of the runs retrieves, with ``"cutoff"`` for each
-    metric those within the depth that it looks at. A hole has the same level in all runs; documents
+    Holes are the unjudged documents that any of the runs retrieves; with ``"cutoff"``, for each
+    metric those within its depth. A hole has the same level in all runs; documents
     that no run retrieves stay unjudged. The runs were read with the names of their documents down
     to `depth_needed`.
     """
@@ -249,7 +249,7 @@ def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Sco
 
 
 def _could_pass(worse: Bounded, better: Bounded) -> bool:
-    """Return whether the bounds let a run that is not better now become better."""
+    """Return whether the bounds allow a run that is now not better to become better."""
     if worse.metric.measure.better == "higher":
         most, least, behind = worse.high, better.low, worse.now <= better.now + ROUNDING
     else:

@@ -19,7 +19,7 @@ _STEPS = 50
 
 @dataclass(frozen=True, eq=False)
 class OpenRatio:
-    """A measure of this form, and a run with holes that get levels of a scale."""
+    """A measure of this form, and a run with holes at the levels of a scale."""
 
     measure: GainRatio
     run: OpenRun
@@ -56,11 +56,11 @@ class OpenRatio:
         return quotient(total, ideal)
 
     def best_thresholds(self) -> IntArray:
-        """Return how many own holes have at least each level of the best assignment, (Q, T).
+        """Return the number of own holes at or above each level of the best assignment, (Q, T).
 
         Levels fall down the ranks and other holes are worthless. The value is a ratio N / D of sums
-        over the steps of the scale. Dinkelbach's iteration: the assignment with the greatest
-        N - v D, where v is the value so far, has a greater value, until v is the greatest. For a
+        over the steps of the scale. Dinkelbach's iteration: the assignment with the maximum of
+        N - v D, where v is the value so far, has a larger value, until v is the maximum. For a
         fixed v the steps of the scale are independent.
         """
         num_own, gain_steps = self.run.num_own, np.diff(self._gains)
@@ -106,14 +106,14 @@ class OpenRatio:
 
     @cached_property
     def _worthless(self) -> FloatArray:
-        """Sums of weighted gains if own holes have the least gain, (Q,)."""
+        """Sums of weighted gains if own holes have the minimum gain, (Q,)."""
         judged = self.run.judged
         gain = np.where(self.run.place >= 0, self._gains[0], self.measure.gain(judged.level))
         return judged.per_query(gain * self.measure.weight(judged.rank))
 
     @cached_property
     def _reaching(self) -> list[IntArray]:
-        """How many documents reach each gain of the scale if holes are worthless, (Q,) each."""
+        """The number of documents at or above each gain if holes are worthless, (Q,) each."""
         judged, holes = self.run.judged, self.run.num_own + self.run.num_other
         gain, counts = self.measure.gain(judged.levels), []
         for least in self._gains:
@@ -126,6 +126,6 @@ class OpenRatio:
     def _filled(self) -> FloatArray:
         """The ideal sums of 0 to n documents of equal gain, (n + 1,)."""
         holes = self.run.num_own + self.run.num_other
-        # `best_thresholds` looks up as many holes for each query as the query with the most has.
+        # `best_thresholds` looks up the maximum number of holes for every query.
         most = int(self._reaching[0].max(initial=0) + holes.max(initial=0))
         return running_sums(self.measure.weight(np.arange(1, most + 1)))

@@ -1,7 +1,7 @@
 """A run with its holes among the hits, and the same run under assignments of levels to them.
 
 A run's *own* holes, those within the depth of a measure, join its hits. *Other* holes, further
-down or only in other runs, are counted, since they change only the number of documents of each
+down or only in other runs, are counted, since they change only the number of documents at each
 level.
 """
 
@@ -26,7 +26,7 @@ class OpenRun:
     place: IntArray  # (H,), of each hit among its query's own holes, from 0; -1 if it is judged
     number: IntArray  # (Q, U), of the own holes of each query among all holes; -1 for none
     num_other: IntArray  # (Q,), other holes
-    row: IntArray  # (J,), the query of the run that is each judged query, or -1
+    row: IntArray  # (J,), the number in the run of each judged query, or -1
 
     @cached_property
     def num_own(self) -> IntArray:
@@ -56,7 +56,7 @@ class OpenRun:
     def under(
         self, query: IntArray, levels: IntArray, others: IntArray, scale: Sequence[int]
     ) -> Judged:
-        """Judge V rankings, of the given queries, (V,).
+        """Judge V rankings of the given queries, (V,).
 
         Their own holes have `levels`, (V, U); values after the last own hole are ignored. `others`,
         (V, len(scale)), has the number of other holes at each level of the scale.
@@ -96,9 +96,9 @@ class OpenRun:
 def open_run(
     holes: Holes, run: int, judged: Judged, depth: int | None, varies: BoolArray
 ) -> OpenRun:
-    """Put the holes of a run, `judged`, of that number down to a depth among its hits.
+    """Put the holes of a run, `judged`, with that number, among its hits down to a depth.
 
-    `depth` is None for all ranks. Of the rest, those that vary, (n,), are other holes.
+    `depth` is None for all ranks. The remaining holes that vary, (n,), are other holes.
     """
     deepest, num_queries = DEEPEST if depth is None else depth, len(judged.queries)
     row = holes.judgements.places_among(judged.queries)
@@ -134,7 +134,7 @@ def open_run(
 
 @shared
 def _levels_of_queries(judged: Judged, levels: tuple[int, ...]) -> tuple[IntArray, IntArray]:
-    """Return judged levels and `levels`, (L,), and how many documents have each, (Q, L)."""
+    """Return judged levels and `levels`, (L,), and the number of documents at each, (Q, L)."""
     columns = np.unique(np.append(judged.levels, np.asarray(levels, dtype=np.int64)))
     table = np.zeros((len(judged.queries), len(columns)), dtype=np.int64)
     table[judged.level_query, np.searchsorted(columns, judged.levels)] = judged.level_counts

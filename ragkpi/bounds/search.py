@@ -24,16 +24,16 @@ from ragkpi.measures.measure import Metric, MetricScores, score
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
 
-MOST_COUNTS = 300_000  # most assignments to try for the queries that are opened at once
+MOST_COUNTS = 300_000  # maximum assignments for the queries that are opened at once
 HITS_AT_ONCE = 1 << 16  # to be judged: their arrays fit into the cache
 CELLS_AT_ONCE = 1 << 21  # of a table of assignments and own holes
 
 
 def levels_of_holes(metric: Metric, judgements: Judgements, settings: Settings) -> list[int]:
-    """Return the levels that a hole may get, its scale, the level with the lowest gain first.
+    """Return the possible levels of a hole, its scale, the level with the lowest gain first.
 
     They are 0, -l and the levels of the qrels; for measures of a rubric, the levels of the grade
-    map. Of levels with equal gains there is one.
+    map. Levels with equal gains are one level.
     """
     if metric.is_graded:
         rubric = settings.grade_map.rubric
@@ -72,14 +72,14 @@ class Trials:
 
     @property
     def is_level(self) -> bool:
-        """Whether all levels of the scale are surely worth the same."""
+        """Whether all levels of the scale have the same value for certain."""
         if self.ratio is not None:
             return self.top == 0
         takes_counts = self.metric.measure.takes_counts
         return takes_counts and self.run.judged.settings.relevance_level <= self.scale[0]
 
     def values(self, assignments: Assignments) -> FloatArray:
-        """Return the statistics of assignments, (V, S): rounded otherwise if they are tallied."""
+        """Return the statistics of assignments, (V, S); tallied ones are rounded differently."""
         measure = self.metric.measure
         if self.is_level or not (measure.takes_counts or self.ratio):
             return self.judged(assignments)
@@ -92,7 +92,7 @@ class Trials:
     def values_of(self, own: BoolArray, other: IntArray) -> FloatArray:
         """Return the statistics of every query under K assignments, (K, Q, S).
 
-        Own holes at the top are (K, Q, U), the number of others (K, Q).
+        Own holes at the top are (K, Q, U); the number of others is (K, Q).
         """
         measure = self.metric.measure
         if self.ratio is not None and not self.is_level:
@@ -146,7 +146,7 @@ class Trials:
         levels, judged = np.asarray(self.scale), self.run.judged
         size = HITS_AT_ONCE // max(1, int(np.diff(judged.starts).max(initial=1)), own.shape[1])
         if self.ratio is not None:
-            # No more fit into an ideal. The measure sorts the documents that are left.
+            # An ideal has no room for more. The measure sorts the documents that are left.
             others = np.minimum(others, self.metric.depth or others.max(initial=0))
             sorted_ones = judged.num_judged.max(initial=1) + others.sum(axis=1).max(initial=0)
             size = min(size, CELLS_AT_ONCE // int(sorted_ones))
@@ -159,9 +159,9 @@ class Trials:
 
 
 def candidates_of(trials: Trials) -> FloatArray:
-    """Return the statistics of assignments among which are the extremes of each query, (Q, C, S).
+    """Return the statistics of assignments that include the extremes of each query, (Q, C, S).
 
-    The search is that of the measure's `Bounds`.
+    The measure's `Bounds` declare the search.
     """
     search = trials.metric.measure.bounds.search
     if search == "counts":
@@ -195,7 +195,7 @@ def _every_count(trials: Trials) -> FloatArray:
 
 
 def is_exact(trials: Trials) -> bool:
-    """Return whether some candidate reaches each bound: not if all counts are too many to try."""
+    """Return whether candidates reach the bounds: not if there are too many counts to try."""
     if trials.metric.measure.bounds.search != "counts":
         return True
     numbers, top = (trials.run.num_own.tolist(), trials.run.num_other.tolist()), trials.top
@@ -239,19 +239,19 @@ def _staircase(trials: Trials) -> FloatArray:
 
 
 def numbered(sizes: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the group of each row of groups of some sizes, and its number there, from 0."""
+    """Return the group of each row, for groups of these sizes, and its number there, from 0."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     return group, np.arange(len(group)) - (np.cumsum(sizes) - sizes)[group]
 
 
 def stacked(tables: Sequence[FloatArray]) -> FloatArray:
-    """Put tables of candidates, (q, C, S), below each other, padded with the last of each."""
+    """Stack tables of candidates, (q, C, S), padded with the last of each."""
     columns = np.arange(max(table.shape[1] for table in tables))
     return np.concatenate([table[:, columns.clip(max=table.shape[1] - 1)] for table in tables])
 
 
 def _padded(statistics: FloatArray, sizes: IntArray) -> FloatArray:
-    """Stack groups of statistics of some sizes, (q, C, S), padded with the last of each."""
+    """Stack groups of statistics of these sizes, (q, C, S), padded with the last of each."""
     starts = np.cumsum(sizes) - sizes
     index = np.minimum(np.arange(int(sizes.max(initial=1))), sizes[:, np.newaxis] - 1)
     return np.asarray(statistics[starts[:, np.newaxis] + index])
@@ -260,7 +260,7 @@ def _padded(statistics: FloatArray, sizes: IntArray) -> FloatArray:
 def spreads(trials: Trials, judged: IntArray | int = 0) -> FloatArray:
     """Return the `spread` of the first statistic over the corners, (Q,).
 
-    If some of the other holes are `judged`, it is the mean over both ends of the scale as their
+    If some of the other holes are `judged`, return the mean over both ends of the scale as their
     level.
     """
     run, none = trials.run, np.zeros_like(trials.run.num_own)
@@ -276,12 +276,12 @@ def spreads(trials: Trials, judged: IntArray | int = 0) -> FloatArray:
 
 
 def spread_if_one_judged(trials: Trials) -> FloatArray:
-    """Return the `spreads` that are left once an own hole is judged, (m,).
+    """Return the `spreads` that remain after judging an own hole, (m,).
 
-    It is the mean over both ends of the scale as the hole's level, for each own hole of each query.
+    This is the mean over both ends of the scale as its level, for each own hole of each query.
     """
     run, none = trials.run, np.zeros_like(trials.run.num_own)
-    # Where only numbers count, all own holes of a query leave the same.
+    # If only numbers count, all own holes of a query leave the same spread.
     alike = trials.metric.measure.bounds.order == "ignored"
     query, number = numbered(np.minimum(run.num_own, 1) if alike else run.num_own)
     by_end = []
@@ -298,14 +298,14 @@ def spread_if_one_judged(trials: Trials) -> FloatArray:
 def worse_at_its_best(
     pairs: Sequence[tuple[int, int]], trials: Mapping[int, Trials]
 ) -> tuple[FloatArray, IntArray]:
-    """Sum the statistics of pairs of a better and a worse run where the worse one is helped most.
+    """Sum the statistics of pairs of a better and a worse run in the worse run's best case.
 
-    Holes that only it retrieves get the top level, holes of only the better run are worthless, and
-    each query's shared holes get the level that helps more of these two. Returned are the sums of
-    the worse and of the better run, (2, P, S), and the numbers of their values, (2, P).
+    Holes that only the worse run retrieves get the top level, holes of only the better run are
+    worthless, and each query's shared holes get the one of these levels that helps more. Return the
+    sums of the worse and the better run, (2, P, S), and the numbers of their values, (2, P).
     """
     metric = next(iter(trials.values())).metric
-    # Whether each hole is an own one; that of number -1 is none.
+    # Whether each hole is an own hole; number -1 is none.
     most = max(int(of_run.run.number.max(initial=-1)) for of_run in trials.values())
     is_own = {run: np.zeros(most + 2, dtype=bool) for run in trials}
     for run, of_run in trials.items():
@@ -333,8 +333,8 @@ def _beside(
 ) -> FloatArray:
     """Return a run's statistics with shared holes worthless, and at the top, (m, 2, Q, S).
 
-    It is the worse or the better one of a pair with each of m rivals, which share some of its own
-    holes, (m, Q, U), and have numbers of them, (m, Q).
+    The run is the worse or the better one of a pair with each of m rivals, which share some of its
+    own holes, (m, Q, U), in these numbers, (m, Q).
     """
     alone = is_worse[:, np.newaxis, np.newaxis] & ~shared & (trials.run.number >= 0)
     own = np.stack([alone, alone | shared], axis=1)
@@ -348,7 +348,7 @@ def can_reverse(
     of_blocks: Sequence[tuple[FloatArray, IntArray]],
     columns: Sequence[MetricScores],
 ) -> Iterator[tuple[int, int]]:
-    """Yield the pairs in which the worse run wins: by `worse_at_its_best` over all queries.
+    """Yield the pairs in which the worse run wins by `worse_at_its_best` over all queries.
 
     `columns` are the scores of each run.
     """
@@ -361,7 +361,7 @@ def can_reverse(
 
 
 def _summary(column: MetricScores, sums: FloatArray, count: IntArray) -> FloatArray:
-    """Return the summary from sums and numbers of the values of the evaluated queries."""
+    """Return the summary from sums and numbers of values of the evaluated queries."""
     aggregate, absent = column.metric.measure.aggregate, column.divisor - len(column.statistics)
     with np.errstate(divide="ignore", invalid="ignore"):
         valid = np.asarray(count + absent, dtype=np.float64)
@@ -372,11 +372,11 @@ _STEPS = 100
 
 
 def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:
-    """Return the greatest (sign 1) or least (-1) summary of one candidate per query, (Q, C, S).
+    """Return the maximum (sign 1) or minimum (-1) summary of one candidate per query, (Q, C, S).
 
-    A summary is a monotone function of a ratio of sums, such as a mean over the known queries. So
-    change queries as long as that improves the ratio. The result is the extreme: at its value v no
-    query has a better numerator - v denominator, and these add up.
+    A summary is a monotone function of a ratio of sums, such as a mean over the queries with a
+    value. So change queries as long as that improves the ratio. The result is the extreme: at its
+    value v no query has a better numerator - v denominator, and these add up.
     """
     has_value: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))
     rows = np.where(has_value[:, :, np.newaxis], candidates, 0.0)
@@ -404,7 +404,7 @@ def _na_last(values: FloatArray) -> FloatArray:
 
 
 def least_and_greatest(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the greatest candidate of each query, (Q, C) to (Q,).
+    """Return the minimum and the maximum candidate of each query, (Q, C) to (Q,).
 
     NaN is ignored; both are NaN if all candidates are.
     """
@@ -412,6 +412,6 @@ def least_and_greatest(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def spread(values: FloatArray) -> FloatArray:
-    """Return the greatest less the least of each row, (n, C) to (n,); 0 where all are NA."""
+    """Return the maximum minus the minimum of each row, (n, C) to (n,); 0 if all are NA."""
     low, high = least_and_greatest(values)
     return np.where(np.isnan(low), 0.0, high - low)

@@ -1,9 +1,9 @@
 """The values of many assignments at once, from a few sums.
 
 To bound a measure, a query with n holes is judged in thousands of ways, each of which differs from
-its neighbour by one document. `HoleTally` has a row for each of these `Assignments`, and counts
-what measures ask for (`Counts`) by look-ups in sums down the ranking, which
-are computed once for an `OpenRun`. Its sums round differently than those of measures.
+its neighbour by one document. `HoleTally` has a row for each of these `Assignments`, and gets the
+measures' `Counts` by look-ups in sums down the ranking, which are computed once for an `OpenRun`.
+Its sums round differently from those of measures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ragkpi.ranking.judged import Settings
 
 
 class Assignments(NamedTuple):
-    """V assignments to the holes of queries: some at the top of the scale, the rest worthless.
+    """V assignments to the holes of queries: some are at the top of the scale, the rest worthless.
 
     Own holes `above` the rank `cut` have the same level, and so do those `below` it; `at` is the
     hole at it. `cut` is 0 if all own holes have the same level. `own` and `other` are the numbers
@@ -40,13 +40,13 @@ class Assignments(NamedTuple):
     def first(
         cls, run: OpenRun, query: IntArray, count: IntArray, other: IntArray | int = 0
     ) -> Assignments:
-        """Put the first `count` own holes at the top, and `other` others."""
+        """Put the first `count` own holes and `other` other holes at the top."""
         yes, cut = np.ones(len(query), dtype=bool), run.holes.nth(query, count)
         return cls(query, cut, yes, count > 0, ~yes, count, other + np.zeros_like(count))
 
     @classmethod
     def last(cls, run: OpenRun, query: IntArray, count: IntArray) -> Assignments:
-        """Put the last `count` own holes at the top, and all others."""
+        """Put the last `count` own holes and all other holes at the top."""
         no = np.zeros(len(query), dtype=bool)
         cut = run.holes.nth(query, run.num_own[query] - count + 1)
         return cls(query, cut, no, count > 0, count > 0, count, run.num_other[query])

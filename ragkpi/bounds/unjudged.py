@@ -19,7 +19,7 @@ from ragkpi.ranking.reading import Hits
 DEEPEST = np.iinfo(np.int32).max
 ROWS_AT_ONCE = 1 << 17  # sorting the hashes of this many documents fits into the cache
 
-# Numbers of queries, holes or ranks: there may be millions, and int64 takes twice the memory.
+# Numbers of queries, holes or ranks: there can be millions, and int64 takes twice the memory.
 SmallInts: TypeAlias = "npt.NDArray[np.int32]"
 
 
@@ -52,25 +52,25 @@ class Holes:
 
     @cached_property
     def num_runs(self) -> SmallInts:
-        """How many runs retrieve each hole, (n,)."""
+        """The number of runs that retrieve each hole, (n,)."""
         count = np.zeros(len(self), dtype=np.int32)
         for number, _ in self.of_runs:
             count[number] += 1  # a run has each document once
         return count
 
     def within(self, depth: int | None) -> BoolArray:
-        """Whether any run has each hole down to a depth, (n,); None for any depth."""
+        """Whether some run retrieves each hole down to a depth, (n,); None for any depth."""
         return np.asarray(self.best_rank <= (DEEPEST if depth is None else depth))
 
     def num_own(self, depth: int | None) -> IntArray:
-        """How many holes all runs together have for each judged query down to a depth, (J,)."""
+        """The number of holes of all runs for each judged query down to a depth, (J,)."""
         deepest, count = DEEPEST if depth is None else depth, len(self.judgements.queries)
         tops = (number[rank <= deepest] for number, rank in self.of_runs)
         numbers = [np.bincount(self.query[number], minlength=count) for number in tops]
         return np.asarray(np.sum(numbers, axis=0))
 
     def of_queries(self, first: int, last: int) -> tuple[Holes, int]:
-        """Return the holes of the queries from one to another, and how many come before."""
+        """Return the holes of the queries in a range, and the number of holes before them."""
         before, end = np.searchsorted(self.query, [first, last]).tolist()
         of_runs = []
         for number, rank in self.of_runs:
@@ -84,12 +84,12 @@ class Holes:
 def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings) -> Holes:
     """Find the holes of runs that were read with the names of their top documents.
 
-    Documents without a judgement and those of a negative level are unjudged. Ranks below -M do not
-    count. `UsageError` for qrels with gains in place of levels.
+    Documents without a judgement or with a negative level are unjudged. Ranks below -M do not
+    count. `UsageError` for qrels with gains instead of levels.
     """
     judgements.refuse_gains("holes are filled with levels")
-    # One text, and places in it only of the documents at hand: those of all documents take thrice
-    # the memory of the text.
+    # One text, with offsets only of these documents: offsets of all documents take three times the
+    # memory of the text.
     texts = [run.top.document.buffer for run in runs]
     text = texts[0] if len(texts) == 1 else np.concatenate(texts)
     before = np.cumsum([0, *map(len, texts)]).tolist()
@@ -130,7 +130,7 @@ def _unjudged(
 ) -> tuple[IntArray, SmallInts, SmallInts]:
     """Return the rows and ranks of the unjudged documents of a run, by query and rank, (m,) each.
 
-    Those of each judged query begin at the first array, (J + 1,).
+    The first array, (J + 1,), has the start of each judged query.
     """
     row, deepest = run.rows_of_top(judgements), settings.max_retrieved
     unjudged = np.ones(len(run.top.document), dtype=bool)

@@ -1,7 +1,7 @@
 """Judgment groups (``-R qrels_jg``): judgements of several assessors for the same documents.
 
 A judgment group holds one assessor's judgements for one query. Each group judges the whole ranking
-by itself; the values of a query's groups are averaged.
+on its own; the values of a query's groups are averaged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ragkpi.wording import named
 
 @dataclass(frozen=True)
 class JudgementGroups:
-    """The G judgment groups of a file, each of one assessor and query, ordered by both."""
+    """The G judgment groups of a file, one per query and assessor, ordered by both."""
 
     judgements: Judgements  # each document of a query once, by id; ignore their levels
     query: IntArray  # (G,), numbers in `judgements`
@@ -79,14 +79,14 @@ def _numbered(column: Tokens) -> tuple[list[bytes], IntArray]:
 
 @dataclass(frozen=True)
 class GroupedRun:
-    """A run of Q queries, as G judgment groups see it."""
+    """A run of Q queries, evaluated by G judgment groups."""
 
     queries: list[bytes]  # ids in byte order
     run_id: bytes
     group_query: IntArray  # (G,), the groups of a query in byte order of their names
 
     def total(self, of_groups: FloatArray) -> FloatArray:
-        """Sum a quantity of the judgment groups, (G,), per query, (Q,), in order of the groups."""
+        """Sum a quantity of the judgment groups, (G,), per query, (Q,), in group order."""
         sums = np.bincount(self.group_query, weights=of_groups, minlength=len(self.queries))
         return sums.astype(np.float64, copy=False)
 
@@ -105,7 +105,7 @@ class JudgedGroups(GroupedRun):
 
 @dataclass(frozen=True)
 class GroupedQrels:
-    """Qrels in which several assessors judge a document, ready for run after run."""
+    """Qrels in which several assessors judge a document, reusable for many runs."""
 
     groups: JudgementGroups
     of_groups: Judgements  # the lines of `groups`, with judgment groups as queries
@@ -121,7 +121,7 @@ class GroupedQrels:
             columns.file, columns.query, columns.iteration, columns.document, ties="descending"
         )
         _refuse_duplicates(groups, columns)
-        # No id holds a NUL byte, so joined pairs are as unique as pairs and sort alike.
+        # Ids have no NUL byte, so joined pairs are as unique as pairs and sort the same way.
         ids = [
             groups.judgements.queries[query] + b"\0" + name
             for query, name in zip(groups.query, groups.name, strict=True)
@@ -137,7 +137,7 @@ class GroupedQrels:
         return cls(groups, of_groups)
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[JudgedGroups, Coverage]:
-        """Judge a run for every group of the queries that `settings` chooses."""
+        """Judge a run for every group of the queries that `settings` selects."""
         chosen, coverage = judge(self.judgements, hits, settings)
         number = self.judgements.places_among(chosen.queries)
         kept = np.flatnonzero(number[self.groups.query] >= 0)

@@ -24,7 +24,7 @@ from ragkpi.wording import counted, listed, named
 
 
 class Coverage(NamedTuple):
-    """The queries only in the judgements and those only in a run, in byte order.
+    """The queries only in the judgements and the queries only in a run, in byte order.
 
     `judged` is the number of all queries in the judgements.
     """
@@ -37,7 +37,7 @@ class Coverage(NamedTuple):
 def judge(
     judgements: Judgements, hits: Hits, settings: Settings, queries: list[bytes] | None = None
 ) -> tuple[Judged, Coverage]:
-    """Judge the hits of a run, over exactly the judged queries `queries` if given.
+    """Judge the hits of a run, over exactly the given judged `queries` if any.
 
     Raises `DataError` if ``settings.missing`` is ``"error"`` and a judged query is missing from the
     run, and `NothingInCommonError` if no query is left to evaluate.
@@ -60,7 +60,7 @@ def judge(
     if settings.unjudged == "removed":
         kept &= judgements.level[hits.judgement] >= 0
     query, rank, judgement = query[kept], hits.rank[kept], hits.judgement[kept]
-    # No two hits share query and rank, so the sort need not be stable.
+    # No two hits share query and rank, so the sort can be unstable.
     order = np.argsort(query * (rank.max(initial=0) + 1) + rank)
     query, rank, judgement = query[order], rank[order], judgement[order]
     if tied is not None:
@@ -152,7 +152,7 @@ def _count_levels(
     counted = (query >= 0) & (judgements.level >= 0)
     query, level = query[counted], judgements.level[counted]
     width = int(level.max(initial=0)) + 1
-    if num_queries * width <= 8 * len(level):  # few levels, as usual: a cell for each
+    if num_queries * width <= 8 * len(level):  # usually few levels: a cell for each
         present = np.arange(width)
         tally = np.bincount(query * width + level)
         cells = np.flatnonzero(tally)
@@ -166,7 +166,7 @@ def _count_levels(
 
 
 def part_of(judged: Judged, queries: IntArray) -> Judged:
-    """Keep some queries, by ascending numbers; the values of a query depend on it alone."""
+    """Keep some queries, by ascending numbers; values of a query depend on that query alone."""
     hits, starts = rows_of(judged.starts, queries)
     levels, level_starts = rows_of(judged.level_starts, queries)
     number = _numbers(len(judged.queries), queries)
@@ -203,7 +203,7 @@ class JudgementPart(NamedTuple):
     """Qrels reduced to some of their queries."""
 
     judgements: Judgements
-    query: IntArray  # (Q,), the number of each whole query in the part, or -1
+    query: IntArray  # (Q,), the number of each original query in the part, or -1
     row: IntArray  # (J,), the same for rows
 
     @classmethod
@@ -247,7 +247,7 @@ def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
 def outside_pool(
     judgements: Judgements, run: Hits, judged: Judged, read_pool: Callable[[Judgements], Hits]
 ) -> IntArray:
-    """Find the top documents of a run that its pool lacks, by reading the pool for them.
+    """Find the top documents of a run outside its pool, by reading the pool.
 
     Returns the 0-based query and the 1-based rank, (M, 2), as in `judged`, of each top document
     that is not in the first ``settings.pool_depth`` documents of the pool. `read_pool` returns the
@@ -274,7 +274,7 @@ def outside_pool(
 
 
 def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]) -> Judgements:
-    """Make judgements of documents, ordered by query: reading a run finds judged documents."""
+    """Turn documents, ordered by query, into judgements, so that reading a run finds them."""
     nothing = np.zeros(len(documents), dtype=np.int64)
     ids = Tokens.from_strings([queries[number] for number in query.tolist()])
     columns = QrelsColumns("run", ids, ids, Tokens.from_strings(documents), nothing, nothing)
@@ -288,10 +288,9 @@ def count_documents(judgements: Judgements, runs: Iterable[Hits]) -> int:
 
 
 def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArray:
-    """Return how many documents could have been retrieved for each query, (Q,).
+    """Return the corpus size of each query, (Q,).
 
-    `seen` is the size if the user gives none. Raises `UsageError` if some queries have a size and
-    others lack one.
+    `seen` is the size if the user gives none. Raises `UsageError` if only some queries have a size.
     """
     size, sizes = settings.corpus_size, settings.corpus_sizes
     if size is None and not sizes:

@@ -1,9 +1,9 @@
 """`Judged`: the arrays from which measures compute, with the settings, grade map and gains.
 
 Qrels and gains have separate tasks. Qrels determine which documents are judged and relevant; gains
-determine how much a judged document is worth to the measures that take gains. A judged document
-without a gain is worth nothing; unjudged documents have no gain. Qrels with fractional levels hold
-gains and no levels.
+determine what a judged document is worth to the measures that take gains. A judged document without
+a gain is worth 0; unjudged documents have no gain. Qrels with fractional levels have gains instead
+of levels.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from ragkpi.wording import counted, listed, named
 class GradeMap:
     """A named map from judged levels to rubric grades (5 best, 1 worst).
 
-    A level from 0 that the map lacks is an error, because guessing a file's scale from its levels
-    fails as soon as the top grade is rare.
+    A level from 0 that is not in the map is an error, because guessing a file's scale from its
+    levels fails if the top grade is rare.
     """
 
     name: str
@@ -39,7 +39,7 @@ class GradeMap:
         return hash((self.name, tuple(sorted(self.rubric.items()))))
 
     def lacks(self, levels: IntArray) -> str:
-        """Say which level the map lacks, and which presets would fit; empty if it has them all."""
+        """Name the level missing from the map and the presets that would fit; else ""."""
         present = set(levels[levels >= 0].tolist())
         unknown = sorted(present - set(self.rubric))
         if not unknown:
@@ -83,7 +83,7 @@ def parse_grade_map(text: str) -> GradeMap:
 
 
 def parse_levels(text: str, name: str, wrong: str) -> dict[int, int]:
-    """Read a list such as ``0=0,1=0,2=1`` of the option `name`; what is not so is `wrong`."""
+    """Read a list such as ``0=0,1=0,2=1`` of the option `name`; other texts are `wrong`."""
     numbers: dict[int, int] = {}
     for item in text.split(","):
         level, _, number = item.partition("=")
@@ -104,10 +104,10 @@ class Worth(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ExternalGains:
-    """Gains from a file or from memory, ready for any qrels."""
+    """Gains from a file or from memory, for any qrels."""
 
     grouped: Judgements  # the documents with a gain
-    gain: FloatArray  # of each of them
+    gain: FloatArray  # of each
     _worth_of: dict[int, tuple[Judgements, Worth]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -179,7 +179,7 @@ def gains_of(
 ) -> RealGains | None:
     """Return the gains of a judged run; None if its levels are its gains.
 
-    `number` maps each query of the qrels to its number in the run, or -1; `queries` of them count.
+    `number` maps each query of the qrels to its number among the `queries` of the run, or -1.
     `hits` are the judgements of the hits, (H,).
     """
     worth = judgements.gain if gains is None else gains.worth(judgements).gain
@@ -193,16 +193,15 @@ def gains_of(
 
 
 Missing = Literal["intersection", "zero", "error", "common", "trec_eval"]
-"""Judged queries that the run lacks are left out, evaluated as empty rankings (-c), an error
-(--strict), left out if any of several runs lacks them (--common), or left out of one TREC file, and
-empty rankings in all else."""
+"""Judged queries missing from a run are left out, evaluated as empty rankings (-c), an error
+(--strict), left out of all runs (--common), or left out of a TREC file and else empty rankings."""
 Unjudged = Literal["kept", "removed"]
 """Unjudged documents stay and count as nonrelevant, or are removed from the ranking (-J)."""
 TieOrder = Literal["id", "expected"]
 """Documents with equal scores rank by id, as in trec_eval, or values are expectations over all
-their orders (--ties expected)."""
+orders (--ties expected)."""
 Draws = Literal["nominal", "ret"]
-"""Chance draws K documents, or min(K, retrieved)."""
+"""A random draw has K documents, or min(K, retrieved)."""
 Doubts = Literal["said", "refused"]
 """How to treat doubts about all values of a run (`ragkpi.ranking.notes`; --strict)."""
 PoolUnion = Literal["pool", "union"]
@@ -221,8 +220,8 @@ class Settings:
     max_retrieved: int | None = None  # keep only this many top documents of each query (-M)
     ties: TieOrder = "id"
     gains: ExternalGains | None = None  # of judged documents, unless levels are gains
-    only_query: bytes | None = None  # evaluate this query alone (-D 0.QID)
-    corpus_size: int | None = None  # how many documents could have been retrieved (-N)
+    only_query: bytes | None = None  # evaluate only this query (-D 0.QID)
+    corpus_size: int | None = None  # the number of retrievable documents (-N)
     corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)  # of single queries
     draws: Draws = "nominal"
     grade_map: GradeMap = GRADE_MAPS["umbrela"]  # from judged levels to the 1-5 rubric
@@ -231,9 +230,9 @@ class Settings:
     doubts: Doubts = "said"
 
     def __post_init__(self) -> None:
-        """Cut depths to the deepest that numpy can compare with.
+        """Cap depths at the deepest that numpy can compare.
 
-        Raises `UsageError` for an expectation over ties that has no closed form.
+        Raises `UsageError` for an expectation over ties without a closed form.
         """
         cut = self.unjudged == "removed" and self.max_retrieved is not None
         if self.ties == "expected" and cut:
@@ -249,9 +248,9 @@ class Settings:
 
 
 class Counts(Protocol):
-    """What can be counted of Q judged rankings: the part of `Judged` that knows no documents.
+    """Counts over Q judged rankings: the part of `Judged` without single documents.
 
-    A measure that asks for nothing else can be computed for thousands of assignments of levels to
+    A measure that needs nothing else can be computed for thousands of assignments of levels to
     unjudged documents at once (`ragkpi.bounds.tally`).
     """
 
@@ -315,17 +314,17 @@ class Judged:
     judgement: IntArray  # (H,), row of the judgements
     settings: Settings
     run_id: bytes = b""  # the last of the file
-    # (Q,), documents that could have been retrieved; None if no measure needs it.
+    # (Q,), the corpus size of each query; None if no measure needs it.
     corpus_size: IntArray | None = None
     pool: Judged | None = None  # the first stage of the run, over the same queries
-    # (M, 2), query and rank of every retrieved document that the pool lacks, judged or not; None
+    # (M, 2), query and rank of every retrieved document outside the pool, judged or not; None
     # without a pool, or if no measure needs it.
     outside_pool: IntArray | None = None
     # The ranks that each hit shares with equal scores, also below -M; None unless
     # ``settings.ties`` is ``"expected"``.
     tied: TiedRanks | None = None
     gains: RealGains | None = None  # of hits and judged documents; None if levels are gains
-    # (Q,), retrieved documents that may be judged but are not hits, because hits end at some rank;
+    # (Q,), retrieved documents that can be judged but are not hits, because hits end at some rank;
     # None if all judged documents are hits.
     judged_below: IntArray | None = None
 
@@ -354,7 +353,7 @@ class Judged:
 
     @cached_property
     def num_judged(self) -> IntArray:
-        """Documents judged at a level from 0, retrieved or not, (Q,)."""
+        """Documents judged at level 0 or above, retrieved or not, (Q,)."""
         sums = np.bincount(self.level_query, self.level_counts, minlength=len(self.queries))
         return sums.astype(np.int64)
 
@@ -386,7 +385,7 @@ class Judged:
         return hits if self.judged_below is None else hits + self.judged_below
 
     def share_judged(self, depth: int | None = None) -> float:
-        """Judged share of all that is retrieved, or down to a depth; NaN where that is nothing."""
+        """Judged share of retrieved documents, all or down to a depth; NaN if there are none."""
         last = DEEPEST if depth is None else depth
         retrieved = int(np.minimum(self.num_ret, last).sum())
         return float(self.judged_at(last).sum() / retrieved) if retrieved else float("nan")
@@ -398,7 +397,7 @@ class Judged:
     def num_rel_at(self, depth: int | FloatArray | IntArray) -> FloatArray | IntArray:
         """Relevant documents among the first `depth` retrieved, a number or one per query, (Q,).
 
-        For ``ties="expected"``, the mean of their number over all orders of equal scores.
+        With ``ties="expected"``, the mean over all orders of equal scores.
         """
         of_hits = depth[self.query] if isinstance(depth, np.ndarray) else depth
         if self.tied is not None:
@@ -407,7 +406,7 @@ class Judged:
 
     @property
     def tied_ranks(self) -> TiedRanks:
-        """The ranks that each hit shares; `ValueError` if the run was not judged for its ties."""
+        """The ranks that each hit shares; `ValueError` if the run was judged without its ties."""
         if self.tied is None:
             raise ValueError("the run was not judged for its ties")
         return self.tied
@@ -443,7 +442,7 @@ class Judged:
 
 
 def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Settings) -> Judged:
-    """Make a query for each count of relevant documents, all that chance depends on."""
+    """Make a query for each count of relevant documents, all that a random draw depends on."""
     if not relevant or min(relevant) < 1 or max(relevant) > corpus_size:
         numbers = ",".join(map(str, relevant))
         raise UsageError(
@@ -472,7 +471,7 @@ def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Sett
 def quotient(
     numerator: FloatArray | IntArray, denominator: FloatArray | IntArray, undefined: float = 0.0
 ) -> FloatArray:
-    """Divide elementwise; `undefined` where the denominator is 0."""
+    """Divide elementwise; `undefined` if the denominator is 0."""
     above = np.asarray(numerator, dtype=np.float64)
     below = np.asarray(denominator, dtype=np.float64)
     quotients: FloatArray = np.full(np.broadcast(above, below).shape, undefined)
@@ -480,7 +479,7 @@ def quotient(
 
 
 def ratio(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:
-    """Divide elementwise; NaN (printed as NA) where the denominator is 0."""
+    """Divide elementwise; NaN (printed as NA) if the denominator is 0."""
     return quotient(numerator, denominator, np.nan)
 
 

@@ -35,7 +35,7 @@ class TiedRanks(NamedTuple):
 class Judgements:
     """Judged documents of Q queries, J rows ordered by query."""
 
-    file: str  # what messages call the qrels
+    file: str  # the name of the qrels in messages
     queries: list[bytes]  # in byte order
     starts: IntArray  # (Q+1,), the rows of query q are starts[q]:starts[q + 1]
     document: Tokens
@@ -51,7 +51,7 @@ class Judgements:
 
     @cached_property
     def sha256(self) -> str:
-        """A hash of queries, documents and levels, for qrels that are no file."""
+        """A hash of queries, documents and levels, for qrels without a file."""
         digest = new_sha256()
         worth = self.level if self.gain is None else self.gain
         ids = b"\n".join(self.queries), b"\n".join(self.document)
@@ -93,7 +93,7 @@ class Judgements:
         )
 
     def _rows_for(self, query: IntArray) -> IntArray:
-        """Return the rows of some queries, -1 being none; np.unique would import np.ma."""
+        """Return the rows of some queries, -1 for none; np.unique would import np.ma."""
         rows, _ = rows_of(self.starts, np.flatnonzero(np.bincount(query[query >= 0])))
         return rows
 
@@ -103,7 +103,7 @@ class Judgements:
         """Find judged documents among n documents; return their indices and their rows here.
 
         Documents ``starts[g]:starts[g + 1]`` belong to query number ``query[g]`` of these
-        judgements; -1 is a query that is not judged.
+        judgements; -1 is an unjudged query.
         """
         rows = self._rows_for(query)
         group = np.concatenate([self.query[rows], np.repeat(query, np.diff(starts))])
@@ -112,11 +112,11 @@ class Judgements:
         return line, rows[first[line]]
 
     def meant(self, query: IntArray, document: Tokens) -> IntArray:
-        """Return the row of the judged document that is spelt like each of n documents, (n,).
+        """Return the row of the judged document with a similar spelling for n documents, (n,).
 
-        `query`, (n,), is as in `find`. -1 is a document without one, or a judged document.
+        `query`, (n,), is as in `find`. -1 means that there is none, or that the document is judged.
         """
-        rows = self._rows_for(query)[::-1]  # of several that are spelt alike, the last one is meant
+        rows = self._rows_for(query)[::-1]  # the last one of similar spellings wins
         judged = self.document.take(rows)
 
         def same(judged: Tokens, retrieved: Tokens) -> IntArray:
@@ -187,18 +187,18 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
 
 
 Fold = Literal["max", "mean", "last"]
-"""Which level counts of documents that are judged several times for a query."""
+"""The level of a document that is judged several times for a query."""
 
 
 def repeated_rows(columns: QrelsColumns) -> tuple[IntArray, IntArray]:
-    """Return the rows of documents that are judged again for their query, and the first rows."""
+    """Return the rows that judge a document again for its query, and the first rows."""
     first = columns.document.first_rows(columns.query.first_rows())
     again = np.flatnonzero(first != np.arange(len(first)))
     return again, first[again]
 
 
 def folded(columns: QrelsColumns, fold: Fold) -> QrelsColumns:
-    """Return qrels that judge a document once for a query; `InputError` for a mean of no level."""
+    """Return qrels that judge a document once per query; `InputError` if a mean is not a level."""
     first = columns.document.first_rows(columns.query.first_rows())
     number = columns.level.astype(np.float64) if columns.gain is None else columns.gain.copy()
     if fold == "mean":
@@ -225,7 +225,7 @@ OF_DOCUMENTS = "by case, white space, leading zeros, Unicode's form or what foll
 
 
 def plain(id_: bytes) -> bytes:
-    """Return an id without capitals, white space, leading zeros and Unicode's forms."""
+    """Return an id in lower case, without whitespace, leading zeros and Unicode forms."""
     if not id_.isascii():
         id_ = without_form(decoded(id_)).encode("utf-8", "surrogateescape")
     return b"".join(id_.lower().split()).lstrip(b"0")
@@ -249,7 +249,7 @@ def _heads(ids: Tokens) -> Tokens:
 
 
 def _next(chosen: BoolArray, start: IntArray) -> IntArray:
-    """Return the first chosen place of a text from each start on, or its length, (n,)."""
+    """Return the first chosen position of a text from each start on, or its length, (n,)."""
     places = np.flatnonzero(chosen)
     return np.append(places, len(chosen))[np.searchsorted(places, start)]
 
@@ -268,7 +268,7 @@ _LOOKED_AT = 100  # ids
 def longer_and_shorter(
     judged: Collection[bytes], unknown: Iterable[bytes]
 ) -> tuple[bytes, bytes] | None:
-    """Return an id of the run and a judged one, of which one has a part that the other lacks.
+    """Return an id of the run and a judged id that differ only by a part of one of them.
 
     The part is before or behind a separator: ``2024-1.1`` and ``2024-1``, ``en/q1`` and ``q1``.
     """
@@ -291,7 +291,7 @@ def _parts(id_: bytes) -> Iterator[bytes]:
 
 
 def other_queries(judged: Sequence[bytes], unknown: Sequence[bytes]) -> str:
-    """Say how the queries of a run differ from all judged ones, and what to do."""
+    """Say how the queries of a run differ from all judged queries, and what to do."""
     if pair := longer_and_shorter(judged, unknown):
         mine, theirs = map(named, pair)
         return f"ids differ by a part, {mine} in the run, {theirs} in the qrels: rename one of them"

@@ -1,7 +1,7 @@
-"""Notes and doubts about a run, a line each, which every command prints.
+"""Notes and doubts about a run, one line each, which every command prints.
 
-A doubt is a sign that all values of a run are wrong: ids of another kind, distances in place of
-scores. Under ``--strict`` it is an error.
+A doubt is a sign that all values of a run are wrong: ids of another kind, distances instead of
+scores. With ``--strict`` it is an error.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ragkpi.ranking.reading import Beginning
 from ragkpi.wording import counted, listed, named, named_apart
 
 _TOP = 10
-_MOST_OUTSIDE = 0.2  # the share of judged top documents that a pool may lack
+_MOST_OUTSIDE = 0.2  # the share of judged top documents outside the pool that is tolerated
 
 
 def doubts(
     judged: Judged, judgements: Judgements, sample: Beginning, unknown: list[bytes]
 ) -> Iterator[str]:
-    """Yield doubts about a judged run; the qrels lack its `unknown` queries."""
+    """Yield doubts about a judged run; its `unknown` queries are not in the qrels."""
     level = judged.settings.relevance_level
     highest = int(judgements.level.max(initial=-1))
     if highest < level and judgements.gain is None:
@@ -102,7 +102,7 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
 
 
 def _documents_alike(judgements: Judgements, sample: Beginning) -> list[tuple[bytes, bytes]]:
-    """Return unjudged documents of the run with the judged documents they look like."""
+    """Return unjudged documents of the run with the judged documents they resemble."""
     queries = np.array([query for query, _ in sample.documents], dtype=np.int64)
     documents = [document for _, document in sample.documents]
     rows = judgements.meant(queries, Tokens.from_strings(documents)).tolist()
@@ -111,7 +111,7 @@ def _documents_alike(judgements: Judgements, sample: Beginning) -> list[tuple[by
 
 
 def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
-    """Return notes on the queries that are left out."""
+    """Return notes on queries that are left out."""
     notes = []
     if coverage.missing and settings.missing == "intersection":
         one = len(coverage.missing) == 1
@@ -126,7 +126,7 @@ def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
 
 
 def missing_notes(names: Sequence[str], coverages: Sequence[Coverage]) -> list[str]:
-    """Say which runs, at least one, lack queries that count as empty rankings."""
+    """Name the runs, at least one, without some of the queries, which count as empty rankings."""
     runs = zip(names, coverages, strict=True)
     lacking = [(name, coverage) for name, coverage in runs if coverage.missing]
     common = f"{spell('missing', 'common')}: only queries that all runs have"
@@ -164,7 +164,7 @@ def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
 
 
 def unanswerable_notes(queries: Sequence[bytes], unanswerable: BoolArray) -> list[str]:
-    """Say which queries have no relevant document."""
+    """Name the queries without relevant documents."""
     nothing = [queries[place] for place in np.flatnonzero(unanswerable).tolist()]
     have, it = ("has", "it") if len(nothing) == 1 else ("have", "them")
     return [
@@ -191,7 +191,7 @@ def assumption_notes(judged: Judged, size: int) -> list[str]:
 
 
 def concerning(lines_of: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return each line about runs once, with the runs that it concerns unless all."""
+    """Return each line about runs once, with the names of its runs unless it concerns all."""
     runs: dict[str, list[str]] = {}
     for name, lines in lines_of.items():
         for line in lines:

@@ -1,6 +1,6 @@
-"""Preferences between documents (``-R prefs``, ``qrels_prefs``), and which of them a run fulfils.
+"""Preferences between documents (``-R prefs``, ``qrels_prefs``), and those that a run fulfils.
 
-On one scale a document is preferred over all documents of lower level. A judgment group may have
+On one scale, a document is preferred over all documents of lower level. A judgment group may have
 several scales, its sub-groups. Levels compare only within a sub-group; documents link the
 sub-groups, so the preferences of a group are closed transitively.
 
@@ -34,8 +34,8 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 from ragkpi.wording import named
 
-# All preferences, those with both documents retrieved and those with at least one; and the first
-# two again, with only as many nonrelevant documents as there are relevant ones.
+# All preferences, those with both documents retrieved and those with at least one; then the first
+# two with at most as many nonrelevant documents as relevant ones.
 Scope = Literal["all", "retrieved", "implied", "limited", "limited_retrieved"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
@@ -44,7 +44,7 @@ WeightArray: TypeAlias = "BoolArray | IntArray"
 
 
 class Contrast(NamedTuple):
-    """Two sets: each document of the one is preferred over each document of the other."""
+    """Two sets: each document of the first is preferred over each document of the second."""
 
     better: int
     worse: int
@@ -54,13 +54,13 @@ class GroupLines(NamedTuple):
     """The n lines of a judgment group, by number of their documents."""
 
     number: list[int]  # of the document among those of the query
-    line: list[int]  # the place in the file's order
+    line: list[int]  # the index in file order
     subgroup: list[int]
     level: list[float]
 
 
 class ContradictionError(Exception):
-    """The lines of a judgment group contradict themselves: a text, and the documents it names."""
+    """The lines of a judgment group contradict each other: a text, and the documents it names."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ class GroupPreferences:
     """The preferences of a judgment group among its items, by number of their documents.
 
     Items are documents; on a single scale they are lines, so that a document on two lines counts
-    twice. The rules for limited nonrelevant items are trec_eval's to the letter, including their
-    flaws (see the edge cases of prefs_avgjg_Rnonrel).
+    twice. The rules for limited nonrelevant items are exactly trec_eval's, including their flaws
+    (see the edge cases of prefs_avgjg_Rnonrel).
     """
 
     number: list[int]  # of the document of each item, among those of the query
-    retrieved: int  # how many items, from the first
+    retrieved: int  # the number of retrieved items, which come first
     contrasts: list[Contrast]  # no item is better in two of them
     relevant: int
     nonrelevant: int
@@ -153,17 +153,17 @@ class GroupPreferences:
         return [(ahead + alone, implied + neither), (ahead, both), (ahead + alone, implied)]
 
     def _limited(self, count: Count, scope: int) -> Count:
-        """Count again within a scope, with only as many nonrelevant items as relevant ones."""
+        """Count again within a scope, with at most as many nonrelevant items as relevant ones."""
         relevant, nonrelevant = self.relevant & scope, self.nonrelevant & scope
         surplus = relevant.bit_count() - nonrelevant.bit_count()
         if surplus >= 0:
-            # Nonrelevant documents that were not judged stand in: every relevant one beats them.
+            # Unjudged documents fill up the nonrelevant ones; every relevant one is preferred.
             retrieved = (self.relevant & self.top).bit_count()
             return count[0] + surplus * retrieved, count[1] + surplus * self.relevant.bit_count()
         if self.lowest is None:
             kept = _first(self.nonrelevant, self.relevant.bit_count())
             return self.count(self.contrasts, scope & (kept | ~self.nonrelevant))[0]
-        # The lowest level is cut to its first lines, which are compared with every line, even with
+        # The lowest level is cut to its first lines, which are compared with all lines, also with
         # each other.
         kept = _first(self.lowest & scope, relevant.bit_count())
         contrasts = [Contrast(better, worse & ~self.lowest) for better, worse in self.contrasts]
@@ -176,7 +176,7 @@ class GroupPreferences:
     def block(self, first: int, last: int, documents: int) -> tuple[WeightArray, WeightArray]:
         """Count the preferences for documents ``first:last`` of a query over documents ``first:``.
 
-        Two arrays, (last - first, documents - first): for the row's, and the column's document.
+        Returns (last - first, documents - first) for the row's and for the column's document.
         """
         item = np.full(documents, len(self.number), dtype=np.int64)
         item[self.number] = np.arange(len(self.number))
@@ -194,7 +194,7 @@ class GroupPreferences:
     def _table(self) -> tuple[IntArray, ByteArray]:
         """The contrast in which each item is better, and the other set of each contrast.
 
-        One more item stands for documents that the group did not judge.
+        One extra item represents the documents that the group did not judge.
         """
         n = len(self.number)
         contrast = np.full(n + 1, len(self.contrasts))
@@ -237,7 +237,7 @@ def _refuse_two_levels(lines: GroupLines) -> None:
 
 
 def _refuse_opposed(number: Sequence[int], closed: list[int]) -> None:
-    """Refuse documents that are preferred over each other, and let none be over itself."""
+    """Refuse documents that are preferred over each other; remove preferences over themselves."""
     circular = [item for item, below in enumerate(closed) if below >> item & 1]
     for item in circular:
         for other in circular:
@@ -266,10 +266,10 @@ def _closed(n: int, scales: list[list[list[int]]]) -> list[int]:
             for item in better:
                 below[item] += lower
     order = list(range(len(below)))
-    with suppress(CycleError):  # of a contradiction, or an item with two levels on a scale
+    with suppress(CycleError):  # from a contradiction, or an item with two levels on a scale
         order = list(TopologicalSorter(dict(enumerate(below))).static_order())
     reached, before = [0] * len(below), None
-    while reached != before:  # one pass finds all if there is an order, and another one sees it
+    while reached != before:  # with an order, one pass finds all and a second one confirms it
         before = reached.copy()
         for node in order:
             for other in below[node]:
@@ -283,9 +283,9 @@ _CELLS_AT_ONCE = 1 << 20  # cells: pairs of a query's documents
 def pair_counts(groups: Sequence[GroupPreferences], documents: int, retrieved: int) -> list[Count]:
     """Count the pairs of documents of a query for which any judgment group has a preference.
 
-    The first `retrieved` of its `documents` are retrieved. In each of the first three of `SCOPES`,
-    a count has the share of preferences that the ranking fulfils, summed over pairs, and the number
-    of pairs. Shares are added row by row from the left, like trec_eval's.
+    The first `retrieved` of its `documents` are retrieved. For each of the first three `SCOPES`,
+    return the share of preferences that the ranking fulfils, summed over pairs, and the number of
+    pairs. Shares are added row by row from the left, like trec_eval's.
     """
     every = implied = both = 0
     share = share_inside = 0.0
@@ -320,7 +320,7 @@ def _add(total: float, terms: FloatArray) -> float:
 
 
 class Tally(NamedTuple):
-    """Preferences, (G,), or pairs, (Q,): how many a ranking fulfils out of how many possible."""
+    """Numbers of fulfilled and of possible preferences, (G,), or pairs, (Q,)."""
 
     fulfilled: FloatArray
     possible: FloatArray
@@ -333,7 +333,7 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgedPreferences(GroupedRun):
-    """How a run orders the documents of Q queries and their G judgment groups.
+    """The preferences of Q queries and their G judgment groups, fulfilled or not by a run.
 
     A preference is fulfilled if its better document is retrieved above its worse document, or if
     only the better is retrieved.
@@ -345,7 +345,7 @@ class JudgedPreferences(GroupedRun):
 
 @dataclass(frozen=True)
 class Preferences:
-    """Preference judgements of n lines, ready for run after run."""
+    """Preference judgements of n lines, reusable for many runs."""
 
     groups: JudgementGroups
     subgroup: IntArray  # (n,), a number for each line of `groups`
@@ -357,7 +357,7 @@ class Preferences:
 
     @classmethod
     def of(cls, columns: QrelsColumns, subgroup: Tokens | None = None) -> Preferences:
-        """Group judgements by assessor; without sub-groups each assessor has one."""
+        """Group judgements by assessor; by default, each assessor has one sub-group."""
         ids = columns.query, columns.iteration, columns.document
         groups = JudgementGroups.of(columns.file, *ids, ties="ascending")
         level = columns.level.astype(np.float64) if columns.gain is None else columns.gain
@@ -365,7 +365,7 @@ class Preferences:
         return cls(groups, subgroups[groups.line], level[groups.line])
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[JudgedPreferences, Coverage]:
-        """Count the preferences that a run fulfils, for the queries that `settings` chooses.
+        """Count the preferences that a run fulfils, for the queries that `settings` selects.
 
         -l and -J have no effect. Raises `DataError`, with query, group and documents, if the lines
         of a judgment group contradict each other.
@@ -383,7 +383,7 @@ class Preferences:
             groups = [self._preferences(*pair, retrieved[query]) for pair in numbered]
             counts = [group.counts() for group in groups]
             of_groups += counts
-            # If they share documents, two groups (or lines) may prefer opposite ones of a pair.
+            # Two groups (or lines) that share documents can prefer opposite documents of a pair.
             shared = sum(len(group.number) for group in groups) > documents[query]
             of_pairs.append(
                 pair_counts(groups, documents[query], retrieved[query])

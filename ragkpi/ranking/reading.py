@@ -61,7 +61,7 @@ _NO_INTS: IntArray = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class TopDocuments:
-    """The n documents of G judged queries of a run, down to some rank."""
+    """The n top documents of G judged queries of a run, down to some rank."""
 
     query: IntArray
     starts: IntArray
@@ -83,9 +83,9 @@ class Beginning(NamedTuple):
     """The first lines of a run, searched for signs of mistakes."""
 
     documents: list[tuple[int, bytes]]  # of judged queries: the number of the query, and an id
-    rising: int  # the number of rankings whose scores only rise
+    rising: int  # the number of rankings with ascending scores
     ordered: int  # the number of rankings with different scores
-    flat: int  # the number of rankings whose documents all have one score
+    flat: int  # the number of rankings with a single score
     several: int  # the number of rankings of two documents or more
 
 
@@ -120,7 +120,7 @@ NOTHING_RETRIEVED = Hits([], _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, b"")
 
 
 def run_for(judgements: Judgements, parts: RunParts, held: bool, **treatment: Any) -> kernel.Run:
-    """Return a kernel that judges a run; `treatment` folds or drops its documents."""
+    """Return a kernel that judges a run; `treatment` folds or drops documents."""
     return kernel.Run(
         judgements.documents,
         ascending=judgements.ties == "ascending",
@@ -136,7 +136,7 @@ def run_for(judgements: Judgements, parts: RunParts, held: bool, **treatment: An
 def hits_of(
     judgements: Judgements, run: kernel.Run, results: Results, run_id: bytes, format_: str = ""
 ) -> Hits:
-    """Return the hits of a run that the kernel has finished."""
+    """Return the hits of a run after the kernel has read it."""
     of_sample = np.frombuffer(results["sample_query"], np.int64).tolist()
     query, num_ret = _columns(results["rankings"], 2)
     judgement, rank, *ties = _columns(results["hits"], 4)
@@ -210,12 +210,12 @@ class RunInMemory:
         sieve = reading.sieve
         treatment = sieve.treatment if sieve else {}
         by_row = bool(reading.shape or (sieve and not sieve.in_kernel))
-        if type(self.data) is dict:  # the kernel's way passes over empty rankings
+        if type(self.data) is dict:  # the kernel skips empty rankings
             by_row = by_row or any(type(of) is dict and not of for of in self.data.values())
         run = run_for(judgements, parts, held, distance=reading.scores == "distance", **treatment)
         with refusals("run"):
             if by_row or not run.mapping(self.data):
-                # Anything but a plain mapping is read row by row, and refused there.
+                # Other types than a plain mapping are read row by row, and refused there.
                 run = run_for(judgements, parts, held, **treatment)
                 blocks = iter(self._blocks_as(reading))
                 blocks = best_first(blocks, reading.scores)
@@ -289,7 +289,7 @@ def pushed(source: Source, reader: FileReader, run: kernel.Run, held: bool) -> I
         while count := source.fill(block):
             run.feed(block[:count])
             yield run.run_id()
-        run.feed(b"\n")  # the last line may have none
+        run.feed(b"\n")  # the last line can lack one
         yield run.run_id()
         return
     for part in reader.stream_run(source, held=held):
@@ -316,7 +316,7 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
         return ScatteredQueryError()
     if kind == "again":
         expected = "expected each document once per query"
-        if line == first_line:  # of one list, whose ids may be those of the passages' documents
+        if line == first_line:  # of one list, whose ids can be those of the passages' documents
             expected += f", or {spell('max_passage', '#')} to keep the best of each"
         return DataError(
             f"{file}:{line}: document {named(text)} of query {named(query)} again, first "
@@ -337,7 +337,7 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
 
 
 def available_workers() -> int:
-    """Return the number of runs read at a time: ``RAGKPI_WORKERS``, else the usable cores."""
+    """Return the number of runs read at once: ``RAGKPI_WORKERS``, else the usable cores."""
     cores = os.environ.get("RAGKPI_WORKERS", "")
     if cores:
         if not (cores.isascii() and cores.isdecimal() and len(cores) < 5 and int(cores)):
@@ -383,7 +383,7 @@ def _read_in_threads(
 ) -> list[Hits | RagkpiError]:
     """Read files in threads.
 
-    On interruption, a thread pool would wait for its threads, and a thread may wait for a pipe
+    On interruption, a thread pool would wait for its threads, and a thread can wait for a pipe
     that never ends. Warnings wait for all runs and come in the order of the runs.
     """
     current, show = local(), warnings.showwarning
@@ -396,7 +396,7 @@ def _read_in_threads(
         else:
             held[number].append(warning)
 
-    waiting = iter(range(len(runs)))  # from which threads take turns
+    waiting = iter(range(len(runs)))  # each thread takes the next one
     done: SimpleQueue[tuple[int, Hits | BaseException]] = SimpleQueue()
 
     def work() -> None:
@@ -413,7 +413,7 @@ def _read_in_threads(
         try:
             for _ in range(workers):
                 Thread(target=work, daemon=True).start()
-        except RuntimeError:  # the system allows no more threads; this thread reads too
+        except RuntimeError:  # the system allows no more threads; this thread also reads
             work()
         while len(outcomes) < len(runs):
             number, outcome = done.get()

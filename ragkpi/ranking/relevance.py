@@ -1,4 +1,4 @@
-"""`Relevance`: qrels in any format of -R, ready to judge run after run."""
+"""`Relevance`: qrels in any format of -R, reusable for many runs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ REL_INFO: Mapping[str, Literal["qrels", "qrels_jg", "prefs"]] = {
 def read_relevance(
     path: str, rel_info: str = "qrels", reading: Reading | str | None = None
 ) -> Relevance:
-    """Read a file in a format of -R; of plain qrels the file's own format is recognised."""
+    """Read a file in a format of -R; the file format of plain qrels is recognised."""
     if rel_info == "qrels":
         return Qrels(group_judgements(read_any_qrels(path, reading, "gains")))
     from ragkpi.ranking import preferences
