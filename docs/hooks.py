@@ -155,7 +155,8 @@ def commands() -> Iterator[str]:
     yield "Every option of every command, as `ragkpi COMMAND --help` shows it."
     for name, entry in COMMANDS.items():
         app = typer.Typer(add_completion=False)
-        app.command(name)(command_of(name))
+        shell = command_of(name)
+        app.command(name)(shell)
         command = get_command(app)
         first, *_ = (command.help or "").split("\n\n")
         yield from ("", f"## {name} {{ #{name} }}", "")
@@ -165,7 +166,7 @@ def commands() -> Iterator[str]:
         )
         yield from (
             "```sh",
-            *entry.examples,
+            *shell.examples,
             "```",
             "",
             "| option | values | meaning |",

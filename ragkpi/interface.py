@@ -7,11 +7,12 @@ later.
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 from ragkpi.errors import RagkpiError, RagkpiWarning
 
@@ -146,3 +147,10 @@ def request_text(measure: str, parameters: str | None = None) -> str:
     """Return a request for a measure as the user writes it: ``-m P.5`` on a command line."""
     name = measure if parameters is None else f"{measure}.{parameters}"
     return interface().request_text(name)
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Return whether to colour: on a terminal or with FORCE_COLOR, never with NO_COLOR."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return stream.isatty() or os.environ.get("FORCE_COLOR", "0") not in ("", "0")

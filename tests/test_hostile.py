@@ -152,7 +152,7 @@ def refused(outcome, message, status):
     """One line on stderr, nothing on stdout, and the status."""
     assert outcome.out == b""
     line = outcome.err.decode()
-    assert re.fullmatch(pattern(f"ragkpi: {message}\n"), line), line
+    assert re.fullmatch(pattern(f"ragkpi: error: {message}\n"), line), line
     assert outcome.status == status
 
 

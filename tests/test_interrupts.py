@@ -118,7 +118,7 @@ def test_a_gigabyte_without_a_newline(words, folder, reader):
         assert finish(process) == (
             2,
             b"",
-            "ragkpi: -:1: a line of more than 64 MB; expected lines of text\n",
+            "ragkpi: error: -:1: a line of more than 64 MB; expected lines of text\n",
         )
 
 
@@ -128,7 +128,7 @@ def test_a_bomb_of_zeros(folder):
     process = start(folder, "eval", "qrels", "bomb", limits=LITTLE)
     status, out, err = finish(process)
     assert (status, out) == (2, b"")
-    assert err.startswith("ragkpi: bomb:1: a line ")
+    assert err.startswith("ragkpi: error: bomb:1: a line ")
 
 
 def test_a_bomb_of_lines_streams_through(folder, reader):
@@ -148,7 +148,7 @@ def test_a_bomb_that_has_to_be_held(text, folder):
     assert finish(process) == (
         2,
         b"",
-        "ragkpi: there is not enough memory for this input "
+        "ragkpi: error: there is not enough memory for this input "
         "(--max-memory SIZE says how much may be used)\n",
     )
 
@@ -187,11 +187,11 @@ def test_a_pipe_that_closes_early(folder, reader):
     with feed([b"1 Q0 d1 1 2 me\n1 Q0 d2"]) as pipe:
         status, out, err = outputs(["eval", "qrels", "-"], folder, pipe.fileno())
     assert (status, out) == (2, b"")
-    assert err.startswith(b"ragkpi: -:2: 3 columns ('1 Q0 d2'); expected 6")
+    assert err.startswith(b"ragkpi: error: -:2: 3 columns ('1 Q0 d2'); expected 6")
     with feed([gzip.compress(RUN)[:5000]]) as pipe:
         status, out, err = outputs(["eval", "qrels", "-"], folder, pipe.fileno())
     assert (status, out) == (2, b"")
-    assert err.startswith(b"ragkpi: -: broken gzip data (")
+    assert err.startswith(b"ragkpi: error: -: broken gzip data (")
 
 
 def test_a_fifo_is_read_like_a_file(folder, reader):
@@ -229,7 +229,7 @@ def test_a_file_that_shrinks_while_it_is_read(folder, after_a_block, ragkpi, rea
     status, out, err = ragkpi("eval", "qrels", "run", folder=folder)
     assert (status, out) == (2, b"")
     assert err == (
-        b"ragkpi: run: shrank while it was read (from %d to 32768 bytes); "
+        b"ragkpi: error: run: shrank while it was read (from %d to 32768 bytes); "
         b"expected a file that nobody writes to\n" % len(run)
     )
 
@@ -245,7 +245,7 @@ def test_a_file_that_is_written_to_while_it_is_read(folder, after_a_block, ragkp
     after_a_block(write)
     status, out, err = ragkpi("eval", "qrels", "run", folder=folder)
     assert (status, out) == (2, b"")
-    assert err.startswith(b"ragkpi: run: changed while ")
+    assert err.startswith(b"ragkpi: error: run: changed while ")
 
 
 def test_a_file_that_takes_the_place_of_the_opened_one_is_not_read(folder):
@@ -457,7 +457,7 @@ def test_closed_standard_streams(folder):
     done = run(">&-", *evaluation, "run")
     assert (done.returncode, done.stderr) == (
         1,
-        b"ragkpi: standard output cannot be written (Bad file descriptor)\n",
+        b"ragkpi: error: standard output cannot be written (Bad file descriptor)\n",
     )
     done = run(">&-", *evaluation, "-o", "out", "run")
     assert (done.returncode, done.stderr) == (0, b"")
@@ -465,7 +465,7 @@ def test_closed_standard_streams(folder):
     done = run("<&-", *evaluation, "-")
     assert (done.returncode, done.stderr) == (
         2,
-        b"ragkpi: -: standard input is closed; expected it open\n",
+        b"ragkpi: error: -: standard input is closed; expected it open\n",
     )
     done = run("2>&-", *evaluation, "nosuch")
     assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
@@ -489,7 +489,9 @@ def test_what_nobody_thought_of_is_one_line(folder, monkeypatch):
         status, out, err = outputs(["eval", "qrels", "run"], folder, RAGKPI_DEBUG=debug)
         lines = err.decode().splitlines()
         assert (status, out) == (70, b"")
-        assert lines[-1].startswith("ragkpi: internal error (ZeroDivisionError: so); please report")
+        assert lines[-1].startswith(
+            "ragkpi: error: a bug in ragkpi (ZeroDivisionError: so); please report"
+        )
         assert (len(lines) > 1) == (debug == "1")
 
 
@@ -500,7 +502,10 @@ def test_a_log_is_appended_to_whole_or_not_at_all(folder):
     before = (folder / "log").read_bytes()
     most = [(resource.RLIMIT_FSIZE, len(before) + 40)]
     status, _, err = outputs(words, folder, limits=most)
-    assert (status, err) == (1, b"ragkpi: --log log: cannot be appended to: File too large\n")
+    assert (status, err) == (
+        1,
+        b"ragkpi: error: --log log: cannot be appended to: File too large\n",
+    )
     assert (folder / "log").read_bytes() == before
     (folder / "log").write_bytes(before + before[:60])
     status, out, err = outputs(["log", "log"], folder)

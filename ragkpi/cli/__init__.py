@@ -16,7 +16,7 @@ def entry() -> None:
     from ragkpi.cli.process import MEMORY, has_room
 
     if not has_room():  # not even for numpy, whose own words would be many
-        _leave(MEMORY, InputError.exit_status)
+        _leave(f"error: {MEMORY}", InputError.exit_status)
     from ragkpi.cli.program import run
 
     run()

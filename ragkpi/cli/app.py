@@ -17,6 +17,7 @@ from typer.main import get_command
 from ragkpi.cli.configuration import project_options
 from ragkpi.cli.pages import Version, show_page
 from ragkpi.errors import UsageError
+from ragkpi.interface import wants_colour
 from ragkpi.wording import did_you_mean
 
 Task = Literal["evaluate", "decide", "prepare"]
@@ -29,211 +30,57 @@ TASKS: Mapping[Task, str] = {
 
 
 class Entry(NamedTuple):
-    """A command's entry in the list; the module has the function `shell`.
-
-    The examples run in the folder ``fixtures``.
-    """
+    """A command's entry in the list."""
 
     task: Task
     purpose: str
-    examples: tuple[str, str, str]
-    module: str
+    module: str  # below ``ragkpi.questions``; it has the function `shell`
 
 
 # By name, in the order of tasks and of people's needs.
 COMMANDS: Mapping[str, Entry] = {
     "eval": Entry(
-        "evaluate",
-        "Evaluate runs with trec_eval's measures and those for RAG.",
-        (
-            "ragkpi eval qrels.txt reranked.run",
-            "ragkpi eval -m map,bor.10 -N 5k qrels.txt runs/bm25.run runs/dense.run",
-            "ragkpi eval -m ndcg_cut.10 --worst 5 qrels.txt reranked.run",
-        ),
-        "evaluate.command",
+        "evaluate", "Evaluate runs with trec_eval's measures and those for RAG.", "evaluate.command"
     ),
     "compare": Entry(
-        "evaluate",
-        "Compare runs: differences, intervals and tests.",
-        (
-            "ragkpi compare qrels.txt runs/bm25.run runs/fusion.run",
-            "ragkpi compare --paper --format latex qrels.txt runs/bm25.run runs/dense.run",
-            "ragkpi compare -q -m map qrels.txt runs/bm25.run runs/dense.run",
-        ),
-        "compare.command",
+        "evaluate", "Compare runs: differences, intervals and tests.", "compare.command"
     ),
     "report": Entry(
-        "evaluate",
-        "Write one HTML page: runs, queries and documents.",
-        (
-            "ragkpi report -o report.html qrels.txt runs/bm25.run runs/dense.run",
-            "ragkpi report -o page.html --pool first_stage.run qrels.txt reranked.run",
-            "ragkpi report -m ndcg_cut.10 -o few.html qrels.txt reranked.run",
-        ),
-        "report.command",
+        "evaluate", "Write one HTML page: runs, queries and documents.", "report.command"
     ),
-    "depth": Entry(
-        "decide",
-        "How many passages to retrieve, or tools to show?",
-        (
-            "ragkpi depth -N 5000 qrels.txt runs/bm25.run",
-            "ragkpi depth -N 58 --relevant 4",
-            "ragkpi depth --at-least 50% qrels.txt runs/bm25.run runs/dense.run",
-        ),
-        "depth.command",
-    ),
+    "depth": Entry("decide", "How many passages to retrieve, or tools to show?", "depth.command"),
     "diagnose": Entry(
-        "decide",
-        "Retriever or reranker: where was the evidence lost?",
-        (
-            "ragkpi diagnose --pool first_stage.run qrels.txt reranked.run",
-            "ragkpi diagnose -k 5 --worst 3 --pool first_stage.run qrels.txt reranked.run",
-            "ragkpi diagnose --pool first_stage.run --format json qrels.txt reranked.run",
-        ),
-        "diagnose.command",
+        "decide", "Retriever or reranker: where was the evidence lost?", "diagnose.command"
     ),
-    "holes": Entry(
-        "decide",
-        "How much could unjudged documents change?",
-        (
-            "ragkpi holes qrels.txt runs/bm25.run runs/fusion.run",
-            "ragkpi holes -m ndcg_cut.20 --first 10 qrels.txt runs/bm25.run",
-            "ragkpi holes --within cutoff --assess todo.tsv qrels.txt runs/bm25.run",
-        ),
-        "holes.command",
-    ),
+    "holes": Entry("decide", "How much could unjudged documents change?", "holes.command"),
     "calibrate": Entry(
-        "decide",
-        "Which measure tracks the quality of responses?",
-        (
-            "ragkpi calibrate --quality quality.tsv qrels.txt reranked.run",
-            "ragkpi calibrate -m P.10,F.10 --quality quality.tsv qrels.txt reranked.run",
-            "ragkpi calibrate -m P.5,P.10 --quality quality.tsv qrels.txt reranked.run",
-        ),
-        "calibrate.command",
+        "decide", "Which measure tracks the quality of responses?", "calibrate.command"
     ),
     "agree": Entry(
-        "decide",
-        "Compare two sets of judgements: labels and order of runs.",
-        (
-            "ragkpi agree qrels.txt qrels.llm.txt",
-            "ragkpi agree qrels.txt qrels.llm.txt runs/bm25.run runs/dense.run",
-            "ragkpi agree -q --differences differences.tsv qrels.txt qrels.llm.txt",
-        ),
-        "agree.command",
+        "decide", "Compare two sets of judgements: labels and order of runs.", "agree.command"
     ),
     "correct": Entry(
-        "decide",
-        "Estimate human scores from few human and many LLM judgements.",
-        (
-            "ragkpi correct people.txt qrels.llm.txt runs/bm25.run runs/fusion.run",
-            "ragkpi correct -m P.10 people.txt qrels.llm.txt reranked.run dense.run",
-            "ragkpi correct -m map --explain people.txt qrels.llm.txt runs/bm25.run",
-        ),
-        "correct.command",
+        "decide", "Estimate human scores from few human and many LLM judgements.", "correct.command"
     ),
-    "power": Entry(
-        "decide",
-        "How many queries does a comparison need?",
-        (
-            "ragkpi power --sd 0.26 --difference 0.05,0.1",
-            "ragkpi power --sd 0.26 --sample-size 50,100,200",
-            "ragkpi power --sd 0.26 --design-effect 2.5 --power 0.9",
-        ),
-        "power.command",
-    ),
+    "power": Entry("decide", "How many queries does a comparison need?", "power.command"),
     "inspect": Entry(
-        "prepare",
-        "Show what files contain and whether they match.",
-        (
-            "ragkpi inspect qrels.txt reranked.run",
-            "ragkpi inspect runs",
-            "ragkpi inspect --format json examples/retrieved.jsonl",
-        ),
-        "inspect.command",
+        "prepare", "Show what files contain and whether they match.", "inspect.command"
     ),
-    "check": Entry(
-        "prepare",
-        "Find problems in runs, and fix them.",
-        (
-            "ragkpi check qrels.txt runs/bm25.run runs/dense.run",
-            "ragkpi check --fix mended.run first_stage.run",
-            "ragkpi check --list",
-        ),
-        "check.command",
-    ),
-    "convert": Entry(
-        "prepare",
-        "Write a run or qrels in another format.",
-        (
-            "ragkpi convert reranked.run reranked.jsonl",
-            "ragkpi convert --to csv qrels.txt -",
-            "ragkpi convert --from trec --to jsonl reranked.run -",
-        ),
-        "convert.command",
-    ),
+    "check": Entry("prepare", "Find problems in runs, and fix them.", "check.command"),
+    "convert": Entry("prepare", "Write a run or qrels in another format.", "convert.command"),
     "formats": Entry(
-        "prepare",
-        "List file formats and RAG stacks, or explain one.",
-        ("ragkpi formats", "ragkpi formats csv map", "ragkpi formats names"),
-        "describe.formats",
+        "prepare", "List file formats and RAG stacks, or explain one.", "describe.formats"
     ),
-    "measures": Entry(
-        "prepare",
-        "List, search or explain measures.",
-        (
-            "ragkpi measures precision",
-            "ragkpi measures ndcg_cut bor",
-            "ragkpi measures --format csv",
-        ),
-        "describe.measures",
-    ),
+    "measures": Entry("prepare", "List, search or explain measures.", "describe.measures"),
     "zscores": Entry(
-        "prepare",
-        "Write the means and deviations that 'eval -Z' needs.",
-        (
-            "ragkpi zscores qrels.txt runs/bm25.run runs/dense.run",
-            "ragkpi zscores -m map -o norms.txt qrels.txt runs/bm25.run runs/dense.run",
-            "ragkpi zscores -c qrels.txt runs/bm25.run runs/dense.run runs/fusion.run",
-        ),
-        "evaluate.zscores",
+        "prepare", "Write the means and deviations that 'eval -Z' needs.", "evaluate.zscores"
     ),
     "log": Entry(
-        "prepare",
-        "Show the evaluations that 'eval --log FILE' recorded.",
-        (
-            "ragkpi log record.jsonl",
-            "ragkpi log --sort map --where 'map>=0.2' record.jsonl",
-            "ragkpi log --format csv record.jsonl",
-        ),
-        "evaluate.log",
+        "prepare", "Show the evaluations that 'eval --log FILE' recorded.", "evaluate.log"
     ),
-    "verify": Entry(
-        "prepare",
-        "Recompute a stored result from its files.",
-        (
-            "ragkpi verify main.json",
-            "ragkpi verify record.jsonl",
-            "ragkpi verify --format json main.json",
-        ),
-        "verify.command",
-    ),
-    "demo": Entry(
-        "prepare",
-        "Write example files into a folder.",
-        ("ragkpi demo", "ragkpi demo helpdesk", "ragkpi demo /tmp/ragkpi-demo"),
-        "demo.command",
-    ),
-    "schema": Entry(
-        "prepare",
-        "Print the JSON schema of JSON output.",
-        (
-            "ragkpi schema",
-            "ragkpi schema > ragkpi.schema.json",
-            """ragkpi schema | jq '."$defs".line'""",
-        ),
-        "describe.schema",
-    ),
+    "verify": Entry("prepare", "Recompute a stored result from its files.", "verify.command"),
+    "demo": Entry("prepare", "Write example files into a folder.", "demo.command"),
+    "schema": Entry("prepare", "Print the JSON schema of JSON output.", "describe.schema"),
 }
 
 # trec_eval's long names.
@@ -252,7 +99,7 @@ _TREC_EVAL = {
     "--Zscore": "--zscores",
 }
 
-_PAGES = {"-h", "--help", "-v", "--version"}  # for which no project is read
+_PAGES = {"-h", "--help", "-v", "-V", "--version"}  # for which no project is read
 
 
 def take(words: Sequence[str]) -> None:
@@ -266,19 +113,20 @@ def take(words: Sequence[str]) -> None:
         raise UsageError(_unknown(name))
     app = typer.Typer(
         cls=_ByTask,
-        rich_markup_mode="rich" if _is_coloured() else None,
+        rich_markup_mode="rich" if wants_colour(sys.stdout) else None,
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(_ragkpi)
     by_task = (one for task in TASKS for one, entry in COMMANDS.items() if entry.task == task)
     for command in [name] if name in COMMANDS else by_task:
-        entry = COMMANDS[command]
+        task, purpose, _ = COMMANDS[command]
+        shell: Any = command_of(name) if command == name else _of_another_line
         app.command(
             command,
-            short_help=entry.purpose,
-            epilog=_examples(entry),
-            rich_help_panel=TASKS[entry.task],
-        )(command_of(name) if command == name else _of_another_line)
+            short_help=purpose,
+            epilog=_examples(shell.examples) if command == name else None,
+            rich_help_panel=TASKS[task],
+        )(shell)
     group = get_command(app)
     if "_RAGKPI_COMPLETE" in os.environ:
         group.main(line, "ragkpi")
@@ -320,14 +168,10 @@ def _ragkpi(
     """Evaluate retrieval for search and RAG: trec_eval's measures, tests and diagnostics."""
 
 
-def _is_coloured() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-def _examples(entry: Entry) -> str:
+def _examples(examples: Sequence[str]) -> str:
     """Return the end of a help page; paragraphs keep their lines."""
-    lines = [f"  {example}" for example in entry.examples]
-    if _is_coloured():
+    lines = [f"  {example}" for example in examples]
+    if wants_colour(sys.stdout):
         return "\n".join(["Examples:", *lines])
     return "\b\n" + "\n".join(["Examples:", *lines])
 

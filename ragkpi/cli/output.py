@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Option
 
 from ragkpi.cli.configuration import PROJECT
-from ragkpi.cli.terminal import colour_warnings, end_bar, held_notes, tell
+from ragkpi.cli.terminal import colour_messages, end_bar, held_notes, tell
 from ragkpi.errors import UsageError
+from ragkpi.interface import wants_colour
 from ragkpi.library.options import Flags
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
 from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
-from ragkpi.reports.terminal import drawn_table, terminal_width, wants_colour
+from ragkpi.reports.terminal import drawn_table, terminal_width
 from ragkpi.wording import on_screen
 
 if TYPE_CHECKING:  # few commands draw
@@ -81,12 +82,12 @@ class TextOutput:
     color: Annotated[
         Literal["auto", "always", "never"],
         _output(
-            help="When to use colour. auto: on terminals, unless NO_COLOR is set.",
+            help="When to use colour. auto: on terminals and with FORCE_COLOR, not with NO_COLOR.",
         ),
     ] = "auto"
 
     def __post_init__(self) -> None:
-        colour_warnings(self.color)
+        colour_messages(self.color)
         _ = self.choice  # refuses an unknown suffix before any file is read
 
     @property

@@ -36,6 +36,7 @@ def _show_version(context: Context, wanted: bool) -> None:
 
 Version = Option(
     "-v",
+    "-V",
     "--version",
     is_eager=True,
     callback=_show_version,

@@ -116,10 +116,12 @@ def main(words: Sequence[str]) -> int:
     except MemoryError:
         return _fail(MEMORY, InputError.exit_status)
     except KeyboardInterrupt:
-        return _fail("interrupted", _INTERRUPT_STATUS)
+        tell("interrupted")
+        return _INTERRUPT_STATUS
     except Stopped as stop:
         drop_output()
-        return _fail(stop.words, stop.status)
+        tell(stop.words)
+        return stop.status
     except Exception as problem:
         return _fail_unforeseen(problem)
 
@@ -142,7 +144,7 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _fail(text: str, status: int) -> int:
-    tell(text)
+    tell(f"error: {text}")
     return status
 
 
@@ -157,7 +159,7 @@ def _fail_unforeseen(problem: Exception) -> int:
         about = f"{problem.filename}: " if problem.filename else ""
         return _fail(f"{about}the system refuses ({problem.strerror or problem})", 1)
     return _fail(
-        f"internal error ({type(problem).__name__}: {problem}); please report it, with what "
+        f"a bug in ragkpi ({type(problem).__name__}: {problem}); please report it, with what "
         "RAGKPI_DEBUG=1 prints above this line",
         _BUG_STATUS,
     )

@@ -10,7 +10,7 @@ A command is a typer function. Two kinds of its parameters stand for several opt
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter, Signature, getdoc, signature
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
@@ -20,6 +20,7 @@ from typer import Context
 from ragkpi.cli.configuration import note_project, with_project_qrels
 from ragkpi.cli.pages import Version, show_common
 from ragkpi.cli.process import limit_memory
+from ragkpi.cli.terminal import hide_notes
 from ragkpi.errors import InputError, UsageError
 from ragkpi.library.options import Declared, Flags, arguments_of, declared, less_common, names_of
 
@@ -40,13 +41,15 @@ class _Option(NamedTuple):
 
 
 def command(
-    public: Callable[..., Any] | None = None, without: Collection[str] = ()
+    public: Callable[..., Any] | None = None,
+    without: Collection[str] = (),
+    *,
+    examples: Sequence[str],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a typer command, with the options of a public function `without` some.
 
-    `without` names arguments, or single flags of one.
-
-    The docstring of the public function, up to its parameters, is the help.
+    `without` names arguments, or single flags of one. The docstring of the public function, up to
+    its parameters, is the help, and three `examples`, which run in the folder ``fixtures``, end it.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
@@ -75,6 +78,7 @@ def command(
         run.__annotations__ = {}
         run.__doc__ = help_of(public or function)
         run.__module__ = function.__module__
+        run.examples = examples  # type: ignore[attr-defined]
         return run
 
     return decorate
@@ -189,6 +193,17 @@ _OF_ALL = [
         False,
     ),
     _parameter("version", bool, Version, False),
+    _parameter(
+        "quiet",
+        bool,
+        less_common(
+            "--quiet",
+            expose_value=False,
+            callback=hide_notes,
+            help="Hide notes and the progress bar; warnings and errors remain.",
+        ),
+        False,
+    ),
     _parameter(
         "max_memory",
         str,

@@ -15,7 +15,7 @@ from typing import Literal
 from typer import Exit
 
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.interface import Work, present, share
+from ragkpi.interface import Work, present, share, wants_colour
 from ragkpi.wording import counted, text_lines, visible
 
 # Seconds until the first drawing, and between drawings.
@@ -41,7 +41,7 @@ class Bar:
 
     def tick(self, *_: object) -> None:
         """Draw the bar, except on another command's terminal."""
-        if self._over or in_background():
+        if self._over or _notes == "hidden" or in_background():
             return
         try:
             self._ticks += 1
@@ -115,24 +115,34 @@ def bar(command: str) -> Iterator[None]:
         _BAR = None
 
 
-_YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
-_warnings: Literal["coloured", "plain"] = "coloured"
+_COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m"}
+_PLAIN = "\x1b[0m"
+_messages: Literal["coloured", "plain"] = "coloured"
+_notes: Literal["shown", "hidden"] = "shown"
 
 
-def colour_warnings(choice: Literal["auto", "always", "never"]) -> None:
+def colour_messages(choice: Literal["auto", "always", "never"]) -> None:
     """Apply ``--color`` to messages, but only on terminals."""
-    global _warnings
-    _warnings = "plain" if choice == "never" else "coloured"
+    global _messages
+    _messages = "plain" if choice == "never" else "coloured"
+
+
+def hide_notes(quiet: bool) -> None:
+    """Apply ``--quiet``: notes are hidden, warnings and errors are not."""
+    global _notes
+    _notes = "hidden" if quiet else "shown"
 
 
 def tell(text: object) -> None:
     r"""Print a line about this command; control characters show as ``\x1b``."""
-    line = f"ragkpi: {visible(' '.join(str(text).split(chr(10))))}"
+    kind, colon, rest = str(text).replace("\n", " ").partition(":")
+    if kind == "note" and _notes == "hidden":
+        return
+    line = f"ragkpi: {visible(f'{kind}{colon}{rest}')}"
     if sys.stderr.isatty():
         line = _fitted(line)
-        coloured = _warnings == "coloured" and not os.environ.get("NO_COLOR")
-        if coloured and line.startswith("ragkpi: warning:"):
-            line = f"{_YELLOW}{line}{_PLAIN}"
+    if kind in _COLOURS and _messages == "coloured" and wants_colour(sys.stderr):
+        line = line.replace(f"{kind}:", f"{_COLOURS[kind]}{kind}:{_PLAIN}", 1)
     # At once: threads that read runs have notes, too, and the bar may be drawn at any time.
     sys.stderr.write(f"{line}\n" if _BAR is None else f"{_CLEAR}{line}\n")
 
@@ -142,10 +152,10 @@ _held: list[str] = []
 
 def hold(text: str) -> None:
     """Tell a note or warning at once; on a terminal hold it, since the answer comes first."""
-    if sys.stdout.isatty():
-        _held.append(text)
-    else:
+    if not sys.stdout.isatty():
         tell(text)
+    elif not (text.startswith("note:") and _notes == "hidden"):
+        _held.append(text)
 
 
 def held_notes() -> list[str]:
@@ -186,5 +196,5 @@ def exit_with(problems: Sequence[RagkpiError]) -> None:
         if len(problems) == 1:
             raise problems[0]
         for problem in problems:
-            tell(problem)
+            tell(f"error: {problem}")
         raise Exit(problems[0].exit_status)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TextIO
 
 from ragkpi.reports.layout import Column, Layout, Report, Table
 from ragkpi.reports.names import short_names
@@ -87,11 +85,6 @@ BEST = "*"
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 # Colours only repeat the information of words and stars.
 _STYLES = {"plain": "", "good": "green", "bad": "red", "warning": "yellow"}
-
-
-def wants_colour(stream: TextIO) -> bool:
-    """Return whether to colour: only on a terminal without NO_COLOR (no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 _NOTES = 2  # lines of notes below an answer; the explanation has the others

@@ -183,4 +183,4 @@ def test_no_command_offers_what_does_nothing_for_it(ragkpi, command, options):
     for option in options:
         outcome = ragkpi(command, option, "1", "qrels.txt", "reranked.run", folder=FIXTURES)
         assert outcome.status == 1
-        assert outcome.err.decode().startswith(f"ragkpi: {option}: no such option; ")
+        assert outcome.err.decode().startswith(f"ragkpi: error: {option}: no such option; ")

@@ -48,7 +48,7 @@ def reader():
     """Return a function that reads words as a command, and returns what it gets."""
     got = {}
 
-    @command(evaluate)
+    @command(evaluate, examples=())
     def shell(
         files: Annotated[list[str], Argument()],
         per_query: PerQuery = False,
@@ -203,21 +203,21 @@ def test_help_of_the_program_imports_little():
 def test_a_mistake_is_one_line(ragkpi, line, message):
     outcome = ragkpi(*line.split())
     assert (outcome.status, outcome.out) == (1, b"")
-    assert outcome.err.decode() == f"ragkpi: {message}\n"
+    assert outcome.err.decode() == f"ragkpi: error: {message}\n"
 
 
 @pytest.mark.parametrize("words", [("eval", "", ""), ("", ""), ("eval", "--", "-q", "x")])
 def test_empty_words_and_files_that_begin_with_a_dash(ragkpi, words):
     outcome = ragkpi(*words)
     assert outcome.status in (1, 2)
-    assert outcome.err.startswith(b"ragkpi: ")
+    assert outcome.err.startswith(b"ragkpi: error: ")
     assert outcome.err.count(b"\n") == 1
 
 
 def test_words_behind_two_dashes_are_files(ragkpi):
     outcome = ragkpi("eval", "-q", "--", "--lev", "--complete_rel", "x")
     assert outcome.status == 2
-    assert outcome.err.startswith(b"ragkpi: --lev: cannot be read")
+    assert outcome.err.startswith(b"ragkpi: error: --lev: cannot be read")
 
 
 def test_ten_thousand_files(ragkpi):

@@ -16,4 +16,4 @@ from tests.cli.commandline import FIXTURES
 def test_an_unknown_command(ragkpi, name, advice):
     outcome = ragkpi(name, "dense.run", folder=FIXTURES)
     assert (outcome.status, outcome.out) == (1, b"")
-    assert outcome.err.decode() == f"ragkpi: no command is named '{name}'; {advice}\n"
+    assert outcome.err.decode() == f"ragkpi: error: no command is named '{name}'; {advice}\n"

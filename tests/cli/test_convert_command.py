@@ -148,7 +148,7 @@ REFUSALS = {
 def test_refuses(arguments, expected, ragkpi, tmp_path):
     (tmp_path / "run").write_bytes(RUN)
     outcome = ragkpi("convert", "run", *arguments.split(), folder=tmp_path)
-    assert (outcome.status, outcome.err.decode()) == (1, f"ragkpi: {expected}\n")
+    assert (outcome.status, outcome.err.decode()) == (1, f"ragkpi: error: {expected}\n")
     assert outcome.out == b""
 
 
@@ -164,7 +164,7 @@ def test_ids_with_white_space_need_another_format(ragkpi, tmp_path):
     outcome = ragkpi("convert", "run.json", "-", "--to", "trec", folder=tmp_path)
     assert (outcome.status, outcome.out) == (4, b"")
     assert outcome.err.decode() == (
-        "ragkpi: id 'd 1' is not one word, as TREC and MS MARCO files need it; "
+        "ragkpi: error: id 'd 1' is not one word, as TREC and MS MARCO files need it; "
         "expected another format, such as JSON Lines (--to jsonl)\n"
     )
 

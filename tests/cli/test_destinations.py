@@ -16,7 +16,7 @@ from fcntl import ioctl
 
 import pytest
 
-from ragkpi.cli.app import COMMANDS
+from ragkpi.cli.app import COMMANDS, command_of
 from ragkpi.reports.renderers import REPORT_FORMATS
 from tests import processes
 from tests.cli.commandline import BM25, FIXTURES, FUSION
@@ -120,7 +120,7 @@ def test_a_suffix_that_no_format_has_is_refused(ragkpi, tmp_path, name, suffix):
     found = ragkpi(name, *WITH_OUTPUT[name], "-o", target, folder=FIXTURES)
     assert (found.status, found.out) == (1, b"")
     (line,) = found.err.decode().splitlines()
-    assert line.startswith(f"ragkpi: -o {target}: ")
+    assert line.startswith(f"ragkpi: error: -o {target}: ")
     assert not list(tmp_path.iterdir())
 
 
@@ -304,22 +304,28 @@ def test_what_matters_has_a_colour(tmp_path):
 @pytest.mark.parametrize(
     ("more", "coloured"), [([], True), (["--color", "never"], False), (["NO_COLOR"], False)]
 )
-def test_a_warning_has_a_colour_on_a_terminal(monkeypatch, capfd, more, coloured):
+def test_what_kind_of_message_it_is_has_a_colour_on_a_terminal(monkeypatch, capfd, more, coloured):
     from ragkpi.cli import terminal as messages
 
     monkeypatch.delenv("NO_COLOR", raising=False)
     if more == ["NO_COLOR"]:
         monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(messages, "_warnings", "coloured")
-    messages.colour_warnings("never" if more[:1] == ["--color"] else "auto")
+    monkeypatch.setattr(messages, "_messages", "coloured")
+    messages.colour_messages("never" if more[:1] == ["--color"] else "auto")
     messages.tell("warning: this")
+    messages.tell("error: other")
     messages.tell("note: that")
     said = capfd.readouterr().err.splitlines()
-    assert said[0] == (
-        "\x1b[33mragkpi: warning: this\x1b[0m" if coloured else "ragkpi: warning: this"
+    assert said == (
+        [
+            "ragkpi: \x1b[1;33mwarning:\x1b[0m this",
+            "ragkpi: \x1b[1;31merror:\x1b[0m other",
+            "ragkpi: note: that",
+        ]
+        if coloured
+        else ["ragkpi: warning: this", "ragkpi: error: other", "ragkpi: note: that"]
     )
-    assert said[1] == "ragkpi: note: that"
 
 
 def test_colour_may_be_asked_for(ragkpi):
@@ -331,7 +337,7 @@ def test_colour_may_be_asked_for(ragkpi):
 # A record or a result is made first; JSON has lines of its own; the demo writes where it runs.
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"log", "verify", "schema", "demo"}))
 def test_no_command_is_wider_than_its_terminal(name, tmp_path):
-    words = shlex.split(COMMANDS[name].examples[0])[1:]
+    words = shlex.split(command_of(name).examples[0])[1:]
     if "-o" in words:
         words[words.index("-o") + 1] = str(tmp_path / "page.html")
     if name == "convert":
@@ -353,3 +359,14 @@ def test_numbers_of_levels_are_not_cut_where_the_screen_is_narrow():
     screen = " ".join(text.split())
     for count in ("level 0: 395", "level 1: 16", "level 2: 44", "level 3: 16", "large first"):
         assert count in screen
+
+
+def test_quiet_hides_notes_but_no_warning_and_no_error(ragkpi):
+    files = ("qrels.txt", "dense.run")
+    loud = ragkpi("eval", *files, folder=FIXTURES)
+    quiet = ragkpi("eval", "--quiet", *files, folder=FIXTURES)
+    assert b"ragkpi: note: " in loud.err
+    assert (quiet.status, quiet.out, quiet.err) == (loud.status, loud.out, b"")
+    wrong = ragkpi("eval", "--quiet", "-m", "nonsense", *files, folder=FIXTURES)
+    assert (wrong.status, wrong.err[:15]) == (1, b"ragkpi: error: ")
+    assert b"ragkpi: note: " in ragkpi("eval", *files, folder=FIXTURES).err

@@ -110,7 +110,7 @@ def test_a_bad_command_line_ends_in_one_line(evaluate, files, arguments, said):
     outcome = evaluate(*arguments.split(), folder=files)
     assert (outcome.status, outcome.out) == (1, b"")
     (line,) = outcome.err.decode().splitlines()
-    assert line.startswith("ragkpi: ")
+    assert line.startswith("ragkpi: error: ")
     assert said in line
 
 
@@ -159,7 +159,7 @@ def test_nothing_is_printed_before_the_inputs_are_known_to_be_good(evaluate, fil
         run.write("q4 Q0 b 2 nan t\n")
     outcome = evaluate("-q", "qrels", "run", folder=files)
     assert (outcome.status, outcome.out) == (2, b"")
-    assert outcome.err.startswith(b"ragkpi: run:5: score 'nan'; ")
+    assert outcome.err.startswith(b"ragkpi: error: run:5: score 'nan'; ")
 
 
 def test_lists_of_good_documents_have_their_own_measures(evaluate):

@@ -101,7 +101,7 @@ def test_a_limit_is_missed_by_what_lies_between(evaluate, limit):
         assert found.status == GateFailedError.exit_status == 3
         (said,) = found.err.decode().splitlines()
         start, by = said.rsplit(" by ", 1)
-        assert start.startswith("ragkpi: bm25: map is 0.17")
+        assert start.startswith("ragkpi: error: bm25: map is 0.17")
         assert float(by) == pytest.approx(limit, abs=0.0001)
 
 
@@ -109,8 +109,8 @@ def test_every_run_has_to_reach_every_limit(evaluate):
     gates = ("--fail-under", "map=0.99", "--fail-under", "P_5=0.99", "--fail-under", "P_10=0.01")
     found = evaluate("-m", "map", "-m", "P.5,10", *gates, "qrels.txt", BM25, FUSION)
     lines = found.err.decode().splitlines()
-    assert [line.split(" is ")[0] for line in lines if line.startswith("ragkpi: ")] == [
-        f"ragkpi: {run}: {name}" for run in ("bm25", "fusion") for name in ("map", "P_5")
+    assert [line.split(" is ")[0] for line in lines if line.startswith("ragkpi: error: ")] == [
+        f"ragkpi: error: {run}: {name}" for run in ("bm25", "fusion") for name in ("map", "P_5")
     ]
     assert found.status == 3
 
@@ -238,7 +238,7 @@ def test_the_gate_says_what_compare_says(evaluate, ragkpi):
     lines = failed.err.decode().splitlines()[-2:]  # below the table
     for line, one in zip(lines, compared, strict=True):
         low, high = one["interval"]
-        assert line.startswith(f"ragkpi: bm25: {one['measure']} {one['value']:.4f} ")
+        assert line.startswith(f"ragkpi: error: bm25: {one['measure']} {one['value']:.4f} ")
         assert line.endswith(
             f" {FUSION}'s {one['baseline_value']:.4f}: {one['difference']:.4f} "
             f"[{low:.4f}, {high:.4f}], p = {one['p_corrected']:.4f} (limit: 0 at 95%)"

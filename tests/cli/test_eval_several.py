@@ -44,8 +44,8 @@ def test_one_bad_run_is_named_and_hides_no_other(evaluate, monkeypatch, tmp_path
     assert list(rows(found)) == ["bm25", "fusion"]
     assert found.status == 2
     said = [line for line in found.err.decode().splitlines() if " note: " not in line]
-    assert said[0].startswith(f"ragkpi: {bad}:2: score 'high'")
-    assert said[1].startswith(f"ragkpi: {other}: qrels.txt ")
+    assert said[0].startswith(f"ragkpi: error: {bad}:2: score 'high'")
+    assert said[1].startswith(f"ragkpi: error: {other}: qrels.txt ")
 
 
 def test_nothing_is_printed_if_every_run_is_bad(evaluate):

@@ -222,5 +222,7 @@ def test_without_pyarrow(ragkpi, tmp_path, monkeypatch):
     (tmp_path / "qrels").write_text("q1 0 b 1\n", "utf-8")
     outcome = ragkpi("eval", "qrels", "run", folder=tmp_path)
     assert (outcome.status, outcome.out) == (1, b"")
-    assert outcome.err.startswith(b"ragkpi: parquet and Arrow files need a package (not here); ")
+    assert outcome.err.startswith(
+        b"ragkpi: error: parquet and Arrow files need a package (not here); "
+    )
     assert outcome.err.endswith(b" pip install 'ragkpi[arrow]'\n")

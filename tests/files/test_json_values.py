@@ -64,11 +64,11 @@ def test_numbers_at_the_edge(number, score, rows):
 @pytest.mark.parametrize("number", ["NaN", '"x"', "null", "true", "[1]"])
 def test_what_is_no_number_is_refused_with_its_line(number, rows):
     text = FIRST + f'{{"qid": "1", "hits": [{{"docid": "a", "score": {number}}}, {ITEMS}]}}\n'
-    assert rows(text).startswith("ragkpi: run:2: ")
+    assert rows(text).startswith("ragkpi: error: run:2: ")
     if number == "null":  # a pivot has it where a query did not retrieve a document
         return
     of_object = rows(f'{{"0": {{"d": 1.5}},\n"1": {{"a": {number}}}}}')
-    assert of_object.startswith("ragkpi: run:2: ")
+    assert of_object.startswith("ragkpi: error: run:2: ")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_what_is_no_number_is_refused_with_its_line(number, rows):
 )
 def test_a_key_twice_is_refused_with_its_line(record, rows):
     for text in (FIRST + record + "\n", f"[{FIRST}, {record}]"):
-        assert rows(text).startswith("ragkpi: run:2: key ")
+        assert rows(text).startswith("ragkpi: error: run:2: key ")
     flat = '{"qid": "0", "docid": "d", "score": 1.5}\n'
     assert "run:3: key " in rows(flat + flat.replace('"d"', '"e"') + flat[:-2] + ', "qid": 1}\n')
 

@@ -193,7 +193,7 @@ def test_an_id_of_two_keys(ragkpi, tmp_path):
     assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"]
     outcome = ragkpi(*line, "doc={metadata.source}#{metadata.line}", folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
-    assert outcome.err.startswith(b"ragkpi: run:1: a document without ")
+    assert outcome.err.startswith(b"ragkpi: error: run:1: a document without ")
 
 
 CHUNKS = [

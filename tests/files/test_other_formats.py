@@ -223,7 +223,7 @@ def assert_refused(ragkpi, folder, name, made, number, row):
     outcome = ragkpi("eval", "qrels", f"run.{name}", folder=folder)
     assert (outcome.status, outcome.out) == (2, b"")
     line = row + (1 if name.startswith("json") else 2)
-    found = rb"ragkpi: run\.%b:%d: [^\n]*\b%b\b[^\n]*; expected [^\n]*\n"
+    found = rb"ragkpi: error: run\.%b:%d: [^\n]*\b%b\b[^\n]*; expected [^\n]*\n"
     last = outcome.err.splitlines(keepends=True)[-1]  # above it may be a warning
     assert re.fullmatch(found % (name.encode(), line, number.encode()), last), outcome.err
 

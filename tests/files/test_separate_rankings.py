@@ -116,7 +116,7 @@ def test_separate_rankings_are_refused_and_found(text, message, ragkpi, files):
         ["convert", *(["--from", "msmarco"] if how else []), "run", "-", "--to", "trec"],
     ):
         outcome = ragkpi(*command, folder=folder)
-        assert outcome.err.decode() == f"ragkpi: {message}\n"
+        assert outcome.err.decode() == f"ragkpi: error: {message}\n"
         assert (outcome.status, outcome.out) == (2, b"")
     outcome = ragkpi("check", *how, "--format", "json", "run", folder=folder)
     rows = json.loads(outcome.out)["rows"]

@@ -215,7 +215,7 @@ def test_what_a_map_names_has_to_be_there(text, message, layout, ragkpi, tmp_pat
     (tmp_path / "qrels").write_text("q 0 a 1\n")
     how = text if "query=" in text else f"query=q, {text}"
     outcome = ragkpi("eval", "--map-run", how, "qrels", "file", folder=tmp_path)
-    assert outcome.err.decode().startswith(f"ragkpi: file:1: {message}; expected one of ")
+    assert outcome.err.decode().startswith(f"ragkpi: error: file:1: {message}; expected one of ")
     assert (outcome.status, outcome.out, outcome.err.count(b"\n")) == (2, b"", 1)
 
 
@@ -235,7 +235,7 @@ def test_what_a_map_names_has_to_be_in_a_table(text, message, form, ragkpi, tmp_
     (tmp_path / "qrels").write_text("q 0 a 1\n")
     outcome = ragkpi("eval", "--map-run", text, "qrels", "file", folder=tmp_path)
     place = "file:1" if form == "csv" else "file"
-    assert outcome.err.decode().startswith(f"ragkpi: {place}: {message}; expected one of ")
+    assert outcome.err.decode().startswith(f"ragkpi: error: {place}: {message}; expected one of ")
     assert (outcome.status, outcome.out, outcome.err.count(b"\n")) == (2, b"", 1)
 
 
@@ -298,7 +298,7 @@ def test_levels_that_contradict_each_other_in_a_list_are_refused(text, ragkpi, t
     put(tmp_path, text + "\n")
     (tmp_path / "run").write_text("q Q0 a 1 1 t\n")
     outcome = ragkpi("eval", "file", "run", folder=tmp_path)
-    assert outcome.err.startswith(b"ragkpi: file:1: document a of query q again, ")
+    assert outcome.err.startswith(b"ragkpi: error: file:1: document a of query q again, ")
     assert (outcome.status, outcome.out) == (4, b"")
 
 
@@ -315,7 +315,7 @@ def test_a_map_of_levels_that_are_not_there(ragkpi, tmp_path):
     how = "query=q, list=gold, level=grade"
     outcome = ragkpi("eval", "--map-qrels", how, "file", "run", folder=tmp_path)
     assert outcome.err.startswith(
-        b"ragkpi: file:1: no level (keys: no keys); expected one of grade"
+        b"ragkpi: error: file:1: no level (keys: no keys); expected one of grade"
     )
     assert (outcome.status, outcome.out) == (2, b"")
 

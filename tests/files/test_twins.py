@@ -27,5 +27,5 @@ def test_as_the_twin_per_query_and_measure(name, must, ragkpi):
         return
     assert must == "H"
     assert (outcome.status, outcome.out) == (2, b"")
-    assert outcome.err.startswith(f"ragkpi: {name}: ".encode())
+    assert outcome.err.startswith(f"ragkpi: error: {name}: ".encode())
     assert b"--map-run" in outcome.err or b"expected ids" in outcome.err

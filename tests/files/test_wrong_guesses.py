@@ -84,7 +84,7 @@ def test_a_first_record_unlike_the_others(ragkpi, tmp_path):
     (tmp_path / "gold").write_text("a 0 d 1\n")
     outcome = ragkpi("eval", "gold", "run", folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
-    assert outcome.err.startswith(b"ragkpi: run:1: ")
+    assert outcome.err.startswith(b"ragkpi: error: run:1: ")
     assert b"no list of documents (keys: 'title')" in outcome.err
 
 
@@ -166,7 +166,7 @@ def test_a_document_beside_its_passage_is_refused_with_a_command_for_each(ragkpi
     outcome = ragkpi("eval", "-m", "recip_rank", "-m", "num_ret", "gold", form, folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
     first, *commands = outcome.err.decode().splitlines()
-    assert first.startswith(f"ragkpi: {form}: doc_id and chunk_id each name the document")
+    assert first.startswith(f"ragkpi: error: {form}: doc_id and chunk_id each name the document")
     values = {}
     for command in commands:
         words = shlex.split(command, comments=True)[1:]

@@ -138,7 +138,7 @@ def test_trecs_levels_are_whole(tmp_path, ragkpi):
     (tmp_path / "run").write_text("q 0 a 1 4 t\n")
     outcome = ragkpi("eval", "-m", "ndcg", "qrels", "run", folder=tmp_path)
     assert outcome.status == 2
-    assert outcome.err.startswith(b"ragkpi: qrels:2: level '0.5'; ")
+    assert outcome.err.startswith(b"ragkpi: error: qrels:2: level '0.5'; ")
 
 
 @pytest.mark.parametrize(

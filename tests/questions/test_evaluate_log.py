@@ -111,7 +111,7 @@ def test_meta(ragkpi, tmp_path):
 def test_bad_meta(ragkpi, tmp_path, texts):
     outcome = logged(ragkpi, tmp_path, texts)
     assert (outcome.status, outcome.out) == (1, b"")
-    assert outcome.err.startswith(b"ragkpi: --meta ")
+    assert outcome.err.startswith(b"ragkpi: error: --meta ")
     assert not (tmp_path / "log").exists()
 
 

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from ragkpi import __version__
+from ragkpi.interface import wants_colour
 from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.library.ground import Signature
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
-from ragkpi.reports.terminal import wants_colour
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, metric, scores
 
@@ -234,13 +234,23 @@ def test_colour_only_when_asked_for(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("terminal", "no_color", "wanted"),
-    [(True, None, True), (True, "", True), (True, "1", False), (False, None, False)],
+    ("terminal", "variables", "wanted"),
+    [
+        (True, {}, True),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"NO_COLOR": "1"}, False),
+        (False, {}, False),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (False, {"FORCE_COLOR": "0"}, False),
+        (False, {"FORCE_COLOR": ""}, False),
+        (True, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ],
 )
-def test_who_wants_colour(terminal, no_color, wanted, monkeypatch):
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    if no_color is not None:
-        monkeypatch.setenv("NO_COLOR", no_color)
+def test_who_wants_colour(terminal, variables, wanted, monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
     stream = SimpleNamespace(isatty=lambda: terminal)
     assert wants_colour(stream) == wanted
 

@@ -296,7 +296,7 @@ def test_one_direction_in_all_queries(evaluated):
         for query, first in (("q", 0.7), ("r", 0.2))
     ]
     outcome = evaluated("".join(json.dumps(record) + "\n" for record in records))
-    assert outcome.err.startswith(b"ragkpi: run:2: ")
+    assert outcome.err.startswith(b"ragkpi: error: run:2: ")
     assert commands(outcome)[1] == ["--map-run", "score=foo"]
 
 
@@ -347,7 +347,7 @@ def test_check_finds_the_same(form, evaluated, ragkpi, tmp_path):
 def test_an_expected_key_that_is_there_is_not_asked_for(value, evaluated):
     text = json.dumps([{"query_id": "q", "hits": [{"score": 1, "body": "x", "doc_id": value}]}])
     err = evaluated(text).err.decode()
-    assert re.match(r"ragkpi: run:1: 'doc_id' is (null|true or false); ", err)
+    assert re.match(r"ragkpi: error: run:1: 'doc_id' is (null|true or false); ", err)
     assert "expected one of" not in err
 
 

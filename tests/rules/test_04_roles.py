@@ -236,7 +236,7 @@ def test_whole_and_equal_scores_are_read(run, put, ragkpi):
 def test_the_user_may_say_that_levels_are_scores(put, ragkpi):
     qrels, run = put("q", "q1 0 d1 1\n"), put("run.json", '{"q1": {"d1": 2, "d2": 1, "d3": 1}}')
     line = refused(ragkpi("eval", "-m", "recip_rank", qrels, run))
-    assert line.startswith("ragkpi: run.json: holds judgements of level 1, 2, ")
+    assert line.startswith("ragkpi: error: run.json: holds judgements of level 1, 2, ")
     assert "(--map-run score=@value " in line
     done = ragkpi("eval", "-m", "recip_rank", "--map-run", "score=@value", qrels, run)
     assert done.out.endswith(b"1.0000\n")

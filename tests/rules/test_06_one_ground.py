@@ -335,6 +335,6 @@ def test_a_table_of_values_is_no_result(ragkpi, evaluate, tmp_path, form, per_qu
         refused = ragkpi(*words, folder=tmp_path)
         assert (refused.status, refused.out) == (2, b"")
         assert refused.err.decode() == (
-            f"ragkpi: main.{form}: a table of values, without what they rest on; "
+            f"ragkpi: error: main.{form}: a table of values, without what they rest on; "
             "store JSON: ragkpi eval -q -o main.json QRELS RUN\n"
         )

@@ -220,7 +220,7 @@ def test_several_gates_are_one_table(evaluate):
     ]
     assert [row[-2] for row in cells] == ["passed", "passed"]
     assert note.endswith(" 1 in 4 queries")
-    assert said == "ragkpi: good: P_1 is 0.5, below 0.6 by 0.1"
+    assert said == "ragkpi: error: good: P_1 is 0.5, below 0.6 by 0.1"
 
 
 @pytest.mark.parametrize("run", ["good.run", "bad.run"])

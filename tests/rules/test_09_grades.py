@@ -127,7 +127,7 @@ def page_data(folder):
 def test_grades_that_were_asked_for_are_refused_in_one_line(ragkpi, folder, command):
     outcome = ragkpi(*command, folder=folder)
     assert (outcome.status, outcome.out) == (1, b"")
-    assert said_of_grades(outcome)[-1] == f"ragkpi: {LINE}"
+    assert said_of_grades(outcome)[-1] == f"ragkpi: error: {LINE}"
     assert len(said_of_grades(outcome)) == 1
     assert not (folder / "page.html").exists()
 

@@ -18,7 +18,7 @@ def test_accuracy_at_k_is_refused_with_both_commands(ragkpi, name, cutoff):
     outcome = ragkpi("eval", "-m", f"{name}@{cutoff}", "fixtures/qrels.txt", "x", folder=ROOT)
     assert outcome.status == 1
     assert outcome.err.decode() == (
-        f"ragkpi: -m {name}@{cutoff}: elsewhere that is the hit rate, -m success.{cutoff}; "
+        f"ragkpi: error: -m {name}@{cutoff}: elsewhere that is the hit rate, -m success.{cutoff}; "
         f"(TP + TN) / N is -m accuracy.{cutoff}\n"
     )
 

@@ -98,7 +98,9 @@ def test_every_format_says_the_doubt(doubted):
 def test_a_miss_goes_before_a_doubt(doubted):
     found = doubted("--fail-under", "P.10=0.9")
     lines = [
-        line for line in found.err.decode().splitlines() if line.startswith("ragkpi: new: P_10")
+        line
+        for line in found.err.decode().splitlines()
+        if line.startswith("ragkpi: error: new: P_10")
     ]
     assert found.status == 3
     assert "in doubt" in lines[1]

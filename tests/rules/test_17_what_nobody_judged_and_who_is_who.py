@@ -93,7 +93,7 @@ def test_an_id_with_a_space_is_refused_with_its_line(command, document, place, r
     outcome = ragkpi(command, *words, folder=tmp_path)
     assert outcome.status == 2
     assert outcome.out == b""
-    assert outcome.err.startswith(b"ragkpi: run:%d: 7 columns" % (place + 1))
+    assert outcome.err.startswith(b"ragkpi: error: run:%d: 7 columns" % (place + 1))
 
 
 @pytest.mark.parametrize("tail", ["my run", "bm25 v2 x"])

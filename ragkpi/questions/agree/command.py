@@ -188,7 +188,15 @@ _WITHOUT = (
 )
 
 
-@command(agree, without=_WITHOUT)
+@command(
+    agree,
+    without=_WITHOUT,
+    examples=(
+        "ragkpi agree qrels.txt qrels.llm.txt",
+        "ragkpi agree qrels.txt qrels.llm.txt runs/bm25.run runs/dense.run",
+        "ragkpi agree -q --differences differences.tsv qrels.txt qrels.llm.txt",
+    ),
+)
 def shell(
     files: Annotated[
         list[str],

@@ -104,7 +104,15 @@ def _scored(
     return scored
 
 
-@command(calibrate, without=("ties", "gains", "rel_info", "names"))
+@command(
+    calibrate,
+    without=("ties", "gains", "rel_info", "names"),
+    examples=(
+        "ragkpi calibrate --quality quality.tsv qrels.txt reranked.run",
+        "ragkpi calibrate -m P.10,F.10 --quality quality.tsv qrels.txt reranked.run",
+        "ragkpi calibrate -m P.5,P.10 --quality quality.tsv qrels.txt reranked.run",
+    ),
+)
 def shell(
     files: Annotated[list[str], Argument(metavar="QRELS RUN...", help="Qrels and runs.")],
     output: PlotOutput,

@@ -158,7 +158,14 @@ def check(
     return CheckResult(check_answer(inspections), inspections=inspections)
 
 
-@command(check)
+@command(
+    check,
+    examples=(
+        "ragkpi check qrels.txt runs/bm25.run runs/dense.run",
+        "ragkpi check --fix mended.run first_stage.run",
+        "ragkpi check --list",
+    ),
+)
 def shell(
     output: TextOutput,
     files: Annotated[

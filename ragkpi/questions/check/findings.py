@@ -462,5 +462,5 @@ def catalogue() -> Iterator[str]:
         for line in one.explanation.splitlines():
             yield f"  {line}".rstrip()
     yield ""
-    yield "A file that cannot be read ends every command in one line, 'ragkpi: FILE:LINE: …', which"
-    yield "says what is wrong and what is expected: status 2, or 4 for a document that comes twice."
+    yield "A file that cannot be read ends a command in one line, 'ragkpi: error: FILE:LINE: …',"
+    yield "which says what is wrong and what is expected: status 2, or 4 for a document twice."

@@ -394,7 +394,15 @@ def _of_table(table: ScoreTable, by: By, how: Comparing) -> tuple[By, Comparing]
     return by, how
 
 
-@command(compare, without=("resamples",))  # intervals are Student's
+@command(
+    compare,
+    without=("resamples",),  # intervals are Student's
+    examples=(
+        "ragkpi compare qrels.txt runs/bm25.run runs/fusion.run",
+        "ragkpi compare --paper --format latex qrels.txt runs/bm25.run runs/dense.run",
+        "ragkpi compare -q -m map qrels.txt runs/bm25.run runs/dense.run",
+    ),
+)
 def shell(
     output: PlotOutput,
     files: Annotated[

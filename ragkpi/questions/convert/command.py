@@ -296,7 +296,15 @@ def _target_format(kind: Kind, target: str, to: str | None) -> FileFormat:
 
 
 # --from names the format of IN, whether it is a run or qrels.
-@command(convert, without=("qrels_format", "run_format"))
+@command(
+    convert,
+    without=("qrels_format", "run_format"),
+    examples=(
+        "ragkpi convert reranked.run reranked.jsonl",
+        "ragkpi convert --to csv qrels.txt -",
+        "ragkpi convert --from trec --to jsonl reranked.run -",
+    ),
+)
 def shell(
     source: Annotated[str, Argument(metavar="IN", help="Run or qrels; - is standard input.")],
     target: Annotated[str, Argument(metavar="OUT", help="File; - is standard output.")],

@@ -80,7 +80,14 @@ def correct(
     return Result(correction_answer(people_say), None, other.notes, session.signed(metrics))
 
 
-@command(correct)
+@command(
+    correct,
+    examples=(
+        "ragkpi correct people.txt qrels.llm.txt runs/bm25.run runs/fusion.run",
+        "ragkpi correct -m P.10 people.txt qrels.llm.txt reranked.run dense.run",
+        "ragkpi correct -m map --explain people.txt qrels.llm.txt runs/bm25.run",
+    ),
+)
 def shell(
     files: Annotated[
         list[str],

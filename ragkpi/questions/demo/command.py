@@ -67,7 +67,13 @@ _COMMANDS = """
 """
 
 
-@command()
+@command(
+    examples=(
+        "ragkpi demo",
+        "ragkpi demo helpdesk",
+        "ragkpi demo /tmp/ragkpi-demo",
+    ),
+)
 def shell(
     folder: Annotated[str, Argument(metavar="[FOLDER]", help="Folder to create.")] = "fixtures",
 ) -> None:

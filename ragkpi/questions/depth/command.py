@@ -287,7 +287,15 @@ def _published(success: Sequence[float] | str, at: Sequence[int] | None) -> dict
 _POOL = ("pool", "pool_depth", "pool_union")
 
 
-@command(depth, without=(*_POOL, "ties", "gains", "rel_info", "measure_names"))
+@command(
+    depth,
+    without=(*_POOL, "ties", "gains", "rel_info", "measure_names"),
+    examples=(
+        "ragkpi depth -N 5000 qrels.txt runs/bm25.run",
+        "ragkpi depth -N 58 --relevant 4",
+        "ragkpi depth --at-least 50% qrels.txt runs/bm25.run runs/dense.run",
+    ),
+)
 def shell(
     output: PlotOutput,
     files: Annotated[

@@ -132,7 +132,13 @@ def _complete(incomplete: str) -> list[str]:
     return [*complete_format(incomplete), *topics]
 
 
-@command()
+@command(
+    examples=(
+        "ragkpi formats",
+        "ragkpi formats csv map",
+        "ragkpi formats names",
+    ),
+)
 def shell(
     names: Annotated[
         list[str],

@@ -94,7 +94,13 @@ def _answer(measures: Mapping[str, Measure]) -> Answer:
     return Answer([*map(Column, heads)], rows, verdict=verdict, question="measures")
 
 
-@command()
+@command(
+    examples=(
+        "ragkpi measures precision",
+        "ragkpi measures ndcg_cut bor",
+        "ragkpi measures --format csv",
+    ),
+)
 def shell(
     output: TextOutput,
     names: Annotated[

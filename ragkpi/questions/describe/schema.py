@@ -13,7 +13,13 @@ def schema() -> dict[str, Any]:
     return document
 
 
-@command()
+@command(
+    examples=(
+        "ragkpi schema",
+        "ragkpi schema > ragkpi.schema.json",
+        "ragkpi schema | jq '.\"$defs\".line'",
+    ),
+)
 def shell() -> None:
     """Print the JSON schema of --format json; #/$defs/line is that of a line of jsonl and --log."""
     print(schema_text(), end="")

@@ -125,7 +125,15 @@ _WITHOUT = ("ties", "gains", "rel_info", "names", "measure_names", "relevance_le
 _CHANCE = ("corpus_size", "corpus_sizes", "draws")
 
 
-@command(diagnose, without=(*_WITHOUT, *_CHANCE))
+@command(
+    diagnose,
+    without=(*_WITHOUT, *_CHANCE),
+    examples=(
+        "ragkpi diagnose --pool first_stage.run qrels.txt reranked.run",
+        "ragkpi diagnose -k 5 --worst 3 --pool first_stage.run qrels.txt reranked.run",
+        "ragkpi diagnose --pool first_stage.run --format json qrels.txt reranked.run",
+    ),
+)
 def shell(
     files: Annotated[list[str], Argument(metavar="QRELS RUN", help="Qrels and a run.")],
     output: PlotOutput,

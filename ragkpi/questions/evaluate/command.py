@@ -550,7 +550,14 @@ class Log:
         return notes
 
 
-@command(evaluate)
+@command(
+    evaluate,
+    examples=(
+        "ragkpi eval qrels.txt reranked.run",
+        "ragkpi eval -m map,bor.10 -N 5k qrels.txt runs/bm25.run runs/dense.run",
+        "ragkpi eval -m ndcg_cut.10 --worst 5 qrels.txt reranked.run",
+    ),
+)
 def shell(
     files: Annotated[
         list[str], Argument(metavar="QRELS RUN...", help="Files; - is standard input.")

@@ -347,7 +347,14 @@ def log(
     return Result(history if sort is None else history.sorted_by(sort))
 
 
-@command(log)
+@command(
+    log,
+    examples=(
+        "ragkpi log record.jsonl",
+        "ragkpi log --sort map --where 'map>=0.2' record.jsonl",
+        "ragkpi log --format csv record.jsonl",
+    ),
+)
 def shell(
     file: Annotated[str, Argument(metavar="FILE", help="A log written by --log FILE.")],
     output: Output,

@@ -178,7 +178,14 @@ def zscores(
     return ZScores(answer, None, evaluated.notes, evaluated.signed(), lines=lines)
 
 
-@command(zscores)
+@command(
+    zscores,
+    examples=(
+        "ragkpi zscores qrels.txt runs/bm25.run runs/dense.run",
+        "ragkpi zscores -m map -o norms.txt qrels.txt runs/bm25.run runs/dense.run",
+        "ragkpi zscores -c qrels.txt runs/bm25.run runs/dense.run runs/fusion.run",
+    ),
+)
 def shell(
     files: Annotated[list[str], Argument(metavar="QRELS RUN RUN...", help="Qrels and runs.")],
     output: Output,

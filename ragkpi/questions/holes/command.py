@@ -128,7 +128,13 @@ def holes(
 
 
 @command(
-    holes, without=("pool", "pool_depth", "pool_union", "ties", "gains", "rel_info", "unjudged")
+    holes,
+    without=("pool", "pool_depth", "pool_union", "ties", "gains", "rel_info", "unjudged"),
+    examples=(
+        "ragkpi holes qrels.txt runs/bm25.run runs/fusion.run",
+        "ragkpi holes -m ndcg_cut.20 --first 10 qrels.txt runs/bm25.run",
+        "ragkpi holes --within cutoff --assess todo.tsv qrels.txt runs/bm25.run",
+    ),
 )
 def shell(
     files: Annotated[list[str], Argument(metavar="QRELS RUN...", help="Qrels and runs.")],

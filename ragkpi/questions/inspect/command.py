@@ -99,7 +99,14 @@ def _files_of(path: str) -> list[str]:
     return [name for name in paths if os.path.isfile(name) or parts_of(name)]
 
 
-@command(inspect)
+@command(
+    inspect,
+    examples=(
+        "ragkpi inspect qrels.txt reranked.run",
+        "ragkpi inspect runs",
+        "ragkpi inspect --format json examples/retrieved.jsonl",
+    ),
+)
 def shell(
     files: Annotated[
         list[str], Argument(metavar="FILE...", help="Runs, qrels, and folders of them.")

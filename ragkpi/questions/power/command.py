@@ -140,7 +140,14 @@ def _differences(value: float | str | Sequence[float]) -> list[float]:
     return numbers
 
 
-@command(power)
+@command(
+    power,
+    examples=(
+        "ragkpi power --sd 0.26 --difference 0.05,0.1",
+        "ragkpi power --sd 0.26 --sample-size 50,100,200",
+        "ragkpi power --sd 0.26 --design-effect 2.5 --power 0.9",
+    ),
+)
 def shell(
     output: Output,
     files: Annotated[

@@ -267,7 +267,15 @@ def _texts(texts: str | os.PathLike[str] | Mapping[Any, str] | None) -> TextSour
 
 
 # The page has texts of queries under --queries, and all pairs have a test of their own.
-@command(report, without=("query_ids", "ties", "gains", "rel_info", "test", "correction"))
+@command(
+    report,
+    without=("query_ids", "ties", "gains", "rel_info", "test", "correction"),
+    examples=(
+        "ragkpi report -o report.html qrels.txt runs/bm25.run runs/dense.run",
+        "ragkpi report -o page.html --pool first_stage.run qrels.txt reranked.run",
+        "ragkpi report -m ndcg_cut.10 -o few.html qrels.txt reranked.run",
+    ),
+)
 def shell(
     files: Annotated[
         list[str],

@@ -198,7 +198,14 @@ def _same(stored: Any, now: Any) -> bool:
     return math.isclose(stored, now, rel_tol=1e-9) if numbers else stored == now
 
 
-@command(verify)
+@command(
+    verify,
+    examples=(
+        "ragkpi verify main.json",
+        "ragkpi verify record.jsonl",
+        "ragkpi verify --format json main.json",
+    ),
+)
 def shell(
     file: Annotated[
         str,
