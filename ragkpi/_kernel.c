@@ -1,19 +1,19 @@
 /* The reading kernel: bytes of runs and qrels to plain arrays.
  *
  * `ragkpi/plain_kernel.py` does the same in plain Python: read that first. Tests hold the two
- * together. This file is C for speed alone, and knows nothing of measures.
+ * together. This file is in C only for speed, and independent of measures.
  *
  * Three ideas carry it:
- *  - Most lines are like the line before but for document, rank and score: all else is compared,
- *    not read.
+ *  - Most lines differ from the line before only in document, rank and score: the rest is compared,
+ *    not parsed.
  *  - The documents of one query go into one small hash table, which finds duplicates. When the
  *    query ends, its judged documents are looked up in that table, not the other way round.
- *  - The rank of a hit is 1 + the number of documents that come before it, which is counted;
- *    only where hits and ties are many is a query sorted.
+ *  - The rank of a hit is 1 + the number of documents before it, which is counted; a query is
+ *    sorted only if it has many hits and ties.
  *
- * Rules: growth is checked; a hash finds, bytes decide; no recursion, no globals, no strtod. The
- * GIL is released while text is read, from memory that no other thread can change. A call owns its
- * run until it ends. Types are compared by address.
+ * Rules: growth is checked; hashes find, bytes decide; no recursion, no globals, no strtod. The GIL
+ * is released while text is read from memory that no other thread can change. A call owns its run
+ * until it ends. Types are compared by address.
  */
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
@@ -35,17 +35,17 @@ static const Id NO_ID = {(Text) "", 0};
 
 enum {
     FEWEST_SLOTS = 16,
-    PIECE = 1 << 16,           /* bytes of text that are read at a time */
-    PADDING = 8,               /* bytes that can be read behind it */
-    FETCHED = 64,              /* names that are fetched together */
-    AHEAD = 16,                /* rows that are fetched before they are needed */
-    SHORTEST_LINE = 12,        /* of six words, each a byte and what ends it */
-    FEW_JUDGED = 16,           /* judged documents of a query: hits are ranked by counting, */
-    FEW_TIED = 64,             /* or where no more documents share a score; else all are sorted */
-    LOOKED_AT_ROWS = 2000,     /* of the beginning of a run, for doubts */
+    PIECE = 1 << 16,           /* bytes of text read at a time */
+    PADDING = 8,               /* readable bytes after it */
+    FETCHED = 64,              /* names fetched together */
+    AHEAD = 16,                /* rows fetched before they are needed */
+    SHORTEST_LINE = 12,        /* six words of one byte, each with its separator */
+    FEW_JUDGED = 16,           /* judged documents of a query: hits are ranked by counting */
+    FEW_TIED = 64,             /* or if no more documents share a score; else all are sorted */
+    LOOKED_AT_ROWS = 2000,     /* at the beginning of a run, for doubts */
     LOOKED_AT_QUERIES = 20,
     LOOKED_AT_DOCUMENTS = 10,
-    MANY_NAMES = 1 << 20,      /* bytes of ids of a run, whose memory goes back to the system */
+    MANY_NAMES = 1 << 20,      /* bytes of ids of a run whose memory is returned to the system */
 };
 static const long long MOST_HELD = 1LL << 31; /* bytes of ids of one query, or of a held run */
 
@@ -55,7 +55,7 @@ static const long long MOST_HELD = 1LL << 31; /* bytes of ids of one query, or o
 #define FETCH(address) (void)(address)
 #endif
 
-#ifdef __GLIBC__ /* which keeps what a thread released for that thread, until it is asked */
+#ifdef __GLIBC__ /* keeps released memory for its thread until asked to return it */
 #include <malloc.h>
 #define GIVE_BACK() malloc_trim(0)
 #else
@@ -64,7 +64,7 @@ static const long long MOST_HELD = 1LL << 31; /* bytes of ids of one query, or o
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* A growing buffer. Every function that grows one returns 0, or -1 where memory is short. */
+/* A growing buffer. Every function that grows one returns 0, or -1 if memory is short. */
 typedef struct {
     byte *data;
     size_t size, room;
@@ -89,7 +89,7 @@ static inline int reserve(Bytes *bytes, size_t more)
     return more <= bytes->room - bytes->size && bytes->data != NULL ? 0 : grow(bytes, more);
 }
 
-/* Append some bytes, or none: after that `data` is not NULL. */
+/* Append bytes, or none, so that `data` is not NULL. */
 static inline int append(Bytes *bytes, const void *data, size_t size)
 {
     if (reserve(bytes, size))
@@ -106,14 +106,14 @@ static void release(Bytes *bytes)
     *bytes = (Bytes){0};
 }
 
-/* Arrays of numbers are Bytes, too: APPEND(&hits, int64_t, row), COUNT(hits, int64_t), ... */
+/* Arrays of numbers are Bytes: APPEND(&hits, int64_t, row), COUNT(hits, int64_t), ... */
 #define APPEND(bytes, type, ...) append((bytes), &(type){__VA_ARGS__}, sizeof(type))
-#define PUSH(bytes, type, value) /* where there is room */                                         \
+#define PUSH(bytes, type, value) /* needs room */                                                  \
     (ITEMS(bytes, type)[COUNT(bytes, type)] = (value), (bytes).size += sizeof(type))
 #define COUNT(bytes, type) ((bytes).size / sizeof(type))
 #define ITEMS(bytes, type) ((type *)(void *)(bytes).data)
 
-/* Strings one behind the other, and where each of them ends. */
+/* Concatenated strings, and the end of each. */
 typedef struct {
     Bytes text, ends; /* ends: uint64_t */
 } Strings;
@@ -134,7 +134,7 @@ static int add_string(Strings *strings, Id id)
     return APPEND(&strings->ends, uint64_t, strings->text.size);
 }
 
-/* Keep the first strings alone. */
+/* Keep only the first strings. */
 static void cut_strings(Strings *strings, size_t count)
 {
     strings->ends.size = count * sizeof(uint64_t);
@@ -149,13 +149,13 @@ static void release_strings(Strings *strings)
 
 /* ---- Identity -------------------------------------------------------------------------------- */
 
-/* The secret of this process by which ids are hashed: two numbers below 2**60. */
+/* This process's secret key for hashing ids: two numbers below 2**60. */
 typedef struct {
     uint64_t multiplier, start;
 } Key;
 
-/* Multiply modulo the prime 2**61 - 1, but for some multiples of it that are left: the result is
- * below 2**61 + a / 2 where b is below 2**60, so that no sum of `hash_of` reaches 2**64. */
+/* Multiply modulo the prime 2**61 - 1, up to some multiples of it: the result is below
+ * 2**61 + a / 2 if b is below 2**60, so that no sum in `hash_of` reaches 2**64. */
 static uint64_t multiply(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__
@@ -181,9 +181,9 @@ static uint64_t seven_bytes(Text text) { return eight_bytes(text) & UINT64_MAX >
 /* Hash an id: its bytes, seven at a time, are coefficients of a polynomial in the two numbers of
  * the key. Different ids have different polynomials, since those of pairs and the last, shorter
  * coefficient are marked in their eighth byte, and different polynomials of degree n have the same
- * value for at most n of 2**60 keys. So nobody who does not know the key finds ids that collide, as
- * there are for hashes that mix without a prime. Each step takes 14 bytes: that is 10 % faster on
- * long ids than one by one. */
+ * value for at most n of 2**60 keys. So colliding ids cannot be found without the key, unlike for
+ * hashes that mix without a prime. Each step takes 14 bytes, which is 10% faster on long ids than
+ * single coefficients. */
 static uint64_t hash_of(Id id, Key key)
 {
     static const uint64_t MARK = 1;
@@ -196,7 +196,7 @@ static uint64_t hash_of(Id id, Key key)
         hash = multiply(hash + seven_bytes(text), key.multiplier);
         text += 7;
     }
-    size_t rest = (size_t)(end - text); /* 7 at most: what precedes is read with it, if anything */
+    size_t rest = (size_t)(end - text); /* 7 at most: read with the bytes before it, if any */
     if (id.length > 7) {
         memcpy(&word, end - 8, 8);
         word >>= 64 - 8 * rest;
@@ -210,7 +210,7 @@ static uint64_t hash_of(Id id, Key key)
             word |= (uint64_t)text[place] << 8 * place;
     }
     hash = multiply(hash + (word | MARK << 8 * rest), key.multiplier);
-    /* What follows loses nothing: it spreads neighbours over all bits. */
+    /* The rest is invertible: it spreads neighbours over all bits. */
     hash = (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15);
     return hash ^ hash >> 29;
 }
@@ -220,11 +220,11 @@ static int same(Id a, Id b)
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* An open-addressing table of the numbers of strings. A slot holds the upper half of a string's
- * hash, from which its place follows, and its number plus one; 0 is empty. */
+/* An open-addressing table of the numbers of strings. A slot has the upper half of a string's
+ * hash, which determines its place, and its number plus one; 0 is empty. */
 typedef struct {
     uint64_t *slots;
-    size_t size, room; /* powers of two: the slots in use, and those that there are */
+    size_t size, room; /* powers of two: the slots in use, and all slots */
 } Table;
 
 static uint64_t slot_with(uint64_t hash, size_t number)
@@ -234,7 +234,7 @@ static uint64_t slot_with(uint64_t hash, size_t number)
 
 static size_t number_in(uint64_t slot) { return (uint32_t)slot - 1; }
 
-/* Empty a table, and make it large enough for some entries. */
+/* Empty a table, and make room for some entries. */
 static int make_table(Table *table, size_t entries)
 {
     size_t size = FEWEST_SLOTS;
@@ -252,14 +252,13 @@ static int make_table(Table *table, size_t entries)
     return 0;
 }
 
-/* Return the slot where to look first for a hash. */
+/* Return the first slot to try for a hash. */
 static uint64_t *first_slot(const Table *table, uint64_t hash)
 {
     return table->slots + ((size_t)(hash >> 32) & (table->size - 1));
 }
 
-/* Return the first slot behind another, or behind none, that is empty or has the upper half of a
- * hash. */
+/* Return the first slot, perhaps after another, that is empty or has the upper half of a hash. */
 static inline uint64_t *probe(const Table *table, const uint64_t *behind, uint64_t hash)
 {
     size_t mask = table->size - 1;
@@ -269,7 +268,7 @@ static inline uint64_t *probe(const Table *table, const uint64_t *behind, uint64
     return table->slots + place;
 }
 
-/* Return the slot of a string of `strings`, or the empty one where it belongs. */
+/* Return the slot of a string of `strings`, or the empty slot for it. */
 static uint64_t *slot_of(const Table *table, const Strings *strings, Id id, uint64_t hash)
 {
     uint64_t *slot = probe(table, NULL, hash);
@@ -278,7 +277,7 @@ static uint64_t *slot_of(const Table *table, const Strings *strings, Id id, uint
     return slot;
 }
 
-/* Different strings, numbered as they first appear. */
+/* Distinct strings, numbered in order of first appearance. */
 typedef struct {
     Strings strings;
     Table table;
@@ -302,7 +301,7 @@ static int grow_table(Table *table)
     return 0;
 }
 
-/* Return the number of a name, -1 if it is new and was added, -2 where memory is short. */
+/* Return the number of a name, -1 if it is new and was added, -2 if memory is short. */
 static int64_t number_name(Names *names, Id name, uint64_t hash)
 {
     size_t count = count_strings(&names->strings);
@@ -318,14 +317,14 @@ static int64_t number_name(Names *names, Id name, uint64_t hash)
     return -1;
 }
 
-/* Return the number in the first slot of a hash; 0 where it is empty, without a branch that waits. */
+/* Return the number in the first slot of a hash, 0 if it is empty, without a slow branch. */
 static inline size_t likely_number(const Names *names, uint64_t hash)
 {
     uint64_t slot = *first_slot(&names->table, hash);
     return slot ? number_in(slot) : 0;
 }
 
-/* Return the number of a name, -1 for one that is not here. */
+/* Return the number of a name, or -1. */
 static int64_t find_name(const Names *names, Id name, uint64_t hash)
 {
     uint64_t slot = names->table.size ? *slot_of(&names->table, &names->strings, name, hash) : 0;
@@ -343,7 +342,7 @@ static void release_names(Names *names)
 
 static int is_digit(byte c) { return (byte)(c - '0') < 10; }
 
-/* Return the end of a word at the beginning of a text, which may have capitals, or the text. */
+/* Return the end of a word, in any case, at the beginning of a text, or the text. */
 static Text behind_word(Text text, const char *word)
 {
     Text end = text;
@@ -353,7 +352,7 @@ static Text behind_word(Text text, const char *word)
     return end;
 }
 
-/* Add digits to a number, which may wrap; return their end. */
+/* Add digits to a number, which can wrap; return their end. */
 static Text read_digits(Text text, uint64_t *number)
 {
     for (; is_digit(*text); text++)
@@ -363,11 +362,11 @@ static Text read_digits(Text text, uint64_t *number)
 
 typedef enum { READ, NO_NUMBER, INEXACT } Decimal;
 
-/* Read [+-]?(digits[.digits]|digits.|.digits)([eE][+-]?digits)?|inf|infinity, up to `end`, which is
- * the first byte that is no part of it; PADDING bytes can be read behind that.
+/* Read [+-]?(digits[.digits]|digits.|.digits)([eE][+-]?digits)?|inf|infinity, up to `end`, the
+ * first byte after it; PADDING bytes are readable after that.
  *
  * A mantissa up to 2**53 and a power of ten up to 10**22 are doubles, so that one multiplication
- * or division rounds once, correctly. INEXACT says that the text is a number of another kind. */
+ * or division rounds once, correctly. INEXACT means that the text is another kind of number. */
 static Decimal read_decimal(Text text, Text *end, double *value)
 {
     static const double POWERS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -423,7 +422,7 @@ static int read_by_python(Text text, Text end, double *value)
     return number ? 0 : -1;
 }
 
-/* ---- Documents of queries, as they are given: judged ones, excluded ones ---------------------- */
+/* ---- Documents of queries: judged ones, excluded ones ---------------------------------------- */
 
 typedef struct {
     PyObject_HEAD
@@ -433,7 +432,7 @@ typedef struct {
     Strings ids;
 } Documents;
 
-/* A column of ids as Python hands it over: a text, and int64 places. */
+/* A column of ids from Python: a text, and int64 offsets. */
 typedef struct {
     Py_buffer text, start, end;
     size_t count;
@@ -446,13 +445,13 @@ static void release_column(Column *column)
     PyBuffer_Release(&column->end);
 }
 
-/* Say whether a buffer has so many numbers of 64 bits, where such numbers may be. */
+/* Return whether a buffer has this many 64-bit numbers, properly aligned. */
 static int has_numbers(const Py_buffer *buffer, size_t count)
 {
     return (size_t)buffer->len == 8 * count && (count == 0 || (uintptr_t)buffer->buf % 8 == 0);
 }
 
-/* Take (text, start, end); a converter for "O&", which gets NULL to release them again. */
+/* Convert (text, start, end); a converter for "O&", called with NULL to release them. */
 static int to_column(PyObject *argument, void *address)
 {
     Column *column = address;
@@ -463,8 +462,8 @@ static int to_column(PyObject *argument, void *address)
     return 0;
 }
 
-/* Check that all places are inside the text, so that nothing else is ever read. Other arguments may
- * run code that changes them while they are taken, so this comes after. */
+/* Check that all offsets are inside the text, so that nothing else is ever read. Converting other
+ * arguments can run code that changes the offsets, so check after that. */
 static int check_column(Column *column)
 {
     column->count = (size_t)column->start.len / sizeof(int64_t);
@@ -478,7 +477,7 @@ static int check_column(Column *column)
     return wrong ? -1 : 0;
 }
 
-/* Say whether starts cut rows into groups: from 0 to the number of rows. */
+/* Return whether starts cut rows into groups: from 0 to the number of rows. */
 static int are_starts(const Py_buffer *starts, size_t groups, size_t rows)
 {
     const int64_t *start = starts->buf;
@@ -494,7 +493,7 @@ static Id id_at(const Column *column, size_t row)
     return (Id){(Text)column->text.buf + start[row], (size_t)(end[row] - start[row])};
 }
 
-/* What the module's functions and types need of each other. */
+/* The objects that the module's functions and types share. */
 typedef struct {
     PyTypeObject *documents, *ids;
     PyObject *refused; /* the exception class */
@@ -576,7 +575,7 @@ static int64_t find_query(const Documents *documents, Id name)
     return find_name(&documents->queries, name, hash_of(name, documents->key));
 }
 
-/* ---- The different documents of a run, to be counted ------------------------------------------ */
+/* ---- The distinct documents of a run, for counting ------------------------------------------- */
 
 typedef struct {
     PyObject_HEAD
@@ -591,24 +590,24 @@ static void ids_dealloc(PyObject *self)
 
 /* ---- A run ----------------------------------------------------------------------------------- */
 
-/* Retrieved documents, in the order of the file. */
+/* Retrieved documents, in file order. */
 typedef struct {
     Strings ids;
     Bytes score, line; /* double; int64_t */
-    Bytes query;       /* uint32_t: its number, by which a whole run that is held is ordered */
+    Bytes query;       /* uint32_t: its number, the sort key of a held run */
 } Rows;
 
-/* What is known of a query at its end: its number among the judged ones, or -1, and its size. */
+/* A query: its number among the judged ones, or -1, and its size. */
 typedef struct {
     int64_t query, num_ret;
 } Ranking;
 
-/* The rank of a document, and the first and the last of those that share its score. */
+/* The rank of a document, and the first and the last rank with its score. */
 typedef struct {
     int64_t own, first, last;
 } Ranks;
 
-/* A judged document that was retrieved, by the number of its judgement. */
+/* A retrieved judged document, by the number of its judgement. */
 typedef struct {
     int64_t judgement;
     Ranks ranks;
@@ -622,7 +621,7 @@ typedef struct {
     Bytes query, text;
 } Problem;
 
-/* What the twin's docstring explains. */
+/* See the docstrings of `plain_kernel.Run`. */
 typedef struct {
     int fold, drop_identical, keep_best, ascending, distance, name_all, held, count_documents;
     Py_ssize_t depth;
@@ -631,30 +630,30 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    int busy, ended;   /* while a call is under way; after an error or the end */
-    /* what was asked for */
+    int busy, ended;   /* during a call; after an error or the end */
+    /* options */
     Documents *judged, *excluded;
     State *state;
     Key key;
     Options options;
-    /* where the text is */
-    Bytes carry;       /* the beginning of a line whose end has not come yet */
-    int64_t line;      /* how many lines were begun */
+    /* position in the text */
+    Bytes carry;       /* the beginning of an incomplete line */
+    int64_t line;      /* number of lines begun */
     Bytes run_id;
     /* the current query */
     Rows rows;
     int64_t current;   /* its number in `seen`; -1 before the first line */
     Id name;           /* its name, in `seen` */
-    Table table, excluded_ids; /* of its documents; of those that are excluded */
+    Table table, excluded_ids; /* of its documents; of its excluded documents */
     Rows gathered;     /* of a held run: the rows of one query */
     /* the results */
-    Names seen;        /* the queries, as they first appear */
+    Names seen;        /* the queries in order of first appearance */
     Bytes rankings, hits;        /* Ranking, for each query; Hit */
-    Strings named, top;          /* queries with names, and these names */
-    Bytes top_size, top_score;   /* int64_t, for each of the queries; double */
-    Names documents;   /* all of them, where they are counted */
+    Strings named, top;          /* queries with names, and the names */
+    Bytes top_size, top_score;   /* int64_t per query; double */
+    Names documents;   /* all of them, if they are counted */
     int64_t identical_rows, excluded_rows, rows_before, rows_after;
-    /* a look at the beginning */
+    /* statistics of the first rankings */
     int64_t looked_at, sampled_queries, rising, ordered, several, flat;
     Bytes sample_query;
     Strings sample;
@@ -673,7 +672,7 @@ static void release_rows(Rows *rows)
 
 static size_t count_rows(const Rows *rows) { return count_strings(&rows->ids); }
 
-/* Keep the first rows alone. */
+/* Keep only the first rows. */
 static void cut_rows(Rows *rows, size_t count)
 {
     cut_strings(&rows->ids, count);
@@ -695,7 +694,7 @@ static Status refuse(Run *run, const char *kind, int64_t line, int64_t first_lin
     return REFUSED;
 }
 
-/* Make room for rows whose ids have so many bytes together. */
+/* Make room for rows with this total length of ids. */
 static int reserve_rows(Rows *rows, size_t count, size_t size)
 {
     return reserve(&rows->ids.text, size) || reserve(&rows->ids.ends, count * sizeof(uint64_t)) ||
@@ -704,7 +703,7 @@ static int reserve_rows(Rows *rows, size_t count, size_t size)
            reserve(&rows->query, count * sizeof(uint32_t));
 }
 
-/* Append a row for which there is room. */
+/* Append a row; needs room. */
 static inline void push_row(Rows *rows, Id id, double score, int64_t line, int64_t query)
 {
     if (id.length)
@@ -716,7 +715,7 @@ static inline void push_row(Rows *rows, Id id, double score, int64_t line, int64
     PUSH(rows->query, uint32_t, (uint32_t)query);
 }
 
-/* Take a retrieved document of the current query. */
+/* Add a retrieved document to the current query. */
 static Status add_row(Run *run, Id id, double score, int64_t line)
 {
     Rows *rows = &run->rows;
@@ -747,7 +746,7 @@ static int find_excluded(Run *run)
     return 0;
 }
 
-/* Say whether a document of the current query is left out. */
+/* Return whether a document of the current query is left out. */
 static int is_left_out(Run *run, Id id)
 {
     int identical = run->options.drop_identical && same(id, run->name);
@@ -758,9 +757,9 @@ static int is_left_out(Run *run, Id id)
     return identical || excluded;
 }
 
-/* Add the documents of a query, by their hashes, to all those of the run. Each is elsewhere in
- * memory. To fetch some ahead halves the time: by the hashes their slots, by these where their
- * strings end, by that the strings. */
+/* Add the documents of a query, with their hashes, to the documents of the run. They are scattered
+ * in memory, and prefetching halves the time: first the slots by hash, then the ends of the strings
+ * by slot, then the strings. */
 static int count_documents(Run *run, const Rows *rows)
 {
     Names *names = &run->documents;
@@ -781,8 +780,8 @@ static int count_documents(Run *run, const Rows *rows)
     return 0;
 }
 
-/* Put all documents into the table, but for those that are left out; refuse one that comes twice,
- * or keep its best score. */
+/* Put all documents into the table, except those left out; refuse a repeated one, or keep its best
+ * score. */
 static Status identify(Run *run, Rows *rows)
 {
     size_t count = count_rows(rows), kept = 0;
@@ -792,7 +791,7 @@ static Status identify(Run *run, Rows *rows)
     double *score = ITEMS(rows->score, double);
     int64_t *line = ITEMS(rows->line, int64_t);
     uint64_t *ends = ITEMS(rows->ids.ends, uint64_t);
-    size_t begin = 0, end = 0; /* of the row's id; of the last id that was kept */
+    size_t begin = 0, end = 0; /* of the row's id; of the last kept id */
     for (size_t row = 0; row < count; row++) {
         Id id = {rows->ids.text.data + begin, (size_t)ends[row] - begin};
         begin = (size_t)ends[row];
@@ -812,7 +811,7 @@ static Status identify(Run *run, Rows *rows)
             *best = score[row] > *best ? score[row] : *best;
             continue;
         }
-        if (end + id.length < begin) { /* close the gap that others left */
+        if (end + id.length < begin) { /* close the gap of removed ids */
             memmove(rows->ids.text.data + end, id.text, id.length);
             id.text = rows->ids.text.data + end;
         }
@@ -829,15 +828,15 @@ static Status identify(Run *run, Rows *rows)
     return count_documents(run, rows) ? NO_MEMORY : FINE;
 }
 
-/* A row with what orders it: score descending, then id descending. */
+/* A row with its sort key: score descending, then id descending. */
 typedef struct {
     double score;
     Id id;
     size_t row;
 } Place;
 
-/* trec_eval's order of equal scores: by descending id, as bytes. Where ascending ids are asked for,
- * whoever uses it turns the order round. */
+/* trec_eval's order of equal scores: by descending id, as bytes. For ascending ids, the caller
+ * reverses it. */
 static int compare_ids(const void *a, const void *b)
 {
     Id left = ((const Place *)a)->id, right = ((const Place *)b)->id;
@@ -859,7 +858,7 @@ static Place place_of(const Rows *rows, size_t row)
     return (Place){ITEMS(rows->score, const double)[row], string_at(&rows->ids, row), row};
 }
 
-/* Return how many documents share a score at most; 0 if not all scores fall. */
+/* Return the maximum number of documents that share a score; 0 if not all scores fall. */
 static size_t longest_tie(const Rows *rows)
 {
     const double *score = ITEMS(rows->score, const double);
@@ -873,8 +872,8 @@ static size_t longest_tie(const Rows *rows)
     return longest;
 }
 
-/* Put the rows of a query in order, into `run->places`, and rank them, in `run->ranks`. Where
- * scores fall, ties alone are sorted. */
+/* Sort the rows of a query, into `run->places`, and rank them, in `run->ranks`. If scores fall,
+ * only ties are sorted. */
 static int order_rows(Run *run, const Rows *rows)
 {
     size_t count = count_rows(rows);
@@ -906,7 +905,7 @@ static int order_rows(Run *run, const Rows *rows)
     return 0;
 }
 
-/* Name the first documents of a query, `depth` of them at most. */
+/* Name the first `depth` documents of a query. */
 static int name_top(Run *run, const Rows *rows)
 {
     size_t size = count_rows(rows);
@@ -924,8 +923,8 @@ static int name_top(Run *run, const Rows *rows)
 
 /* -- Ranks of hits -- */
 
-/* Rank a document by counting those before it; where scores fall, it is only compared with those
- * that share its score, which are beside it. */
+/* Rank a document by counting the documents before it; if scores fall, compare it only with its
+ * neighbours of equal score. */
 static Ranks count_before(const Run *run, const Rows *rows, size_t row, int falls)
 {
     const double *score = ITEMS(rows->score, const double);
@@ -968,7 +967,7 @@ static int find_hits(Run *run, const Rows *rows, int64_t query)
     return 0;
 }
 
-/* Look at a ranking at the beginning of a run: what may make all of its values doubtful. */
+/* Inspect a ranking at the beginning of a run for signs that all values are wrong. */
 static int look_at(Run *run, const Rows *rows, int64_t query)
 {
     size_t count = count_rows(rows);
@@ -995,7 +994,7 @@ static int look_at(Run *run, const Rows *rows, int64_t query)
     return 0;
 }
 
-/* Judge the documents of a query, all of which have come. */
+/* Judge the documents of a complete query. */
 static Status end_query(Run *run, Rows *rows)
 {
     Status status = identify(run, rows);
@@ -1013,7 +1012,7 @@ static Status end_query(Run *run, Rows *rows)
 
 /* -- From query to query -- */
 
-/* The lines of another query begin. One that comes back has to be held from the start. */
+/* Begin the lines of another query. A run with a query that returns must be held from the start. */
 static Status begin_query(Run *run, Id name)
 {
     if (run->current >= 0 && !run->options.held) {
@@ -1029,14 +1028,14 @@ static Status begin_query(Run *run, Id name)
     return number >= 0 && !run->options.held ? refuse(run, "scattered", run->line, 0, NO_ID) : FINE;
 }
 
-/* Judge query after query of a run that was held. */
+/* Judge the queries of a held run. */
 static Status judge_held(Run *run)
 {
     const Rows *rows = &run->rows;
     size_t queries = count_strings(&run->seen.strings), count = count_rows(rows);
     const uint32_t *query = ITEMS(rows->query, const uint32_t);
-    /* The rows of query q are order[ends[q - 1]] to order[ends[q]], as they came. To fetch them
-     * ahead takes a quarter off the reading of shuffled lines. */
+    /* The rows of query q are order[ends[q - 1]] to order[ends[q]], in file order. Prefetching them
+     * makes reading shuffled lines 25% faster. */
     uint32_t *ends = calloc(queries + 1, sizeof(uint32_t));
     uint32_t *order = calloc(count + AHEAD, sizeof(uint32_t));
     Status status = ends && order ? FINE : NO_MEMORY;
@@ -1073,14 +1072,14 @@ static Status judge_held(Run *run)
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* White space is that of C and of bytes.split: \t \n \v \f \r and the space. */
+/* Whitespace is that of C and of bytes.split: \t \n \v \f \r and the space. */
 static const byte WHITE[256] = {
     ['\t'] = 1, ['\n'] = 1, ['\v'] = 1, ['\f'] = 1, ['\r'] = 1, [' '] = 1,
 };
 
-static int is_white(byte c) { return WHITE[c]; } /* a look-up is a tenth faster than comparing */
+static int is_white(byte c) { return WHITE[c]; } /* a look-up is 10% faster than comparisons */
 
-/* Return the end of a word. Each line ends in a newline, so that there always is one. */
+/* Return the end of a word. Each line ends in a newline, so there always is one. */
 static Text end_of_word(Text text)
 {
     while (!is_white(*text))
@@ -1088,7 +1087,7 @@ static Text end_of_word(Text text)
     return text;
 }
 
-/* Return the next byte that is no blank: a newline, or the beginning of a word. */
+/* Return the next nonblank byte: a newline, or the beginning of a word. */
 static Text skip_blanks(Text text)
 {
     while (*text != '\n' && is_white(*text))
@@ -1102,7 +1101,7 @@ typedef struct {
     Id head, tail; /* of the line before, if it is in this text: up to its document, from its score */
 } Reading;
 
-/* Read a score up to `end`; OTHER where there is none. */
+/* Read a score up to `end`; OTHER if there is none. */
 static Status read_score(Reading *reading, Text text, Text *end, double *score)
 {
     Decimal decimal = read_decimal(text, end, score);
@@ -1114,13 +1113,13 @@ static Status read_score(Reading *reading, Text text, Text *end, double *score)
     return failed ? PYTHON_ERROR : FINE;
 }
 
-/* `end_of_word` in a text with PADDING bytes behind it: eight bytes at a time, which is 10 % of the
- * whole reading. */
+/* `end_of_word` in a text with PADDING bytes after it: eight bytes at a time, which makes all of
+ * reading 10% faster. */
 static Text end_of_padded_word(Text text)
 {
     for (;; text++) {
         static const uint64_t EACH = UINT64_MAX / 255;
-        uint64_t word, low; /* low: 0x80 at the first byte up to the space, and nothing before it */
+        uint64_t word, low; /* low: 0x80 at the first byte up to the space, 0 before it */
         for (;; text += 8) {
             word = eight_bytes(text);
             low = (word - EACH * (' ' + 1)) & ~word & EACH * 0x80;
@@ -1135,8 +1134,8 @@ static Text end_of_padded_word(Text text)
     }
 }
 
-/* Read `query Q0 document rank score run_id`; what follows is ignored. Lines end before `end`,
- * behind which are PADDING bytes, and `nul` is the first NUL byte from here on. */
+/* Read `query Q0 document rank score run_id`; later words are ignored. Lines end before `end`, with
+ * PADDING bytes after it, and `nul` is the first NUL byte from here on. */
 static Status read_line(Reading *reading, Text line, Text end, Text nul, Text *next)
 {
     Run *run = reading->run;
@@ -1157,7 +1156,7 @@ static Status read_line(Reading *reading, Text line, Text end, Text nul, Text *n
         return refuse(run, "NUL", run->line, 0, NO_ID);
     if (!is_data)
         return FINE;
-    if (run_id == newline) /* the sixth word is there only if all of them are */
+    if (run_id == newline) /* the sixth word exists only if all do */
         return refuse(run, "columns", run->line, (int64_t)(run->current < 0),
                       (Id){line, (size_t)(newline - line)});
     if (run->current < 0 || !same(name, run->name)) {
@@ -1185,7 +1184,7 @@ static Status read_line(Reading *reading, Text line, Text end, Text nul, Text *n
     return add_row(run, (Id){document, (size_t)(document_end - document)}, value, run->line);
 }
 
-/* Say whether a text begins with another; PADDING bytes can be read behind both. */
+/* Return whether a text begins with another; PADDING bytes are readable after both. */
 static inline int begins_with(Text text, Id other)
 {
     size_t place = 0;
@@ -1196,10 +1195,9 @@ static inline int begins_with(Text text, Id other)
     return place == other.length || difference << (64 - 8 * (other.length - place)) == 0;
 }
 
-/* Read the lines that are like the line before but for document, rank and score: all else is the
- * same, byte for byte, so that nothing but ends of words is looked for. It takes 30 % off the whole
- * reading. `text` becomes the first other line. There is room for the rows of all lines up to `end`,
- * and no NUL among them. */
+/* Read the lines that differ from the line before only in document, rank and score: the rest is
+ * equal, byte for byte, so only ends of words are searched. Reading takes 30% less time. `text`
+ * becomes the first other line. Needs room for the rows of all lines up to `end`, without a NUL. */
 static Status read_plain_lines(Reading *reading, Text *text, Text end)
 {
     Run *run = reading->run;
@@ -1225,7 +1223,7 @@ static Status read_plain_lines(Reading *reading, Text *text, Text end)
     return status == OTHER ? FINE : status;
 }
 
-/* Read whole lines, the last byte of which is a newline. */
+/* Read whole lines; the last byte is a newline. */
 static Status read_lines(Reading *reading, Text text, Text end)
 {
     Rows *rows = &reading->run->rows;
@@ -1243,8 +1241,8 @@ static Status read_lines(Reading *reading, Text text, Text end)
     return status;
 }
 
-/* Read a block of text, which may begin and end within a line. Pieces of it are copied behind the
- * line that has begun: who owns the block may change it, and a piece is read from a near cache. */
+/* Read a block of text, which can begin and end within a line. Pieces of it are copied after the
+ * incomplete line: the owner of the block can change it, and a piece is read from a near cache. */
 static Status read_block(Reading *reading, Text text, size_t size)
 {
     Run *run = reading->run;
@@ -1334,7 +1332,7 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
             &options.depth, &options.name_all, &options.held, &options.count_documents,
             &options.most_held, &options.longest_line))
         return NULL;
-    /* No subclass is possible, and what an object says of its class does not count. */
+    /* There are no subclasses, and an object's own claim about its class does not count. */
     if (Py_TYPE(judged) != state->documents ||
         (excluded != Py_None && Py_TYPE(excluded) != state->documents)) {
         PyErr_SetString(PyExc_TypeError, "judged and excluded are to be Documents");
@@ -1355,15 +1353,15 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
         Py_INCREF(excluded);
         run->excluded = (Documents *)excluded;
     }
-    run->state = state; /* which the type keeps alive */
+    run->state = state; /* the type keeps it alive */
     run->key = run->judged->key;
     run->options = options;
     run->current = -1;
     return (PyObject *)run;
 }
 
-/* Begin a call: nobody else, in another thread or in code that runs within this call, may use the
- * run until it ends; and nobody reads on behind an error or the end. */
+/* Begin a call: until it ends, refuse other calls, from another thread or from code within this
+ * call; refuse reading after an error or the end. */
 static int enter(Run *run, int reads)
 {
     const char *problem = reads && run->ended ? "the run was refused or is finished"
@@ -1376,7 +1374,7 @@ static int enter(Run *run, int reads)
     return problem == NULL ? 0 : -1;
 }
 
-/* End a call; hand on its result. */
+/* End a call; pass on its result. */
 static PyObject *leave(Run *run, PyObject *result)
 {
     run->busy = 0;
@@ -1407,7 +1405,7 @@ static PyObject *run_feed(PyObject *self, PyObject *block)
     return leave_reading(run, status);
 }
 
-/* Take rows that are in columns. */
+/* Add rows from columns. */
 static Status add_rows(Run *run, const Column *query, const int64_t *starts,
                        const Column *document, const double *scores, const int64_t *lines)
 {
@@ -1429,7 +1427,7 @@ static Status add_rows(Run *run, const Column *query, const int64_t *starts,
     return status;
 }
 
-/* The GIL is held: to copy the columns, which other threads may change, would take longer. */
+/* The GIL is held: copying the columns, which other threads can change, would take longer. */
 static PyObject *run_add(PyObject *self, PyObject *args)
 {
     Run *run = (Run *)self;
@@ -1454,8 +1452,8 @@ static PyObject *run_add(PyObject *self, PyObject *args)
     return result;
 }
 
-/* Take {query: {document: score}}; OTHER, with nothing promised, for anything but str and numbers.
- * No code of a subclass runs here, which could change a dictionary. */
+/* Add {query: {document: score}}; OTHER, with an undefined state, for types other than str and
+ * numbers. Code of subclasses, which could change a dictionary, never runs here. */
 static Status add_mapping(Run *run, PyObject *mapping)
 {
     PyObject *query, *ranking, *document, *score;
@@ -1524,7 +1522,7 @@ static PyObject *list_of(const Strings *strings)
     return list;
 }
 
-/* Put a new reference into a dictionary, unless an error came before. */
+/* Put a new reference into a dictionary, unless there was an error. */
 static void put(PyObject **dictionary, const char *name, PyObject *value)
 {
     if (value == NULL || *dictionary == NULL || PyDict_SetItemString(*dictionary, name, value))
@@ -1576,7 +1574,7 @@ static Status finish(Run *run)
     return status;
 }
 
-/* Hand out the different documents of a run. */
+/* Return the distinct documents of a run. */
 static PyObject *take_ids(Run *run)
 {
     Ids *ids = (Ids *)new_object(run->state->ids);
@@ -1615,13 +1613,13 @@ static PyObject *run_finish(PyObject *self, PyObject *unused)
 /* ---- Columns of a text ----------------------------------------------------------------------- */
 
 typedef struct {
-    Text text, stop;              /* of the whole; where the line ends, without a carriage return */
+    Text text, stop;              /* of all text; of the line, without a carriage return */
     size_t width;
-    int separator;                /* -1 for white space */
+    int separator;                /* -1 for whitespace */
     Bytes start, end, line, stops, wrong;
 } Splitting;
 
-/* Why a line has no columns. */
+/* Reasons why a line has no columns. */
 enum { SHORT_OF_MEMORY = -1, OTHER_QUOTES = -2 };
 
 static int add_cell(Splitting *splitting, int64_t number, Text start, Text end)
@@ -1632,7 +1630,7 @@ static int add_cell(Splitting *splitting, int64_t number, Text start, Text end)
            APPEND(&splitting->end, int64_t, end - splitting->text);
 }
 
-/* Split a line at white space; return how many words it has. */
+/* Split a line at whitespace; return the number of words. */
 static int64_t split_words(Splitting *splitting, Text text)
 {
     int64_t count = 0;
@@ -1644,7 +1642,7 @@ static int64_t split_words(Splitting *splitting, Text text)
     return count;
 }
 
-/* Split a line at a separator. A value may have quotes around it, but for them no quote counts. */
+/* Split a line at a separator. A value can be in quotes; other quotes do not count. */
 static int64_t split_values(Splitting *splitting, Text text)
 {
     Text stop = splitting->stop;
@@ -1730,14 +1728,14 @@ done:
     return result;
 }
 
-/* An array of 8 bytes a row, for the caller to fill. */
+/* An array of 8 bytes per row, for the caller to fill. */
 static void *new_array(PyObject **result, size_t rows)
 {
     *result = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(rows * 8));
     return *result ? (void *)PyByteArray_AsString(*result) : NULL;
 }
 
-/* numbers(column): what Python's float gives; NaN for what is no number. */
+/* numbers(column): as Python's float; NaN for other texts. */
 static PyObject *kernel_numbers(PyObject *module, PyObject *argument)
 {
     static const byte BEHIND[PADDING] = {0};
@@ -1774,7 +1772,7 @@ static PyObject *kernel_numbers(PyObject *module, PyObject *argument)
     return result;
 }
 
-/* first_rows(column, group): for each row the first one of its group with its id. */
+/* first_rows(column, group): for each row, the first row of its group with its id. */
 static PyObject *kernel_first_rows(PyObject *module, PyObject *args)
 {
     Column column;
@@ -1796,7 +1794,7 @@ static PyObject *kernel_first_rows(PyObject *module, PyObject *args)
             Id id = id_at(&column, row);
             size_t before = row - (row > 0);
             if (row && group[row] == group[before] && same(id, id_at(&column, before))) {
-                first[row] = first[before]; /* most rows of qrels, without a hash */
+                first[row] = first[before]; /* most rows of qrels need no hash */
                 continue;
             }
             Id name = {(Text)(group + row), sizeof *group};
@@ -1816,15 +1814,15 @@ static PyObject *kernel_first_rows(PyObject *module, PyObject *args)
     return result;
 }
 
-/* Add an id to those that are not among the first ones. */
+/* Add an id that is not in the first set. */
 static int add_new(const Names *firsts, Names *more, Id id, Key key)
 {
     uint64_t hash = hash_of(id, key);
     return find_name(firsts, id, hash) < 0 && number_name(more, id, hash) == -2 ? -1 : 0;
 }
 
-/* count_ids(sets, column): how many different ids are in sets of finished runs and in a column.
- * Only what the first set lacks is put together. */
+/* count_ids(sets, column): the number of distinct ids in sets of finished runs and in a column.
+ * Only ids outside the first set are collected. */
 static PyObject *kernel_count_ids(PyObject *module, PyObject *args)
 {
     const State *state = PyModule_GetState(module);
@@ -1888,7 +1886,7 @@ static PyMethodDef kernel_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* A key for each process: Python's own hashes, so that PYTHONHASHSEED fixes this one, too. */
+/* A key for each process, from Python's own hashes, so that PYTHONHASHSEED fixes it. */
 static int take_key(Key *key)
 {
     PyObject *texts = Py_BuildValue("ss", "ragkpi: multiplier", "ragkpi: start");

@@ -1,4 +1,4 @@
-"""The compiled reading kernel; `ragkpi.plain_kernel` has the same functions, and explains them."""
+"""The compiled reading kernel; `ragkpi.plain_kernel` has the same functions, with documentation."""
 
 from typing import Any, TypeAlias, TypedDict
 
@@ -31,7 +31,7 @@ class Documents:
     def __init__(self, queries: list[bytes], starts: Buffer, ids: Column) -> None: ...
 
 class Ids:
-    """The different documents of a finished run."""
+    """The distinct documents of a finished run."""
 
 class Run:
     def __init__(

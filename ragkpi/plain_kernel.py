@@ -1,16 +1,16 @@
 """The reading kernel in plain Python: it turns bytes of runs and qrels into plain arrays.
 
-Start here to learn how ragkpi reads a run. `ragkpi/_kernel.c` does the same four to twenty times as
-fast, if a compiler was available; tests compare the two hit by hit.
+Start here to learn how ragkpi reads a run. `ragkpi/_kernel.c` does the same 4 to 20 times as fast,
+if a compiler was available; tests compare the two hit by hit.
 
 The caller pushes a run into the kernel in blocks. The kernel collects the lines of a query until
 another query begins. Then it puts the documents into a dictionary, which finds duplicates, and
 looks up the judged documents there. The rank of each is 1 plus the number of documents with a
-higher score, or with the same score and a greater id, as in trec_eval. If a query returns after
+higher score, or with the same score and a larger id, as in trec_eval. If a query returns after
 another query began, the kernel refuses it as "scattered". The caller then reads the run again with
 ``held=True``, and the kernel judges all queries at the end.
 
-All numbers of a result are 64 bits wide. Offsets are in bytes from 0, rows count from 0, ranks and
+All numbers in results have 64 bits. Offsets are in bytes from 0, rows count from 0, ranks and
 lines from 1.
 """
 
@@ -66,7 +66,7 @@ def _bounds(starts: Buffer, groups: int, rows: int) -> Iterator[tuple[int, int]]
 def _decimal(word: bytes) -> float:
     """Read a decimal number or an infinity; NaN for anything else."""
     try:
-        return nan if b"_" in word else float(word)  # which takes 1_000 for a thousand
+        return nan if b"_" in word else float(word)  # float reads 1_000 as 1000
     except ValueError:
         return nan
 
@@ -90,14 +90,14 @@ class Documents:
 
 
 def _number_of(score: object) -> float:
-    """Return a number of a mapping, by no code of a subclass; NaN for anything else."""
+    """Return a number of a mapping, without running code of a subclass; NaN for anything else."""
     if type(score) is int:
         return float(score)
     return float.__pos__(score) if isinstance(score, float) else nan
 
 
 class Ids(set[bytes]):
-    """The different documents of a finished run."""
+    """The distinct documents of a finished run."""
 
 
 class Run:
@@ -108,12 +108,12 @@ class Run:
         judged: Documents,
         *,
         excluded: Documents | None = None,  # the documents to leave out
-        fold: int = -1,  # the byte at which a passage's id is cut to its document's; -1 for none
+        fold: int = -1,  # the byte that separates a passage's id from its document's; -1 for none
         drop_identical: bool = False,  # leave out a document whose id is the query's
-        keep_best: bool = False,  # of a repeated document of a query, which is refused otherwise
-        ascending: bool = False,  # order equal scores by ascending ids, not by descending ones
+        keep_best: bool = False,  # of a repeated document, which is otherwise refused
+        ascending: bool = False,  # order equal scores by ascending instead of descending ids
         distance: bool = False,  # the smallest score is best
-        depth: int = 0,  # how many first documents to name, of judged queries
+        depth: int = 0,  # the number of top documents to name, of judged queries
         name_all: bool = False,  # or of all queries
         held: bool = False,  # hold all rows until the end, because queries are scattered
         count_documents: bool = False,  # keep the ids of all documents, for `count_ids`
@@ -133,8 +133,8 @@ class Run:
         self._depth, self._name_all = depth, name_all
         self._held, self._count_documents = held, count_documents
         self._most_held, self._longest_line = most_held, longest_line
-        self._size = 0  # of the ids that are held, in bytes
-        self._carry = bytearray()  # of a line whose end has not come
+        self._size = 0  # of the held ids, in bytes
+        self._carry = bytearray()  # of an incomplete line
         self._line = 0
         self._last: list[bytes] = []  # the words of the last line
         self._current: bytes | None = None
@@ -164,7 +164,7 @@ class Run:
 
     @contextmanager
     def _call(self) -> Iterator[None]:
-        """Let nobody else use the run: another thread, or code that runs within the call."""
+        """Guard against concurrent use, by another thread or by code that runs within the call."""
         if not self._busy.acquire(blocking=False):
             raise ValueError("the run is being read")
         try:
@@ -174,7 +174,7 @@ class Run:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Let nobody read on behind an error or the end."""
+        """Forbid reading after an error or the end."""
         with self._call():
             if self._ended:
                 raise ValueError("the run was refused or is finished")
@@ -236,7 +236,7 @@ class Run:
                 self._refuse_too_much(lines[last - 1] if first < last else 0)
 
     def mapping(self, run: object) -> bool:
-        """Read {query: {document: score}}; False for anything but str and numbers."""
+        """Read {query: {document: score}}; False for types other than str and numbers."""
         with self._reading():
             good = self._read_mapping(run)
         self._ended = not good
@@ -338,7 +338,7 @@ class Run:
             self._hits.extend((judged[document], above + before + 1, above + 1, above + equal))
 
     def _look_at(self, scores: dict[bytes, float], number: int) -> None:
-        """Sample the first rankings of a run for signs that all values are wrong."""
+        """Inspect the first rankings of a run for signs that all values are wrong."""
         before, self._looked_at = self._looked_at, self._looked_at + len(scores)
         if before and self._looked_at > _LOOKED_AT_ROWS:
             return
@@ -378,9 +378,9 @@ class Run:
     def finish(self) -> dict[str, Any]:
         """Judge the last queries, and return the rankings, hits and counts of the run.
 
-        A ranking is the number of its query among the judged ones, or -1, and of its documents. A
-        hit is the row of a judgement, its document's rank, and the first and the last rank that
-        the document shares with equal scores.
+        A ranking is the number of its query among the judged queries, or -1, and the number of its
+        documents. A hit is the row of a judgement, the rank of its document, and the first and
+        the last rank of documents with the same score.
         """
         with self._reading():
             if self._carry:
@@ -412,17 +412,17 @@ class Run:
 def columns(
     text: Buffer,  # whole lines
     first_line: int,
-    width: int,  # the number of columns in a line; with `extra`, the least number
-    separator: int,  # the byte between columns, or -1 for white space
+    width: int,  # the number of columns in a line; with `extra`, the minimum
+    separator: int,  # the byte between columns, or -1 for whitespace
     extra: bool,
-    comments: bool,  # whether a comment's ``#`` may follow white space
-    tolerant: bool,  # whether to skip wrong lines; else the first one ends the reading
+    comments: bool,  # whether a comment's ``#`` can follow whitespace
+    tolerant: bool,  # whether to skip wrong lines; else the first one ends reading
 ) -> tuple[bytearray, bytearray, bytearray, bytearray, bytearray]:
     """Split lines into columns.
 
-    Where white space separates them, a ``#`` at the beginning of a line always begins a comment.
-    Returned are the offsets of each value, start and end, (n * width,); the number of each line and
-    the offset of its end, (n,); and number, begin and end of each wrong line, (m, 3).
+    If whitespace separates them, a ``#`` at the beginning of a line always begins a comment. Return
+    the offsets of each value, start and end, (n * width,); the number of each line and the offset
+    of its end, (n,); and number, start and end of each wrong line, (m, 3).
     """
     octets = bytes(text)
     if width < 1 or not -1 <= separator < 256 or (octets and not octets.endswith(b"\n")):
@@ -461,7 +461,7 @@ def _words(line: bytes, comments: bool) -> list[tuple[int, int]]:
 
 
 def _values(line: bytes, separator: int) -> list[tuple[int, int]]:
-    """Return the spans of values; [] for CSV with quotes that are not around a whole value."""
+    """Return the spans of values; [] for CSV with quotes inside a value."""
     if b"\r" in line:
         return []
     if separator != ord(",") or b'"' not in line:
@@ -491,7 +491,7 @@ def first_rows(ids: Column, group: Buffer) -> bytearray:
 
 
 def count_ids(sets: tuple[Ids, ...], ids: Column) -> int:
-    """Count the different ids in sets of finished runs and in a column."""
+    """Count the distinct ids in sets of finished runs and in a column."""
     if any(type(set_) is not Ids for set_ in sets):
         raise TypeError("sets of other types")
     return len(Ids().union(_strings(ids), *sets))
