@@ -1,8 +1,8 @@
 """ragkpi: evaluate retrieval for search and RAG with trec_eval's measures, tests and diagnostics.
 
 Every command is a function here: `evaluate`, `compare`, `depth`, `diagnose`, `calibrate`, `holes`,
-`agree`, `correct`, `check`, `convert`, `report`; `read_qrels` and `read_run` read what is used
-again. Nothing is imported before it is used.
+`agree`, `correct`, `check`, `convert`, `report`; `read_qrels` and `read_run` read files for
+several calls. Functions are imported on first use.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 
 from ragkpi.version import __version__ as __version__
 
-TYPE_CHECKING = False  # type checkers take this name for true
+TYPE_CHECKING = False  # type checkers read this name as true
 if TYPE_CHECKING:
     from ragkpi.errors import DataError as DataError
     from ragkpi.errors import GateDoubtedError as GateDoubtedError

@@ -1,4 +1,4 @@
-"""Types of arrays, by the type of their elements."""
+"""Types of arrays, by element type."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ IntArray: TypeAlias = "npt.NDArray[np.int64]"
 FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 BoolArray: TypeAlias = "npt.NDArray[np.bool_]"
 
-# Doubles this close together, times their size, are equal on paper.
+# Relative tolerance: doubles this close would be equal without rounding.
 ROUNDING = 1e-12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from typing import NamedTuple
 
-_SIGNALLED = 128  # plus the number of the signal
+_SIGNALLED = 128  # plus the signal number
 
 
 class RagkpiError(Exception):
@@ -24,8 +24,8 @@ class InputError(RagkpiError):
     """A file is unreadable or its content invalid.
 
     The text is ``file:line: fault; expected``, with the physical, 1-based line number;
-    ``line`` is left out if the error concerns the whole file. `args` stay as they were given, for
-    pickle, which calls the constructor with them.
+    ``line`` is left out if the error concerns the whole file. `args` stay as given, because pickle
+    calls the constructor with them.
     """
 
     exit_status = 2
@@ -42,13 +42,13 @@ class InputError(RagkpiError):
 
 
 class UnreadableError(InputError):
-    """The system does not open a file, or stops in the middle of it."""
+    """The system cannot open a file, or stops in the middle of it."""
 
 
 class MapChoice(NamedTuple):
-    """A map of ``--map-run`` or ``--map-qrels`` that a user may choose.
+    """A map for ``--map-run`` or ``--map-qrels`` that a user can choose.
 
-    `choice` tells it from the others, `fold` is the ``--max-passage`` that it needs.
+    `choice` distinguishes it from the others; `fold` is the ``--max-passage`` that it needs.
     """
 
     map: str
@@ -57,10 +57,10 @@ class MapChoice(NamedTuple):
 
 
 class UnsettledError(InputError):
-    """Values suggest where a file has its parts, but no names settle it: nothing is read.
+    """Values suggest the parts of a file, but no names confirm them: nothing is read.
 
     ``argument`` is ``map_run`` or ``map_qrels``. The command line prints the whole command for each
-    of the maps.
+    map.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class UnsettledError(InputError):
 
 
 class CommandError(InputError):
-    """An input error that commands mend, which are printed on lines of their own."""
+    """An input error with suggested commands, printed one per line."""
 
     def __init__(self, problem: InputError, commands: list[str]) -> None:
         expected = (
@@ -99,7 +99,7 @@ class GateFailedError(RagkpiError):
 
 
 class GateDoubtedError(RagkpiError):
-    """What a gate claims rests on unjudged documents, or on how ties are broken."""
+    """The claim of a gate depends on unjudged documents, or on how ties are broken."""
 
     exit_status = 5
 
@@ -121,11 +121,11 @@ class RagkpiWarning(UserWarning):
 
 
 class RagkpiNote(RagkpiWarning):
-    """A report of what an option did, and to how many queries or documents."""
+    """A report on the effect of an option, and the number of affected queries or documents."""
 
 
 class Stopped(BaseException):
-    """A signal asks this process to end; temporary files are removed on the way out."""
+    """A signal ends this process; temporary files are removed on the way out."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

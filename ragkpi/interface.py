@@ -1,8 +1,7 @@
-"""What differs between Python and the command line: names of options, notes, errors, progress.
+"""The differences between Python and the command line: names of options, notes, errors, progress.
 
 `Interface` is Python's, which shows no progress; `ragkpi.cli.terminal` has a subclass for the
-command line. A message asks the interface for the name of an option, so no text is translated
-later.
+command line. A message asks the interface for the name of an option, so no text is rewritten later.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ T = TypeVar("T")
 
 
 class Work:
-    """A task in progress, with the number of steps done; the `total` may be unknown."""
+    """A task in progress, with the number of steps done; the `total` can be unknown."""
 
     def __init__(self, label: str, total: int | None) -> None:
         self.label = label
@@ -31,7 +30,7 @@ class Work:
 # Each task is part of the task before it.
 _WORKS: list[Work] = []
 _FILE = Work("", None)
-_LONGEST = 40  # characters of a file's name, of which the end tells files apart
+_LONGEST = 40  # characters of a file name, from its end, which distinguishes files
 
 
 @contextmanager
@@ -62,19 +61,19 @@ def with_progress(items: Iterable[T], label: str, total: int) -> Iterator[T]:
 
 
 def reading(name: str, done: int, size: int | None) -> None:
-    """Note how many bytes of a file have been read; forget the file at its end."""
+    """Record the bytes read of a file; forget the file at its end."""
     over = size is not None and done >= size
     end = name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
     _FILE.label, _FILE.total, _FILE.done = "" if over else f"reading {end}", size, done
 
 
 def present() -> list[Work]:
-    """Return the tasks in progress, from the whole to its parts."""
+    """Return the tasks in progress, outermost first."""
     return [*_WORKS, *([_FILE] if _FILE.label else [])]
 
 
 def share(works: Iterable[Work]) -> float | None:
-    """Return the share done, from 0 to 1; None if unknown."""
+    """Return the completed share, from 0 to 1; None if unknown."""
     done: float | None = None
     for work in reversed(list(works)):
         if work.total is None or (work.total < 2 and done is None):

@@ -3,8 +3,8 @@
 It serves ir_measures' own measures, after the existing providers, and ragkpi's as measure objects:
 ``BoR(N=8841823)@10``, ``ra_nwg@10``, ``F(alpha=0.8)@5``, in `parse_measure`, `calc_aggregate` and
 `iter_calc`. Queries that a run lacks count as empty rankings, as in ir_measures. ragkpi itself
-computes summaries that are not the mean of the queries' values (``BoR``, ``ef``), and refuses to
-let other code average them, such as several providers together or PyTerrier's experiments.
+computes summaries that are not the mean of the queries' values (``BoR``, ``ef``), and refuses
+to let other code average them, such as several providers together or PyTerrier's experiments.
 
 Examples
 --------
@@ -37,7 +37,7 @@ from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits, RunInMemory
 from ragkpi.wording import decoded
 
-# Measures of a pool are left out: ir_measures has no pool. So is `lambda`, a word of Python.
+# Measures of a pool are left out: ir_measures has no pool. So is `lambda`, a Python keyword.
 _WITHOUT_POOL = [
     measure
     for measure in (*chance.MEASURES, *evidence.MEASURES, *kpi.MEASURES)
@@ -50,7 +50,7 @@ _WITHOUT_POOL = [
 
 
 class _OfKnown(measures.MeanAgg):  # type: ignore[misc]
-    """A mean over queries whose value is not NA."""
+    """A mean over the queries whose value is not NA."""
 
     def add(self, value: float) -> None:
         if not math.isnan(value):
@@ -75,7 +75,7 @@ class _Refused(measures.MeanAgg):  # type: ignore[misc]
 
 
 class _NotAdded(float):
-    """A query's value of a measure whose summary is not a mean; PyTerrier would add it up."""
+    """A query's value of a measure whose summary is not a mean; PyTerrier would add values up."""
 
     def __radd__(self, other: Any) -> float:
         raise ValueError(f"the value {_NO_MEAN}")
@@ -93,7 +93,7 @@ class _RagkpiMeasure(measures.Measure):  # type: ignore[misc]
 
 
 def _measure_object(measure: Measure) -> _RagkpiMeasure:
-    # An alias in other capitals, unless ir_measures has its own of that name.
+    # An alias in another case, unless ir_measures has its own measure of that name.
     names = [name for name in measure.aliases if name.casefold() == measure.name]
     name = next((name for name in names if name not in measures.registry), measure.name)
     assert isinstance(measure.parameters, Cutoffs)
@@ -132,7 +132,7 @@ globals().update({type(measure).__name__: type(measure) for measure in OWN.value
 def _request(measure: Any) -> tuple[str, Settings]:
     """Return the ``-m`` request and the settings for a measure of ir_measures."""
     params = dict(measure.params)
-    own = isinstance(measure, _RagkpiMeasure)  # whose level is that of all it computes
+    own = isinstance(measure, _RagkpiMeasure)  # its level applies to all that it computes
     settings = Settings(
         relevance_level=params.get("rel", 1) if own else 1,
         missing="zero",
@@ -181,7 +181,7 @@ class RagkpiProvider(providers.Provider):  # type: ignore[misc]
 
 
 class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
-    """Qrels and measures, ready for run after run."""
+    """Qrels and measures, reusable for many runs."""
 
     def __init__(self, measures: list[Any], qrels: Any) -> None:
         relevance = read_qrels(qrels)
@@ -215,7 +215,7 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
         return {measure: column.summary for measure, _, column in self._columns(run)}
 
     def calc(self, run: Any) -> Any:
-        """Return the values over all queries and of each query."""
+        """Return the values over all queries and for each query."""
         return ir_measures.CalcResults(self.calc_aggregate(run), list(self.iter_calc(run)))
 
 

@@ -3,11 +3,11 @@
 If a package imports pytrec_eval itself (BEIR, MTEB, ir_measures), first replace pytrec_eval by this
 module: ``sys.modules["pytrec_eval"] = ragkpi.pytrec_eval``.
 
-Keys and values are pytrec_eval's, and so is `supported_measures`; other measures of ragkpi are
-taken by name. What differs: values are those of trec_eval 10.0, where pytrec_eval wraps 9.0 (recall
+Keys, values and `supported_measures` are pytrec_eval's; ragkpi's other measures are available by
+name. Differences: values are those of trec_eval 10.0, where pytrec_eval wraps 9.0 (recall
 points, scores in single precision); a negative relevance level is refused; documents whose score is
-NaN rank last, with a warning, where pytrec_eval ranks them by chance; an empty ranking has
-``11pt_avg`` 0, not NaN, and its ``num_rel``; where several are asked for, keys keep parameters that
+NaN rank last, with a warning, where pytrec_eval ranks them arbitrarily; an empty ranking has
+``11pt_avg`` 0, not NaN, and its ``num_rel``; if several are requested, keys keep parameters that
 pytrec_eval drops (``set_F_2``); measures whose summary is not the mean of their queries (``bor``,
 ``ef``) cannot be aggregated from their values.
 """
@@ -44,7 +44,7 @@ Number = TypeVar("Number", int, float)
 
 __version__ = "0.5.11"  # of pytrec_eval; ir_measures reads it
 
-# trec_eval 10 added these to all_trec; pytrec_eval's users get the keys they know.
+# trec_eval 10 added these to all_trec; pytrec_eval's users get their usual keys.
 _NEW_IN_ALL_TREC = {"rbp", "rbp_resid", "unj"}
 _MEMBERS = {
     name: [
@@ -54,7 +54,7 @@ _MEMBERS = {
     ]
     for name, members in NICKNAMES.items()
 }
-# pytrec_eval's own set, which its users hand over whole; the others of ragkpi are taken by name.
+# pytrec_eval's own set, which users pass whole; ragkpi's other measures are available by name.
 supported_measures = {member.partition(".")[0] for member in _MEMBERS["all_trec"]}
 supported_nicknames = {
     name: {member.partition(".")[0] for member in members}
@@ -64,26 +64,26 @@ supported_nicknames = {
 
 
 class RelevanceEvaluator:
-    """Qrels and measures, ready for run after run.
+    """Qrels and measures, reusable for many runs.
 
     Parameters
     ----------
     query_relevance
-        ``{query: {document: level}}``, ids of str and levels of int; queries without documents are
+        ``{query: {document: level}}``, with str ids and int levels; queries without documents are
         left out.
     measures
-        Names as ``-m`` takes them, ``"P.5"``, ``"P_5"``, ``"map_cut.10,100"``, or nicknames.
+        Names as for ``-m``, ``"P.5"``, ``"P_5"``, ``"map_cut.10,100"``, or nicknames.
     relevance_level
         Lowest level that is relevant, 1 or more.
     judged_docs_only_flag
-        Whether unjudged documents are dropped from the rankings.
+        Whether unjudged documents are removed from the rankings.
     corpus_size
-        How many documents could have been retrieved, for ``bor`` and its relatives.
+        The number of documents in the corpus, for ``bor`` and related measures.
 
     Raises
     ------
     ValueError
-        If a measure is not known.
+        If a measure is unknown.
     TypeError
         If the qrels are not dictionaries of whole numbers, or the level is not from 1 upwards.
 
@@ -133,9 +133,9 @@ class RelevanceEvaluator:
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Evaluate a run ``{query: {document: score}}``: query to measure to value.
 
-        Unjudged queries, and judged queries that the run lacks, are left out; an empty ranking has
-        zeros. Documents whose score is NaN rank last, with a warning. `TypeError` if the run is not
-        such a dictionary.
+        Unjudged queries, and judged queries missing from the run, are left out; an empty ranking
+        has zeros. Documents whose score is NaN rank last, with a warning. `TypeError` for other
+        types.
         """
         if not scores:
             return {}
@@ -170,7 +170,7 @@ class RelevanceEvaluator:
 
 
 def _refuse_other_types(what: str, mapping: Mapping[Any, Any], numbers: tuple[type, ...]) -> None:
-    """Raise `TypeError` for all but dictionaries of str, as pytrec_eval's C code does."""
+    """Raise `TypeError` for other types than dictionaries of str, like pytrec_eval's C code."""
     for query, documents in mapping.items():
         if not isinstance(query, str) or not isinstance(documents, dict):
             raise TypeError(f"{what}: {query!r}: expected str with a dictionary for each query")
@@ -183,7 +183,7 @@ def _refuse_other_types(what: str, mapping: Mapping[Any, Any], numbers: tuple[ty
 
 
 def _with_nan_last(scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Rank documents with the score NaN below all others, and warn if there are any."""
+    """Rank documents with the score NaN below all others, with a warning."""
     count = sum(score != score for ranking in scores.values() for score in ranking.values())
     if count:
         text = f"{counted(count, 'score')} of the run {'is' if count == 1 else 'are'} NaN; "
@@ -195,7 +195,7 @@ def _with_nan_last(scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[
 
 
 def _renamed(metric: Metric, all_: Sequence[Metric]) -> Metric:
-    """Name a metric like pytrec_eval, which drops all parameters but cutoffs."""
+    """Name a metric like pytrec_eval, which drops all parameters except cutoffs."""
     alike = [other for other in all_ if other.measure is metric.measure]
     if len(alike) > 1 or not isinstance(metric.measure.parameters, RealList):
         return metric
@@ -220,12 +220,12 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     measure
         A key of `RelevanceEvaluator.evaluate`.
     values
-        Its values; NaN, which is NA here, is left out.
+        Its values; NaN is NA and is left out.
 
     Raises
     ------
     ValueError
-        If the summary of that measure, such as ``bor``, does not follow from its values.
+        If the summary of the measure, such as ``bor``, does not follow from its values.
 
     Examples
     --------

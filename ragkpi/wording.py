@@ -19,15 +19,15 @@ from ragkpi.interface import spell
 # The style of a value: %6.4f, a whole number, six significant digits, or text.
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 
-# Control characters, soft hyphens, marks without a width, of direction and of line ends, and
-# surrogates: bytes that are no UTF-8, and halves of pairs.
+# Control characters, soft hyphens, zero-width marks, marks of direction and of line ends, and
+# surrogates: bytes that are not UTF-8, and halves of pairs.
 HIDDEN = (
     r"[\0-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     r"\ud800-\udfff]"
 )
 """A regular expression of hidden characters, in Python as in JavaScript."""
 
-# Of these, a terminal needs newlines, tabs, and the sequences that set colours.
+# A terminal needs newlines, tabs, and the sequences that set colours.
 _ON_SCREEN = f"(?![\\t\\n]){HIDDEN}"
 _BESIDE_STYLES = f"(?!\x1b\\[[0-9;]*m){_ON_SCREEN}"
 
@@ -37,12 +37,12 @@ NOT_AVAILABLE = "NA"
 
 
 def decoded(value: Any) -> Any:
-    """Turn the bytes of an input file into text, and bytes that are not UTF-8 into surrogates."""
+    """Decode the bytes of an input file; bytes that are not UTF-8 become surrogates."""
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
 def octets(id_: Any) -> bytes:
-    """Return an id as bytes, as in a file; `UsageError` unless it is text or an integer."""
+    """Return an id as the bytes of a file; `UsageError` unless it is a text or an integer."""
     if isinstance(id_, bytes):
         return id_
     try:
@@ -118,9 +118,9 @@ def with_interval(
     signed: bool = False,
     limit: float | None = None,
 ) -> str:
-    """Write a number and the bounds of its interval behind it, each `rounded`.
+    """Write a number followed by the bounds of its interval, each `rounded`.
 
-    Bounds have as many digits as show on which side of a `limit` they lie.
+    Bounds have enough digits to show on which side of a `limit` they lie.
 
     >>> with_interval(0.5, (0.4249, 1), "decimal", 2)
     '0.50 [0.42, 1.00]'
@@ -146,9 +146,9 @@ def exact(value: Any, style: Style, digits: int | None = None) -> str:
 
 
 def as_json(value: Any, style: Style, digits: int | None = None) -> int | float | str | None:
-    """Return a value that JSON can hold: null for NA, ``"-inf"``, ``"inf"``, whole numbers."""
+    """Return a value for JSON: null for NA, ``"-inf"``, ``"inf"``, whole numbers."""
     if digits is None and style != "integer" and isinstance(value, float) and math.isfinite(value):
-        return float(value)  # as its shortest text, which nobody needs
+        return float(value)  # skips the shortest text
     text = exact(value, style, digits)
     if not isinstance(value, int | float) or math.isinf(value):
         return text
@@ -160,7 +160,7 @@ def as_json(value: Any, style: Style, digits: int | None = None) -> int | float 
 def shown(piece: bytes | str, longest: int = 60, quoted_by: Callable[[str], str] = ascii) -> str:
     """Quote a piece of input for a one-line message, escaped and cut to a readable length.
 
-    `ascii` tells apart what looks alike; names of columns, which commands repeat, take `repr`.
+    `ascii` distinguishes look-alikes; names of columns, which commands repeat, need `repr`.
     """
     octets = piece.encode("utf-8", "backslashreplace") if isinstance(piece, str) else piece
     quoted = quoted_by(octets[: longest + 1].decode("utf-8", "backslashreplace"))
@@ -175,7 +175,7 @@ def named(id_: bytes, longest: int = 80) -> str:
 
 
 def named_apart(mine: bytes, theirs: bytes) -> tuple[str, str]:
-    r"""Show two ids, those that look alike with the characters that tell them apart.
+    r"""Show two ids; look-alikes are escaped so that they differ.
 
     >>> named_apart(b"a", b"b")
     ('a', 'b')
@@ -198,12 +198,12 @@ _NO_WIDTH = r"[\u00ad\u180e\u200b-\u200f\u2060-\u206f\ufeff]"
 
 
 def without_form(text: str) -> str:
-    """Return a text in Unicode's form NFKC, without characters that have no width."""
+    """Return a text in Unicode's form NFKC, without zero-width characters."""
     return unicodedata.normalize("NFKC", re.sub(_NO_WIDTH, "", text))
 
 
 def text_lines(text: str, width: int | None, below: str = "") -> list[str]:
-    """Wrap a text at spaces, later lines `below` a margin; ids and numbers stay whole."""
+    """Wrap a text at spaces, with `below` before later lines; ids and numbers stay whole."""
     if width is None:
         return [text]
     lines = textwrap.wrap(
@@ -230,14 +230,14 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
 
 
 def did_you_mean(name: str, names: Iterable[str], otherwise: str, alike: float = 0.6) -> str:
-    """Guess what a mistyped name may mean, or say what to do `otherwise`.
+    """Suggest a name for a mistyped one, or say what to do `otherwise`.
 
-    `alike` is how much of it a guess has, from 0 to 1.
+    `alike` is the minimum similarity of a suggestion, from 0 to 1.
 
     >>> did_you_mean("evla", ["eval", "compare"], "'ragkpi -h' lists them")
     'did you mean eval?'
     """
-    import difflib  # mistakes alone need it
+    import difflib  # only mistakes need it
 
     folded = {one.casefold(): one for one in names}
     near = difflib.get_close_matches(name.casefold(), folded, cutoff=alike)
@@ -250,7 +250,7 @@ def exact_percent(share: float) -> str:
 
 
 def percent(share: float, digits: int = 0, bound: float | None = None) -> str:
-    """Write a share; what is not all, not nothing, or not the bound, never looks like it.
+    """Write a share; only 0, 1 and the bound are written as 0%, 100% and the bound.
 
     >>> percent(0.954), percent(0.9996), percent(0.5004, bound=0.5)
     ('95%', 'nearly 100%', '50.04%')
@@ -267,7 +267,7 @@ def percent(share: float, digits: int = 0, bound: float | None = None) -> str:
 def beside(
     value: float, bound: float, digits: int, kind: Literal["f", "g"] = "f", sign: str = ""
 ) -> str:
-    """Write a number with its digits, and with more where these would put it onto a bound.
+    """Write a number with its digits, and with more if rounding would put it onto a bound.
 
     >>> beside(0.0312, 0.05, 2), beside(0.0496, 0.05, 2), beside(0.00012, 0.05, 2, "g")
     ('0.03', '0.0496', '0.00012')

@@ -1,1 +1,1 @@
-"""Tables and answers as data, and the renderers that write any of them."""
+"""Tables and answers as data, and their renderers."""

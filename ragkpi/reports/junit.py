@@ -1,4 +1,4 @@
-"""JUnit's XML, which most systems for continuous integration show: a test case per check."""
+"""JUnit XML, which most CI systems show: a test case per check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NO_XML = "[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def write_junit(report: Report, layout: Layout) -> Iterator[str]:
-    """Write a case per gate or finding, of which errors fail, and the report as plain text."""
+    """Write a case per gate or finding (errors fail), and the report as plain text."""
     table = report.table(layout)
     checks = table.checks or [Check("answer", "passed", " ".join(table.verdict))]
     failures = sum(check.outcome == "error" for check in checks)
@@ -40,5 +40,5 @@ def _case(check: Check) -> str:
 
 
 def _xml(text: str) -> str:
-    """Escape a text; characters that XML has no spelling for are replaced."""
+    """Escape a text; replace characters that XML cannot represent."""
     return re.sub(_NO_XML, "\ufffd", in_markup(text))

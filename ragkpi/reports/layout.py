@@ -22,7 +22,7 @@ class Layout:
     summary: Literal["hidden", "shown"] = "shown"  # values over all queries
     digits: int | None = None  # decimals; None leaves the choice to the format
     signature: Literal["none", "short", "long"] = "none"  # in formats that do not always carry it
-    files: Literal["hidden", "shown"] = "hidden"  # where runs come from, in JSON
+    files: Literal["hidden", "shown"] = "hidden"  # the paths of runs, in JSON
     colour: Literal["always", "never"] = "never"  # only for terminals
     notes: Literal["below", "columns"] = "below"  # below the table or in columns
     # How the answer was computed; "offered" names the option that shows it.
@@ -39,7 +39,7 @@ class Cell:
     value: Any = None  # a number, NaN for NA, a text or bytes; None if the cell is empty
     interval: tuple[float, float] | None = None  # if one was computed
     best: bool = False
-    style: Style | None = None  # how to write the value; None for the style of the column
+    style: Style | None = None  # the style of the value; None for that of the column
     marks: str | None = None  # superscripts of the value, of runs that it differs from
     tone: Literal["plain", "good", "bad", "warning"] = "plain"
 
@@ -52,8 +52,8 @@ class Column:
     style: Style = "text"
     better: Literal["higher", "lower", "neither"] = "neither"
     signed: bool = False  # whether positive values get a plus sign
-    digits: int | None = None  # the layout's number overrides it; None for the style's digits
-    # A narrow table drops columns of detail first, and wraps prose.
+    digits: int | None = None  # overridden by the layout; None for the style's digits
+    # A narrow table drops detail columns first, and wraps prose.
     role: Literal["core", "detail", "prose"] = "core"
     legend: str = ""  # part of the explanation; empty if the name is enough
 
@@ -73,7 +73,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Check:
-    """A rule that something kept or broke, for CI: a gate, or a finding about a file."""
+    """A rule that passed or failed, for CI: a gate, or a finding about a file."""
 
     name: str
     outcome: Literal["passed", "note", "warning", "error"]
@@ -90,19 +90,19 @@ class Table:
     """The columns, rows and notes that every textual format draws."""
 
     columns: list[Column]
-    rows: list[list[Cell]]  # each has a cell for every column
-    notes: Sequence[str] = ()  # what changes how far to believe the table; two lines at most
+    rows: list[list[Cell]]  # each with a cell for every column
+    notes: Sequence[str] = ()  # reasons for caution; at most two lines
     caption: str = ""  # the caption of a table for a paper; empty for other tables
     plain_rows: Iterable[Sequence[Any]] = ()  # unrounded, before `rows`, in CSV and TSV
     verdict: Sequence[str] = ()  # the answer, in one or two sentences above the table
     explanation: Sequence[str] = ()  # tests, corrections, seeds
     below: Table | None = None  # of another kind, such as gates; for people
     checks: Sequence[Check] = ()
-    use: Literal["read", "data"] = "read"  # "data": the verdict says all, no terminal draws it
+    use: Literal["read", "data"] = "read"  # "data": the verdict is enough, no terminal draws it
 
     @cached_property
     def ends(self) -> list[tuple[str, ...]]:
-        """The ends of the names that each column has for programs: of intervals, and of marks."""
+        """The suffixes of each column's names for programs, for intervals and marks."""
         ends: list[tuple[str, ...]] = []
         for cells in zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns):
             bounds = ("_low", "_high") if any(cell.interval is not None for cell in cells) else ()
@@ -125,12 +125,12 @@ class Table:
                 yield values[end], cell.style or column.style
 
     def texts(self, layout: Layout) -> list[str]:
-        """Return what stands below the table on a page: notes, and the explanation on request."""
+        """Return the texts below the table: notes, and the explanation on request."""
         return [*self.notes, *(self.explained if layout.explanation == "shown" else ())]
 
     @property
     def explained(self) -> list[str]:
-        """The columns whose names are not enough, and how the answer was computed, line by line."""
+        """The legends of columns, and how the answer was computed, line by line."""
         legends = [f"{column.name}: {column.legend}" for column in self.columns if column.legend]
         return [*legends, *self.explanation]
 
@@ -150,7 +150,7 @@ class Slice(NamedTuple):
 
     @property
     def key(self) -> dict[str, Any]:
-        """What tells the slice in JSON."""
+        """The key of the slice in JSON."""
         return {"by": self.by, "label": self.label, "queries": self.queries}
 
 
@@ -158,14 +158,14 @@ class Slice(NamedTuple):
 class Slices:
     """Reports on slices of the queries, each as if there were no other queries."""
 
-    queries: int  # of the report on all
+    queries: int  # of the report on all queries
     parts: Sequence[Slice]
     notes: Sequence[str] = ()  # such as queries in no slice, one per line
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report(ABC):
-    """What a command found over all queries, and over slices of them, for every renderer."""
+    """The results of a command over all queries, and over slices of them, for every renderer."""
 
     slices: Slices | None = None  # None without labels
 
@@ -175,14 +175,14 @@ class Report(ABC):
 
     @abstractmethod
     def own_document(self, layout: Layout) -> dict[str, Any]:
-        """Return what was found over all queries as one JSON object."""
+        """Return the results over all queries as one JSON object."""
 
     @abstractmethod
     def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Yield what was found over all queries as JSON objects, one per line."""
+        """Yield the results over all queries as JSON objects, one per line."""
 
     def table(self, layout: Layout) -> Table:
-        """Lay out the report; rows of slices follow, with the name of the slice in front."""
+        """Lay out the report; rows of slices follow, with the name of the slice first."""
         whole = self.own_table(layout)
         return whole if self.slices is None else _stacked(self, whole, self.slices, layout)
 
@@ -197,7 +197,7 @@ class Report(ABC):
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield JSON objects, one per line, valid under ``schema.json#/$defs/line``.
 
-        Those of slices follow, and name their slice.
+        Lines of slices follow, with the name of the slice.
         """
         yield from self.own_lines(layout)
         for part in self.slices.parts if self.slices else ():
@@ -206,10 +206,10 @@ class Report(ABC):
 
 
 def _stacked(report: Report, first: Table, slices: Slices, layout: Layout) -> Table:
-    """Stack the tables of slices below the first, with the slice of each row in front.
+    """Stack the tables of slices below the first, with the slice of each row first.
 
-    Programs get two columns, for the kind and the label; people get one. Verdicts on slices begin
-    with their names. Texts on a slice that repeat those on all queries are left out.
+    Programs get two columns, the kind of label and the label; people get one. Verdicts on slices
+    begin with their names. Texts on a slice that repeat those on all queries are left out.
     """
     parts = [Slice("", ALL, slices.queries, report), *slices.parts]
     tables = [first, *(part.report.table(layout) for part in slices.parts)]
@@ -256,7 +256,7 @@ def _of_slices(names_by_text: Mapping[str, Sequence[str]]) -> Iterator[str]:
 def filled(
     columns: Sequence[Column], rows: Sequence[list[Cell]]
 ) -> tuple[list[Column], list[list[Cell]]]:
-    """Return columns and rows without the columns that no row fills."""
+    """Return columns and rows without empty columns."""
     kept = [not rows or any(row[n].value is not None for row in rows) for n in range(len(columns))]
     return list(compress(columns, kept)), [list(compress(row, kept)) for row in rows]
 
@@ -292,7 +292,7 @@ class Answer(Table, Report):
 
     question: str
     findings: Mapping[str, Any] = field(default_factory=dict)  # dataclasses, lists, numbers, texts
-    heads: int = 0  # number of leading columns that repeat from row to row; people see only changes
+    heads: int = 0  # number of leading columns with repeated cells; people see only changes
 
     def own_table(self, layout: Layout) -> Table:
         return self if layout.notes == "columns" else replace(self, rows=self._once)
@@ -330,7 +330,7 @@ class Answer(Table, Report):
 
     @property
     def _once(self) -> list[list[Cell]]:
-        """The rows, without leading cells that equal those of the row above."""
+        """The rows, without leading cells equal to those above."""
         heads = self.heads
         return [
             [Cell()] * heads + row[heads:] if above[:heads] == row[:heads] else row
@@ -339,7 +339,7 @@ class Answer(Table, Report):
 
 
 def json_value(value: Any) -> Any:
-    """Convert findings or a chart to what JSON can hold; NaN becomes None."""
+    """Convert findings or a chart to JSON values; NaN becomes None."""
     if hasattr(value, "__dataclass_fields__"):
         value = asdict(value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Names of runs: after files, distinct, and short enough for a terminal."""
+"""Names of runs: from files, distinct, and short enough for a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
-# These suffixes tell how a file is stored, and nothing about the run.
+# These suffixes describe the storage of a file, not the run.
 _ENDINGS = {
     *(".gz", ".bz2", ".xz", ".zst"),
     *(".txt", ".run", ".res", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet"),
@@ -16,15 +16,15 @@ _ENDINGS = {
 
 
 class NamedPath(str):
-    """The path of a run that has a name of its own: ``BM25=runs/s1.run`` on a command line."""
+    """The path of a run with a given name: ``BM25=runs/s1.run`` on a command line."""
 
     name: str
 
 
 class Seed(NamedPath):
-    """A seed of a system, by a name of its own: ``dense:s1``.
+    """A seed of a system, named like ``dense:s1``.
 
-    `system` is the name of the system in the call, of which there are `seeds`.
+    `system` is the name of the system in the call, which has `seeds` seeds.
     """
 
     system: str
@@ -37,9 +37,9 @@ def system_of(run: str) -> str:
 
 
 def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
-    """Name runs distinctly: by their own names, their run ids, or after their files.
+    """Name runs distinctly: by their given names, their run ids, or their files.
 
-    Names after files have no folders and suffixes.
+    Names from files have no folders and suffixes.
     """
     own = [path.name if isinstance(path, NamedPath) else "" for path in paths]
     names = list(run_ids) or [_stem(path) for path in paths]
@@ -62,15 +62,15 @@ def _stem(path: str) -> str:
     return name
 
 
-_WORDS = r"[/\\\-_.:#+,;\s]+"  # what separates the words of a name
+_WORDS = r"[/\\\-_.:#+,;\s]+"  # the separators of words in a name
 _CUT = "…"
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
     """Shorten distinct names to at most a width, so that they stay distinct.
 
-    Names that fit are kept whole. Of the others, the words are left out with which all of them
-    begin or end; then the middle is cut, and names that have become equal get numbers.
+    Names that fit are kept whole. From the others, common words at the beginning or the end are
+    removed; then the middle is cut, and equal names get numbers.
 
     >>> short_names(["trec-bge-large.k9", "trec-bm25-rerank.k9", "trec-e5-v2-base.k9"], 14)
     ['…bge-large…', '…bm25-rerank…', '…e5-v2-base…']
@@ -90,7 +90,7 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
 
 
 def _alike(names: Sequence[str]) -> int:
-    """Return the length of the words with which all names begin, and that leave each some text."""
+    """Return the length of the common first words of all names, shorter than any name."""
     letters = zip(*names, strict=False)
     alike = names[0][: sum(1 for _ in takewhile(lambda of_each: len({*of_each}) == 1, letters))]
     alike = alike[: min(map(len, names)) - 1]
@@ -107,7 +107,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def _told_apart(names: list[str], width: int) -> list[str]:
-    """Number the names that have become equal."""
+    """Number equal names."""
     count, taken = Counter(names), set(names)
     numbered = []
     for name in names:

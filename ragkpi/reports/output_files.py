@@ -1,4 +1,4 @@
-"""Where output goes: standard output, or a file that is replaced atomically or not at all."""
+"""Destinations of output: standard output, or a file that is replaced atomically."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragkpi.errors import UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.wording import on_screen
 
-# Whether a terminal sees the colours of a text; see `on_screen`.
+# Whether a terminal shows the colours of a text; see `on_screen`.
 Styles = Literal["spelled", "kept"]
 
 
@@ -44,7 +44,7 @@ def output_file(path: str | None, styles: Styles = "spelled") -> Iterator[Binary
 def screen_of(file: BinaryIO, styles: Styles = "spelled") -> Iterator[BinaryIO]:
     """Yield a file unchanged, or for a terminal a file that escapes as `on_screen` does.
 
-    Ids and texts come from files, so every result that may reach a terminal passes through here.
+    Ids and texts come from files, so every result that can reach a terminal passes through here.
     """
     if not file.isatty():
         yield file
@@ -54,7 +54,7 @@ def screen_of(file: BinaryIO, styles: Styles = "spelled") -> Iterator[BinaryIO]:
 
 
 class _Screen(io.RawIOBase):
-    """A terminal behind `on_screen`; a piece may end within a character."""
+    """A terminal behind `on_screen`; a piece can end within a character."""
 
     def __init__(self, file: BinaryIO, styles: Styles) -> None:
         self._file, self._styles = file, styles
@@ -82,10 +82,10 @@ def replacing(
 ) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces `path` once it is complete.
 
-    Any failure, even killing this process, keeps the old file and leaves no other. Pipes, devices
-    and standard output under any name are opened directly, in append mode; with `revocable` they
-    receive everything at the end, so that a failure writes nothing. A terminal gets `screen_of`.
-    `UsageError`, naming the `option`, if the path is not writable or is an input.
+    Any failure, even killing this process, keeps the old file and leaves no temporary one. Pipes,
+    devices and standard output under any name are opened directly, in append mode; with `revocable`
+    they receive everything at the end, so that a failure writes nothing. A terminal gets
+    `screen_of`. `UsageError`, naming the `option`, if the path is not writable or is an input.
     """
     if path != "-":
         inputs().refuse_replacing(path, option)
@@ -170,12 +170,12 @@ def _beside(target: str) -> Iterator[BinaryIO]:
 
 
 def _open_beside(folder: str, temporary: str) -> tuple[int, bool]:
-    """Open a file, unnamed where the system allows it, so that a killed process leaves none.
+    """Open a file, unnamed if the system allows it, so that a killed process leaves none.
 
     Return the descriptor, and whether the file has a name.
     """
     if os.path.exists("/proc/self/fd"):
         with suppress(OSError, AttributeError):
             return os.open(folder or ".", os.O_TMPFILE | os.O_WRONLY, 0o666), False
-    binary = getattr(os, "O_BINARY", 0)  # without it, Windows changes line ends
+    binary = getattr(os, "O_BINARY", 0)  # else Windows changes line ends
     return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | binary, 0o666), True

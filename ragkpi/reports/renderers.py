@@ -35,14 +35,14 @@ def schema_text() -> str:
 def dump(value: Any) -> str:
     r"""Write JSON that is UTF-8.
 
-    A byte that is not UTF-8 becomes four characters such as ``\xff``. A text that already looks
-    like that begins with ``\x5c`` instead of its backslash, so that a reader can undo both.
+    A byte that is not UTF-8 becomes four characters such as ``\xff``. In a text that already looks
+    like this, ``\x5c`` replaces the backslash, so that readers can undo both.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if "\\\\x" in text:
         text = re.sub(_LOOKS_ESCAPED, r"\\\\x5cx", text)
     text = re.sub(_NO_UTF8, lambda match: f"\\\\x{ord(match[0]) & 0xFF:02x}", text)
-    # JSON input may hold halves of surrogate pairs.
+    # JSON input can contain halves of surrogate pairs.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -75,7 +75,7 @@ def write_jsonl(report: Report, layout: Layout) -> Iterator[str]:
         yield dump(line) + "\n"
 
 
-# Spreadsheets take a cell that begins with one of these for a formula.
+# Spreadsheets read a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 _ROWS_AT_ONCE = 1000
@@ -84,7 +84,7 @@ _ROWS_AT_ONCE = 1000
 def write_delimited(report: Report, layout: Layout, delimiter: str = ",") -> Iterator[str]:
     """Write comma-separated values (RFC 4180, with plain newlines), or with another delimiter.
 
-    A text that begins like a formula gets an apostrophe in front, the convention of spreadsheets.
+    A text that begins like a formula gets a leading apostrophe, the convention of spreadsheets.
     """
     rows = _rows(report.table(replace(layout, notes="columns")), layout.digits)
     while some := list(islice(rows, _ROWS_AT_ONCE)):
@@ -106,7 +106,7 @@ def _rows(table: Table, digits: int | None) -> Iterator[list[str]]:
 
 
 def _text(value: Any, style: Style, digits: int | None) -> str:
-    """Write a value, with an apostrophe before a text that a spreadsheet would compute."""
+    """Write a value, with an apostrophe before a text that is a formula in spreadsheets."""
     text = exact(value, style, digits)
     is_formula = text.startswith(_FORMULA) and not isinstance(value, int | float)
     return f"'{text}" if is_formula else text
@@ -151,8 +151,8 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 def write_github(report: Report, layout: Layout) -> Iterator[str]:
     """Draw a step's summary, or a comment: verdict, gates and notes, the table folded.
 
-    Checks that did not pass are workflow commands, which a log shows beside their lines. They stand
-    in a comment of HTML, so that the page may go to the log as it is.
+    Checks that did not pass are workflow commands, which a log shows next to their lines. They are
+    in an HTML comment, so that the page can go to the log unchanged.
     """
     table = report.table(layout)
     commands = [_command(check) for check in table.checks if check.outcome in _COMMANDS]
@@ -168,12 +168,12 @@ def write_github(report: Report, layout: Layout) -> Iterator[str]:
         "\n</details>\n\n",
         _paragraphs(table.texts(layout)),
     )
-    # The runner obeys any line that begins with two colons; ids and names come from files.
+    # The runner executes any line that begins with two colons; ids and names come from files.
     yield re.sub(r"(?m)^(?=\s*::)", r"\\", "".join(page))
 
 
 def _command(check: Check) -> str:
-    """Write a workflow command; what would end the comment around it is taken apart."""
+    """Write a workflow command; break up text that would end the comment around it."""
     place = {"file": check.file, "line": check.line, "title": f"ragkpi: {check.name}"}
     properties = ",".join(
         f"{name}={_escaped(str(value), '%:,')}" for name, value in place.items() if value
@@ -201,7 +201,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",  # after \\ a bare bracket would begin an option
+    "[": "{[}",  # after \\, a bare bracket would begin an option
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger", "§": r"\S", "¶": r"\P", "‖": r"\parallel", "#": r"\#"}
@@ -209,7 +209,7 @@ _NUMBER = r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?"
 
 
 def write_latex(report: Report, layout: Layout) -> Iterator[str]:
-    r"""Draw a ``tabular`` for ``\usepackage{booktabs}``, with all texts as comments below.
+    r"""Draw a ``tabular`` for ``\usepackage{booktabs}``, with all texts as comments below it.
 
     A caption puts it into a float, ``table``.
     """
@@ -248,7 +248,7 @@ def _latex(text: str) -> str:
 
 
 def _mathematics(match: re.Match[str]) -> str:
-    """Set a sign, an exponent or infinity as mathematics; a hyphen is no minus sign."""
+    """Set a sign, an exponent or infinity as mathematics; a hyphen is not a minus sign."""
     sign, digits, exponent = match.groups()
     if not sign and not exponent and digits != "inf":
         return digits
@@ -259,7 +259,7 @@ def _mathematics(match: re.Match[str]) -> str:
 class ReportFormat(NamedTuple):
     """A format that can write any report."""
 
-    purpose: str  # in the words of the help text
+    purpose: str  # for the help text
     write: Callable[[Report, Layout], Iterator[str]]
     suffix: str = ""  # files with this suffix get the format without `--format`
 

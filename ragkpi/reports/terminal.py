@@ -15,13 +15,13 @@ from ragkpi.wording import counted, text_lines, visible
 _GAP = 3
 _SHORTEST_ID = 12  # shorter ids would look alike
 _NARROWEST_PROSE = 24
-# A label and a colon, or a term and two spaces, before a text that wraps below its beginning.
+# A label and a colon, or a term and two spaces, before a text that wraps with a hanging indent.
 _TERM = r"[A-Z][\w ]{1,10}: +| *\S+(?: \S+)*? {2,}| *"
 
 
 def terminal_width() -> int:
-    """Return the width of the terminal, or that of a usual one."""
-    from shutil import get_terminal_size  # with lzma and bz2
+    """Return the width of the terminal, or a default."""
+    from shutil import get_terminal_size  # imports lzma and bz2
 
     return get_terminal_size().columns
 
@@ -29,9 +29,9 @@ def terminal_width() -> int:
 def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> dict[int, int]:
     """Return the columns that fit into a terminal, by number, with the width of each.
 
-    Drop columns of detail from the right where even shortened ids and wrapped prose have no room;
-    then further columns from the right, but never the first two. Texts get what room is left, the
-    first ones first. Without a limit, all columns keep the widths of their longest texts.
+    If even shortened ids and wrapped prose do not fit, drop detail columns from the right, then
+    other columns from the right, but never the first two. Texts get the remaining room, first ones
+    first. Without a limit, all columns have the widths of their longest texts.
     """
     if limit is None:
         return dict(enumerate(widths))
@@ -87,14 +87,14 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 _STYLES = {"plain": "", "good": "green", "bad": "red", "warning": "yellow"}
 
 
-_NOTES = 2  # lines of notes below an answer; the explanation has the others
+_NOTES = 2  # lines of notes below an answer; the rest go into the explanation
 _MOST_HIDDEN = 8  # names of columns
 
 
 def write_table(report: Report, layout: Layout) -> Iterator[str]:
     """Draw the verdict, aligned columns, notes, and the explanation or how to get it.
 
-    The best values have a star, and on a terminal a colour.
+    The best values have a star, and a colour on a terminal.
     """
     yield from drawn_table(report.table(layout), layout)
 
@@ -178,7 +178,7 @@ def _drawn(
             no_wrap=True,
         )
     heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
-    if heights:  # as one row of tall cells, since rich is slow per cell
+    if heights:  # one row of tall cells, since rich is slow per cell
         drawing.add_row(
             *(
                 text.Text("\n").join(

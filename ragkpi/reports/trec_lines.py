@@ -25,7 +25,7 @@ BLOCK = 1000
 
 _NOT_FINITE = {"nan": b"NA", "inf": b"inf", "-inf": b"-inf"}
 _TEXTS = ("text", "quoted")
-# These end a column or a line. Ids in TREC files never contain them, but ids in JSON may.
+# These end a column or a line. Ids in TREC files never contain them, but ids in JSON can.
 _SPACE = rb"[\t-\r ]"
 
 
@@ -41,8 +41,8 @@ def trec_lines(
 
     Names are padded to `name_width`, one more for z-scores because of their leading Z. Intervals
     add two columns with their bounds to the lines named ``all``, over all queries. Query ids and
-    texts keep the bytes of the input, but white space in them becomes ``\x0a`` and the like, lest
-    it forge a line. NA (NaN) is ``NA``.
+    texts keep the bytes of the input, except that whitespace becomes ``\x0a`` and the like, so that
+    it cannot forge a line. NA (NaN) is ``NA``.
     """
     if per_query == "shown":
         columns = _in_order(scores.printed("query"))
@@ -94,7 +94,7 @@ def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[
     if style in _TEXTS:
         return form, _without_space(values.tolist())
     if style == "significant":
-        values = values + 0.0  # turns a negative zero into a positive one
+        values = values + 0.0  # turns -0.0 into 0.0
     numbers = values.tolist()
     if np.isfinite(values).all():
         return form, numbers
@@ -102,7 +102,7 @@ def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[
 
 
 def _without_space(texts: list[bytes]) -> list[bytes]:
-    """Escape the white space in texts."""
+    """Escape the whitespace in texts."""
     if not re.search(_SPACE, b"".join(texts)):
         return texts
     return [re.sub(_SPACE, lambda space: b"\\x%02x" % space[0][0], text) for text in texts]
