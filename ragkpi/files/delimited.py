@@ -11,6 +11,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from ragkpi.files.trec import (
     parse_numbers,
     plain_qrels,
 )
-from ragkpi.wording import shown
+from ragkpi.wording import counted, shown
 
 _RECORDS_AT_ONCE = 1 << 16
 _HEAD = 1 << 13  # bytes
@@ -49,21 +50,29 @@ _AROUND = b"% \xc2\xa0\xe2\x80\xaf"
 _THOUSANDS = re.compile(rb"[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
+Header = Literal["first line", "recognised", "none"]
+"""Whether names stand in the first line; recognised by names that are known, or by values."""
 
-class _DelimitedFile:
+Cells = Literal["decimals", "texts"]
+"""Whether numbers of spreadsheets are written as decimals."""
+
+
+class DelimitedFile:
     """The lines of a delimited file, after its header.
 
-    Columns have numbers from 1 in a file without a header, or if a map has such.
+    Columns have numbers from 1 in a file without a header.
     """
 
-    def __init__(self, source: Source, separator: bytes, shape: Shape | None) -> None:
-        self.file, self._mapped = source.name, shape is not None
+    def __init__(
+        self, source: Source, separator: bytes, cells: Cells, header: Header = "recognised"
+    ) -> None:
+        self.file, self._cells = source.name, cells
         self._printed = PRINTED.match(source.peek(_HEAD))
         self._separator = b"\t" if self._printed else separator
         self._blocks: Iterator[Block]
         self._blocks = (unprinted(block, self._printed) for block in blocks(source))
         self.line: int | None
-        self.names, self.line, rest = self._take_header(shape is not None and shape.query.isdigit())
+        self.names, self.line, rest = self._take_header(header)
         lines = rest.lines() if b"[" in rest.text else ()
         some = split_values(self.file, lines, self._separator, self._has_quotes)
         columns = itertools.zip_longest(*(of for _, of in itertools.islice(some, LOOKED_AT)))
@@ -83,7 +92,11 @@ class _DelimitedFile:
             for place, name in enumerate(self.names):
                 cells: Sequence[bytes] = lines.column(place).tolist()
                 # Ids, lists, and what may be ids of a place, as doc_1, are kept as they are.
-                kept = self._mapped or fields.plain_name(name) in _KEPT or name[-1:].isdigit()
+                kept = (
+                    self._cells == "texts"
+                    or fields.plain_name(name) in _KEPT
+                    or name[-1:].isdigit()
+                )
                 columns.append(map(text_of, cells if kept else self._decimals(cells)))
             for line, row in zip(lines.line.tolist(), zip(*columns, strict=True), strict=True):
                 yield line, dict(zip(self.names, row, strict=True))
@@ -124,7 +137,7 @@ class _DelimitedFile:
         levels, gain = parse_numbers(self.file, text, line, truth=True)
         return plain_qrels(self.file, query, document, levels, line, gain)
 
-    def _take_header(self, numbered: bool) -> tuple[list[str], int, Block]:
+    def _take_header(self, kind: Header) -> tuple[list[str], int, Block]:
         """Read the header; return the names, their line and the lines behind them of a block.
 
         A column without a name, as pandas writes its index, has pandas' name for it.
@@ -143,13 +156,13 @@ class _DelimitedFile:
             numbers = [str(place) for place in range(1, len(words) + 1)]
             names = [text_of(word) or f"Unnamed: {place}" for place, word in enumerate(words)]
             begin = block.text.index(line)
-            values = len(names) == 2 or any(map(is_number, names))
             values = (
-                values
+                kind == "recognised"
+                and (len(names) == 2 or any(map(is_number, names)))
                 and self._printed is None
                 and fields.find(names, (*_NAMES, *fields.JUDGED)) is None
             )
-            if numbered or values:
+            if kind == "none" or values:
                 names, header = numbers, 0
             else:
                 begin, header = begin + len(line) + 1, number
@@ -191,7 +204,7 @@ class _DelimitedFile:
 
     def _wrong_width(self, number: int, count: int, text: str) -> InputError:
         expected = f"expected {len(self.names)}, as line {self.line} names"
-        return InputError(self.file, number, f"{count} columns ({text})", expected)
+        return InputError(self.file, number, f"{counted(count, 'column')} ({text})", expected)
 
     def _quoted(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[LineColumns]:
         records = split_values(self.file, lines, self._separator, self._has_quotes)
@@ -229,14 +242,21 @@ def split_values(
         raise InputError(file, number, fault, "expected values between separators") from None
 
 
+def _opened(source: Source, shape: Shape | None, separator: bytes) -> DelimitedFile:
+    """Open a run or qrels; a map may have numbers of columns."""
+    cells: Cells = "decimals" if shape is None else "texts"
+    numbered = shape is not None and shape.query.isdigit()
+    return DelimitedFile(source, separator, cells, "none" if numbered else "recognised")
+
+
 def _stream_run(
     source: Source, shape: Shape | None = None, *, separator: bytes
 ) -> Iterator[RunColumns]:
-    yield from tables.stream_run(_DelimitedFile(source, separator, shape), shape)
+    yield from tables.stream_run(_opened(source, shape, separator), shape)
 
 
 def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
-    table = _DelimitedFile(source, separator, shape)
+    table = _opened(source, shape, separator)
     if shape is None and table.names == ["1", "2"]:
         shape = SHAPES["qrels"]["flat"]._replace(query="1", doc="2", level="")
     return tables.read_qrels(table, shape)

@@ -98,7 +98,7 @@ def _numbers(values: Sequence[Any]) -> npt.NDArray[Any]:
     except (ValueError, OverflowError):
         numbers = np.empty(0, dtype=object)
     if numbers.dtype.kind not in "iufb":
-        numbers = np.array([_or_nan(value) for value in _list(values)])
+        numbers = np.array([_or_nan(value) for value in list_of(values)])
     return numbers
 
 
@@ -109,7 +109,8 @@ def _or_nan(value: Any) -> float:
         return np.nan
 
 
-def _list(column: Any) -> list[Any]:
+def list_of(column: Any) -> list[Any]:
+    """Return the values of a column of a data frame, or of another sequence."""
     for name in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, name):
             return list(getattr(column, name)())
@@ -238,7 +239,7 @@ def _document_columns(
     """Read lists, and rows with lists, as a JSON file with the same content; None for others."""
     if isinstance(data, _Table):
         name = fields.find(data.names, fields.DOCUMENT)
-        first = _list(data.column(name)[:1]) if name else []
+        first = list_of(data.column(name)[:1]) if name else []
         nested = [name for of in first if name and isinstance(of, list)]
         if not data.names or rows_shape(what, data.names, shape, nested) is not None:
             return None
@@ -304,10 +305,18 @@ def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[_Row
         yield rows, values
 
 
-def _names_of(frame: Any) -> list[str]:
+def names_of(frame: Any) -> list[str]:
     """Return the names of the columns of a data frame; [] for other data."""
     names: Any = getattr(frame, "column_names", None)  # pyarrow
     return list(map(str, getattr(frame, "columns", ()) if names is None else names))
+
+
+def column_of(data: Any, name: str, argument: str) -> Any:
+    """Return a column; `UsageError` if a data frame has two of this name."""
+    times = names_of(data).count(name)
+    if times > 1:
+        raise UsageError(f"{argument}: {times} columns named {name}; expected one")
+    return data[name]
 
 
 def _table_of(data: Any, what: Kind, shape: Shape | None) -> _Table:
@@ -318,20 +327,16 @@ def _table_of(data: Any, what: Kind, shape: Shape | None) -> _Table:
             "expected it collected, e.g. .collect()"
         )
     if hasattr(data, "column_names") or hasattr(data, "columns"):
-        names = _names_of(data)
+        names = names_of(data)
         index = [*getattr(getattr(data, "index", None), "names", ())]  # of pandas
         if any(index) and not {*index} & {*names} and rows_shape(what, names, shape) is None:
             data = data.reset_index()
-            names = _names_of(data)
+            names = names_of(data)
 
-        def column(name: str) -> Any:
-            if names.count(name) > 1:
-                times = f"{names.count(name)} columns named {name}"
-                raise UsageError(f"the {what} given has {times}; expected one")
-            return data[name]
+        column = partial(column_of, data, argument=f"the {what} given")
 
         def records() -> list[Any]:
-            cells = zip(*(_list(column(name)) for name in names), strict=True)
+            cells = zip(*(list_of(column(name)) for name in names), strict=True)
             return [_parsed(dict(zip(names, row, strict=True)), what) for row in cells]
 
         return _Table(names, column, records)
@@ -392,7 +397,7 @@ def _of_columns(table: _Table, what: Kind, shape: Shape | None) -> _Rows:
         query, document = id_columns(of, *where)
         level = need_column(of, "level", *where) if of.level else None
         layout = RunLayout(query, document, level, origin=LEVELS)
-    queries, documents = (tokens_of(_list(table.column(name))) for name in layout[:2])
+    queries, documents = (tokens_of(list_of(table.column(name))) for name in layout[:2])
     values: Any = []
     score = None  # a run in the order of its rows
     if what == "qrels" or layout.number is not None:

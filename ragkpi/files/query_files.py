@@ -17,7 +17,6 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import DataError, InputError
-from ragkpi.files.arrow import ArrowTable
 from ragkpi.files.column_names import (
     DOCUMENT,
     QUERY,
@@ -27,7 +26,6 @@ from ragkpi.files.column_names import (
     plain_name,
     shown_names,
 )
-from ragkpi.files.delimited import split_values
 from ragkpi.files.formats import HEAD_LENGTH, is_number, reader_of, recognise_layout
 from ragkpi.files.json_files import read_objects
 from ragkpi.files.lines import (
@@ -40,9 +38,10 @@ from ragkpi.files.lines import (
     table_of,
 )
 from ragkpi.files.opening import Source
+from ragkpi.files.records import query_column, read_records
 from ragkpi.files.sieve import words_of
 from ragkpi.files.trec import QrelsColumns, judged_or_not, parse_numbers, plain_qrels, qrels_of
-from ragkpi.wording import counted, decoded, shown, visible
+from ragkpi.wording import decoded, shown, visible
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -288,7 +287,6 @@ def _title_and_text(values: Mapping[str, Any]) -> str:
     return "\n".join(filter(None, texts))
 
 
-_UNNAMED = "label"
 _HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # other surrogates: bytes that are not UTF-8
 
 # By column, then by query.
@@ -298,8 +296,8 @@ QueryLabels = Mapping[str, Mapping[bytes, str]]
 def read_query_labels(path: str) -> QueryLabels:
     """Read one or more labels of each query, such as its language.
 
-    A record has the query's id, and labels under other names (`read_records`); columns without
-    names hold the id and labels. Empty labels are skipped.
+    A record has the query's id, and labels under other names; columns without names hold the id
+    and labels. Empty labels are skipped.
 
     Raises `InputError` with the line for a malformed record, and for a file without labels, and
     `DataError` if a query has two records.
@@ -307,13 +305,17 @@ def read_query_labels(path: str) -> QueryLabels:
     labels: dict[str, dict[bytes, str]] = {}
     lines: dict[str, int] = {}
     with Source(path) as source:
-        for line, record in read_records(source, header=QUERY):
-            # Of `topic` and `query` the first is the id, and the other a label.
-            named = (one for one in record if plain_name(one) in QUERY)
-            name = find(record, QUERY_ID) or next(named, None)
+        for line, record in read_records(source, header="recognised"):
+            name = query_column(tuple(record))
+            if name is None and "1" in record:  # columns without names
+                name, last = "1", len(record)
+                labels_of = (
+                    f"label {at - 1}" if last > 2 else "label" for at in range(2, last + 1)
+                )
+                record = dict(zip(("1", *labels_of), record.values(), strict=True))
             if name is None:
-                expected = "expected an object with a query and its labels"
-                raise InputError(path, line, "no query's id", expected)
+                expected = f"expected one, such as {QUERY_ID[1]}, beside its labels"
+                raise InputError(path, line, f"no query's id in {shown_names(record)}", expected)
             query = _HALVES.sub("\ufffd", str(record.pop(name)).strip())
             if lines.setdefault(query, line) != line:
                 raise DataError(
@@ -329,45 +331,3 @@ def read_query_labels(path: str) -> QueryLabels:
     if not labels:
         raise InputError(path, None, "no label", "expected lines of a query and its labels")
     return labels
-
-
-def read_records(
-    source: Source, columns: Collection[str] = (), header: Collection[str] = ()
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the line and the fields of each record of JSON, a table, or lines of values.
-
-    Of a table some `columns` are enough. Values stand between tabs or commas, below a line of
-    names; with names of a first column (`header`), that line may be missing.
-    """
-    layout = recognise_layout(source.peek(HEAD_LENGTH))
-    if layout in ("parquet", "arrow"):
-        table = ArrowTable(source)
-        names = [name for name in table.names if not columns or plain_name(name) in columns]
-        yield from table.rows(names)
-    elif layout in ("json", "jsonl"):
-        for number, value in read_objects(source):
-            if not isinstance(value, dict):
-                raise InputError(source.name, number, "no JSON object", "expected an object a line")
-            yield number, value
-    else:
-        lines = chain.from_iterable(block.lines() for block in blocks(source))
-        yield from _named_values(source.name, lines, b"\t" if layout == "tsv" else b",", header)
-
-
-def _named_values(
-    file: str, lines: Iterable[tuple[int, bytes]], separator: bytes, header: Collection[str]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    names: list[str] = []
-    for number, row in split_values(file, lines, separator):
-        values = [value.decode("utf-8", "surrogateescape") for value in row]
-        if not names:
-            names = values
-            if not header or plain_name(names[0]) in header:
-                continue
-            several = len(values) > 2
-            labels = [f"{_UNNAMED} {n}" if several else _UNNAMED for n in range(1, len(values))]
-            names = [QUERY[0], *labels]
-        if len(values) != len(names):
-            fault = counted(len(values), "column")
-            raise InputError(file, number, fault, f"expected {len(names)} as in the first line")
-        yield number, dict(zip(names, values, strict=True))

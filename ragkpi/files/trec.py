@@ -607,8 +607,8 @@ _TRUTHS = {
     **dict.fromkeys((b"false", b"no", b"irrelevant", b"reject"), 0),
     **dict.fromkeys((b"not relevant", b"non relevant", b"nonrelevant"), 0),
 }
-# What stands for a rating that nobody gave.
-_UNRATED = re.compile(rb"(?i:nan|n/?a|null|none|<na>|)")
+# What stands for a number that nobody gave.
+MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "<na>", "-"))
 _MOST_WORDS = 12  # of a scale
 _LEVEL_NAMES: ContextVar[Mapping[bytes, int]] = ContextVar("levels", default=NONE)
 
@@ -699,7 +699,7 @@ def parse_numbers(
         of_word = names.get(word)
         if of_word is None and truth:
             of_word = _TRUTHS.get(re.sub(rb"[-_]", b" ", word.lower()))
-            if of_word is None and _UNRATED.fullmatch(word):
+            if of_word is None and decoded(word).lower() in MISSING:
                 of_word = -1
                 unrated.append(row)
         if of_word is not None:
@@ -729,7 +729,9 @@ def with_words(file: str, level: FloatArray, values: Sequence[Any], line: IntArr
     level = level.copy()
     texts = [b"" if values[row] is None else str(values[row]).strip().encode() for row in rows]
     names = _LEVEL_NAMES.get()
-    unrated = [row for row, text in zip(rows, texts, strict=True) if _UNRATED.fullmatch(text)]
+    unrated = [
+        row for row, text in zip(rows, texts, strict=True) if decoded(text).lower() in MISSING
+    ]
     level[unrated] = -1
     for row, text in zip(rows, texts, strict=True):
         level[row] = names.get(text, level[row])
@@ -751,7 +753,7 @@ def warn_of_unrated(file: str, count: int, line: int, word: bytes = b"") -> None
 def _expected_level(text: Tokens, value: FloatArray) -> str:
     """Return what is expected of levels, with the words of the column if they are a scale."""
     words = {word.strip() for word in text.take(np.isnan(value))}
-    words = {word for word in words if not _UNRATED.fullmatch(word)}
+    words = {word for word in words if decoded(word).lower() not in MISSING}
     names = sorted(decoded(word) for word in words)
     if not 0 < len(words) <= _MOST_WORDS or any(
         re.search(r"[=,]|^[-+]?[0-9]", name) for name in names

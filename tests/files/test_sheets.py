@@ -238,7 +238,7 @@ CUT = {
     "a row without its end": ("│ q1 │ a │ 2 │\n│ q1 │ b\n", 5, "2 columns"),
     "a bar in an id": ("│ q1 │ a|b │ 2 │\n", 4, "4 columns"),
     "an empty id": ("│ q1 │ a │ 2 │\n│    │ b │ 1 │\n", 5, "an empty query id"),
-    "another table": ("│ q1 │ a │ 2 │\n(1 row)\n│ q2 │ b │ 1 │\n", 5, "1 columns"),
+    "another table": ("│ q1 │ a │ 2 │\n(1 row)\n│ q2 │ b │ 1 │\n", 5, "1 column ("),
 }
 
 

@@ -41,6 +41,7 @@ TIDY = [
 FORMS = {
     "long.csv": text_of(LONG),
     "long.tsv": text_of(LONG, "\t"),
+    "long with scores.csv": text_of(LONG).replace("faith", "score", 1),
     "long.jsonl": "".join(f"{json.dumps(row)}\n" for row in LONG),
     "long.json": json.dumps(LONG),
     "wide.csv": text_of(WIDE),

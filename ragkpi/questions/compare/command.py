@@ -268,8 +268,7 @@ def compare(
         if how.get("missing") == "zero":
             zero = spell("missing", "zero")
             raise UsageError(f"{zero}: a number that is missing is not 0; leave it out")
-        directions = {} if better is None else parse_better(better)
-        names_by_role = parse_map(map_scores)
+        directions, names_by_role = parse_better(better or {}), parse_map(map_scores or {})
         table = read_scores(tables, names_of_columns, directions, missing, names_by_role)
         measures, by, how = (), *_of_table(table, by, how)
     elif better is not None or map_scores is not None:
@@ -390,7 +389,7 @@ def _of_table(table: ScoreTable, by: By, how: Comparing) -> tuple[By, Comparing]
         by = cast(By, table.labels_of(by))
     cluster = how.get("cluster")
     if isinstance(cluster, str) and cluster in table.labels:
-        how = {**how, "cluster": table.clusters_of(cluster)}
+        how = {**how, "cluster": table.labels_of(cluster)[cluster]}
     return by, how
 
 

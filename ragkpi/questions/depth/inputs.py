@@ -5,7 +5,7 @@ Source of the log: Bits-over-Random (github.com/repantis-ai/bits-over-random), `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
@@ -15,8 +15,7 @@ import numpy as np
 from ragkpi.errors import InputError, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.column_names import find, plain_name, shown_names
-from ragkpi.files.opening import Source
-from ragkpi.files.query_files import read_records
+from ragkpi.files.records import records_of
 from ragkpi.interface import spell, with_progress
 from ragkpi.library.session import Session
 from ragkpi.measures.chance import Needed, corpus_size
@@ -219,9 +218,7 @@ def read_events(
     """
     file, key_of = log if isinstance(log, str) else "log=", lru_cache(maxsize=1000)(find)
     events = []
-    for number, record in _records(log):
-        if not isinstance(record, Mapping):
-            raise InputError(file, number, "no object", "expected an event with its fields")
+    for number, record in records_of(log, spell("log")):
         found: dict[str, Any] = {}
         for name, names in fields.items():
             key = key_of(tuple(record), tuple(names))
@@ -233,14 +230,6 @@ def read_events(
     if not events:
         raise InputError(file, None, "no event", "expected a retrieval a line")
     return events
-
-
-def _records(log: str | Iterable[Mapping[str, object]]) -> Iterator[tuple[int, Any]]:
-    if not isinstance(log, str):
-        yield from enumerate(log, 1)
-        return
-    with Source(log) as source:
-        yield from read_records(source)
 
 
 def _event(
