@@ -19,7 +19,7 @@ from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
 from ragkpi.files import tables
 from ragkpi.files.json_text import is_number, text_of
-from ragkpi.files.lines import PRINTED, Block, LineColumns, Tokens, blocks, split_lines, unprinted
+from ragkpi.files.lines import PRINTED, Block, LineColumns, Tokens, blocks, split_lines
 from ragkpi.files.opening import Source
 from ragkpi.files.shape_reader import collect_qrels
 from ragkpi.files.shapes import SHAPES, Shape
@@ -67,10 +67,11 @@ class DelimitedFile:
         self, source: Source, separator: bytes, cells: Cells, header: Header = "recognised"
     ) -> None:
         self.file, self._cells = source.name, cells
-        self._printed = PRINTED.match(source.peek(_HEAD))
-        self._separator = b"\t" if self._printed else separator
-        self._blocks: Iterator[Block]
-        self._blocks = (unprinted(block, self._printed) for block in blocks(source))
+        if PRINTED.match(source.peek(_HEAD)):
+            fault = "a table that is printed between bars"
+            expected = "expected CSV: psql --csv, duckdb -csv or sqlite3 -csv -header"
+            raise InputError(self.file, None, fault, expected)
+        self._separator, self._blocks = separator, blocks(source)
         self.line: int | None
         self.names, self.line, rest = self._take_header(header)
         lines = rest.lines() if b"[" in rest.text else ()
@@ -159,7 +160,6 @@ class DelimitedFile:
             values = (
                 kind == "recognised"
                 and (len(names) == 2 or any(map(is_number, names)))
-                and self._printed is None
                 and fields.find(names, (*_NAMES, *fields.JUDGED)) is None
             )
             if kind == "none" or values:

@@ -137,15 +137,13 @@ def recognise_layout(head: bytes) -> str:
 def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
     """Return the kind of a file; a JSON object of numbers and a binary table count as runs."""
     name = recognise_qrels(head)
-    printed = PRINTED.match(head)
-    line = printed["names"] if printed else _first_line(head)
+    line = _first_line(head)
     if name == "trec":
         return "qrels" if _is_trec_qrels(line.split()) else "run"
     if name in _MAGIC.values():
         return "run"
     of_json = name in ("json", "jsonl")
-    separators = rb"[\t,;|]|\xe2\x94[\x82\x83]"
-    words = re.findall(rb'"([\w-]+)"\s*:', line) if of_json else re.split(separators, line)
+    words = re.findall(rb'"([\w-]+)"\s*:', line) if of_json else re.split(rb"[\t,;|]", line)
     names = _names(words)
     beir = names == ["query_id", "corpus_id", "score"]
     return "qrels" if beir or {*fields.LEVEL[:-1], *fields.JUDGED} & set(names) else "run"

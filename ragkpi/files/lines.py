@@ -181,42 +181,11 @@ def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
             line += text.count(b"\n", 0, end)
 
 
-_BAR = rb"(\||\xe2\x94[\x82\x83])"
-_LINE_OF_BARS = rb"(?=[^\n]*" + _BAR + rb")[^\n]*\n"
+_BARS = rb"(?=[^\n]*(\||\xe2\x94[\x82\x83]))[^\n]*\n"
 # Without words: Markdown's dashes, and the lines of boxes.
 _RULE = rb"(?=[^\n]*([-=]|\xe2[\x94\x95][\x80\x81\x90]))([-+|=: \r]|\xe2[\x94\x95][\x80-\xbf])+\n"
-# Names between bars, and a rule below. In boxes of DuckDB types of columns are between the two.
-PRINTED = re.compile(
-    rb"(\xef\xbb\xbf)?\s*(?P<top>%b)?(?P<names>%b)(?(top)(?P<types>%b)?)%b"
-    % (_RULE, _LINE_OF_BARS, _LINE_OF_BARS, _RULE)
-)
-_FOOT = re.compile(rb"\n[ |]*\(?[0-9]+ rows?\b[^\n|,;\t]*[ |\r\n]*\Z")  # (34 rows)
-_LONGEST_FOOT = 200
-_CUT = re.compile(rb"(?m)(^|\t)(\xc2\xb7|\.{3})(?=\t|$)|\xe2\x80\xa6(?=\t|$)")
-
-
-def unprinted(block: Block, printed: re.Match[bytes] | None) -> Block:
-    """Return the lines of a table that was printed between bars with tabs between its values.
-
-    Markdown, psql, MySQL, SQLite and DuckDB have such tables. Rules become blank lines;
-    `InputError` if rows, columns or values are cut. Other text loses psql's last line alone.
-    """
-    text = block.text
-    if printed is not None:
-        if printed["types"] and block.first_line == 1:
-            text = text.replace(printed["types"], b"\n", 1)
-        text = re.sub(_BAR, b"|", re.sub(rb"(?m)^" + _RULE, b"\n", text))
-    if foot := _FOOT.search(text, max(0, len(text) - _LONGEST_FOOT)):
-        text = text[: foot.start() + 1]
-    if printed is not None:
-        if re.match(rb" *" + _BAR, printed["names"]):
-            text = re.sub(rb"(?m)^ *\||\|[ \r]*$", b"", text)
-        text = re.sub(rb" *\| *", b"\t", re.sub(rb"(?m)^ +|[ \r]+$", b"", text))
-        if cut := _CUT.search(text):
-            line = block.first_line + text.count(b"\n", 0, cut.start())
-            expected = "expected all of it, such as CSV"
-            raise InputError(block.file, line, "a table that is cut", expected)
-    return Block(block.file, text, block.first_line)
+# Names between bars, types below them in DuckDB's boxes, and a rule: as Markdown and psql print.
+PRINTED = re.compile(rb"\s*(%b)?%b(%b)?%b" % (_RULE, _BARS, _BARS, _RULE))
 
 
 def whole_text(source: Source) -> Block | None:

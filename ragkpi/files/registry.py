@@ -120,7 +120,7 @@ _FORMATS = (
     ),
     FileFormat(
         "csv",
-        "column names, then values between , ; or |; quoted where needed; also printed tables",
+        "column names, then values between , ; or |; quoted where needed",
         (".csv",),
         {"run": delimited.stream_csv, "qrels": delimited.read_csv_qrels},
         {"run": writing.write_csv, "qrels": writing.write_csv_qrels},

@@ -10,6 +10,7 @@ import pytest
 from ragkpi.errors import InputError
 from ragkpi.files.formats import read_any_qrels, reader_of, reading_for
 from ragkpi.files.opening import Source
+from ragkpi.files.query_files import read_query_labels
 
 
 def put(folder, text):
@@ -152,12 +153,6 @@ q1|b c|0
 (2 rows)
 
 """,
-    "psql -A": """\
-query_id|doc_id|grade
-q1|kb/a|2
-q1|b c|0
-(2 rows)
-""",
     "psql, lines of Unicode": """\
  query_id │ doc_id │ grade
 ──────────┼────────┼───────
@@ -208,46 +203,19 @@ q1|b c|0
 @pytest.mark.parametrize("mark", ["", "\ufeff", "\n"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("name", TABLES)
-def test_values_between_bars_are_a_table(name, end, mark, tmp_path):
-    text = mark + TABLES[name].replace("\n", end)
-    assert qrels_of(put(tmp_path, text)) == [("q1", "kb/a", 2), ("q1", "b c", 0)]
+def test_values_that_are_printed_between_bars_are_refused_with_a_way_to_csv(
+    name, end, mark, tmp_path
+):
+    path = put(tmp_path, mark + TABLES[name].replace("\n", end))
+    for read in (run_of, qrels_of, read_query_labels):
+        text = refusal(read, path)
+        assert "a table that is printed between bars; expected CSV: psql --csv" in text
 
 
-def test_printed_columns_without_usual_names_are_asked_about(tmp_path):
-    """As in CSV, with the names and values of the first row."""
-    rows = "".join(f"| q{n % 3} | d{n} | {n % 2} |\n" for n in range(9))
-    text = refusal(qrels_of, put(tmp_path, f"| Frage | Dok | Stufe |\n|---|---|---|\n{rows}"))
-    assert "(keys: Frage 'q0', Dok 'd0', Stufe 0); " in text
-    assert "query=?, doc=?, level=?" in text
-    text = refusal(qrels_of, put(tmp_path, "| Frage | Dok |\n|---|---|\n| q1 | a |\n"))
-    assert "(keys: Frage 'q1', Dok 'a'); " in text
-
-
-def test_quotes_and_numbers_of_lines_of_printed_tables(tmp_path):
-    head = " query_id | doc_id | score\n----------+--------+------\n"
-    path = put(tmp_path, f'{head} q | "a" | 2\n q | a"b |  1e0\n')
-    assert run_of(path) == [("q", '"a"', 2.0), ("q", 'a"b', 1.0)]
-    path = put(tmp_path, f"{head} q | a | 2\n\n q | b | x\n")
-    assert "table:5: score 'x'" in refusal(run_of, path)
-
-
-CUT = {
-    "rows of DuckDB": ("│ q1 │ a │ 2 │\n│ ·  │ · │ · │\n│ ·  │ · │ · │\n", 5, "cut"),
-    "rows": ("│ q1 │ a │ 2 │\n│ … │ … │ … │\n", 5, "cut"),
-    "an id": ("│ q1 │ kb/res… │ 2 │\n", 4, "cut"),
-    "a row without its end": ("│ q1 │ a │ 2 │\n│ q1 │ b\n", 5, "2 columns"),
-    "a bar in an id": ("│ q1 │ a|b │ 2 │\n", 4, "4 columns"),
-    "an empty id": ("│ q1 │ a │ 2 │\n│    │ b │ 1 │\n", 5, "an empty query id"),
-    "another table": ("│ q1 │ a │ 2 │\n(1 row)\n│ q2 │ b │ 1 │\n", 5, "1 column ("),
-}
-
-
-@pytest.mark.parametrize("name", CUT)
-def test_a_printed_table_that_is_not_whole_is_refused(name, tmp_path):
-    rows, line, fault = CUT[name]
-    text = f"┌────┬───┬───┐\n│ qid │ docid │ rel │\n├────┼───┼───┤\n{rows}└────┴───┴───┘\n"
-    assert f"table:{line}: " in (found := refusal(qrels_of, put(tmp_path, text)))
-    assert fault in found
+def test_the_count_of_rows_below_a_table_is_refused_with_its_line(tmp_path):
+    """As psql -A prints it; psql -t and --csv leave it out."""
+    path = put(tmp_path, "query_id|doc_id|grade\nq1|kb/a|2\n(1 row)\n")
+    assert "table:3: 1 column ('(1 row)'); expected 3" in refusal(qrels_of, path)
 
 
 def test_bars_in_words_of_trec_are_no_table(tmp_path):
