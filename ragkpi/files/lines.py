@@ -52,12 +52,6 @@ class Tokens:
         """Keep some rows, in the same buffer."""
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
-    def trimmed(self) -> Tokens:
-        """Drop the text before the first string and behind the last one."""
-        first = int(self.start.min(initial=len(self.buffer)))
-        text = self.buffer[first : self.end.max(initial=first)]
-        return Tokens(text, self.start - first, self.end - first)
-
     def text(self) -> bytes:
         """Return the strings one behind the other."""
         sizes = self.end - self.start
@@ -188,22 +182,12 @@ _RULE = rb"(?=[^\n]*([-=]|\xe2[\x94\x95][\x80\x81\x90]))([-+|=: \r]|\xe2[\x94\x9
 PRINTED = re.compile(rb"\s*(%b)?%b(%b)?%b" % (_RULE, _BARS, _BARS, _RULE))
 
 
+_HELD = "expected the lines of a query together, or a file that is not compressed"
+
+
 def whole_text(source: Source) -> Block | None:
     """Read the rest of a source as one block; None if it is empty, `InputError` if too large."""
-    if source.size is None:
-        texts, held = [], 0
-        for block in blocks(source):
-            texts.append(block.text)
-            held += len(block.text)
-            if held > opening.MOST_HELD:
-                raise too_much(source.name)
-        return Block(source.name, b"".join(texts), 1) if texts else None
-    text = bytearray(source.size + 1)  # the only copy of the file in memory
-    with memoryview(text) as room:
-        count = source.fill(room)
-    del text[count:]
-    if text.startswith(BYTE_ORDER_MARK):
-        del text[: len(BYTE_ORDER_MARK)]
+    text = source.whole(_HELD, "unlimited")
     if not text:
         return None
     if not text.endswith(b"\n"):
@@ -213,8 +197,7 @@ def whole_text(source: Source) -> Block | None:
 
 def too_much(file: str) -> InputError:
     """Return the error for a file of lines too large for memory."""
-    expected = "expected the lines of a query together, or a file that is not compressed"
-    return opening.too_large(file, expected)
+    return opening.too_large(file, _HELD)
 
 
 class LineShape(NamedTuple):

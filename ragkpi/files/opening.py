@@ -261,14 +261,19 @@ class Source:
         progress.reading(self.name, self.place, self.size)
         return filled
 
-    def whole(self, expected: str) -> bytearray:
+    def whole(
+        self, expected: str, plain_file: Literal["limited", "unlimited"] = "limited"
+    ) -> bytearray:
         """Read the rest, without a byte order mark; `InputError` if it is too much to be held."""
+        is_limited = self.size is None or plain_file == "limited"
         octets, piece = bytearray(), memoryview(bytearray(_PIECE))
         while count := self.fill(piece):
             octets += piece[:count]
-            if len(octets) > MOST_HELD:
+            if is_limited and len(octets) > MOST_HELD:
                 raise too_large(self.name, expected)
-        return octets.removeprefix(BYTE_ORDER_MARK)
+        if octets.startswith(BYTE_ORDER_MARK):
+            del octets[: len(BYTE_ORDER_MARK)]
+        return octets
 
     def seekable(self, expected: str) -> BinaryIO:
         """Return all bytes as a file with places: an uncompressed file itself, others in memory.
