@@ -35,10 +35,7 @@ from ragkpi.files.trec import (
 )
 
 # Rows decoded at a time: an id that takes few bytes in the file may be long.
-_DECODED_AT_ONCE = 1 << 11
-_ROWS_AT_ONCE = 1 << 16
-_BYTES_AT_ONCE = 1 << 24
-_RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
+_ROWS_AT_ONCE = 1 << 12
 _COST = 200  # bytes of memory that the smallest row or element takes
 # A message of zero length ends a stream; before Arrow 0.15 it had no continuation mark.
 _ENDS_OF_STREAM = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")
@@ -56,25 +53,24 @@ class ArrowTable:
 
     def __init__(self, source: Source) -> None:
         self._source, self.file = source, source.name
-        self._first = _opened(source)
+        schema, self._first = _opened(source)
         types = _pyarrow().types
         kinds = types.is_list, types.is_large_list, types.is_struct
-        schema = self._first.schema
         with _refused(source):
             self.names: list[str] = schema.names
-        self.nested = [one.name for one in schema if any(of(one.type) for of in kinds)]
+            self.nested = [one.name for one in schema if any(of(one.type) for of in kinds)]
 
     def rows(self, names: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield rows as JSON objects of all or some columns; a part may lack some."""
         names = self.names if names is None else names
-        for piece in self._pieces(names, _RECORDS_AT_ONCE):
+        for piece in self._pieces(names):
             yield from zip(piece.line.tolist(), piece.records(names), strict=True)
 
     def run(self, layout: RunLayout) -> Iterator[RunColumns]:
         optional = (layout.number, layout.run_id)
         names = [layout.query, layout.document, *layout.others.values()]
         names += [name for name in optional if name is not None]
-        for piece in self._pieces(names, _ROWS_AT_ONCE):
+        for piece in self._pieces(names):
             line, run_id = piece.line, run_id_of(self.file)
             if layout.run_id is not None:
                 run_id = piece.ids(layout.run_id)[len(line) - 1]
@@ -87,7 +83,7 @@ class ArrowTable:
         names = [*ids] if level is None else [*ids, level]
         none = Tokens.from_strings([])
         queries, documents, numbers = [none], [none], [np.zeros(0)]
-        for piece in self._pieces(names, _ROWS_AT_ONCE):
+        for piece in self._pieces(names):
             queries.append(piece.ids(ids[0]))
             documents.append(piece.ids(ids[1]))
             numbers.append(np.ones(len(piece.line)) if level is None else piece.levels(level))
@@ -100,15 +96,19 @@ class ArrowTable:
         columns = Tokens.joined(queries), Tokens.joined(documents), levels
         return plain_qrels(self.file, *columns, np.arange(1, len(number) + 1), gain)
 
-    def _pieces(self, names: Sequence[str], most: int) -> Iterator[_Piece]:
-        """Yield the rows of all parts: `most` at a time, or fewer if they are large."""
+    def _pieces(self, names: Sequence[str]) -> Iterator[_Piece]:
+        """Yield the rows of all parts, some at a time."""
         above = 0
         for path in [None, *self._source.parts[1:]]:
             with nullcontext(self._source) if path is None else Source(path) as source:
-                part = self._first if path is None else _opened(source)
-                for table in _gathered(source, part.batches(names), most):
-                    yield _Piece(self._source, table, above)
-                    above += len(table)
+                batches = self._first if path is None else _opened(source)[1]
+                with _refused(source):
+                    for batch in filter(len, batches(names)):
+                        table = _pyarrow().Table.from_batches([batch])
+                        table.validate(full=True)
+                        source.show_place()
+                        yield _Piece(self._source, table, above)
+                        above += len(table)
 
 
 class _Piece(NamedTuple):
@@ -221,14 +221,12 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
-class _Opened(NamedTuple):
-    """A table: its schema, and the batches of some columns or more."""
-
-    schema: Any
-    batches: Callable[[Sequence[str]], Iterator[Any]]
+# The batches of some columns or more.
+_Batches = Callable[[Sequence[str]], Iterator[Any]]
 
 
-def _opened(source: Source) -> _Opened:
+def _opened(source: Source) -> tuple[Any, _Batches]:
+    """Return the schema of a table, and its rows."""
     arrow = _pyarrow()
     magic = source.peek(len(b"ARROW1"))
     file = arrow.PythonFile(source.seekable("expected a format of lines"), "r")
@@ -238,14 +236,13 @@ def _opened(source: Source) -> _Opened:
                 file, pre_buffer=False, page_checksum_verification=True
             )
             _refuse_bomb(source, table)
-            batches = partial(table.iter_batches, _DECODED_AT_ONCE, None)
-            return _Opened(table.schema_arrow, batches)
+            return table.schema_arrow, partial(table.iter_batches, _ROWS_AT_ONCE, None)
         if magic == b"ARROW1":
             table = arrow.ipc.open_file(file)
             numbers = range(table.num_record_batches)
-            return _Opened(table.schema, lambda _: map(table.get_batch, numbers))
+            return table.schema, lambda _: map(table.get_batch, numbers)
         stream = arrow.ipc.open_stream(file)
-        return _Opened(stream.schema, lambda _: _of_stream(source, file, stream))
+        return stream.schema, lambda _: _of_stream(source, file, stream)
 
 
 def _refuse_bomb(source: Source, table: Any) -> None:
@@ -270,25 +267,6 @@ def _of_stream(source: Source, file: Any, stream: Any) -> Iterator[Any]:
     file.seek(place)
     if file.read(len(_ENDS_OF_STREAM[0]) + 1) not in _ENDS_OF_STREAM:
         raise broken(source, "no table (a stream without its end marker, or with more behind it)")
-
-
-def _gathered(source: Source, batches: Iterator[Any], most: int) -> Iterator[Any]:
-    """Join batches to tables of at least `most` rows, or of fewer if these are large."""
-    arrow = _pyarrow()
-    held: list[Any] = []
-    count = size = 0
-    with _refused(source):
-        for batch in batches:
-            table = arrow.Table.from_batches([batch])
-            table.validate(full=True)
-            held.append(table)
-            count, size = count + len(table), size + table.nbytes
-            if count >= most or size >= _BYTES_AT_ONCE:
-                source.show_place()
-                yield arrow.concat_tables(held).combine_chunks()
-                held, count, size = [], 0, 0
-        if count:
-            yield arrow.concat_tables(held).combine_chunks()
 
 
 @contextmanager
