@@ -59,6 +59,7 @@ class Line:
     band: Sequence[Span] = ()  # intervals at some or all of its points
     role: Literal["curve", "ceiling", "others"] = "curve"  # of others only the band is drawn
     mark: Mark | None = None  # the point that answers the question; the legend names it
+    series: int = 0  # the place of its run in the call, which decides colour and marker
 
     @property
     def label(self) -> str:
@@ -124,6 +125,8 @@ class IntervalRow:
     low: float
     value: float
     high: float
+    queries: Sequence[float] = ()  # the values of single queries, drawn as a strip of dots
+    series: int = 0  # as in `Line`
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def gathered(lines: Sequence[Line], leaders: Sequence[Line]) -> list[Line]:
 
 
 def best_first(rows: Iterable[IntervalRow], sign: float = 1) -> list[IntervalRow]:
-    """Sort rows by value, the greatest first or with a sign of -1 the least; NA comes last."""
+    """Sort rows by value, the maximum first or with a sign of -1 the minimum; NA comes last."""
     return sorted(rows, key=lambda row: (math.isnan(row.value), -sign * row.value))
 
 
@@ -210,7 +213,7 @@ def extent_of(chart: Chart, axis: Axis, direction: Direction) -> tuple[float, fl
 def _numbers(chart: Chart, direction: Direction) -> Iterator[float]:
     if isinstance(chart, IntervalChart):
         for row in chart.rows:
-            yield from (row.low, row.value, row.high)
+            yield from (row.low, row.value, row.high, *row.queries)
     else:
         for drawn in chart.drawn:
             yield from drawn.x if direction == "x" else drawn.y

@@ -1,6 +1,7 @@
 """Charts as PNG, SVG and PDF through matplotlib: one page, panels in rows, small print below.
 
-Pictures are readable without colour: curves differ in marker and stroke, ceilings are dashed.
+Pictures are readable without colour: curves differ in marker and stroke, ceilings are dashed. A
+run has one colour and one marker in all panels.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import count
 from typing import Any, Literal
 
 from ragkpi.charts.chart import (
@@ -64,7 +64,9 @@ class Page:
         self._width = _WIDTHS.get(size, _PANEL * self._columns)
         self._panel = self._width / self._columns
         heights = [
-            1.2 + 0.24 * len(chart.rows) if isinstance(chart, IntervalChart) else 0.73 * self._panel
+            1.2 + _pitch(chart) * len(chart.rows)
+            if isinstance(chart, IntervalChart)
+            else 0.73 * self._panel
             for chart in self.charts
         ]
         rows = range(0, count, self._columns)
@@ -87,22 +89,17 @@ class Page:
             empty.remove()
 
     def draw(self) -> None:
-        """Draw every chart into its panel, then what stands below them."""
+        """Draw every chart into its panel, then the legend and the small print below them."""
         room = self._panel / _PANEL
-        entries = [
-            _panel(chart, axes, room, self._heights[place // self._columns])
-            for place, (chart, axes) in enumerate(zip(self.charts, self.panels, strict=True))
-        ]
+        entries: Entries = {}
+        for place, (chart, axes) in enumerate(zip(self.charts, self.panels, strict=True)):
+            entries |= _panel(chart, axes, room, self._heights[place // self._columns])
         self._finish(entries)
 
-    def _finish(self, of_panels: Sequence[Entries]) -> None:
-        """Add legends and small print below the panels, and enlarge the page for them."""
-        most = max(of_panels, key=len)
-        alike = all(entries.keys() <= most.keys() for entries in of_panels)
-        legend = self._legend(self.figure, most, self._width) if alike and most else None
+    def _finish(self, entries: Entries) -> None:
+        """Add legend and small print below the panels, and enlarge the page for them."""
+        legend = self._legend(entries) if entries else None
         below = 0.0 if legend is None else _inches(legend)[1] + 0.1
-        if not alike:
-            self._legends_of_panels(of_panels)
         notes = self._notes()
         printed = len(notes) * _SMALL * 1.35 / 72 + 0.08 if notes else 0.0
         height = sum(self._heights) + below + printed
@@ -123,33 +120,21 @@ class Page:
             linespacing=1.25,
         )
 
-    def _legends_of_panels(self, of_panels: Sequence[Entries]) -> None:
-        extra = [0.0] * len(self._heights)
-        for panel, (axes, entries) in enumerate(zip(self.panels, of_panels, strict=True)):
-            if entries:
-                legend = self._legend(axes, entries, self._panel)
-                legend.set_bbox_to_anchor((0.5, 0), axes.transAxes)
-                # Below the numbers and the label of the axis, however tall the panel is.
-                legend.borderaxespad = 2.4 + 1.6 * (1 + axes.get_xlabel().count("\n"))
-                row = panel // self._columns
-                extra[row] = max(extra[row], _inches(legend)[1])
-        self._heights = [height + more for height, more in zip(self._heights, extra, strict=True)]
-        self.panels[0].get_gridspec().set_height_ratios(self._heights)
-
-    def _legend(self, owner: Any, entries: Entries, width: float) -> Any:
-        texts = [_wrapped(name, min(_NAME, int(_NAME_PER_INCH * width))) for name in entries]
+    def _legend(self, entries: Entries) -> Any:
+        longest = min(_NAME, int(_NAME_PER_INCH * self._width))
+        texts = [_wrapped(name, longest) for name in entries]
         for columns in range(min(len(entries), _MOST_COLUMNS), 0, -1):
-            legend = owner.legend(
+            legend = self.figure.legend(
                 entries.values(),
                 map(str, range(len(entries))),  # matplotlib hides texts that begin with "_"
                 ncols=columns,
                 frameon=False,
                 fontsize=8,
-                loc="lower center" if owner is self.figure else "upper center",
+                loc="lower center",
             )
             for drawn, text in zip(legend.get_texts(), texts, strict=True):
                 drawn.set_text(text)
-            if _inches(legend)[0] <= 0.97 * width or columns == 1:
+            if _inches(legend)[0] <= 0.97 * self._width or columns == 1:
                 break
             legend.remove()
         return legend
@@ -192,6 +177,7 @@ _LONGEST_AXIS = 45  # characters below an axis beside names of rows
 _LONGEST_LABEL = 30  # characters that fit into half a panel
 _LONGEST_ROW = 32  # characters that leave room for intervals
 _NAME_HEIGHT = 0.13  # inches
+_PITCH, _STRIP_PITCH = 0.24, 0.5  # inches from row to row, without and with a strip of queries
 _STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -302,8 +288,6 @@ def _apart(axis: Axis, distance: float) -> list[float]:
 def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
     """Draw lines, points and corners; return the entries of the legend, if one is needed."""
     entries: Entries = {}
-    of_curves = sum(line.role == "curve" for line in chart.lines)
-    curves = count()
     for line in chart.lines:
         if line.role == "ceiling":
             (drawn,) = axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1)
@@ -311,7 +295,7 @@ def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
             x, low, high = zip(*line.band, strict=True)
             drawn = axes.fill_between(x, low, high, color=_GREY, alpha=0.25, linewidth=0)
         else:
-            drawn = _curve(line, next(curves), of_curves, axes)
+            drawn = _curve(line, len(chart.lines), axes)
         entries[line.label] = drawn
     for number, group in enumerate(chart.points):
         if len(group.x):
@@ -331,11 +315,12 @@ def _plane(chart: PlaneChart, axes: Any, longest: int) -> Entries:
     return entries if chart.needs_legend else {}
 
 
-def _curve(line: Line, number: int, of_curves: int, axes: Any) -> Any:
+def _curve(line: Line, of_lines: int, axes: Any) -> Any:
+    number = line.series
     # A few markers, equally far apart on the page, at places that differ from curve to curve: so
     # curves that coincide show alternating ones.
-    few = ((number + 0.5) / of_curves / _MARKERS_OF_A_CURVE, 1 / _MARKERS_OF_A_CURVE)
-    colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
+    few = ((number % of_lines + 0.5) / of_lines / _MARKERS_OF_A_CURVE, 1 / _MARKERS_OF_A_CURVE)
+    colour, marker = _style(number)
     (drawn,) = axes.plot(
         line.x,
         line.y,
@@ -365,8 +350,13 @@ def _curve(line: Line, number: int, of_curves: int, axes: Any) -> Any:
     return drawn
 
 
+def _style(series: int) -> tuple[str, str]:
+    """Return the colour and the marker of a run, or of a group of points."""
+    return _COLOURS[series % len(_COLOURS)], _MARKERS[series % len(_MARKERS)]
+
+
 def _points(group: Points, number: int, axes: Any, longest: int) -> Any:
-    colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
+    colour, marker = _style(number)
     drawn = axes.scatter(
         group.x,
         group.y,
@@ -400,12 +390,24 @@ def _points(group: Points, number: int, axes: Any, longest: int) -> Any:
     return drawn
 
 
+def _pitch(chart: IntervalChart) -> float:
+    return _STRIP_PITCH if any(len(row.queries) for row in chart.rows) else _PITCH
+
+
 def _intervals(chart: IntervalChart, axes: Any, longest: int, pitch: float) -> None:
     """Draw rows that are some inches apart; as many names as there is room for."""
     thick = min(3.0, 36 * pitch)
     left, right = axes.get_xlim()
     heights = range(len(chart.rows), 0, -1)
     for height, row in zip(heights, chart.rows, strict=True):
+        colour, marker = _style(row.series)
+        if len(row.queries):
+            # From the top of the row down, the largest first: equal values do not hide each other.
+            down = [
+                height + 0.4 - 0.8 * (n + 0.5) / len(row.queries) for n in range(len(row.queries))
+            ]
+            strip = {"marker": marker, "s": 9, "color": colour, "alpha": 0.4, "linewidths": 0}
+            axes.scatter(sorted(row.queries, reverse=True), down, **strip)
         if not (math.isnan(row.low) or math.isnan(row.high)):
             ends = [min(max(bound, left), right) for bound in (row.low, row.high)]
             axes.plot(ends, [height] * 2, color=_GREY, linewidth=thick, solid_capstyle="butt")
@@ -414,7 +416,7 @@ def _intervals(chart: IntervalChart, axes: Any, longest: int, pitch: float) -> N
                 edge = left if bound < 0 else right
                 axes.plot([edge], [height], marker=arrow, color=_GREY, clip_on=False)
         if math.isfinite(row.value):
-            axes.plot([row.value], [height], marker="o", markersize=1.5 * thick, color=_COLOURS[0])
+            axes.plot([row.value], [height], marker=marker, markersize=1.5 * thick, color=colour)
     names = short_names([visible(row.name) for row in chart.rows], longest)
     step = max(1, math.ceil(_NAME_HEIGHT / pitch))
     axes.set_yticks(list(heights)[::step], names[::step])

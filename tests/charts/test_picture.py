@@ -122,7 +122,7 @@ def inside(figure, drawn):
 
 
 def of_runs(names, title="t"):
-    lines = [Line(name, range(1, 101), [i / 9] * 100) for i, name in enumerate(names)]
+    lines = [Line(name, range(1, 101), [i / 9] * 100, series=i) for i, name in enumerate(names)]
     return PlaneChart(title, Axis("K", "log"), Axis("y"), lines)
 
 
@@ -190,8 +190,7 @@ def test_a_hundred_runs_are_no_taller_than_fits_a_screen(size):
 
 
 @needs_matplotlib
-def test_two_panels_in_a_column_have_room_for_their_legends():
-    """Long names, and legends that differ: each below the label of its axis, and on the page."""
+def test_two_panels_in_a_column_have_room_for_a_legend_of_long_names():
     from ragkpi.charts.picture import figure_of
 
     runs = [f"retriever-variant-number-{number}.k9.monot5: 9 won, 1 equal, 2 lost" for number in
@@ -205,11 +204,11 @@ def test_two_panels_in_a_column_have_room_for_their_legends():
     figure.draw_without_rendering()
     width, height = figure.get_size_inches()
     assert height < 1.5 * width
+    (legend,) = figure.legends
+    assert inside(figure, legend)
     for axes in figure.axes:
-        legend = axes.get_legend().get_window_extent()
-        assert legend.y1 <= axes.xaxis.label.get_window_extent().y0 + 1
-        assert legend.x0 >= 0
-        assert legend.x1 <= 150 * width
+        below = axes.xaxis.label.get_window_extent().y0 + 1
+        assert legend.get_window_extent().y1 <= below
         assert axes.yaxis.label.get_text().count("\n") < 2
     short = [replace(chart, lines=[Line(run, range(9), range(9)) for run in "ab"])
              for chart in charts]  # fmt: skip
@@ -239,14 +238,30 @@ def test_no_legend_names_an_empty_group():
 
 
 @needs_matplotlib
-def test_panels_with_other_curves_have_legends_of_their_own():
+def test_panels_with_other_curves_share_a_legend_that_names_each_once():
     from ragkpi.charts.picture import figure_of
 
-    figure = figure_of([of_runs(["a", "b"]), of_runs(["c", "d"]), CHARTS[2]])
+    figure = figure_of([of_runs(["a", "b"]), of_runs(["a", "c"]), CHARTS[2]])
     figure.draw_without_rendering()
-    assert not figure.legends
-    assert [axes.get_legend() is not None for axes in figure.axes] == [True, True, False]
-    assert all(inside(figure, axes.get_legend()) for axes in figure.axes[:2])
+    (legend,) = figure.legends
+    assert [one.get_text() for one in legend.get_texts()] == ["a", "b", "c"]
+    assert inside(figure, legend)
+
+
+@needs_matplotlib
+def test_a_run_has_one_colour_and_marker_in_all_panels_whatever_its_row():
+    from ragkpi.charts.picture import figure_of
+
+    rows = [IntervalRow(name, 0, 0.5, 1, [0, 1], series=place) for place, name in enumerate("abc")]
+    charts = [of_runs("abc")] + [IntervalChart("t", Axis("x"), some) for some in (rows, rows[::-1])]
+    figure = figure_of(charts)
+    curves = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 1]
+    values = [[line for line in axes.get_lines() if len(line.get_xdata()) == 1]
+              for axes in figure.axes[1:]]  # fmt: skip
+    styles = [[(one.get_color(), one.get_marker()) for one in of]
+              for of in (curves, values[0], values[1][::-1])]  # fmt: skip
+    assert styles[0] == styles[1] == styles[2]
+    assert len(set(styles[0])) == 3
 
 
 @needs_matplotlib

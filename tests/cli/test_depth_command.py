@@ -95,7 +95,7 @@ def test_an_answer_begins_with_a_sentence_and_a_picture_has_two_charts(depth, tm
     # question, that is in (10/11)^11 = 35% of the resamples, nine of ten have it at rank 4.
     assert lines[0].startswith("Undecided between 4 and 38: at K = 4 already 82% of the queries")
     drawn = (tmp_path / "d.svg").read_text(encoding="utf-8")
-    for words in ("Bits over random, under the ceiling", "Success above chance", "first_stage"):
+    for words in ("Bits over random", "Success above chance", "first_stage"):
         assert f">{words}<" in drawn
     assert ">ceiling BoR_max<" in drawn
     assert ">12 queries; N = 5,000; ragkpi:" in drawn

@@ -185,14 +185,12 @@ def test_queries_won_and_lost_the_largest_first_with_both_values():
 
 
 def test_a_picture_of_a_comparison_has_differences_and_queries():
-    means, queries, harm, harmed = comparison_charts(BY_QUERY)
+    means, harm = comparison_charts(BY_QUERY)
     (row,) = means.rows
-    assert (row.name, row.value) == ("after", 0.09375)
-    (line,) = queries.lines
-    assert line.name == "after: 2 won, 1 equal, 1 lost"
-    assert list(line.y) == [0.5, 0.125, 0, -0.25]
+    assert (row.name, row.value) == ("after: 2, 1, 1", 0.09375)
+    assert sorted(row.queries, reverse=True) == [0.5, 0.125, 0, -0.25]
     assert harm.title == "harm_10 (less is better)"
-    assert harmed.lines[0].name == "after: 1 won, 2 equal, 1 lost"
+    assert harm.rows[0].name == "after: 1, 2, 1"
     assert "4 queries" in means.notes
     only_whole = metric(
         "bor_10",
@@ -202,15 +200,15 @@ def test_a_picture_of_a_comparison_has_differences_and_queries():
     )
     halves = [scores([(only_whole, [[1, 0.5], [1, 0.25]])]) for _ in range(2)]
     (alone,) = comparison_charts(compare(["a", "b"], halves, Procedure()))
-    assert any(note.endswith("so no curve: bor_10") for note in alone.notes)
+    assert any(note.endswith("so no small marks: bor_10") for note in alone.notes)
+    assert not len(alone.rows[0].queries)
 
 
-def test_charts_show_the_best_run_first_and_all_runs_in_its_order_of_queries():
+def test_charts_show_the_best_run_first_and_each_in_the_colour_of_its_place():
     made = [scores([(MAP, values)]) for values in ([0, 0, 0], [0.5, 0.25, 0], [0.25, 0.5, 0.75])]
-    means, queries = comparison_charts(compare(["a", "b", "c"], made, Procedure()))
-    assert [row.name for row in means.rows] == ["c", "b"]
-    assert [list(line.y) for line in queries.lines] == [[0.75, 0.5, 0.25], [0, 0.25, 0.5]]
-    assert queries.x.label == "queries, the largest difference of c first"
+    (means,) = comparison_charts(compare(["a", "b", "c"], made, Procedure()))
+    assert [(row.name, row.series) for row in means.rows] == [("c: 3, 0, 0", 2), ("b: 2, 1, 0", 1)]
+    assert [list(row.queries) for row in means.rows] == [[0.25, 0.5, 0.75], [0.5, 0.25, 0]]
 
 
 SIX = [0.125 * i / 8 for i in range(6)]

@@ -205,14 +205,14 @@ def test_where_nothing_can_succeed_nothing_is_drawn_and_it_is_said():
     curves = Curves([curve(judged, [1, 5], Limits(m=3))], [1, 5], Limits(m=3))
     charts = depth_charts(curves)
     assert "run: no depth can be recommended" in charts[0].notes
-    assert "Bits over random" in charts[0].title
+    assert "Bits over random" in charts[1].title
 
 
 def test_the_recommended_depth_is_a_point_of_its_curve():
     ranks = [[1], [1], [2], [7], []]
     judged = population(10_000, [1] * 5, ranks, num_ret=50)
     depths = [1, 7, 50]
-    bits, success = depth_charts(Curves([curve(judged, depths, Limits())], depths, Limits()))
+    success, bits = depth_charts(Curves([curve(judged, depths, Limits())], depths, Limits()))
     assert success.lines[0].marked == (7, 0.8)
     assert success.lines[0].label == "run, retrieve 7"
     assert success.lines[-1].name == "chance P_rand"
@@ -259,7 +259,7 @@ def test_the_chart_of_few_depths_has_the_whole_curve_down_to_the_deepest():
         ranked = [*names[: rank - 1], "x", *names[rank - 1 :]]
         run[query] = {name: -place for place, name in enumerate(ranked)}
     result = ragkpi.depth(qrels, {"run": run}, at=[5, 10], corpus_size=1000)
-    _, success = result.charts()
+    success, _ = result.charts()
     line = success.lines[0]
     assert list(success.x.ticks) == [5, 10]
     assert [place for place in line.x if place != 4] == [1, 2, 3, 5, 10]

@@ -140,7 +140,8 @@ def agree(
     def charts() -> list[Chart]:
         signature = session.signature(metrics, files).short()
         queries = counted(len(together.queries), "query", "queries")
-        return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
+        notes = [f"{queries} judged by at least one judge; {signature}"]
+        return noted(agree_charts(agreement), notes)
 
     answer = agree_answer(agreement)
     if differences is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,10 +11,7 @@ from ragkpi.charts.chart import (
     Chart,
     IntervalChart,
     IntervalRow,
-    Line,
-    PlaneChart,
     Rule,
-    gathered,
     noted,
 )
 from ragkpi.library.interval_notes import interval_notes
@@ -26,42 +23,40 @@ from ragkpi.statistics.paired import Comparison, Difference
 from ragkpi.statistics.replicates import intervals_of
 from ragkpi.wording import counted
 
-_IN_LEGENDS = 24  # characters of a run's name, with counts of queries behind it
+_LONGEST_NAME = 20  # characters of a run's name, with counts of queries behind it
 
 
 def comparison_charts(comparison: Comparison) -> list[Chart]:
-    """Draw, for each metric, the differences from the baseline by run and by query."""
+    """Draw, for each metric, the differences from the baseline by run, and those of its queries."""
     charts: list[Chart] = []
-    no_curve = []
-    names = dict(zip(comparison.names, short_names(comparison.names, _IN_LEGENDS), strict=True))
+    no_dots = []
+    names = dict(zip(comparison.names, short_names(comparison.names, _LONGEST_NAME), strict=True))
+    series = {name: place for place, name in enumerate(comparison.names)}
     from_baseline = f"difference from {names[comparison.names[0]]}"
     for differences in comparison.by_metric:
         metric = differences[0].metric
         title = metric.name + (" (less is better)" if metric.measure.better == "lower" else "")
-        differences = sorted(differences, key=goodness, reverse=True)
+        if not metric.is_printed("query"):
+            no_dots.append(metric.name)
         rows = [
-            IntervalRow(d.run, d.interval.low, d.difference, d.interval.high) for d in differences
+            IntervalRow(
+                f"{names[d.run]}: {d.wins}, {d.ties}, {d.losses}",
+                d.interval.low,
+                d.difference,
+                d.interval.high,
+                _of_queries(comparison, d) if metric.is_printed("query") else (),
+                series[d.run],
+            )
+            for d in sorted(differences, key=goodness, reverse=True)
         ]
         charts.append(IntervalChart(title, Axis(from_baseline), rows, [Rule("x", 0.0)]))
-        if not metric.is_printed("query"):
-            no_curve.append(metric.name)
-            continue
-        lines = _lines_of_queries(comparison, differences, names)
-        leader = names[differences[0].run]
-        only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
-        charts.append(
-            PlaneChart(
-                f"{title}, query by query{only}",
-                Axis(f"queries, the largest difference of {leader} first", low=1),
-                Axis(from_baseline),
-                gathered(lines, lines[:1]),
-                rules=[Rule("y", 0.0)],
-            )
-        )
-    bars = f"bars: {comparison.procedure.bootstrap.percent} intervals of the difference"
-    notes = [bars, _over(comparison.differences)]
-    if no_curve:
-        notes.append(f"no value per query, so no curve: {', '.join(no_curve)}")
+    notes = [
+        f"bars: {comparison.procedure.bootstrap.percent} intervals of the difference; small marks: "
+        "differences of single queries; behind a name: queries won, equal and lost",
+        _over(comparison.differences),
+    ]
+    if no_dots:
+        notes.append(f"no value per query, so no small marks: {', '.join(no_dots)}")
     return noted(charts, notes)
 
 
@@ -78,6 +73,7 @@ def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
                 bounds[run][name].low,
                 float(by_metric.values[run]),
                 bounds[run][name].high,
+                series=run,
             )
             for run in by_metric.order
         ]
@@ -97,21 +93,9 @@ def _over(differences: Sequence[Difference]) -> str:
     return "queries: " + ", ".join(f"{name} {number:,}" for name, number in numbers.items())
 
 
-def _lines_of_queries(
-    comparison: Comparison, differences: Sequence[Difference], names: Mapping[str, str]
-) -> list[Line]:
-    """Return the differences of all queries, by run, in one order: the first run's, sorted.
-
-    The names count the queries won, equal and lost.
-    """
-    lines: list[Line] = []
-    order = np.empty(0, dtype=np.intp)
-    for d in differences:
-        has_value, baseline, value = per_query(comparison, d)
-        with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
-            apart = np.where(value == baseline, 0.0, value - baseline)[has_value]
-        order = order if lines else np.argsort(-apart, kind="stable")
-        counts = f"{d.wins} won, {d.ties} equal, {d.losses} lost"
-        name = f"{names[d.run]}: {counts}"
-        lines.append(Line(name, range(1, len(apart) + 1), apart[order].tolist()))
-    return lines
+def _of_queries(comparison: Comparison, d: Difference) -> list[float]:
+    """Return the differences of all queries that have a value in both runs."""
+    has_value, baseline, value = per_query(comparison, d)
+    with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
+        apart = np.where(value == baseline, 0.0, value - baseline)[has_value]
+    return [float(x) for x in apart]

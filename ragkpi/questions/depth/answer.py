@@ -338,28 +338,22 @@ _VISIBLE = 0.02  # least relative difference that a reader sees in a chart
 
 
 def depth_charts(curves: Curves) -> list[Chart]:
-    """Draw BoR under its ceiling, and success above chance; ticks are the depths of the table."""
+    """Draw success above chance, and BoR under its ceiling; ticks are the depths of the table."""
     ticks = curves.depths if len(curves.depths) <= _MOST_TICKS else ()
     unit = "documents retrieved" if curves.corpus_size is None else "documents shown"
     depth = Axis(f"K, {unit}", "log", ticks=ticks)
     rules, notes = _collapse_rules(curves)
-    bits, success, reasons = [], [], []
-    for curve in curves.curves:
+    bits, success = [], []
+    undecided: dict[str, list[str]] = {}  # the runs without a depth, by the reason
+    for run, curve in enumerate(curves.curves):
         if curve.name or curves.success == "rates":
-            bits.append(_line(curve, curves.drawn, "bor"))
-            success.append(_line(curve, curves.drawn, "p_obs"))
+            bits.append(_line(curve, run, curves.drawn, "bor"))
+            success.append(_line(curve, run, curves.drawn, "p_obs"))
         if curve.name and not curve.study.recommended:
-            reasons.append(f"{curve.name}: {_situation(curves, curve)[0]}")
+            undecided.setdefault(_situation(curves, curve)[0], []).append(curve.name)
     ceiling = _shared(curves, "bor_max", "ceiling BoR_max")
     chance = _shared(curves, "p_rand", "chance P_rand")
     charts = [
-        PlaneChart(
-            "Bits over random, under the ceiling" if bits else "The most bits a system can have",
-            depth,
-            Axis("BoR (bits)" if bits else "BoR_max (bits)", low=0),
-            [*gathered(bits, _leaders(bits)), *ceiling],
-            rules=rules,
-        ),
         PlaneChart(
             "Success above chance" if success else "Chance of success",
             depth,
@@ -367,9 +361,18 @@ def depth_charts(curves: Curves) -> list[Chart]:
             [*gathered(success, _leaders(success)), *chance],
             rules=rules,
         ),
+        PlaneChart(
+            "Bits over random" if bits else "Maximum bits over random",
+            depth,
+            Axis("BoR (bits)" if bits else "BoR_max (bits)", low=0),
+            [*gathered(bits, _leaders(bits)), *ceiling],
+            rules=rules,
+        ),
     ]
+    reasons = [f"{', '.join(names)}: {reason}" for reason, names in undecided.items()]
     if len(reasons) > _MOST_NOTES:
-        reasons = [f"{len(reasons)} runs have no K to recommend; the table says why"]
+        runs = sum(map(len, undecided.values()))
+        reasons = [f"{runs} runs have no K to recommend; the table says why"]
     return noted(charts, [*notes, *reasons])
 
 
@@ -382,13 +385,14 @@ def _leaders(lines: Sequence[Line]) -> list[Line]:
     return [*lines[:1], *([max(lines, key=height)] if lines else [])]
 
 
-def _line(curve: Curve, depths: Sequence[int], measure: str) -> Line:
+def _line(curve: Curve, run: int, depths: Sequence[int], measure: str) -> Line:
     """Draw a run or published rates, with intervals, and mark the depth to retrieve."""
     estimated = [(depth, curve.interval(measure, depth)) for depth in depths]
     band = [Span(depth, interval.low, interval.high) for depth, interval in estimated if interval]
     choice = curve.study.recommended
     mark = None if choice is None else Mark(choice.depth, f"retrieve {choice.depth:,}")
-    return Line(curve.name or "published", depths, curve.values(measure, depths), band, mark=mark)
+    values = curve.values(measure, depths)
+    return Line(curve.name or "published", depths, values, band, mark=mark, series=run)
 
 
 def _shared(curves: Curves, measure: str, name: str) -> list[Line]:

@@ -46,8 +46,14 @@ def evaluation_charts(report: EvaluationReport) -> list[Chart]:
     charts: list[Chart] = []
     for name, metric in ((column.name, column.metric) for column in columns):
         rows = [
-            IntervalRow(run, bounds[run][name].low, float(of[name].summary), bounds[run][name].high)
-            for run, of in runs.items()
+            IntervalRow(
+                run,
+                bounds[run][name].low,
+                float(of[name].summary),
+                bounds[run][name].high,
+                series=place,
+            )
+            for place, (run, of) in enumerate(runs.items())
         ]
         sign = metric.measure.sign
         charts.append(IntervalChart(name, Axis("value of each run"), best_first(rows, sign)))

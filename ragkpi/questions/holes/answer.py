@@ -406,25 +406,29 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
     if len(names) > 1:
         metrics = dict.fromkeys(bounded.metric.name for bounded in summaries)
         charts = [
-            _chart(name, [(names[b.run], b) for b in summaries if b.metric.name == name])
+            _chart(name, [(names[b.run], b.run, b) for b in summaries if b.metric.name == name])
             for name in metrics
         ]
     else:
         together = [b for b in summaries if b.low >= 0 and b.high <= 1]
         groups = [together, *([b] for b in summaries if not (b.low >= 0 and b.high <= 1))]
-        charts = [_chart(_TITLE, [(b.metric.name, b) for b in group]) for group in groups if group]
+        charts = [
+            _chart(_TITLE, [(b.metric.name, 0, b) for b in group]) for group in groups if group
+        ]
     holes = counted(len(bounds.holes), "unjudged document")
-    notes = [f"{holes} retrieved; point: the value now, bar: what it could be"]
+    notes = [f"{holes} retrieved; point: current value, bar: possible range"]
     if bounds.refused:
         refused = ", ".join(metric.name for metric, _ in bounds.refused)
         notes.append(f"not drawn, for they cannot be bounded: {refused}")
     return noted(charts or [_chart(_TITLE, [])], notes)
 
 
-def _chart(title: str, rows: Sequence[tuple[str, Bounded]]) -> Chart:
+def _chart(title: str, rows: Sequence[tuple[str, int, Bounded]]) -> Chart:
+    """Draw bounds as rows with names, in the colours of their runs."""
     intervals = [
-        IntervalRow(name, bounded.low, bounded.now, bounded.high) for name, bounded in rows
+        IntervalRow(name, bounded.low, bounded.now, bounded.high, series=run)
+        for name, run, bounded in rows
     ]
-    if len({bounded.metric.name for _, bounded in rows}) == 1:  # by run
-        intervals = best_first(intervals, rows[0][1].metric.measure.sign)
-    return IntervalChart(title, Axis("value now, and what it could be"), intervals)
+    if len({bounded.metric.name for *_, bounded in rows}) == 1:  # by run
+        intervals = best_first(intervals, rows[0][2].metric.measure.sign)
+    return IntervalChart(title, Axis("current value and possible range"), intervals)

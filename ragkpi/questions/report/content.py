@@ -197,11 +197,11 @@ def report_document(
             f"depth, diagnosis and unjudged documents are of the best {_LEADERS} of {len(runs)} "
             "runs, and pairs have one of them"
         )
-    titled = [run.label for run in runs[:_TITLED]] + ["…"] * (len(runs) > _TITLED)
+    titled = ", ".join(run.label for run in runs) if len(runs) <= _TITLED else "Retrieval report"
     document = {
         "ragkpi": __version__,
         "kind": "report",
-        "title": visible(title) if title else ", ".join(titled),
+        "title": visible(title) if title else titled,
         "notes": notes,
         "measures": [
             {"name": m.name, "better": m.measure.better, "definition": m.measure.help}
@@ -345,13 +345,22 @@ def _depth(run: ReportedRun, judged: Judged, graded: bool) -> dict[str, Any]:
         if graded or measure == "recall"
     ]
     charts = [*depth_charts(studied), *by_depth]
-    return {"run": run.name, **_section(depth_answer(studied), charts)}
+    answer = depth_answer(studied)
+    return {"run": run.name, **_section(answer, charts), **_todo(answer, study.recommended)}
 
 
 def _diagnosis(run: ReportedRun, judged: Judged, judgements: Judgements) -> dict[str, Any]:
     diagnosis = diagnose(judged, judgements, CUTOFF, Thresholds(), run.best)
     answer = diagnosis_answer(diagnosis, judgements.document, _MOST_QUERIES, _MOST_MISSED)
-    return {"run": run.name, **_section(answer, [diagnosis_chart(diagnosis, points="labelled")])}
+    section = _section(answer, [diagnosis_chart(diagnosis, points="labelled")])
+    blame = answer.findings["blame"]
+    return {"run": run.name, **section, **_todo(answer, blame and blame["decided"])}
+
+
+def _todo(answer: Answer, decision: object) -> dict[str, str]:
+    """Return the first sentence of an answer as a thing to do, if there is a decision."""
+    sentence, _, _ = answer.verdict[0].partition(". ")
+    return {"todo": sentence.rstrip(".") + "."} if decision else {}
 
 
 def holes_object(bounds: HoleBounds, labels: Sequence[str]) -> dict[str, Any]:

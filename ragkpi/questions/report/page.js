@@ -7,7 +7,8 @@
   const queryNumbers = new Map(data.queries.map((query, at) => [query, at]));
   const measures = new Map(data.measures.map((measure) => [measure.name, measure]));
   const MOST_ROWS = 400; // a longer table draws the rows that are in view
-  const ROW_HEIGHT = 34; // pixels, as the style sheet has it
+  const ROW_HEIGHT = 30; // pixels, as the style sheet has it
+  const MOST_IN_VIEW = 15; // rows of a table that needs no bar to scroll
   const HEIGHT = 160; // of a chart, in pixels
   const FEW_CARDS = 20;
   const FEW = 10; // missed documents, columns
@@ -221,16 +222,16 @@
     const tested = rows.some((row) => row.claim);
     const ruled = rows.findIndex((row) => row.claim === "worse");
     const others = data.measures.filter((measure) => measure.name !== state.m && measure.name in slice().standings);
-    const measureHead = (name) => make("th", { scope: "col", class: "number", "aria-sort": name === state.m ? (isLower(name) ? "ascending" : "descending") : null },
+    const measureHead = (name) => make("th", { scope: "col", class: name === state.m ? "number" : "number other", "aria-sort": name === state.m ? (isLower(name) ? "ascending" : "descending") : null },
       make("button", { type: "button", onclick: () => go({ m: name }) }, name));
     const head = make("tr", {}, make("th", { scope: "col" }, "Run"), axisHead(standing().ticks), measureHead(state.m),
-      rows.some((row) => row.difference) ? make("th", { scope: "col", class: "number" }, "against the best") : null,
-      others.map((measure) => measureHead(measure.name)), make("th", { scope: "col", class: "number" }, "judged"),
-      data.runs.length > 2 ? make("th", { scope: "col" }, "pin") : null);
+      rows.some((row) => row.difference) ? make("th", { scope: "col", class: "number" }, "vs. best") : null,
+      others.map((measure) => measureHead(measure.name)), make("th", { scope: "col", class: "number other" }, `judged@${CUTOFF}`),
+      data.runs.length > 2 ? make("th", { scope: "col", class: "other" }, "pin") : null);
     const cells = new Map(others.map((measure) => [measure.name, new Map(slice().standings[measure.name].rows.map((row) => [row.run, row]))]));
     fill("summary-table", make("table", {}, make("thead", {}, head), make("tbody", {},
       rows.map((row, place) => summaryRow(row, place === ruled, tested, cells, head.cells.length)))));
-    fill("summary-notes", make("details", {}, make("summary", {}, [data.notes.length ? plural(data.notes.length, "note", "notes") : "", "how these numbers were computed"].filter(Boolean).join(", ")),
+    fill("summary-notes", ruled < 0 ? null : make("p", { class: "hint other" }, "● may be the best, ○ significantly worse than the best (below the line)"), make("details", {}, make("summary", {}, [data.notes.length ? plural(data.notes.length, "note", "notes") : "", "how these numbers were computed"].filter(Boolean).join(", ")),
       paragraphs([...data.notes, ...data.explanation, ...slice().intervals])));
   }
 
@@ -246,29 +247,29 @@
   function summaryRow(row, rule, tested, cells, width) {
     const { run, shares: [low, at, high], claim } = row;
     const bar = make("div", {}, low === null ? null : make("i", {}), at === null ? null : make("b", {}));
+    bar.querySelector("b")?.style.setProperty("background", inkOf(run));
     for (const [element, left, right] of [[bar.querySelector("i"), low, high], [bar.querySelector("b"), at, at]]) {
-      if (element) element.style.cssText = `left:${left * 100}%;width:${(right - left) * 100}%`;
+      if (element) Object.assign(element.style, { left: `${left * 100}%`, width: `${(right - left) * 100}%` });
     }
-    const mark = tested ? make("span", { class: "mark", "aria-hidden": "true" }, claim === "worse" ? "○" : "●") : null;
-    const number = (measure, cell, extra) => make("td", { class: "number", "data-measure": measure, "data-run": run }, cell.value, extra);
+    const mark = tested ? make("span", { class: "mark", "aria-hidden": "true", style: `color: ${inkOf(run)}` }, claim === "worse" ? "○" : "●") : null;
+    const number = (measure, cell, extra) => make("td", { class: measure === state.m ? "number" : "number other", "data-measure": measure, "data-run": run }, cell.value, extra);
     return make("tr", { class: rule ? "rule" : null },
       make("th", { scope: "row" }, mark, runName(run), tested && claim !== "worse" ? make("span", { class: "sr" }, " (may be the best)") : null),
       make("td", { class: "bar" }, bar),
       number(state.m, row, row.interval.length ? make("small", {}, ` [${row.interval.join(", ")}]`) : null),
       width > cells.size + 4 + (data.runs.length > 2) ? make("td", { class: "number" }, row.difference, claim === "worse" ? make("span", { class: "loss" }, " worse") : null) : null,
       [...cells].map(([measure, of]) => number(measure, of.get(run), null)),
-      make("td", { class: "number" }, row.judged),
-      data.runs.length > 2 ? make("td", {}, make("input", { type: "checkbox", checked: state.p.includes(run), "aria-label": `pin ${visible(data.runs[run])}`, onchange: (event) =>
+      make("td", { class: "number other" }, row.judged),
+      data.runs.length > 2 ? make("td", { class: "other" }, make("input", { type: "checkbox", checked: state.p.includes(run), "aria-label": `pin ${visible(data.runs[run])}`, onchange: (event) =>
         go({ p: event.target.checked ? [...state.p, run] : state.p.filter((one) => one !== run) }) })) : null);
   }
 
   function drawAdvice() {
-    const items = data.advice.map(({ text, section }) => make("li", { class: section ? null : "done" }, prose(text), " ",
-      section ? sectionLink(byId(section), "→ ") : null));
+    const items = data.advice.map(({ text, section }) => make("li", {}, prose(text), " ", sectionLink(byId(section), "→ ")));
     fill("advice", items.length ? [make("h2", {}, "What to do"), make("ol", {}, items)] : []);
   }
 
-  // ---- A against B ----
+  // ---- two runs, A and B ----
 
   // Of a measure, each query's number and text by run, mean and spread.
   const columnsOf = new Map(Object.entries(data.per_query).map(([measure, { numbers: values, texts, runs, mean, spread }]) => {
@@ -312,15 +313,15 @@
       x: { label: `A: ${nameA}`, low, high }, y: { label: `B: ${nameB}`, low, high },
       points: [{ name: "", x: finite.map((pair) => pair.a), y: finite.map((pair) => pair.b), labels: finite.map((pair) => visible(data.queries[pair.query])) }],
       lines: [{ name: "", x: [low, high], y: [low, high], role: "ceiling" }], rules: [],
-    }, `Above the line B is better${isLower(state.m) ? " where greater" : ""}. A click on a point opens the query; the tables below name the largest differences.`);
+    }, `B is ${isLower(state.m) ? "worse" : "better"} above the line. Click a point to open the query.`);
     const ordered = [...pairs].sort((one, other) => other.gain - one.gain);
     const won = ordered.filter((pair) => pair.gain > 0);
     const lost = ordered.filter((pair) => pair.gain < 0).reverse();
     figure("waterfall", {
       kind: "bars", title: `${state.m}: B minus A`, queries: ordered.map((pair) => pair.query),
       values: ordered.map((pair) => pair.b - pair.a), gains: ordered.map((pair) => pair.gain), labels: ordered.map((pair) => visible(data.queries[pair.query])),
-      x: { label: plural(ordered.length, "query", "queries") }, y: { label: "B − A" },
-    }, "From the largest gain of B to its largest loss. A click on a bar opens the query.");
+      x: { label: plural(ordered.length, "query", "queries") }, y: { label: "B − A" }, inks: [inkOf(state.b), inkOf(state.a)],
+    }, "In the colour of the run that won. Click a bar to open the query.");
     fill("won", won.length ? differences("won", "Queries that B won", won) : make("p", { class: "hint" }, "B wins no query."));
     fill("lost", lost.length ? differences("lost", "Queries that B lost", lost) : make("p", { class: "hint" }, "B loses no query."));
   }
@@ -338,7 +339,7 @@
     return table(name, columns, pairs.slice(0, most), { caption });
   }
 
-  // ---- queries × runs ----
+  // ---- values per query ----
 
   let everyRun = false; // whether the table has a column for each
 
@@ -362,9 +363,11 @@
         cell: (row) => heatCell(values.runs[run], row.query, low, high),
       })),
     ];
-    byId("queries-count").textContent = `${plural(kept.length, "query", "queries")}${searched ? " found" : ""}.`;
+    const scrolls = kept.length > MOST_IN_VIEW;
+    byId("queries-count").textContent = `${plural(kept.length, "query", "queries")}${searched ? " found" : ""}${scrolls ? "; scroll the table for more" : ""}.`;
     if (!orders.has("heatmap")) orders.set("heatmap", { title: data.runs.length > 1 ? "spread" : data.names[0], descending: data.runs.length > 1 });
     const box = byId("heatmap");
+    box.classList.toggle("tall", scrolls);
     box.replaceChildren(table("heatmap", columns, kept, { box }));
   }
 
@@ -409,7 +412,7 @@
     if (!data.holes) return;
     const names = pinned().map((run) => data.names[run]);
     const charts = data.runs.length < 2 ? data.holes.charts : data.holes.charts.map((chart) => ({ ...chart, rows: chart.rows.filter((row) => names.includes(row.name)) }));
-    fill("holes-body", state.s ? make("p", { class: "hint" }, "Over all queries, whatever slice is chosen.") : null, ...answerElements("holes", [data.holes], charts, null));
+    fill("holes-body", state.s ? make("p", { class: "hint" }, "Over all queries, not the chosen slice.") : null, ...answerElements("holes", [data.holes], charts, null));
   }
 
   // A chart whose values are all the same says nothing.
@@ -591,8 +594,8 @@
   // Names of curves and groups wrap below the chart, each behind its marker.
   function legendOf({ lines = [], points = [] }) {
     const curves = lines.filter((line) => line.role !== "ceiling");
-    const entry = (group, place) => [group, MARKERS[place % 8][1], `color: var(--chart-${(place % 8) + 1})`];
-    const entries = [...curves.map(entry), ...lines.filter((line) => line.role === "ceiling").map((line) => [line, "┈", null]), ...points.filter((group) => group.x.length).map((group) => entry(group, points.indexOf(group)))]
+    const entry = (group, place) => [group, MARKERS[place % 8][1], `color: ${inkOf(place)}`];
+    const entries = [...curves.map((line) => entry(line, placeOf(line))), ...lines.filter((line) => line.role === "ceiling").map((line) => [line, "┈", null]), ...points.filter((group) => group.x.length).map((group) => entry(group, points.indexOf(group)))]
       .filter(([group]) => group.name);
     return entries.length < 2 ? [] : [make("ul", { class: "legend" }, entries.map(([group, marker, style]) =>
       make("li", {}, make("span", { "aria-hidden": "true", style }, marker), " ", visible(group.mark ? `${group.name}, ${group.mark[1]}` : group.name))))];
@@ -607,15 +610,21 @@
     Bokeh.Plotting.show(draw(entry.chart), entry.canvas);
   }
 
+  // A run has the colour and the marker of its place, in every chart.
+  const inkOf = (place) => `var(--chart-${(place % 8) + 1})`;
+  const placeOf = (line) => Math.max(0, data.names.indexOf(line.name));
+  const inked = (ink) => colour(ink.slice(6, -1));
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const DASHES = ["solid", "dashed", "dotdash", "dotted"];
-  const MARKERS = [["circle", "●"], ["square", "■"], ["diamond", "◆"], ["triangle", "▲"], ["inverted_triangle", "▼"], ["x", "✕"], ["plus", "+"], ["star", "★"]];
+  const MARKERS = [["circle", "●"], ["square", "■"], ["diamond", "◆"], ["triangle", "▲"], ["inverted_triangle", "▼"], ["plus", "+"], ["x", "✕"], ["star", "★"]];
+
+  const MARGIN = 0.06; // of an axis, so that markers at its ends are whole
 
   function extent(values) {
     let [low, high] = [Infinity, -Infinity];
     for (const value of values) if (Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
     if (low > high) return [0, 1];
-    const margin = (high - low || 1) * 0.03;
+    const margin = (high - low || 1) * MARGIN;
     return [low - margin, high + margin];
   }
 
@@ -660,18 +669,18 @@
       const axis = chart[direction];
       const [low, high] = extent(numbers(direction, axis));
       if (axis.scale === "log") return [Math.min(...numbers(direction, axis)) / 1.15, Math.max(...numbers(direction, axis)) * 1.15];
-      const margin = direction === "y" || chart.points.length ? 0.03 : 0;
+      const margin = direction === "y" || chart.points.length ? MARGIN : 0;
       const bottom = axis.low === null || axis.low === undefined ? low : Math.min(axis.low - margin * ((axis.high ?? high) - axis.low), axis.low);
       const top = axis.high === null || axis.high === undefined ? high : Math.max(axis.high + margin * (axis.high - bottom), high);
       return [bottom, top];
     };
     const plot = emptyFigure(chart, { x_range: range("x"), y_range: range("y") });
     const finite = (values) => values.map((value) => (typeof value === "number" ? value : NaN));
-    let curve = 0;
     for (const line of chart.lines) {
+      const curve = placeOf(line);
       const ceiling = line.role === "ceiling";
       const source = new Bokeh.ColumnDataSource({ data: { x: [...line.x], y: finite(line.y) } });
-      const ink = ceiling ? colour("quiet") : colour(`chart-${(curve % 8) + 1}`);
+      const ink = ceiling ? colour("quiet") : inked(inkOf(curve));
       if (line.band?.length) {
         const band = new Bokeh.ColumnDataSource({ data: {
           x: line.band.map(([x]) => x), low: finite(line.band.map(([, low]) => low)), high: finite(line.band.map(([, , high]) => high)),
@@ -682,7 +691,6 @@
       if (!ceiling) {
         const markers = plot.scatter({ field: "x" }, { field: "y" }, { source, size: 7, marker: MARKERS[curve % 8][0], fill_color: ink, line_color: ink });
         plot.add_tools(new Bokeh.HoverTool({ renderers: [markers], tooltips: [[visible(line.name), "@y{0.0000} at @x"]] }));
-        curve += 1;
       }
       const marked = line.x.indexOf(line.mark?.[0]);
       if (marked >= 0 && typeof line.y[marked] === "number") {
@@ -695,7 +703,7 @@
       const queries = chart.queries?.slice(from, from + group.labels.length) ?? [];
       from += group.labels.length;
       const source = new Bokeh.ColumnDataSource({ data: { x: finite(group.x), y: finite(group.y), query: queries, label: group.labels.map(visible) } });
-      const ink = colour(`chart-${(place % 8) + 1}`);
+      const ink = inked(inkOf(chart.kind === "plane" && group.name ? place : 2));
       const glyph = plot.scatter({ field: "x" }, { field: "y" }, { source, size: 9, marker: MARKERS[place % 8][0], fill_color: ink, fill_alpha: 0.55, line_color: ink });
       clickable(plot, glyph, source, chart, [["query", "@label"], [chart.x.label, "@x{0.0000}"], [chart.y.label, "@y{0.0000}"]]);
     });
@@ -713,7 +721,7 @@
     plot.xgrids[0].visible = false;
     const source = new Bokeh.ColumnDataSource({ data: {
       x: chart.values.map((_, place) => place), y: chart.values, query: chart.queries, label: chart.labels,
-      ink: chart.gains.map((gain) => colour(gain > 0 ? "chart-1" : gain < 0 ? "chart-2" : "quiet")),
+      ink: chart.gains.map((gain) => gain ? inked(chart.inks[gain > 0 ? 0 : 1]) : colour("quiet")),
     } });
     const glyph = plot.vbar({ x: { field: "x" }, top: { field: "y" }, width: 0.85, bottom: 0, source, fill_color: { field: "ink" }, line_color: { field: "ink" } });
     clickable(plot, glyph, source, chart, [["query", "@label"], ["difference", "@y{+0.0000}"]]);
@@ -728,9 +736,9 @@
     const source = new Bokeh.ColumnDataSource({ data: {
       name: names, low: rows.map((row) => row.low ?? NaN), value: rows.map((row) => row.value ?? NaN), high: rows.map((row) => row.high ?? NaN),
     } });
-    plot.hbar({ y: { field: "name" }, left: { field: "low" }, right: { field: "high" }, height: 0.3, source, fill_color: colour("chart-1"), fill_alpha: 0.3, line_color: colour("chart-1") });
+    plot.hbar({ y: { field: "name" }, left: { field: "low" }, right: { field: "high" }, height: 0.3, source, fill_color: colour("accent"), fill_alpha: 0.3, line_color: colour("accent") });
     const glyph = plot.scatter({ field: "value" }, { field: "name" }, { source, size: 9, fill_color: colour("ink"), line_color: colour("ink") });
-    plot.add_tools(new Bokeh.HoverTool({ renderers: [glyph], tooltips: [["now", "@value{0.0000}"], ["least", "@low{0.0000}"], ["greatest", "@high{0.0000}"]] }));
+    plot.add_tools(new Bokeh.HoverTool({ renderers: [glyph], tooltips: [["now", "@value{0.0000}"], ["minimum", "@low{0.0000}"], ["maximum", "@high{0.0000}"]] }));
     return plot;
   }
 

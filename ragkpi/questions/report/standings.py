@@ -293,13 +293,5 @@ def advice(
             (f"Judge documents: those unjudged might cost {best.label} its place.", "holes")
         )
     for section in ("diagnoses", "depths"):
-        for answer in part.get(section, ())[:1]:
-            sentence, _, _ = answer["verdict"][0].partition(". ")
-            items.append((sentence.rstrip(".") + ".", section))
-    todo = [{"text": text, "section": section} for text, section in items if text][:_MOST_ADVICE]
-    if bounds and not len(bounds.holes):
-        some, every = len(bounds.runs.judged), len(part["standings"][main.name]["rows"])
-        of = f" of the best {some} runs" if some < every else ""
-        text = f"Nothing to judge: all retrieved documents{of} are judged."
-        todo.append({"text": text, "section": ""})
-    return todo
+        items += [(answer.get("todo", ""), section) for answer in part.get(section, ())[:1]]
+    return [{"text": text, "section": section} for text, section in items if text][:_MOST_ADVICE]

@@ -401,7 +401,7 @@ def test_a_page_of_stored_results_shows_what_they_hold(driver, ragkpi, tmp_path)
     go_to(driver, (tmp_path / "page.html").as_uri())
     draw_all(driver)
     sections = [text for text in texts_of(driver, "#sections a") if text]
-    assert sections == ["Summary", "A against B", "Queries × runs", "About these numbers"]
+    assert sections == ["Summary", "Compare two runs", "Values per query", "About these numbers"]
     go_to(driver, (tmp_path / "page.html").as_uri() + "#q=hd-03")
     assert text_of(driver, "#query .note") == "The page has no documents."
     assert complaints(driver) == []
@@ -432,4 +432,4 @@ def test_each_printed_page_of_a_table_names_its_columns(driver, ragkpi, tmp_path
     text = subprocess.run(words, capture_output=True, check=True).stdout.decode()
     pages = [page for page in text.split("\f") if re.search(r"(?m)^\S? *run\d+ .*0\.5000", page)]
     assert len(pages) > 1
-    assert all(re.search(r"(?m)^Run .*\bP_1\b.*\bjudged\b", page) for page in pages)
+    assert all(re.search(r"(?m)^Run .*\bP_1\b.*\bjudged@10", page) for page in pages)
