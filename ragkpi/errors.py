@@ -117,7 +117,7 @@ class NothingInCommonError(RagkpiError):
 
 
 class RagkpiWarning(UserWarning):
-    """A problem that does not stop an evaluation but that readers of its values must know."""
+    """A problem that does not stop an evaluation but affects its values."""
 
 
 class RagkpiNote(RagkpiWarning):

@@ -196,8 +196,8 @@ def _with_nan_last(scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[
 
 def _renamed(metric: Metric, all_: Sequence[Metric]) -> Metric:
     """Name a metric like pytrec_eval, which drops all parameters except cutoffs."""
-    alike = [other for other in all_ if other.measure is metric.measure]
-    if len(alike) > 1 or not isinstance(metric.measure.parameters, RealList):
+    same_measure = [other for other in all_ if other.measure is metric.measure]
+    if len(same_measure) > 1 or not isinstance(metric.measure.parameters, RealList):
         return metric
     return replace(metric, name=metric.measure.name)
 

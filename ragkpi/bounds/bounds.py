@@ -177,8 +177,8 @@ def find_bounds(
     candidates: dict[tuple[str, int], list[FloatArray]] = {}
     inexact = set()
     for block in opened.blocks("bounds"):
-        left = [metric for metric in metrics if metric.name not in refused]
-        for metric in with_progress(left, "measures", len(left)):
+        remaining = [metric for metric in metrics if metric.name not in refused]
+        for metric in with_progress(remaining, "measures", len(remaining)):
             for run in with_progress(block.present, metric.name, len(block.present)):
                 trials = block.trials(run, metric)
                 if metric.measure.bounds.other_runs == "refused" and trials.run.num_other.any():
@@ -251,7 +251,7 @@ def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded], scores: Sequence[Sco
 def _could_pass(worse: Bounded, better: Bounded) -> bool:
     """Return whether the bounds allow a run that is now not better to become better."""
     if worse.metric.measure.better == "higher":
-        most, least, behind = worse.high, better.low, worse.now <= better.now + ROUNDING
+        maximum, minimum, not_better = worse.high, better.low, worse.now <= better.now + ROUNDING
     else:
-        most, least, behind = -worse.low, -better.high, worse.now >= better.now - ROUNDING
-    return worse.metric.measure.better != "neither" and behind and most > least + ROUNDING
+        maximum, minimum, not_better = -worse.low, -better.high, worse.now >= better.now - ROUNDING
+    return worse.metric.measure.better != "neither" and not_better and maximum > minimum + ROUNDING

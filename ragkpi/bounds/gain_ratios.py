@@ -69,11 +69,11 @@ class OpenRatio:
         raised[:, 1:] = self._own_weights.cumsum(axis=1)
         raised[number > num_own[:, np.newaxis]] = -np.inf
         ideals = [self._filled[reaching[:, np.newaxis] + number] for reaching in self._reaching[1:]]
-        least = self._gains[0] * self._filled[self._reaching[0]]
+        min_ideal = self._gains[0] * self._filled[self._reaching[0]]
         value = np.zeros(len(every))
         chosen = np.zeros((len(every), len(gain_steps)), dtype=np.int64)
         for _ in range(_STEPS):
-            total, ideal = self._worthless.copy(), least.copy()
+            total, ideal = self._worthless.copy(), min_ideal.copy()
             best = np.zeros_like(chosen)
             for step, (gain, ideal_sums) in enumerate(zip(gain_steps, ideals, strict=True)):
                 rest = value[:, np.newaxis] * gain * ideal_sums
@@ -116,8 +116,8 @@ class OpenRatio:
         """The number of documents at or above each gain if holes are worthless, (Q,) each."""
         judged, holes = self.run.judged, self.run.num_own + self.run.num_other
         gain, counts = self.measure.gain(judged.levels), []
-        for least in self._gains:
-            weights = np.where(gain >= least, judged.level_counts, 0)
+        for threshold in self._gains:
+            weights = np.where(gain >= threshold, judged.level_counts, 0)
             counts.append(np.bincount(judged.level_query, weights, len(holes)).astype(np.int64))
         counts[0] += holes
         return counts
@@ -127,5 +127,5 @@ class OpenRatio:
         """The ideal sums of 0 to n documents of equal gain, (n + 1,)."""
         holes = self.run.num_own + self.run.num_other
         # `best_thresholds` looks up the maximum number of holes for every query.
-        most = int(self._reaching[0].max(initial=0) + holes.max(initial=0))
-        return running_sums(self.measure.weight(np.arange(1, most + 1)))
+        maximum = int(self._reaching[0].max(initial=0) + holes.max(initial=0))
+        return running_sums(self.measure.weight(np.arange(1, maximum + 1)))

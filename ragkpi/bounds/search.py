@@ -182,11 +182,11 @@ def _corners(run: OpenRun) -> Iterator[Assignments]:
 def _every_count(trials: Trials) -> FloatArray:
     """Try every number of own and of other holes at every level: (Q, C, S)."""
     parts: list[FloatArray] = []
-    for query, most in enumerate(zip(trials.run.num_own, trials.run.num_other, strict=True)):
+    for query, maxima in enumerate(zip(trials.run.num_own, trials.run.num_other, strict=True)):
         # Falling sequences of thresholds.
         own, other = (
             np.array([*combinations_with_replacement(range(int(number), -1, -1), trials.top)])
-            for number in most
+            for number in maxima
         )
         left, right = np.divmod(np.arange(len(own) * len(other)), len(other))
         queries = np.full(len(left), query)
@@ -282,17 +282,17 @@ def spread_if_one_judged(trials: Trials) -> FloatArray:
     """
     run, none = trials.run, np.zeros_like(trials.run.num_own)
     # If only numbers count, all own holes of a query leave the same spread.
-    alike = trials.metric.measure.bounds.order == "ignored"
-    query, number = numbered(np.minimum(run.num_own, 1) if alike else run.num_own)
+    unranked = trials.metric.measure.bounds.order == "ignored"
+    query, number = numbered(np.minimum(run.num_own, 1) if unranked else run.num_own)
     by_end = []
     for own, end in ((none, False), (run.num_own, True)):
         at_end, values = np.full(len(query), end), []
         for other in (none, run.num_other):
             alone = Assignments.first(run, trials.every, own, other)
-            apart = Assignments.one(run, query, number + 1, at_end, other[query])
-            values += [trials.values(alone)[query, 0], trials.values(apart)[:, 0]]
+            assignments = Assignments.one(run, query, number + 1, at_end, other[query])
+            values += [trials.values(alone)[query, 0], trials.values(assignments)[:, 0]]
         by_end.append(spread(np.stack(values, axis=1)))
-    return np.repeat((by_end[0] + by_end[1]) / 2, run.num_own[run.num_own > 0] if alike else 1)
+    return np.repeat((by_end[0] + by_end[1]) / 2, run.num_own[run.num_own > 0] if unranked else 1)
 
 
 def worse_at_its_best(
@@ -306,8 +306,8 @@ def worse_at_its_best(
     """
     metric = next(iter(trials.values())).metric
     # Whether each hole is an own hole; number -1 is none.
-    most = max(int(of_run.run.number.max(initial=-1)) for of_run in trials.values())
-    is_own = {run: np.zeros(most + 2, dtype=bool) for run in trials}
+    last = max(int(of_run.run.number.max(initial=-1)) for of_run in trials.values())
+    is_own = {run: np.zeros(last + 2, dtype=bool) for run in trials}
     for run, of_run in trials.items():
         is_own[run][of_run.run.number[of_run.run.number >= 0]] = True
     sides: list[list[FloatArray]] = [[np.empty(0)] * len(pairs), [np.empty(0)] * len(pairs)]

@@ -199,7 +199,7 @@ def _sparse_difference(sums: FloatArray, count: FloatArray | int = 1) -> FloatAr
 
 @np.errstate(invalid="ignore")
 def _unless_infinite(deep: FloatArray, shallow: FloatArray) -> FloatArray:
-    """Subtract; NaN where nothing succeeds at one of the depths."""
+    """Subtract; NaN if there is no success at one of the depths."""
     return np.where(np.isfinite(deep) & np.isfinite(shallow), deep - shallow, np.nan)
 
 
@@ -234,9 +234,9 @@ def nan_mean(per_query: FloatArray) -> float:
 
 def in_collapse_zone(judged: Judged, cutoff: int, needed: Needed) -> bool:
     """Return whether bor_max is below 0.1, or lambda 3 or more if success needs one document."""
-    # A lambda of 3 on paper may be 2.9999999999999996 in doubles.
-    least = LAMBDA_LIMIT * (1 - ROUNDING)
-    crowded = needed == Needed() and nan_mean(lambda_(judged, cutoff, 1)) >= least
+    # An exact lambda of 3 can be 2.9999999999999996 in doubles.
+    limit = LAMBDA_LIMIT * (1 - ROUNDING)
+    crowded = needed == Needed() and nan_mean(lambda_(judged, cutoff, 1)) >= limit
     return crowded or nan_mean(p_rand(judged, cutoff, *needed)) > 2.0**-CEILING_LIMIT
 
 

@@ -83,11 +83,11 @@ def pooled(judged: Judged, cutoff: int) -> IntArray:
 def grades(judged: Judged, levels: IntArray) -> IntArray:
     """Return the rubric grade of judged levels, 0 (unlabelled) for negative levels.
 
-    `UsageError` if the grade map lacks a level that documents of these queries have.
+    `UsageError` if the grade map lacks a level of these documents.
     """
     rubric = np.array(sorted(judged.settings.grade_map.rubric.items()), dtype=np.int64)
-    if lacking := judged.settings.grade_map.lacks(judged.levels):
-        raise UsageError(lacking)
+    if problem := judged.settings.grade_map.lacks(judged.levels):
+        raise UsageError(problem)
     place = np.searchsorted(rubric[:, 0], levels).clip(max=len(rubric) - 1)
     return np.where(rubric[place, 0] == levels, rubric[place, 1], 0)
 
@@ -115,22 +115,22 @@ def weights(
     utility = np.array([0.0, 0.0, 0.0, u3, u4, u5]) / u5
     caps = np.array([0.0, 0.0, 0.0, cap3, cap4, 1.0])
     useful = (counts > 0) & (utility > 0)
-    worth = np.minimum(np.where(useful, rarity, 0.0) * utility, caps)
-    return np.where(top > 0, worth, np.array([0.0, 0.0, 0.0, fallback3, fallback4, 1.0]))
+    weight = np.minimum(np.where(useful, rarity, 0.0) * utility, caps)
+    return np.where(top > 0, weight, np.array([0.0, 0.0, 0.0, fallback3, fallback4, 1.0]))
 
 
-def sum_weights(counts: IntArray, worth: FloatArray) -> FloatArray:
+def sum_weights(counts: IntArray, weight: FloatArray) -> FloatArray:
     """Sum the weights of documents counted per grade, (Q,)."""
-    return np.asarray((counts * worth).sum(axis=1))
+    return np.asarray((counts * weight).sum(axis=1))
 
 
-def best_sum(counts: IntArray, worth: FloatArray, cutoff: int) -> FloatArray:
+def best_sum(counts: IntArray, weight: FloatArray, cutoff: int) -> FloatArray:
     """Sum the K largest weights, (Q,); a rare 3 can have a larger weight than a 4."""
-    order = np.argsort(-worth, axis=1)
+    order = np.argsort(-weight, axis=1)
     available = np.take_along_axis(counts, order, axis=1)
     up_to = np.minimum(np.cumsum(available, axis=1), cutoff)
     taken = np.diff(up_to, axis=1, prepend=0)
-    return sum_weights(taken, np.take_along_axis(worth, order, axis=1))
+    return sum_weights(taken, np.take_along_axis(weight, order, axis=1))
 
 
 def _from_grade(counts: IntArray, grade: int) -> IntArray:
@@ -171,7 +171,7 @@ def _ra_nwg_range(
     function of them over a convex one, so its minimum over the box is at a corner. For the maximum,
     the numerator is taken at one corner of the box and the denominator at the opposite corner.
 
-    Return a lower bound, an upper bound, and the upper bound again, or NaN if all documents may be
+    Return a lower bound, an upper bound, and the upper bound again, or NaN if all documents can be
     useless, (Q, 3, 1). All three are NaN if no document can be useful.
     """
     counts, seen = labelled(judged), in_top(judged, cutoff)
@@ -180,11 +180,11 @@ def _ra_nwg_range(
     corners = []
     for lightest4 in (True, False):
         for lightest3 in (True, False):
-            worth = heavy.copy()
-            worth[:, 4] = (light if lightest4 else heavy)[:, 4]
-            worth[:, 3] = (light if lightest3 else heavy)[:, 3]
-            best = best_sum(counts + other[:, np.newaxis] * top, worth, cutoff)
-            corners.append(ratio(sum_weights(seen, worth), best))
+            weight = heavy.copy()
+            weight[:, 4] = (light if lightest4 else heavy)[:, 4]
+            weight[:, 3] = (light if lightest3 else heavy)[:, 3]
+            best = best_sum(counts + other[:, np.newaxis] * top, weight, cutoff)
+            corners.append(ratio(sum_weights(seen, weight), best))
     low = np.min(corners, axis=0)
     best = best_sum(counts + own[:, np.newaxis] * top, light, cutoff)
     high = np.minimum(ratio(sum_weights(seen, heavy) + own, best), 1.0)
@@ -197,9 +197,9 @@ def _ra_nwg_range(
 
 def _top_is_worth_most(arguments: Mapping[str, Any]) -> bool:
     """Return whether no grade outweighs the top grade, and all fallback weights are positive."""
-    most = max(arguments["cap4"], arguments["cap3"])
-    least = min(arguments["fallback4"], arguments["fallback3"])
-    return bool(most <= 1 and least > 0)
+    highest = max(arguments["cap4"], arguments["cap3"])
+    lowest = min(arguments["fallback4"], arguments["fallback3"])
+    return bool(highest <= 1 and lowest > 0)
 
 
 def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
@@ -301,9 +301,9 @@ def ra_nwg(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
     Source:     arXiv 2511.09545, section 2.4
     """
     counts = labelled(judged)
-    worth = weights(counts, **weighing)
-    obtained = sum_weights(in_top(judged, cutoff), worth)
-    return ratio(obtained, best_sum(counts, worth, cutoff))
+    weight = weights(counts, **weighing)
+    obtained = sum_weights(in_top(judged, cutoff), weight)
+    return ratio(obtained, best_sum(counts, weight, cutoff))
 
 
 @_ceiling()
@@ -317,9 +317,9 @@ def proc(judged: Judged, cutoff: int, **weighing: float) -> FloatArray:
     Source:     arXiv 2511.09545
     """
     counts = labelled(judged)
-    worth = weights(counts, **weighing)
-    reachable = best_sum(pooled(judged, cutoff), worth, cutoff)
-    return ratio(reachable, best_sum(counts, worth, cutoff))
+    weight = weights(counts, **weighing)
+    reachable = best_sum(pooled(judged, cutoff), weight, cutoff)
+    return ratio(reachable, best_sum(counts, weight, cutoff))
 
 
 @_share_of_ceiling()

@@ -197,9 +197,9 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     within = np.minimum(ranked.rank, best.length[ranked.query])
     possible = best.after(best.running(np.maximum(best.gain, 1.0)), ranked.query, within)
     possible = plus_ones(possible, ranked.rank - within)
-    worthy = ranked.gain != 0
+    has_gain = ranked.gain != 0
     terms = np.zeros(len(ranked.gain))
-    terms[worthy] = ranked.gain[worthy] / log2((2.0 + possible - collected)[worthy])
+    terms[has_gain] = ranked.gain[has_gain] / log2((2.0 + possible - collected)[has_gain])
     return quotient(ranked.total(terms), best.total(best.gain))
 
 
@@ -272,9 +272,9 @@ def ndcg_rel(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     ranked, best = actual(judged, gains), ideal(judged, gains)
     m = best.length
     ideal_here = best.after(best.cumulated, ranked.query, np.minimum(ranked.rank, m[ranked.query]))
-    rewarded = ranked.gain > 0
-    terms = np.where(rewarded, quotient(ranked.cumulated[1:], ideal_here), 0.0)
-    missed = m - judged.per_query(rewarded)
+    has_gain = ranked.gain > 0
+    terms = np.where(has_gain, quotient(ranked.cumulated[1:], ideal_here), 0.0)
+    missed = m - judged.per_query(has_gain)
     total = ranked.total(terms) + quotient(missed * ranked.dcg, best.dcg)
     return quotient(np.where(total > 0, total, 0.0), m)
 
@@ -300,8 +300,8 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     total = np.bincount(query, weights=terms, minlength=len(judged.queries))
     total = total + np.where(beyond, quotient(ranked.dcg, best.dcg), 0.0)
     count = np.bincount(query, minlength=len(judged.queries)) + beyond
-    worthy = judged.num_rel if judged.gains is None else best.length
-    return np.where(worthy > 0, quotient(total, count), 0.0)
+    num_gains = judged.num_rel if judged.gains is None else best.length
+    return np.where(num_gains > 0, quotient(total, count), 0.0)
 
 
 @_gain(

@@ -127,7 +127,7 @@ def _discounted(gain: FloatArray, rank: IntArray) -> FloatArray:
     return np.asarray(gain / np.log2(rank + 1.0))
 
 
-_GREATEST_POWER = 1000.0  # 2^1024 overflows a double, and sums of gains must stay below it
+_MAX_POWER = 1000.0  # 2^1024 overflows a double, and sums of gains must stay below it
 
 
 def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
@@ -135,10 +135,10 @@ def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
 
 
 def _exponential_gain(level: IntArray) -> FloatArray:
-    if (greatest := level.max(initial=0)) > _GREATEST_POWER:
+    if (highest := level.max(initial=0)) > _MAX_POWER:
         raise DataError(
-            f"ndcg_exp: level {greatest} is judged; its bounds are known for levels up to "
-            f"{_GREATEST_POWER:.0f}; expected another measure"
+            f"ndcg_exp: level {highest} is judged; its bounds are known for levels up to "
+            f"{_MAX_POWER:.0f}; expected another measure"
         )
     return np.asarray(np.exp2(np.maximum(level, 0)) - 1)
 
@@ -156,9 +156,9 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     Source:     Burges and others, ICML 2005
     """
     best_first = ideal(judged, {})
-    greatest = np.zeros(len(judged.queries))
-    np.maximum.at(greatest, best_first.query, best_first.gain)
-    power = np.where(greatest > _GREATEST_POWER, greatest, 0.0)
+    highest = np.zeros(len(judged.queries))
+    np.maximum.at(highest, best_first.query, best_first.gain)
+    power = np.where(highest > _MAX_POWER, highest, 0.0)
     sums = []
     for ranked in (actual(judged, {}), best_first):
         scale = power[ranked.query]
@@ -203,23 +203,23 @@ def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
                 above it are refused. An unjudged document has s = 0.
     Source:     Chapelle and others, CIKM 2009
     """
-    most = int(judged.levels.max(initial=0))
-    if most > highest:
+    top_level = int(judged.levels.max(initial=0))
+    if top_level > highest:
         raise DataError(
-            f"err: level {most} is judged; expected "
-            f"{request_text('err', f'{cutoff},highest={most}')}"
+            f"err: level {top_level} is judged; expected "
+            f"{request_text('err', f'{cutoff},highest={top_level}')}"
         )
     top = judged.rank <= cutoff
     query, rank = judged.query[top], judged.rank[top]
     satisfied = (np.exp2(np.maximum(judged.level[top], 0)) - 1) / 2.0**highest
-    going_on = np.ones(len(judged.queries))
+    unsatisfied = np.ones(len(judged.queries))
     total = np.zeros(len(judged.queries))
     first = np.flatnonzero(np.diff(query, prepend=-1))
     nth_hit = np.arange(len(query)) - np.repeat(first, np.diff(first, append=len(query)))
     for nth in range(int(nth_hit.max(initial=-1)) + 1):  # all queries' n-th hits at a time
         of = np.flatnonzero(nth_hit == nth)
-        total[query[of]] += going_on[query[of]] * satisfied[of] / rank[of]
-        going_on[query[of]] *= 1 - satisfied[of]
+        total[query[of]] += unsatisfied[query[of]] * satisfied[of] / rank[of]
+        unsatisfied[query[of]] *= 1 - satisfied[of]
     return total
 
 

@@ -184,7 +184,7 @@ class Bounds(NamedTuple):
     An assignment gives every unjudged document ("hole") that some run retrieves a level of the
     scale. A run's *own* holes are those in its ranking down to the depth of the measure. The
     *other* holes are below its cutoff or only in other runs; they change only R and ideals.
-    `ragkpi.bounds` searches the assignments that a declaration names. Tests hold every
+    `ragkpi.bounds` searches the assignments that a declaration names. Tests check every
     declaration against all assignments of small rankings.
 
     ``"corners"``: the value is monotone in the level of own holes, and in that of other holes; so
@@ -280,7 +280,7 @@ class Measure:
 
     @property
     def takes_counts(self) -> bool:
-        """Whether its function asks for nothing but `Counts`, as the type of its argument says.
+        """Whether its function needs only `Counts`, according to the type of its argument.
 
         It is then computed for thousands of assignments at once; for any other, every ranking is
         judged for every assignment.
@@ -347,8 +347,8 @@ class Measure:
         match = re.search(
             r"^Range: +(-?[\d.]+)?(?:.*? (?:to|or) ([\d.]+)(?=;|$))?", self.help, re.M
         )
-        least, most = (match[1], match[2]) if match else (None, None)
-        return float(least or -math.inf), float(most or math.inf)
+        low, high = (match[1], match[2]) if match else (None, None)
+        return float(low or -math.inf), float(high or math.inf)
 
     @property
     def in_short(self) -> str:

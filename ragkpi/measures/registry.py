@@ -1,6 +1,6 @@
 """The list of all measures, the parser of `-m`, and checks whether metrics suit the input.
 
-Each file of measures declares a family beside its functions. This file lists the families in
+Each file of measures declares a family next to its functions. This file lists the families in
 printing order and the nicknames for sets of measures. `-m`, the `measures` command, help and tests
 read the declarations.
 
@@ -165,11 +165,11 @@ class _Parser:
         if translation and self._means_the_same(text, translation):
             plain, level = translation
             split = _split(plain, self.measures)
-        own, at, behind = plain.partition("@")
+        own, at, cutoff = plain.partition("@")
         if split is None and at:
             if own.casefold() in _ELSEWHERE:
-                raise bad_request(text, None, _other_meaning(own.casefold(), behind))
-            split = (own, ".", behind) if own in self.measures or own in NICKNAMES else None
+                raise bad_request(text, None, _other_meaning(own.casefold(), cutoff))
+            split = (own, ".", cutoff) if own in self.measures or own in NICKNAMES else None
         name, dot, parameters = split or self._refuse(text, translation)
         if level is not None and not (
             name in self.measures and _depends_on_level(self.measures[name])
@@ -198,9 +198,9 @@ class _Parser:
 
 
 def _other_meaning(name: str, cutoff: str) -> str:
-    what, meant, name, formula = _ELSEWHERE[name]
-    there, here = request_text(meant, cutoff), request_text(name, cutoff)
-    return f"elsewhere that is {what}, {there}; {formula} is {here}"
+    meaning, their_name, name, formula = _ELSEWHERE[name]
+    there, here = request_text(their_name, cutoff), request_text(name, cutoff)
+    return f"elsewhere that is {meaning}, {there}; {formula} is {here}"
 
 
 def _with_counts(measures: Mapping[str, Measure]) -> Mapping[str, Measure]:

@@ -209,8 +209,8 @@ def share_reaching(judged: Judged, cutoff: int, m: int | IntArray) -> FloatArray
     size[judged.query[divided]] = (tied.last - tied.first + 1)[divided]
     drawn[judged.query[divided]] = depth - tied.first[divided] + 1
     reached = (certain >= m).astype(np.float64)
-    lacking = np.where(certain + possible >= m, m - certain, 0)
-    for threshold in np.unique(lacking[lacking > 0]).tolist():
-        here = lacking == threshold
+    missing = np.where(certain + possible >= m, m - certain, 0)
+    for threshold in np.unique(missing[missing > 0]).tolist():
+        here = missing == threshold
         reached[here] = tail(size[here], possible[here], drawn[here], threshold).probability
     return reached

@@ -135,12 +135,12 @@ def nothing_in_common(
     judgements: Judgements, hits: Hits, only: bytes | None = None
 ) -> NothingInCommonError:
     """Return the error for a run without a judged query, or without the `only` one."""
-    shared, apart = "no query ids", f"; {other_queries(judgements.queries, sorted(hits.queries))}"
+    shared, hint = "no query ids", f"; {other_queries(judgements.queries, sorted(hits.queries))}"
     if only is not None:
-        shared, apart = f"no query {listed([only], 3)} (-D 0.QID)", ""
+        shared, hint = f"no query {listed([only], 3)} (-D 0.QID)", ""
     judged, run = listed(judgements.queries, 3), listed(sorted(hits.queries), 3)
     return NothingInCommonError(
-        f"{judgements.file} and the run share {shared} (judged: {judged}; run: {run}){apart}"
+        f"{judgements.file} and the run share {shared} (judged: {judged}; run: {run}){hint}"
     )
 
 
@@ -172,8 +172,8 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
     number = _numbers(len(judged.queries), queries)
     gains = judged.gains
     if gains is not None:
-        worth, gain_starts = rows_of(gains.starts, queries)
-        gains = RealGains(gains.of_hits[hits], gain_starts, gains.best_first[worth])
+        gain_rows, gain_starts = rows_of(gains.starts, queries)
+        gains = RealGains(gains.of_hits[hits], gain_starts, gains.best_first[gain_rows])
     outside = judged.outside_pool
     if outside is not None:
         outside = outside[number[outside[:, 0]] >= 0]
@@ -295,11 +295,11 @@ def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArra
     size, sizes = settings.corpus_size, settings.corpus_sizes
     if size is None and not sizes:
         size = seen
-    lacking = [query for query in queries if query not in sizes] if size is None else []
-    if lacking:
+    missing = [query for query in queries if query not in sizes] if size is None else []
+    if missing:
         raise UsageError(
-            f"{spell('corpus_sizes')} has no line for query {named(lacking[0])} and "
-            f"{len(lacking) - 1} others; expected each evaluated query there, or "
+            f"{spell('corpus_sizes')} has no line for query {named(missing[0])} and "
+            f"{len(missing) - 1} others; expected each evaluated query there, or "
             f"{spell('corpus_size')} for the rest"
         )
     return np.array([sizes.get(query, size) for query in queries], dtype=np.int64)

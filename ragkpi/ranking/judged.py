@@ -139,11 +139,11 @@ class ExternalGains:
         query = np.array([judgements.index.get(id_, -1) for id_ in grouped.queries], dtype=np.int64)
         line, row = judgements.find(query, grouped.starts, grouped.document)
         line, row = (places[judgements.level[row] >= 0] for places in (line, row))
-        lacking = query[grouped.query] >= 0
-        lacking[line] = False
-        if lacking.any():
-            first = int(np.flatnonzero(lacking)[0])
-            count = counted(int(lacking.sum()), "document has", "documents have")
+        unjudged = query[grouped.query] >= 0
+        unjudged[line] = False
+        if unjudged.any():
+            first = int(np.flatnonzero(unjudged)[0])
+            count = counted(int(unjudged.sum()), "document has", "documents have")
             raise DataError(
                 f"{grouped.file}: {count} a gain and no judgement in {judgements.file}, first "
                 f"{named(grouped.document[first])} of query "
@@ -159,9 +159,9 @@ class ExternalGains:
         """Return notes on relevant documents without a gain and on gains without judgements."""
         notes = []
         relevant = judgements.level >= max(relevance_level, 1)
-        lacking = int((relevant & ~self.worth(judgements).has_gain).sum())
-        if lacking:
-            have = counted(lacking, "relevant document has", "relevant documents have")
+        missing = int((relevant & ~self.worth(judgements).has_gain).sum())
+        if missing:
+            have = counted(missing, "relevant document has", "relevant documents have")
             notes.append(f"{have} no gain in {self.grouped.file}: worth 0")
         unknown = [query for query in self.grouped.queries if query not in judgements.index]
         if unknown:
@@ -416,8 +416,8 @@ class Judged:
 
         -M cuts every order.
         """
-        (first, last), most = self.tied_ranks, self.settings.max_retrieved
-        deepest = depth if most is None else np.minimum(depth, most)
+        (first, last), limit = self.tied_ranks, self.settings.max_retrieved
+        deepest = depth if limit is None else np.minimum(depth, limit)
         size = last - first + 1
         return np.asarray(np.clip(deepest - first + 1, 0, size) / size)
 

@@ -53,9 +53,9 @@ class Judgements:
     def sha256(self) -> str:
         """A hash of queries, documents and levels, for qrels without a file."""
         digest = new_sha256()
-        worth = self.level if self.gain is None else self.gain
+        values = self.level if self.gain is None else self.gain
         ids = b"\n".join(self.queries), b"\n".join(self.document)
-        for octets in (*ids, self.starts.tobytes(), worth.tobytes()):
+        for octets in (*ids, self.starts.tobytes(), values.tobytes()):
             digest.update(b"%d\n%b" % (len(octets), octets))
         return str(digest.hexdigest())
 
@@ -124,7 +124,7 @@ class Judgements:
             first = Tokens.joined([judged, retrieved]).first_rows(group)[len(rows) :]
             return np.append(rows, -1)[np.minimum(first, len(rows))]
 
-        meant = np.full(len(query), -1)
+        similar = np.full(len(query), -1)
         unjudged = np.flatnonzero(same(judged, document) < 0)
         if len(unjudged):
             query, document = query[unjudged], document.take(unjudged)
@@ -134,8 +134,8 @@ class Judgements:
                 same(_plain_ids(judged), _plain_ids(document)),
             ):
                 alike = np.where(row >= 0, row, alike)
-            meant[unjudged] = alike
-        return meant
+            similar[unjudged] = alike
+        return similar
 
 
 def group_judgements(columns: QrelsColumns) -> Judgements:
@@ -193,8 +193,8 @@ Fold = Literal["max", "mean", "last"]
 def repeated_rows(columns: QrelsColumns) -> tuple[IntArray, IntArray]:
     """Return the rows that judge a document again for its query, and the first rows."""
     first = columns.document.first_rows(columns.query.first_rows())
-    again = np.flatnonzero(first != np.arange(len(first)))
-    return again, first[again]
+    repeated = np.flatnonzero(first != np.arange(len(first)))
+    return repeated, first[repeated]
 
 
 def folded(columns: QrelsColumns, fold: Fold) -> QrelsColumns:
@@ -257,8 +257,8 @@ def _next(chosen: BoolArray, start: IntArray) -> IntArray:
 def queries_meant(judged: Iterable[bytes], unknown: Iterable[bytes]) -> dict[bytes, bytes]:
     """Map unjudged queries to judged queries with similar spelling."""
     unknown = list(unknown)
-    spelt = {plain(query): query for query in judged} if unknown else {}
-    return {query: spelt[plain(query)] for query in unknown if plain(query) in spelt}
+    by_spelling = {plain(query): query for query in judged} if unknown else {}
+    return {query: by_spelling[plain(query)] for query in unknown if plain(query) in by_spelling}
 
 
 _SEPARATOR = re.compile(rb"[-_.:/#@]")
@@ -295,8 +295,8 @@ def other_queries(judged: Sequence[bytes], unknown: Sequence[bytes]) -> str:
     if pair := longer_and_shorter(judged, unknown):
         mine, theirs = map(named, pair)
         return f"ids differ by a part, {mine} in the run, {theirs} in the qrels: rename one of them"
-    if meant := queries_meant(judged, unknown):
-        mine, theirs = map(named, next(iter(meant.items())))
+    if similar := queries_meant(judged, unknown):
+        mine, theirs = map(named, next(iter(similar.items())))
         return f"ids differ {OF_QUERIES}, {mine} in the run, {theirs} in the qrels: rename them"
     return (
         f"for texts or places of queries, give {spell('queries', 'FILE')} with an id, a tab and a "

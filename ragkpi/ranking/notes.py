@@ -42,19 +42,19 @@ def doubts(
         )
     if judged.queries and not judged.num_ret.any():
         yield "nothing is retrieved for the evaluated queries: every value is of empty rankings"
-    meant = queries_meant(judgements.queries, unknown)
-    if meant:
-        mine, theirs = named_apart(*next(iter(meant.items())))
+    similar = queries_meant(judgements.queries, unknown)
+    if similar:
+        mine, theirs = named_apart(*next(iter(similar.items())))
         yield (
-            f"{counted(len(meant), 'query id')} of the run "
-            f"{'differs' if len(meant) == 1 else 'differ'} from judged ones {OF_QUERIES}: "
+            f"{counted(len(similar), 'query id')} of the run "
+            f"{'differs' if len(similar) == 1 else 'differ'} from judged ones {OF_QUERIES}: "
             f"{mine} where the qrels have {theirs}"
         )
-    if alike := _documents_alike(judgements, sample):
-        mine, theirs = named_apart(*alike[0])
+    if pairs := _documents_alike(judgements, sample):
+        mine, theirs = named_apart(*pairs[0])
         yield (
-            f"{counted(len(alike), 'document id')} of the first {len(sample.documents)} "
-            f"{'differs' if len(alike) == 1 else 'differ'} from judged ones {OF_DOCUMENTS}: "
+            f"{counted(len(pairs), 'document id')} of the first {len(sample.documents)} "
+            f"{'differs' if len(pairs) == 1 else 'differ'} from judged ones {OF_DOCUMENTS}: "
             f"{mine} where the qrels have {theirs}; give both the same ids "
             f"({spell('max_passage', '#')} folds passages)"
         )
@@ -69,10 +69,10 @@ def doubts(
             mine, theirs = named_apart(sample.documents[0][1], judgements.document[0])
             mine = f" such as {mine}"
         first = [judgements.document[row] for row in range(min(100, len(judgements.document)))]
-        apart = longer_and_shorter(first, [document for _, document in sample.documents])
+        pair = longer_and_shorter(first, [document for _, document in sample.documents])
         advice = "is it the same collection? 'ragkpi inspect' compares their ids"
-        if apart:
-            advice = f"{named(apart[0])} and {named(apart[1])} differ by a part: "
+        if pair:
+            advice = f"{named(pair[0])} and {named(pair[1])} differ by a part: "
             advice += f"{spell('max_passage', '#')} folds chunks into documents"
         yield (f"{which} is judged: the run has ids{mine}, the qrels such as {theirs}; {advice}")
     if sample.rising > sample.ordered / 2:
@@ -93,10 +93,10 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
     if judged.pool is None or judged.settings.pool_union == "union":
         return
     hits = judged.judgement[top]
-    lacking = int(np.count_nonzero(~np.isin(hits, judged.pool.judgement)))
-    if lacking > _MOST_OUTSIDE * len(hits):
+    outside = int(np.count_nonzero(~np.isin(hits, judged.pool.judgement)))
+    if outside > _MOST_OUTSIDE * len(hits):
         yield (
-            f"the pool lacks {lacking} of the {len(hits)} judged documents in the top {_TOP} of "
+            f"the pool lacks {outside} of the {len(hits)} judged documents in the top {_TOP} of "
             f"the run, so the run was not selected from it; are RUN and {spell('pool')} swapped?"
         )
 
@@ -128,19 +128,19 @@ def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
 def missing_notes(names: Sequence[str], coverages: Sequence[Coverage]) -> list[str]:
     """Name the runs, at least one, without some of the queries, which count as empty rankings."""
     runs = zip(names, coverages, strict=True)
-    lacking = [(name, coverage) for name, coverage in runs if coverage.missing]
+    incomplete = [(name, coverage) for name, coverage in runs if coverage.missing]
     common = f"{spell('missing', 'common')}: only queries that all runs have"
-    if len(lacking) == 1:
-        one = len(lacking[0][1].missing) == 1
+    if len(incomplete) == 1:
+        one = len(incomplete[0][1].missing) == 1
         counts, it = ("counts", "it") if one else ("count", "them")
         alone = f"trec_eval leaves {it} out"
         hint = alone if len(names) == 1 else common
-        return [f"{_missing_from(*lacking[0])} and {counts} as 0 ({hint})"]
-    most = max(len(coverage.missing) for _, coverage in lacking)
-    judged = lacking[0][1].judged
-    number = f"{most}" if all(len(c.missing) == most for _, c in lacking) else f"up to {most}"
+        return [f"{_missing_from(*incomplete[0])} and {counts} as 0 ({hint})"]
+    worst = max(len(coverage.missing) for _, coverage in incomplete)
+    judged = incomplete[0][1].judged
+    number = f"{worst}" if all(len(c.missing) == worst for _, c in incomplete) else f"up to {worst}"
     return [
-        f"{len(lacking)} of {len(names)} runs lack {number} of {judged} judged queries; "
+        f"{len(incomplete)} of {len(names)} runs lack {number} of {judged} judged queries; "
         f"they count as 0 ({common})"
     ]
 
@@ -182,10 +182,10 @@ def assumption_notes(judged: Judged, size: int) -> list[str]:
             f"bound; give the real one with {spell('corpus_size')} or RAGKPI_CORPUS_SIZE"
         )
     if judged.pool is not None:
-        lacking = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]
-        if lacking:
-            are = counted(len(lacking), "evaluated query is", "evaluated queries are")
-            which = f"({listed(lacking, 3)})"
+        empty = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]
+        if empty:
+            are = counted(len(empty), "evaluated query is", "evaluated queries are")
+            which = f"({listed(empty, 3)})"
             notes.append(f"{are} missing from the pool {which}: nothing is reachable there")
     return notes
 

@@ -40,8 +40,8 @@ class Qrels(Mapping[str, dict[str, float]]):
         judged = self.judgements
         place = judged.index[octets(query)]
         rows = range(judged.starts[place], judged.starts[place + 1])
-        worth = judged.level if judged.gain is None else judged.gain
-        return {decoded(judged.document[row]): worth[row].item() for row in rows}
+        values = judged.level if judged.gain is None else judged.gain
+        return {decoded(judged.document[row]): values[row].item() for row in rows}
 
     def __iter__(self) -> Iterator[str]:
         return map(decoded, self.judgements.queries)

@@ -92,9 +92,9 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
 def _alike(names: Sequence[str]) -> int:
     """Return the length of the common first words of all names, shorter than any name."""
     letters = zip(*names, strict=False)
-    alike = names[0][: sum(1 for _ in takewhile(lambda of_each: len({*of_each}) == 1, letters))]
-    alike = alike[: min(map(len, names)) - 1]
-    return max((match.end() for match in re.finditer(_WORDS, alike)), default=0)
+    common = names[0][: sum(1 for _ in takewhile(lambda of_each: len({*of_each}) == 1, letters))]
+    common = common[: min(map(len, names)) - 1]
+    return max((match.end() for match in re.finditer(_WORDS, common)), default=0)
 
 
 def _cut(text: str, width: int) -> str:
@@ -108,14 +108,14 @@ def _cut(text: str, width: int) -> str:
 
 def _told_apart(names: list[str], width: int) -> list[str]:
     """Number equal names."""
-    count, taken = Counter(names), set(names)
+    count, used = Counter(names), set(names)
     numbered = []
     for name in names:
         if count[name] > 1:
             number = 1
-            while (new := f"{_cut(name, max(width - len(f'~{number}'), 1))}~{number}") in taken:
+            while (new := f"{_cut(name, max(width - len(f'~{number}'), 1))}~{number}") in used:
                 number += 1
-            taken.add(new)
+            used.add(new)
             name = new
         numbered.append(name)
     return numbered

@@ -77,8 +77,8 @@ def on_terminal(text: str) -> str:
 
 
 def _smallest(column: Column, width: int) -> int:
-    least = _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID
-    return width if column.numeric else min(width, max(len(column.name), least))
+    minimum = _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID
+    return width if column.numeric else min(width, max(len(column.name), minimum))
 
 
 BEST = "*"

@@ -135,8 +135,8 @@ def krippendorffs_alpha(
         middle = np.cumsum(values, axis=-1) - values / 2
         distance = (middle[..., :, np.newaxis] - middle[..., np.newaxis, :]) ** 2
     else:
-        apart = levels[:, np.newaxis] - levels
-        distance = (apart != 0).astype(np.float64) if scale == "nominal" else apart**2
+        difference = levels[:, np.newaxis] - levels
+        distance = (difference != 0).astype(np.float64) if scale == "nominal" else difference**2
     observed = (coincidence * distance).sum(axis=(-2, -1))
     products = values[..., :, np.newaxis] * values[..., np.newaxis, :]
     expected = (products * distance).sum(axis=(-2, -1))

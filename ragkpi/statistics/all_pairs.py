@@ -46,9 +46,9 @@ class MetricPairs:
         """
         better = self.metric.measure.sign * (self.values[:, np.newaxis] - self.values)
         with np.errstate(invalid="ignore"):
-            shown = self.p < limit
-        above = (shown & (better < 0)).sum(axis=1).tolist()
-        below = (shown & (better > 0)).sum(axis=1).tolist()
+            significant = self.p < limit
+        above = (significant & (better < 0)).sum(axis=1).tolist()
+        below = (significant & (better > 0)).sum(axis=1).tolist()
         return [(1 + a, len(self.values) - b) for a, b in zip(above, below, strict=True)]
 
 
@@ -82,13 +82,13 @@ class AllPairs:
         """Say that no claim is possible with so few units; else "", as for systems."""
         if self.has_systems and max(of_metric.units for of_metric in self.claims) != 1:
             return ""
-        most = max(self.claims, key=lambda of_metric: of_metric.units)
-        reach = Reach(most.units, most.units, self.procedure.trials, is_rate=False)
-        least = min(1.0, self.factor * reach.least_p("randomization"))  # both draw signs of units
-        if most.units != 1 and (not most.units or least < self.procedure.limit):
+        largest = max(self.claims, key=lambda of_metric: of_metric.units)
+        reach = Reach(largest.units, largest.units, self.procedure.trials, is_rate=False)
+        min_p = min(1.0, self.factor * reach.least_p("randomization"))  # both draw signs of units
+        if largest.units != 1 and (not largest.units or min_p < self.procedure.limit):
             return ""
         p = f"p, times {self.factor} for as many measures and slices,"
-        return reach.in_words(most.queries, "p" if self.factor == 1 else p, least)
+        return reach.in_words(largest.queries, "p" if self.factor == 1 else p, min_p)
 
 
 def compare_all(
@@ -104,12 +104,12 @@ def compare_all(
     for sample in comparable_samples(names, runs, procedure):
         if sample.seeds:
             systems = systems_of(sample)
-            tested = [p_of_pairs(of_metric, sample.freedom) for of_metric in systems]
+            p_values = [p_of_pairs(of_metric, sample.freedom) for of_metric in systems]
             observed = [np.array([one.value for one in of_metric]) for of_metric in systems]
         else:
-            tested = step_down(sample, procedure.trials, procedure.bootstrap.seed)
+            p_values = step_down(sample, procedure.trials, procedure.bootstrap.seed)
             observed = sample.observed()
-        for metric, values, p in zip(sample.metrics, observed, tested, strict=True):
+        for metric, values, p in zip(sample.metrics, observed, p_values, strict=True):
             by_name[metric.name] = MetricPairs(metric, sample.queries, sample.units, values, p)
     by_metric = [by_name[metric.name] for metric in runs[0].metrics if metric.name in by_name]
     deciding = by_metric if procedure.family == "all" else by_metric[:1]
@@ -169,7 +169,7 @@ _CELLS = 1 << 20  # of trials by pairs in memory
 
 
 def _stepped_down(values: FloatArray, trials: int, seed: int) -> FloatArray:
-    """Return the p-values of all pairs of runs, (R, R), from what units contribute, (G, R)."""
+    """Return the p-values of all pairs of runs, (R, R), from the units' contributions, (G, R)."""
     runs = values.shape[1]
     p = np.full((runs, runs), np.nan)
     finite = np.flatnonzero(np.isfinite(values).all(axis=0))
@@ -177,19 +177,19 @@ def _stepped_down(values: FloatArray, trials: int, seed: int) -> FloatArray:
         return p
     # Centring each unit reduces rounding errors and does not change differences.
     values = values[:, finite] - values[:, finite].mean(axis=1, keepdims=True)
-    least = TIED * np.abs(values).max()
+    tolerance = TIED * np.abs(values).max()
     roots = np.zeros((len(finite), len(finite)))
     for run, column in enumerate(values.T):
-        apart = np.abs(values - column[:, np.newaxis])
-        roots[run] = np.sqrt((np.where(apart > least, apart, 0.0) ** 2).sum(axis=0))
+        gap = np.abs(values - column[:, np.newaxis])
+        roots[run] = np.sqrt((np.where(gap > tolerance, gap, 0.0) ** 2).sum(axis=0))
     one, other = np.nonzero(np.triu(roots))
     p[np.ix_(finite, finite)] = 1.0
     np.fill_diagonal(p, np.nan)
-    moving = values[np.ptp(values, axis=1) > least]
+    moving = values[np.ptp(values, axis=1) > tolerance]
     slack = ROUNDING * np.abs(moving).sum(axis=0).max(initial=0)
-    apart, root = np.abs(moving.sum(axis=0)[one] - moving.sum(axis=0)[other]), roots[one, other]
-    order = np.argsort(apart / root, kind="stable")  # the largest last
-    one, other, root, limit = one[order], other[order], root[order], ((apart - slack) / root)[order]
+    gap, root = np.abs(moving.sum(axis=0)[one] - moving.sum(axis=0)[other]), roots[one, other]
+    order = np.argsort(gap / root, kind="stable")  # the largest last
+    one, other, root, limit = one[order], other[order], root[order], ((gap - slack) / root)[order]
     exact = 2 ** len(moving) <= trials
     flips = iter([all_swaps(len(moving))]) if exact else swapped(len(moving), trials, seed)
     reached, total = (np.zeros(len(one)), 0) if exact else (np.ones(len(one)), 1)
@@ -221,8 +221,8 @@ def letters_of(differ: BoolArray) -> list[str]:
         for group in groups:
             together = one in group and other in group
             split += [group - {one}, group - {other}] if together else [group]
-        kept = list(dict.fromkeys(split))
-        groups = [group for group in kept if not any(group < other for other in kept)]
+        distinct = list(dict.fromkeys(split))
+        groups = [group for group in distinct if not any(group < other for other in distinct)]
     groups.sort(key=sorted)
     names = list(itertools.islice(_letter_names(), len(groups)))
     joint = "," if len(groups) > len(_ALPHABET) else ""

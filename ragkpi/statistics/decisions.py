@@ -13,7 +13,7 @@ TestName: TypeAlias = str
 """A key of `TESTS`."""
 CorrectionName = Literal["holm", "benjamini-hochberg", "none"]
 Method = Literal["score", "percentile"]
-"""How an interval is computed; see `Bootstrap`."""
+"""The computation of an interval; see `Bootstrap`."""
 Family = Literal["first", "all"]
 """The measures that decide."""
 DecidedBy = Literal["worse", "noninferior", "value"]
@@ -22,7 +22,7 @@ noninferior, or its value is lower."""
 
 
 class Test(NamedTuple):
-    """A test of significance: everything commands know about it."""
+    """The declaration of a test of significance."""
 
     function: str  # in `significance`
     least_p: str  # the function in `significance` of its minimum p

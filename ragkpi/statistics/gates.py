@@ -45,7 +45,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Margin:
-    """How much worse a run may be: an amount, or a share of the baseline."""
+    """The tolerated loss: an amount, or a share of the baseline."""
 
     amount: float
     relative: bool = False
@@ -137,8 +137,8 @@ class BaselineGate:
         """
         sign = difference.metric.measure.sign
         amount = -min(sign * bound for bound in difference.interval)
-        alike = amount == 0 == difference.difference
-        if self.decided_by == "noninferior" or alike or math.isnan(amount):
+        equal = amount == 0 == difference.difference
+        if self.decided_by == "noninferior" or equal or math.isnan(amount):
             return None
         # No run can lose more than the baseline has.
         amount = min(amount, abs(difference.baseline - _worst(difference.metric.measure)))
@@ -152,7 +152,7 @@ class Unseen(NamedTuple):
 
     loss: float
     share: str  # "1 in 4 queries"
-    beside: float  # the difference, which decides how many digits are written
+    beside: float  # the difference, which determines the digits
 
     def __str__(self) -> str:
         (text,) = _alike(self.beside, self.loss)

@@ -41,10 +41,10 @@ def refuse_other_grounds(names: Sequence[str], runs: Sequence[Scores]) -> None:
         if [metric.name for metric in run.metrics] != expected:
             raise UsageError(f"{name} was evaluated for other metrics than {names[0]}")
         if run.queries != runs[0].queries:
-            apart = sorted(set(run.queries) ^ set(runs[0].queries))
+            extra = sorted(set(run.queries) ^ set(runs[0].queries))
             raise DataError(
                 f"{names[0]} is over {counted(len(runs[0].queries), 'query', 'queries')}, {name} "
-                f"over {len(run.queries)} (only one has {listed(apart, 3)}); compare them over all "
+                f"over {len(run.queries)} (only one has {listed(extra, 3)}); compare them over all "
                 f"judged ones with {spell('missing', 'zero')}, or over those of all runs with "
                 f"{spell('missing', 'common')}"
             )
@@ -192,8 +192,8 @@ class Comparison:
             d.reach if units == "differing" else d.reach._replace(differing=d.reach.units)
             for d in tested
         ]
-        most = max(reaches, default=None)
-        if most is None or not most.differing:
+        best = max(reaches, default=None)
+        if best is None or not best.differing:
             return ""
         least = alone = min(reach.least_p(self.procedure.test) for reach in reaches)
         if alone * self.tests >= self.procedure.limit:  # else no correction could hide it
@@ -205,7 +205,7 @@ class Comparison:
         if least < self.procedure.limit:
             return ""
         p = "p" if least == alone else f"p, corrected for {self.tests} tests,"
-        return most.in_words(tested[0].queries, p, least)
+        return best.in_words(tested[0].queries, p, least)
 
 
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
@@ -330,18 +330,18 @@ def _of_systems(
     d: Difference, baseline: System, other: System, sample: QuerySample, procedure: Procedure
 ) -> Difference:
     """Decide a difference by queries and seeds instead of queries alone."""
-    tested = difference_of(baseline, other, sample.freedom, procedure.bootstrap.level)
-    if tested.evidence == "runs":
+    result = difference_of(baseline, other, sample.freedom, procedure.bootstrap.level)
+    if result.evidence == "runs":
         return d
     return replace(
         d,
         baseline=baseline.value,
         summary=other.value,
-        difference=tested.difference,
-        interval=UNKNOWN if math.isnan(tested.error) else tested.interval,
-        p=tested.p,
+        difference=result.difference,
+        interval=UNKNOWN if math.isnan(result.error) else result.interval,
+        p=result.p,
         reach=d.reach._replace(differing=d.reach.units if d.reach.differing else 0, is_rate=False),
-        evidence=tested.evidence,
+        evidence=result.evidence,
     )
 
 

@@ -84,8 +84,8 @@ class System(NamedTuple):
     def noise(self) -> float:
         """The part of s due to queries: each seed moves each query by its own amount."""
         (units, r), rows = self.units.shape, self.units.mean(axis=1, keepdims=True)
-        left = self.units - rows - self.units.mean(axis=0) + rows.mean()
-        return float((left**2).sum() / ((units - 1) * (r - 1) * units * r)) if r > 1 else 0.0
+        residual = self.units - rows - self.units.mean(axis=0) + rows.mean()
+        return float((residual**2).sum() / ((units - 1) * (r - 1) * units * r)) if r > 1 else 0.0
 
 
 Evidence = Literal["systems", "two seeds", "one run", "runs"]
@@ -104,10 +104,10 @@ TOO_FEW_SEEDS: Mapping[Evidence, str] = {
 
 def evidence_of(seeds: int, others: int) -> Evidence:
     """Return the evidence from two systems with these numbers of seeds."""
-    least, most = sorted((seeds, others))
-    if 2 in (least, most):
+    fewer, more = sorted((seeds, others))
+    if 2 in (fewer, more):
         return "two seeds"
-    return "systems" if least > 1 else "one run" if most > 1 else "runs"
+    return "systems" if fewer > 1 else "one run" if more > 1 else "runs"
 
 
 class SystemDifference(NamedTuple):
@@ -144,11 +144,11 @@ class SystemDifference(NamedTuple):
 def systems_of(sample: QuerySample) -> list[list[System]]:
     """Return the runs of a sample as systems, per metric and run; a single run has one seed."""
     seeds = sample.seeds or np.split(sample.statistics, sample.statistics.shape[1], axis=1)
-    apart = replace(sample, statistics=np.concatenate(seeds, axis=1), seeds=())
+    as_runs = replace(sample, statistics=np.concatenate(seeds, axis=1), seeds=())
     ends = np.cumsum([of_run.shape[1] for of_run in seeds])[:-1]
     return [
         list(map(System, np.split(units, ends, axis=1), np.split(values, ends)))
-        for units, values in zip(apart.pseudo_values(), apart.observed(), strict=True)
+        for units, values in zip(as_runs.pseudo_values(), as_runs.observed(), strict=True)
     ]
 
 
@@ -170,18 +170,18 @@ def difference_of(
     >>> round(result.difference, 4), result.evidence
     (0.1222, 'one run')
     """
-    apart = unit_differences(baseline, other)
+    differences = unit_differences(baseline, other)
     difference = float(other.values.mean() - baseline.values.mean())
-    moved = apart.var(ddof=1) / len(apart) if len(apart) > 1 else math.nan
+    moved = differences.var(ddof=1) / len(differences) if len(differences) > 1 else math.nan
     queries = float(np.maximum(0.0, moved - baseline.noise - other.noise))
     seeds = baseline.part, other.part
-    known = [part for part in seeds if part]
-    error = math.sqrt(queries + sum(part.variance for part in known))
+    parts = [part for part in seeds if part]
+    error = math.sqrt(queries + sum(part.variance for part in parts))
     if error <= ROUNDING * max(np.abs(baseline.values).max(), np.abs(other.values).max()):
         error = math.nan
-    of_both = satterthwaite(Part(queries, freedom), known)
+    of_both = satterthwaite(Part(queries, freedom), parts)
     reach = student_quantile(of_both, level) * error
-    equal = len(apart) > 1 and not apart.any()
+    equal = len(differences) > 1 and not differences.any()
     p = 1.0 if equal else float(2 * special().stdtr(of_both, -abs(difference) / error))
     interval = Interval(difference - reach, difference + reach)
     return SystemDifference(difference, error, of_both, p, interval, queries, seeds)
@@ -198,8 +198,8 @@ def intervals_of(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     for sample in query_samples([scores], lambda m: m.is_estimate, bootstrap.clusters):
         nothing = System(np.zeros((sample.units, 1)), np.zeros(1))
         for metric, (system,) in zip(sample.metrics, systems_of(sample), strict=True):
-            found = difference_of(nothing, system, sample.freedom, bootstrap.level)
-            bounds[metric.name] = UNKNOWN if math.isnan(found.error) else found.interval
+            result = difference_of(nothing, system, sample.freedom, bootstrap.level)
+            bounds[metric.name] = UNKNOWN if math.isnan(result.error) else result.interval
     return bounds
 
 
@@ -214,10 +214,10 @@ def p_of_pairs(systems: Sequence[System], freedom: float) -> FloatArray:
     NaN means not tested: the diagonal, and pairs whose `evidence` allows no decision. The random
     signs of `all_pairs.step_down` would account for other queries, but not for other seeds.
     """
-    tested = [difference_of(*pair, freedom) for pair in itertools.combinations(systems, 2)]
+    results = [difference_of(*pair, freedom) for pair in itertools.combinations(systems, 2)]
     p = np.full((len(systems), len(systems)), np.nan)
     above = np.triu_indices(len(systems), 1)
-    p[above] = [d.p if d.evidence in DECIDING else math.nan for d in tested]
+    p[above] = [d.p if d.evidence in DECIDING else math.nan for d in results]
     p[above] = p.T[above] = corrected(p[above], "holm")
     return p
 

@@ -116,8 +116,8 @@ class Pair:
         Values that agree to nine digits are equal, since sums in another order differ slightly.
         """
         baseline, other = map(self.aggregate.value, (self.baseline, self.other))
-        apart = ~np.isclose(baseline, other, rtol=TIED, atol=0)
-        return np.where(apart, np.sign(other - baseline), 0.0)
+        differs = ~np.isclose(baseline, other, rtol=TIED, atol=0)
+        return np.where(differs, np.sign(other - baseline), 0.0)
 
     def differences(self) -> FloatArray | None:
         """Add the queries' differences by unit, (G,); None if the summary is not their mean.
@@ -150,18 +150,18 @@ def student(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     Source:     Student, The probable error of a mean, 1908; J. W. Tukey, Bias and confidence in
                 not-quite large samples, 1958 (pseudo-values)
     """
-    tested = []
+    p_values_of = []
     rows = zip(pairs(sample), sample.observed(), _errors(sample), strict=True)
     for of_metric, summary, error in rows:
         t = np.abs(summary[1:] - summary[0]) / error
         of_t = (2 * special().stdtr(sample.freedom, -t)).tolist()
         some = zip(of_metric, of_t, strict=True)
-        tested.append([score_test(pair) if pair.is_of_rates else p for pair, p in some])
+        p_values_of.append([score_test(pair) if pair.is_of_rates else p for pair, p in some])
     differ = [[pair.differing.any() for pair in of_metric] for of_metric in pairs(sample)]
-    if not (np.isnan(tested) & differ).any():
-        return tested
+    if not (np.isnan(p_values_of) & differ).any():
+        return p_values_of
     swaps = randomization(sample, trials, seed)
-    of_all: list[list[float]] = np.where(np.isnan(tested), swaps, tested).tolist()
+    of_all: list[list[float]] = np.where(np.isnan(p_values_of), swaps, p_values_of).tolist()
     return of_all
 
 
@@ -171,8 +171,8 @@ def _errors(sample: QuerySample) -> list[FloatArray]:
     errors = []
     for summary, spreads in zip(sample.observed(), sample.spreads(), strict=True):
         error = spreads / math.sqrt(sample.units)
-        least = ROUNDING * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
-        errors.append(np.where(error > least, error, np.nan))
+        tolerance = ROUNDING * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
+        errors.append(np.where(error > tolerance, error, np.nan))
     return errors
 
 
@@ -396,10 +396,10 @@ def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> lis
     """
     if sample.units < 2:
         return [[math.nan] * len(of_metric) for of_metric in pairs(sample)]
-    tested: PValues = globals()[TESTS[test].function]
+    test_function: PValues = globals()[TESTS[test].function]
     return [
         [1.0 if (pair.baseline == pair.other).all() else p for p, pair in zip(*row, strict=True)]
-        for row in zip(tested(sample, trials, seed), pairs(sample), strict=True)
+        for row in zip(test_function(sample, trials, seed), pairs(sample), strict=True)
     ]
 
 
@@ -450,7 +450,7 @@ def least_of_swaps(reach: Reach) -> float:
 
 
 class Clustering(NamedTuple):
-    """The correlation of values within clusters, and what it costs.
+    """The correlation of values within clusters, and its cost.
 
     The variance of a mean is `design_effect` times that of as many unrelated queries. `p` is
     one-sided, for a correlation of 0; NaN if all values, or all sizes of clusters, are equal.
