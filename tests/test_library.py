@@ -15,7 +15,7 @@ import pytest
 import ragkpi
 import ragkpi as library  # where a fixture has the name
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+FIXTURES = Path(__file__).parent / "helpdesk"
 MEASURES = ["map", "num_ret", "bor.10", "ra_nwg.10", "runid"]
 
 
@@ -343,7 +343,7 @@ def test_notes_and_warnings():
     "name", sorted({getattr(ragkpi, name).__module__ for name in ragkpi.__all__})
 )
 def test_the_examples_of_the_docstrings(name, monkeypatch):
-    monkeypatch.chdir(FIXTURES.parent)
+    monkeypatch.chdir(FIXTURES.parents[1])
     module = importlib.import_module(name)
     failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert failed == 0

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 BM25, DENSE, FUSION = ("runs/bm25.run", "runs/dense.run", "runs/fusion.run")
 MEASURES = ("-m", "map", "-m", "num_ret", "-m", "bor.10", "-N", "5000")
 

@@ -1,6 +1,7 @@
 import shlex
+from pathlib import Path
 
-from tests.cli.commandline import FIXTURES
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def test_every_command_that_it_prints_works(ragkpi, tmp_path):

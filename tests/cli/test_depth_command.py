@@ -15,7 +15,7 @@ from ragkpi.questions.depth.command import _USES
 from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 QRELS = FIXTURES / "qrels.txt"
 RUN = FIXTURES / "first_stage.run"
 
@@ -274,11 +274,12 @@ def test_depths_below_the_run_are_called_so(depth):
 
 def test_several_runs_are_over_the_same_queries(ragkpi):
     """What `eval -c` says of each alone: dense lacks a judged query, which counts as empty."""
-    runs = [f"fixtures/runs/{name}.run" for name in ("bm25", "dense")]
-    found = ragkpi("depth", "-N", 5000, "--at", 10, "fixtures/qrels.txt", *runs, "--format", "json")
+    runs = [f"tests/helpdesk/runs/{name}.run" for name in ("bm25", "dense")]
+    qrels = "tests/helpdesk/qrels.txt"
+    found = ragkpi("depth", "-N", 5000, "--at", 10, qrels, *runs, "--format", "json")
     assert b"from dense (hd-09)" in found.err
     for row, run in zip(json.loads(found.out)["rows"], runs, strict=True):
-        alone = ragkpi("eval", "-c", "-m", "p_obs.10", "fixtures/qrels.txt", run).out.split()[-1]
+        alone = ragkpi("eval", "-c", "-m", "p_obs.10", qrels, run).out.split()[-1]
         assert f"{row['p_obs']:.4f}".encode() == alone
 
 

@@ -8,7 +8,7 @@ import pytest
 from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 SELECTION = ["--pool", FIXTURES / "first_stage.run", FIXTURES / "qrels.txt"]
 SELECTION += [FIXTURES / "reranked.run"]
 

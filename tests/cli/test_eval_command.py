@@ -10,7 +10,7 @@ import pytest
 
 from ragkpi import __version__
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 ROW = "{:<22}\t{}\t{}\n"
 
 

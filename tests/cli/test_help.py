@@ -15,7 +15,7 @@ from tests.cli.test_command_line import options_of
 @pytest.fixture
 def folder(tmp_path, ragkpi):
     """The fixtures, and a record of an evaluation."""
-    for path in FIXTURES.iterdir():
+    for path in (FIXTURES.parents[1] / "fixtures").iterdir():
         (tmp_path / path.name).symlink_to(path)
     files = ("-m", "official", "qrels.txt", "reranked.run")
     assert ragkpi("eval", *files, "--log", "record.jsonl", folder=tmp_path).status == 0

@@ -7,7 +7,7 @@ import pytest
 from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 QRELS = FIXTURES / "qrels.txt"
 RERANKED = [QRELS, FIXTURES / "reranked.run"]
 

@@ -10,7 +10,7 @@ import pytest
 
 import ragkpi
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 QRELS = FIXTURES / "qrels.txt"
 BM25, DENSE, FUSION = (FIXTURES / "runs" / f"{name}.run" for name in ("bm25", "dense", "fusion"))
 JUDGED = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
@@ -53,7 +53,7 @@ def test_one_run_is_over_all_judged_queries():
 
 def test_every_question_counts_a_missing_query_as_an_empty_ranking():
     qrels, dense, other = (
-        f"fixtures/{name}" for name in ("qrels.txt", "dense.run", "runs/bm25.run")
+        f"tests/helpdesk/{name}" for name in ("qrels.txt", "dense.run", "runs/bm25.run")
     )
     eleven = ragkpi.evaluate(qrels, dense, ["P.10", "p_obs.10"], missing="intersection")
     assert "hd-09" not in eleven.per_query
@@ -71,7 +71,7 @@ def test_every_question_counts_a_missing_query_as_an_empty_ranking():
     assert shown.rows[0]["p_obs"] == pytest.approx(sum(known) / (len(known) + 1))
     quality = {query: place for place, query in enumerate([*eleven.per_query, "hd-09"])}
     assert ragkpi.calibrate(qrels, dense, quality, "P.10").rows[0]["n"] == 12
-    found = ragkpi.diagnose(qrels, dense, pool="fixtures/first_stage.run")
+    found = ragkpi.diagnose(qrels, dense, pool="tests/helpdesk/first_stage.run")
     assert found.notes[0].startswith("1 of 12 judged queries")
     assert "hd-09" in {row.get("query") for row in found.rows}
     assert "hd-09" in ragkpi.report(qrels, dense, "P.10").data["queries"]

@@ -14,7 +14,7 @@ from tests.library.test_pytrec_eval import random_case
 ir_measures = pytest.importorskip("ir_measures")
 added = pytest.importorskip("ragkpi.ir_measures")
 OWN, provider = added.OWN, added.provider
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 STANDARD = [
     *["P@5", "P(rel=2)@5", "P(judged_only=True)@5", "RR", "RR(rel=2)", "Rprec", "AP", "AP@10"],
     *["AP(rel=2)@10", "nDCG", "nDCG@10", "R@10", "R(rel=2)@10", "Bpref", "NumRet"],

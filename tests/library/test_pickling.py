@@ -10,7 +10,7 @@ import ragkpi.pytrec_eval as pytrec_eval
 from ragkpi.measures.registry import builtin_measures
 from tests.library.test_pytrec_eval import random_case
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 QRELS, RUN = random_case(4)
 OTHER = {query: dict(reversed(ranking.items())) for query, ranking in RUN.items()}
 WORSE = {query: {document: -score for document, score in of.items()} for query, of in RUN.items()}

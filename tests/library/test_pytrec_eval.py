@@ -15,7 +15,7 @@ import ragkpi
 import ragkpi.pytrec_eval as ours
 
 real = pytest.importorskip("pytrec_eval")
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 
 # Measures that pytrec_eval computes without ending the process.
 MEASURES = sorted(real.supported_measures - {"utility"})

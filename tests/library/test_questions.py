@@ -14,7 +14,7 @@ import pytest
 import ragkpi
 from tests.published_schema import SCHEMA
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 QRELS = FIXTURES / "qrels.txt"
 RUNS = [FIXTURES / "runs" / f"{name}.run" for name in ("bm25", "dense", "fusion")]
 RERANKED, POOL = FIXTURES / "reranked.run", FIXTURES / "first_stage.run"

@@ -535,7 +535,10 @@ def test_a_note_on_few_queries_is_in_every_form(ragkpi, more):
     """The note of 12 queries: a share r with (1 - r)^12 = 0.05 is 0.2209, less than 1 in 4."""
     note = MISSED.format(12, 4)
     command = ["compare", "-m", "ndcg_cut.10", *more]
-    files = ["fixtures/qrels.txt", *(f"fixtures/runs/{run}.run" for run in ("bm25", "fusion"))]
+    files = [
+        "tests/helpdesk/qrels.txt",
+        *(f"tests/helpdesk/runs/{run}.run" for run in ("bm25", "fusion")),
+    ]
     for form in ("tsv", "csv", "jsonl"):
         assert f"ragkpi: note: {note}\n" in ragkpi(*command, "--format", form, *files).err.decode()
     document = valid_document(ragkpi(*command, "--format", "json", *files).out)

@@ -17,7 +17,7 @@ from ragkpi.questions.holes.answer import candidates
 from ragkpi.ranking.judged import Settings
 from tests.tries import seeds
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 SETTINGS = Settings(corpus_size=60)
 PARAMETERS = {
     "Rprec_mult": [".0.4,1.0,1.6"],
@@ -294,8 +294,8 @@ def test_the_document_that_settles_most_is_judged_first(tmp_path):
 def test_the_best_ranks_are_judged_first(requests):
     """On TREC RAG 2024 the greatest promise first left wider bounds than plain order of ranks."""
     metrics = find_metrics(requests)
-    session = Session("fixtures/qrels.txt", SETTINGS)
-    runs = {name: f"fixtures/{name}.run" for name in ("dense", "reranked")}
+    session = Session("tests/helpdesk/qrels.txt", SETTINGS)
+    runs = {name: f"tests/helpdesk/{name}.run" for name in ("dense", "reranked")}
     hits = session.read(runs, session.needs(metrics, depth=50))
     results = session.score(hits, metrics)
     bounds = find_bounds(session.judgements, list(results.values()), SETTINGS)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", ["accuracy", "Accuracy", "ACCURACY", "acc"])
 @pytest.mark.parametrize("cutoff", ["1", "10"])
 def test_accuracy_at_k_is_refused_with_both_commands(ragkpi, name, cutoff):
-    outcome = ragkpi("eval", "-m", f"{name}@{cutoff}", "fixtures/qrels.txt", "x", folder=ROOT)
+    outcome = ragkpi("eval", "-m", f"{name}@{cutoff}", "tests/helpdesk/qrels.txt", "x", folder=ROOT)
     assert outcome.status == 1
     assert outcome.err.decode() == (
         f"ragkpi: error: -m {name}@{cutoff}: elsewhere that is the hit rate, -m success.{cutoff}; "

@@ -7,7 +7,7 @@ import pytest
 
 from tests.test_readme import ROOT
 
-FIXTURES = ROOT / "fixtures"
+FIXTURES = ROOT / "tests" / "helpdesk"
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from ragkpi.library.arguments import session_of
 from ragkpi.library.options import Estimating
 from tests.published_schema import valid_document, valid_lines
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "helpdesk"
 QRELS, BM25, DENSE = (
     str(FIXTURES / name) for name in ("qrels.txt", "runs/bm25.run", "runs/dense.run")
 )
