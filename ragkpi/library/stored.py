@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragkpi.errors import DataError, InputError, RagkpiWarning, UsageError
+from ragkpi.errors import DataError, InputError, RagkpiError, RagkpiWarning, UsageError
 from ragkpi.evaluation import RunOrPath
 from ragkpi.files.inputs import inputs
 from ragkpi.files.json_text import Repeated, text_of
@@ -26,6 +26,7 @@ from ragkpi.library.unjudged_doubt import names_needed
 from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.measures.registry import metric_of, refuse_unserved
 from ragkpi.ranking.notes import concerning
+from ragkpi.reports.names import system_of
 from ragkpi.wording import octets, shown, visible
 
 _EXPECTED = (
@@ -224,15 +225,42 @@ def with_results(runs: Mapping[str, RunOrPath]) -> dict[str, RunOrPath | StoredR
     return by_name
 
 
+@dataclass(frozen=True)
+class Scored:
+    """The scores of runs and systems, and what they rest on, wherever they come from.
+
+    Attributes
+    ----------
+    scores
+        By the names of the call.
+    names
+        Those in a result, by those of the call, in one order.
+    evaluated
+        The runs that were evaluated, if any were.
+    lacks_first
+        Whether the first run or system of the call could not be evaluated.
+    """
+
+    scores: Mapping[str, Scores]
+    names: Mapping[str, str]
+    signature: Signature | None
+    evaluated: Evaluations | None = None
+    lacks_first: bool = False
+
+    @property
+    def problems(self) -> Sequence[RagkpiError]:
+        """The errors of runs that could not be evaluated."""
+        return () if self.evaluated is None else self.evaluated.problems
+
+
 def scored_runs(
     session: Session,
     runs: Mapping[str, RunOrPath | StoredResult],
     default: Sequence[str] | None,
     lacking: Literal["noted", "refused"] = "noted",
-) -> tuple[dict[str, Scores], Signature | None, Evaluations | None]:
+) -> Scored:
     """Evaluate runs, and take the scores of stored results over the same queries and settings.
 
-    Return the scores by the names of the call, the signature, and what was evaluated, if anything.
     Measures that nobody named are those that all results hold, or without results the `default`;
     `lacking` says what becomes of those that only some hold. `DataError` names what differs between
     results, runs and qrels.
@@ -282,8 +310,10 @@ def scored_runs(
     if results:
         names = [metric.name for metric in metrics if metric.is_comparable]
         scores = {key: one.only(one[name] for name in names) for key, one in scores.items()}
-    ordered = {name: scores[name] for name in runs if name in scores}
-    return by_system(ordered), signature, evaluated
+    ordered = by_system({name: scores[name] for name in runs if name in scores})
+    named = dict(zip(ordered, session.names_of(ordered), strict=True))
+    lacks_first = system_of(next(iter(runs))) not in ordered
+    return Scored(ordered, named, signature, evaluated, lacks_first)
 
 
 def _say_lacking(

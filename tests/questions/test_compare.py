@@ -10,7 +10,7 @@ import ragkpi as library
 from ragkpi.errors import UsageError
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt, JudgedShares
-from ragkpi.questions.compare.answer import all_pairs_report, comparison_report, paper_table
+from ragkpi.questions.compare.answer import compared_report, paper_table
 from ragkpi.questions.compare.charts import all_pairs_charts, comparison_charts
 from ragkpi.questions.compare.verdict import evidence_in_words, evidence_notes
 from ragkpi.reports.layout import Layout
@@ -30,7 +30,7 @@ NEW = scores([(MAP, [0.25] * 8), (EF, [1e-6] * 8), (HARM, [0.25] * 7 + [1.0])])
 
 def report(**procedure):
     compared = compare(["old", "new"], [OLD, NEW], Procedure(**{"family": "all", **procedure}))
-    return comparison_report(compared, Signature({"ragkpi": "9"}, {}))
+    return compared_report(compared, Signature({"ragkpi": "9"}, {}))
 
 
 def written(form, layout=None, **procedure):
@@ -143,7 +143,7 @@ def test_a_small_p_value_is_not_printed_as_0():
     tiny = compare(["old", "new"], [scores([(MAP, [0.125] * 8)]), changes], Procedure(test="t"))
     (p,) = [one.p for one in tiny.differences]
     assert 0 < p < 1e-20
-    assert f"{p:.6g}" in rendered(comparison_report(tiny), "table", Layout())
+    assert f"{p:.6g}" in rendered(compared_report(tiny), "table", Layout())
 
 
 # Four queries: won by .5 and .125, equal, lost by .25.
@@ -162,7 +162,7 @@ BY_QUERY = compare(["before", "after"], [BEFORE, AFTER], Procedure())
 
 
 def by_query():
-    return comparison_report(BY_QUERY)
+    return compared_report(BY_QUERY)
 
 
 def test_queries_won_and_lost_the_largest_first_with_both_values():
@@ -225,7 +225,7 @@ def test_all_pairs_have_letters_a_matrix_and_a_sentence():
     lifts = [[0] * 8, [(-1) ** i / 64 for i in range(8)], [0.5 + i / 64 for i in range(8)]]
     runs = [scores([(MAP, np.add(lift, np.arange(8) / 64))]) for lift in lifts]
     pairs = compare_all(["low", "middle", "high"], runs, Procedure())
-    report = all_pairs_report(pairs)
+    report = compared_report(pairs)
     lines = rendered(report, "table", Layout(explanation="shown")).splitlines()[2:]
     heads = ["measure", "run", "queries", "value", "letters", "rank"]
     assert lines[0].split() == [*heads, "p(low)", "p(middle)", "p(high)"]
@@ -252,16 +252,16 @@ def test_a_verdict_on_many_pairs_names_the_best_and_counts_the_rest():
     names = [f"r{run}" for run in range(12)]
     made = [scores([(MAP, [value + run for value in SIX])]) for run in range(12)]
     found = compare_all(names, made, Procedure())
-    (said,) = all_pairs_report(found).verdict
+    (said,) = compared_report(found).verdict
     assert said.endswith(" better than 11 runs.")
     surer = compare_all(names, made, Procedure(bootstrap=Bootstrap(level=0.99)))
-    said, few = all_pairs_report(surer).verdict
+    said, few = compared_report(surer).verdict
     assert said.endswith(" from 11 runs.")
     assert few.startswith("With 6 queries ")
     assert few.endswith(" below 0.03125.")
     both = [scores([(MAP, values), (HARM, values)]) for values in ([0.1] * 6, np.arange(1, 7) / 8)]
     found = compare_all(["low", "high"], both, Procedure(family="all"))
-    (few,) = all_pairs_report(found).verdict
+    (few,) = compared_report(found).verdict
     assert few.endswith(" p, times 2 for as many measures and slices, cannot fall below 0.0625.")
 
 
@@ -272,8 +272,8 @@ def test_one_query_or_one_cluster_says_why_nothing_is_tested():
     for made, how, units in ((one, Bootstrap(), "1 query"), (two, together, "1 cluster")):
         procedure = Procedure(bootstrap=how)
         for report in (
-            comparison_report(compare(names, made, procedure)),
-            all_pairs_report(compare_all(names, made, procedure)),
+            compared_report(compare(names, made, procedure)),
+            compared_report(compare_all(names, made, procedure)),
         ):
             untested, why = report.verdict
             assert " not tested against " in untested
@@ -290,12 +290,12 @@ def test_one_query_or_one_cluster_says_why_nothing_is_tested():
 def test_equal_runs_share_the_best_value(runs, says):
     """The order of the runs chooses none of them."""
     names = ["a", "b", "c"][: len(runs)]
-    (said,) = all_pairs_report(compare_all(names, runs, Procedure())).verdict
+    (said,) = compared_report(compare_all(names, runs, Procedure())).verdict
     assert said.startswith(f"By map, {says}")
 
 
 def test_one_pair_is_no_number_of_pairs():
-    report = all_pairs_report(compare_all(["low", "high"], [LOW, HIGH], Procedure()))
+    report = compared_report(compare_all(["low", "high"], [LOW, HIGH], Procedure()))
     assert "p needs no correction: there is one pair" in report.explanation
 
 
@@ -306,7 +306,7 @@ def test_of_several_doubts_the_greatest_is_said():
         "high": Doubt(JudgedShares(10, 0.5, 1.0)),
         "middle": Doubt(JudgedShares(20, 0.5, 0.6)),
     }
-    (said,) = comparison_report(compared, doubts=doubts).verdict
+    (said,) = compared_report(compared, doubts=doubts).verdict
     assert said.endswith(" top 10: low 50%, high (the most unequal of 2) 100% (ragkpi holes).")
 
 
@@ -334,33 +334,33 @@ def against_baseline(lifts, names=(), **procedure):
 
 def test_many_runs_are_counted_and_the_best_is_named():
     found = against_baseline([0.5, 0.6, 0.0, 0.0, -0.5, 0.7, -0.1])
-    (said,) = comparison_report(found).verdict
+    (said,) = compared_report(found).verdict
     assert said == (
         "By map, 3 runs are better than the baseline base; 2 runs are worse; 2 runs are not shown "
         "to differ; r5 has the best value."
     )
-    (said,) = comparison_report(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
+    (said,) = compared_report(against_baseline([-0.5, -0.6, -0.4, -0.7])).verdict
     assert said.startswith("By map, 4 runs are worse ")
     assert said.endswith("; base has the best value.")
-    (said,) = comparison_report(against_baseline([0.0] * 5)).verdict
+    (said,) = compared_report(against_baseline([0.0] * 5)).verdict
     assert said.startswith("By map, 5 runs are not shown to differ ")
     assert said.endswith("; r0 has the best value (so have 4 others).")
 
 
 def test_the_owners_of_the_best_value_are_all_named_or_counted():
     found = against_baseline([0.5, 0.5, 0.1, -0.5])
-    assert "; r0 has the best value (so has r1)." in comparison_report(found).verdict[0]
+    assert "; r0 has the best value (so has r1)." in compared_report(found).verdict[0]
     made = [scores([(MAP, [value + lift for value in SIX])]) for lift in (1, 0, 1, 0)]
     pairs = compare_all(["a", "b", "c", "d"], made, Procedure())
-    assert " (so has c); " in all_pairs_report(pairs).verdict[0]
+    assert " (so has c); " in compared_report(pairs).verdict[0]
     pairs = compare_all(["a", "b", "c", "d"], [made[0], *made[::2], made[1]], Procedure())
-    assert " (so have 2 others); " in all_pairs_report(pairs).verdict[0]
+    assert " (so have 2 others); " in compared_report(pairs).verdict[0]
 
 
 def test_identical_runs_are_called_so():
     found = compare(["old", "new"], [OLD, OLD], Procedure())
     said = "By map, new is identical on every query to the baseline old."
-    assert comparison_report(found).verdict == [said]
+    assert compared_report(found).verdict == [said]
 
 
 def test_a_described_measure_that_moves_against_the_claim_is_named():
@@ -376,7 +376,7 @@ def test_a_described_measure_that_moves_against_the_claim_is_named():
     base = scores([(MAP, NINE), (recall, NINE), (cut, NINE)])
     for lift, fall, said in ((0.5, 0.25, True), (0.0, 0.25, False), (0.5, -0.25, False)):
         found = compare(["base", "new"], [base, run(lift, fall)], Procedure())
-        (sentence,) = comparison_report(found).verdict
+        (sentence,) = compared_report(found).verdict
         assert ("But by recall_100, described, new is worse (-0.24" in sentence) == said
         assert "P_10" not in sentence
 
@@ -428,13 +428,13 @@ def test_a_few_runs_are_named_with_their_p():
     found = against_baseline([0.5, 0.0, 0.6])
     p = [f"{d.corrected:.1g}" if d.corrected < 0.00005 else f"{d.corrected:.4f}"
          for d in found.differences]  # fmt: skip
-    (said,) = comparison_report(found).verdict
+    (said,) = compared_report(found).verdict
     assert said.startswith(f"By map, r0 (p = {p[0]}) and r2 (p = {p[2]}) are better ")
     assert f"; r1 (p = {p[1]}) is not " in said
 
 
 def test_for_people_the_best_run_comes_first():
-    report = comparison_report(against_baseline([0.1, 0.5, 0.3]))
+    report = compared_report(against_baseline([0.1, 0.5, 0.3]))
     rows = [row[1].value for row in report.table(Layout()).rows]
     assert rows == ["base", "r1", "r2", "r0"]
     rows = [row[1].value for row in report.table(Layout(notes="columns")).rows]
@@ -448,7 +448,7 @@ def test_a_verdict_is_at_most_two_sentences_on_whole_names(runs):
     ]
     found = against_baseline([0.01 * n for n in range(runs)], names)
     doubts = {name: Doubt(JudgedShares(10, 1.0, 0.38, True)) for name in names[1:]}
-    lines = rendered(comparison_report(found, None, doubts), "table", Layout(width=80)).splitlines()
+    lines = rendered(compared_report(found, None, doubts), "table", Layout(width=80)).splitlines()
     verdict = " ".join(lines[: lines.index("")])
     assert verdict.count(". ") == 1
     assert f"the baseline {names[0]} as far as judged" in verdict
@@ -460,7 +460,7 @@ def test_a_verdict_says_how_far_the_runs_are_judged():
     low, high = found.differences[0].interval
     p = f"{found.differences[0].p:.1g}"
     doubts = {"r0": Doubt(JudgedShares(10, 1.0, 0.384, True))}
-    assert comparison_report(found, None, doubts).verdict == [
+    assert compared_report(found, None, doubts).verdict == [
         "By map, r0 is worse than the baseline base as far as judged: "
         f"-0.4983 [{low:.4f}, {high:.4f}], p = {p}. "
         "Judged in the top 10: base 100%, r0 38%; unjudged documents could reverse the order "

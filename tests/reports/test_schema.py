@@ -13,7 +13,7 @@ from ragkpi.files.inputs import Inputs
 from ragkpi.library.evaluation_report import EvaluationReport
 from ragkpi.library.ground import Provenance, Signature
 from ragkpi.measures.measure import Better
-from ragkpi.questions.compare.answer import comparison_report
+from ragkpi.questions.compare.answer import compared_report
 from ragkpi.questions.evaluate.log import History, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
@@ -49,7 +49,7 @@ REPORTS = {
     "one run": report(one=ONE),
     "two runs": report(one=ONE, nothing=NOTHING),
     "without intervals": EvaluationReport({"plain": ONE}),
-    "comparison": comparison_report(compare(["a", "b", "c"], [ONE, NOTHING, ONE], Procedure())),
+    "comparison": compared_report(compare(["a", "b", "c"], [ONE, NOTHING, ONE], Procedure())),
     "history": History(
         [
             record(

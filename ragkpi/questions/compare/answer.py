@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -22,13 +22,11 @@ from ragkpi.library.evaluation_report import (
 )
 from ragkpi.library.ground import Signature
 from ragkpi.library.unjudged_doubt import Doubt
-from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.verdict import (
-    all_pairs_sentences,
-    comparison_sentences,
     evidence_in_words,
     goodness,
     seeds_in_words,
+    sentences,
 )
 from ragkpi.reports.layout import (
     ALL,
@@ -54,20 +52,21 @@ REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default mea
 class ComparedReport(Report):
     """Runs, and how they differ: from a baseline, or each from each.
 
-    `tabled` makes the rows and their notes, and `objects` the JSON of each difference or pair.
+    `notes` are what changes how far to believe the verdict.
     """
 
     runs: EvaluationReport
+    compared: Comparison | AllPairs
     verdict: Sequence[str]
     explanation: Sequence[str]
-    findings: Mapping[str, Any]
-    tabled: Callable[[Layout], Table]
-    objects: Callable[[Layout], Iterator[dict[str, Any]]]
-    kind: Literal["difference", "pair"] = "difference"  # of JSON lines
-    notes: Sequence[str] = ()  # what changes how far to believe the verdict
+    notes: Sequence[str] = ()
 
     def own_table(self, layout: Layout) -> Table:
-        table, gates = self.tabled(layout), self.runs.gates
+        one, gates = self.compared, self.runs.gates
+        if isinstance(one, Comparison):
+            table = _comparison_table(one, layout)
+        else:
+            table = _all_pairs_table(one)
         table = replace(
             table,
             verdict=self.verdict,
@@ -80,25 +79,46 @@ class ComparedReport(Report):
 
     def own_document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences or pairs as one JSON object."""
-        name = "comparison" if self.kind == "difference" else "all_pairs"
-        said = {"explanation": self.explanation, "answer": self.verdict, "notes": list(self.notes)}
-        compared = {**self.findings, **said, f"{self.kind}s": list(self.objects(layout))}
-        return {**self.runs.own_document(layout), name: compared}
+        said = {"answer": self.verdict, "notes": list(self.notes)}
+        findings = {**_findings(self.compared), "explanation": self.explanation, **said}
+        objects = list(self.objects(layout))
+        if isinstance(self.compared, Comparison):
+            compared = {"comparison": {**findings, "differences": objects}}
+        else:
+            compared = {"all_pairs": {**findings, "pairs": objects}}
+        return {**self.runs.own_document(layout), **compared}
 
     def own_lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run, then one per difference or pair."""
         yield from self.runs.own_lines(layout)
+        kind = "difference" if isinstance(self.compared, Comparison) else "pair"
         for one in self.objects(layout):
-            yield {"ragkpi": __version__, "kind": self.kind, **one}
+            yield {"ragkpi": __version__, "kind": kind, **one}
+
+    def objects(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield the JSON of each difference or pair."""
+        if isinstance(self.compared, Comparison):
+            return _difference_objects(self.compared, layout)
+        return _pair_objects(self.compared, layout)
 
 
-def _runs_of(compared: Comparison | AllPairs, signature: Signature | None) -> EvaluationReport:
-    scored = dict(zip(compared.names, compared.runs, strict=True))
-    return EvaluationReport(scored, signature)
+NO_DOUBTS: Mapping[str, Doubt] = {}
 
 
-def _procedure_object(procedure: Procedure) -> dict[str, Any]:
-    return {
+def compared_report(
+    compared: Comparison | AllPairs,
+    signature: Signature | None = None,
+    doubts: Mapping[str, Doubt] = NO_DOUBTS,
+) -> ComparedReport:
+    """Put a comparison into words, rows and JSON; `doubts` of claims are by run (`doubts_of`)."""
+    runs = dict(zip(compared.names, compared.runs, strict=True))
+    report = EvaluationReport(runs, signature)
+    return ComparedReport(report, compared, sentences(compared, doubts), explained(compared))
+
+
+def _findings(compared: Comparison | AllPairs) -> dict[str, Any]:
+    procedure = compared.procedure
+    findings = {
         "test": procedure.test,
         "correction": procedure.correction,
         "family": procedure.family,
@@ -106,6 +126,29 @@ def _procedure_object(procedure: Procedure) -> dict[str, Any]:
         "level": procedure.bootstrap.level,
         "seed": procedure.bootstrap.seed,
     }
+    if isinstance(compared, Comparison):
+        return {"baseline": compared.names[0], **findings}
+    test = ("t", "holm") if compared.has_systems else ("step-down", "none")
+    letters = {
+        by_metric.metric.name: dict(zip(compared.names, by_metric.letters or (), strict=True))
+        for by_metric in compared.claims
+    }
+    return {**findings, **dict(zip(("test", "correction"), test, strict=True)), "letters": letters}
+
+
+def explained(compared: Comparison | AllPairs) -> list[str]:
+    """Say how p-values, intervals and letters were computed, and on what evidence."""
+    if isinstance(compared, Comparison):
+        lines = _comparison_explained(compared)
+    else:
+        lines = _all_pairs_explained(compared)
+    if any(run.seeds > 1 for run in compared.runs):
+        lines.append(
+            "systems, also by rates: t test and interval with the variance of queries and of "
+            "seeds, and Satterthwaite's degrees of freedom; three seeds or more decide"
+        )
+    clusters = compared.procedure.bootstrap.clusters
+    return [*lines, *evidence_in_words(compared.runs, compared.metrics[0], clusters)]
 
 
 def _filled(words: str, procedure: Procedure) -> str:
@@ -113,11 +156,6 @@ def _filled(words: str, procedure: Procedure) -> str:
     how = procedure.bootstrap
     unit = "query" if how.clusters is None else "cluster"
     return words.format(trials=procedure.trials, seed=how.seed, unit=unit)
-
-
-def _evidence(compared: Comparison | AllPairs) -> Iterator[str]:
-    clusters = compared.procedure.bootstrap.clusters
-    return evidence_in_words(compared.runs, compared.metrics[0], clusters)
 
 
 def probability(p: float) -> Cell:
@@ -167,22 +205,6 @@ _QUERY_COLUMNS = [
 _BRACKETS = "in brackets: described, p without a correction, which decides nothing"
 
 
-def comparison_report(
-    comparison: Comparison,
-    signature: Signature | None = None,
-    doubts: Mapping[str, Doubt] | None = None,
-) -> ComparedReport:
-    """Put a comparison with a baseline into words, rows and JSON; `doubts` of claims are by run."""
-    return ComparedReport(
-        _runs_of(comparison, signature),
-        comparison_sentences(comparison, doubts or {}),
-        _comparison_explained(comparison),
-        {"baseline": comparison.names[0], **_procedure_object(comparison.procedure)},
-        partial(_comparison_table, comparison),
-        partial(_difference_objects, comparison),
-    )
-
-
 def _comparison_explained(comparison: Comparison) -> list[str]:
     """Say how the p-values and intervals were computed."""
     procedure = comparison.procedure
@@ -201,18 +223,6 @@ def _comparison_explained(comparison: Comparison) -> list[str]:
         f"[low, high]: Student's {procedure.bootstrap.percent} interval of the "
         "difference, from the queries' differences (of ratios of means: their jackknife "
         f"pseudo-values); of rates of 0 and 1 Tango's; {outside}",
-        *_systems_explained(comparison.runs),
-        *_evidence(comparison),
-    ]
-
-
-def _systems_explained(runs: Sequence[Scores]) -> list[str]:
-    """Say how systems of several seeds are tested; nothing of runs alone."""
-    if all(run.seeds == 1 for run in runs):
-        return []
-    return [
-        "systems, also by rates: t test and interval with the variance of queries and of seeds, "
-        "and Satterthwaite's degrees of freedom; three seeds or more decide"
     ]
 
 
@@ -376,34 +386,7 @@ _STEP_DOWN = (
 )
 
 
-def all_pairs_report(
-    pairs: AllPairs,
-    signature: Signature | None = None,
-    doubts: Mapping[str, Doubt] | None = None,
-) -> ComparedReport:
-    """Put a comparison of all pairs into words, rows with letters, and JSON.
-
-    `doubts` are about what the best run is better than, by run.
-    """
-    letters = {
-        by_metric.metric.name: dict(zip(pairs.names, by_metric.letters or (), strict=True))
-        for by_metric in pairs.claims
-    }
-    test = {"test": "step-down", "correction": "none"}
-    if pairs.has_systems:
-        test = {"test": "t", "correction": "holm"}
-    return ComparedReport(
-        _runs_of(pairs, signature),
-        all_pairs_sentences(pairs, doubts or {}),
-        all_pairs_explained(pairs),
-        {**_procedure_object(pairs.procedure), **test, "letters": letters},
-        partial(_all_pairs_table, pairs),
-        partial(_pair_objects, pairs),
-        "pair",
-    )
-
-
-def all_pairs_explained(pairs: AllPairs) -> list[str]:
+def _all_pairs_explained(pairs: AllPairs) -> list[str]:
     """Say how the p-values and letters were computed."""
     number, limit = len(pairs.claims), pairs.procedure.limit
     letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown); "
@@ -415,17 +398,17 @@ def all_pairs_explained(pairs: AllPairs) -> list[str]:
     if pairs.has_systems:
         words = f"p: t test, two-sided, corrected by Holm for all {math.comb(runs, 2)} pairs"
         words += f"; times {pairs.factor}, for as many measures and slices" * (pairs.factor > 1)
-        return [words, *_systems_explained(pairs.runs), letters, *_evidence(pairs)]
+        return [words, letters]
     words = "p needs no correction: there is one pair"
     if runs > 2:
         words = f"p holds for all {math.comb(runs, 2)} pairs together and needs no correction; "
         words += f"against a baseline there are {runs - 1}"
     if pairs.factor > 1:
         words += f"; times {pairs.factor}, for as many measures and slices"
-    return [_filled(_STEP_DOWN, pairs.procedure), words, letters, *_evidence(pairs)]
+    return [_filled(_STEP_DOWN, pairs.procedure), words, letters]
 
 
-def _all_pairs_table(pairs: AllPairs, layout: Layout) -> Table:
+def _all_pairs_table(pairs: AllPairs) -> Table:
     """Lay out a row per measure and run, the best first, and a column per run with p."""
     columns = [
         *map(Column, ("measure", "run")),

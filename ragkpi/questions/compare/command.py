@@ -14,7 +14,7 @@ from ragkpi.charts.chart import Chart, noted
 from ragkpi.cli.output import PlotOutput, Signed, tell_gates
 from ragkpi.cli.signature import command
 from ragkpi.cli.terminal import exit_with, expect_files, tell
-from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.errors import UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface, spell
 from ragkpi.library.arguments import bootstrap_of, session_of
@@ -46,29 +46,25 @@ from ragkpi.library.score_tables import (
     parse_map,
     read_scores,
 )
-from ragkpi.library.session import Evaluations, OnProblem, queries_of, refuse_alone
+from ragkpi.library.session import OnProblem, Session, queries_of, refuse_alone
 from ragkpi.library.slices import slices_of, with_slices
-from ragkpi.library.stored import is_result, scored_runs, with_results
+from ragkpi.library.stored import Scored, is_result, scored_runs, with_results
 from ragkpi.library.unjudged_doubt import Contender, judging_of, verdicts_against
-from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.answer import (
     REPORTED,
     ComparedReport,
-    all_pairs_report,
-    comparison_report,
+    compared_report,
     paper_table,
 )
 from ragkpi.questions.compare.charts import all_pairs_charts, comparison_charts
 from ragkpi.questions.compare.verdict import (
-    doubts_of_best,
-    doubts_of_claims,
+    doubts_of,
     evidence_notes,
     seeds_note,
 )
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.names import system_of
-from ragkpi.statistics import paired
-from ragkpi.statistics.all_pairs import compare_all
+from ragkpi.statistics.all_pairs import AllPairs, compare_all
 from ragkpi.statistics.gates import (
     BaselineGate,
     Verdict,
@@ -76,6 +72,8 @@ from ragkpi.statistics.gates import (
     margin_of,
     refuse_failures,
 )
+from ragkpi.statistics.paired import Comparison, Procedure, compare_each, decided_together
+from ragkpi.statistics.paired import compare as compare_paired
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,17 +87,10 @@ class ComparisonResult(Result):
         ``problems="kept"``.
     names
         Each run's name in the report, by its name in the call.
-    scores
-        Each run's scores, by its name in the call.
-    procedure
-        The tests, corrections and intervals of the comparison.
     """
 
     report: ComparedReport
-    problems: Sequence[RagkpiError] = ()
     names: Mapping[str, str] = field(default_factory=dict)
-    scores: Mapping[str, Scores] = field(default_factory=dict)
-    procedure: paired.Procedure = field(default_factory=paired.Procedure)
 
     @property
     def verdicts(self) -> Sequence[Verdict]:
@@ -135,16 +126,14 @@ class ComparisonResult(Result):
         against
             The runs to test the others against, each with its own mark; by default the baseline.
         """
-        names = list(self.names.values())
-        others = [against] if isinstance(against, str) else list(against)
+        compared = self.report.compared
+        names, others = compared.names, [against] if isinstance(against, str) else list(against)
         baselines = [
             one_of("against", self.names.get(name, name), names) for name in others or names[:1]
         ]
         places = [names.index(name) for name in dict.fromkeys(baselines)]
-        compared = paired.compare_each(
-            names, [self.scores[name] for name in self.names], self.procedure, places
-        )
-        table = paper_table(names, compared, self.signature)
+        each = compare_each(names, compared.runs, compared.procedure, places)
+        table = paper_table(names, each, self.signature)
         return Result(table, None, self.notes, self.signature)
 
 
@@ -256,131 +245,127 @@ def compare(
     [0.0035]
     """
     one_of("pairs", pairs, ("baseline", "all"))
+    one_of("problems", problems, get_args(OnProblem))
     table = None
     if scores is not None:
         if qrels is not None or runs is not None:
             raise UsageError(f"{spell('scores')}: they stand for qrels and runs; leave those out")
-        names_of_columns = [measures] if isinstance(measures, str) else list(measures)
-        missing: Literal["refused", "common"] = "refused"
-        if how.get("missing") == "common":
-            missing = "common"
-        tables = named_tables(scores)
         if how.get("missing") == "zero":
             zero = spell("missing", "zero")
             raise UsageError(f"{zero}: a number that is missing is not 0; leave it out")
-        directions, names_by_role = parse_better(better or {}), parse_map(map_scores or {})
-        table = read_scores(tables, names_of_columns, directions, missing, names_by_role)
+        table = read_scores(
+            named_tables(scores),
+            [measures] if isinstance(measures, str) else list(measures),
+            parse_better(better or {}),
+            "common" if how.get("missing") == "common" else "refused",
+            parse_map(map_scores or {}),
+        )
         measures, by, how = (), *_of_table(table, by, how)
     elif better is not None or map_scores is not None:
         option = spell("map_scores" if better is None else "better")
         raise UsageError(f"{option}: it says how scores are read; expected {spell('scores')}")
     session = session_of(qrels, measures, how, Comparing, by)
     bootstrap = bootstrap_of(how, clusters=session.clusters)
-    procedure = paired.Procedure(bootstrap=bootstrap, **checked(how, Testing))
-    one_of("problems", problems, get_args(OnProblem))
-    gate = None
-    if fail_if is not None:
-        decided_by = one_of("fail_if", fail_if, ("worse", "noninferior"))
-        gate = BaselineGate(margin_of(margin), decided_by, replace(procedure, family="all"))
-        if pairs == "all":
-            raise UsageError(f"{spell('fail_if', fail_if)}: it needs a baseline; expected one")
-    elif margin is not None:
-        raise UsageError(f"{spell('margin')} {margin}: no gate; give {spell('fail_if')} with it")
+    procedure = Procedure(bootstrap=bootstrap, **checked(how, Testing))
+    gate = _gate(fail_if, margin, pairs, procedure)
     if pairs == "all":
         _refuse_idle(procedure, baseline)
-    signature: Signature | None = None
-    evaluated: Evaluations | None = None
-    if table is not None:
-        got: dict[str, Scores] = dict(table.scores)
-        signature = table.signature
-        if len(got) < 2:
-            raise UsageError(f"{spell('scores')}: one system; expected a baseline and others")
-        if baseline is not None:
-            first = one_of("baseline", baseline, list(got))
-            got = {first: got[first], **got}
-        if session.clusters is not None:
-            refuse_alone(queries_of(got.values()), session.clusters)
-        for text in table.notes:
-            session.note(text)
-        names, lead = list(got), next(iter(got))
-    else:
-        if runs is None:
-            raise UsageError("no runs; expected qrels and runs, or scores")
-        named = named_runs(runs, "taken")
-        systems = list(dict.fromkeys(map(system_of, named)))
-        if len(systems) < 2:
-            raise UsageError("one run is given; expected a baseline and others")
-        if baseline is not None:
-            first = one_of("baseline", baseline, systems)
-            of_baseline = {name: run for name, run in named.items() if system_of(name) == first}
-            named = {**of_baseline, **named}
-        if looks := seeds_note(named):
-            session.note(looks)
-        runs_and_results = with_results(named)
-        default = REPORTED if session.rel_info == "qrels" else None
-        lacking_measures: Literal["noted", "refused"] = "noted" if gate is None else "refused"
-        got, signature, evaluated = scored_runs(
-            session, runs_and_results, default, lacking_measures
-        )
-        names, lead = session.names_of(got), system_of(next(iter(runs_and_results)))
-    every = list(got.values())
-    failed = [] if evaluated is None else evaluated.problems
-    lacking = pairs == "baseline" and lead not in got
-    if problems == "raised" or len(got) < 2 or lacking:
-        interface().refuse(failed)
-    of_files = evaluated if evaluated and len(evaluated.system_names) == len(every) else None
-    judging = judging_of(of_files) if of_files else None
+    scored = _scored(session, table, runs, baseline, "noted" if gate is None else "refused")
+    names, every = list(scored.names.values()), list(scored.scores.values())
+    if problems == "raised" or len(every) < 2 or (pairs == "baseline" and scored.lacks_first):
+        interface().refuse(scored.problems)
     queries = queries_of(every)
+    if session.clusters is not None:
+        refuse_alone(queries, session.clusters)
+    judging = judging_of(scored.evaluated) if scored.evaluated else None
     parts = slices_of(session.labels, queries)
     groups = [every, *([part.of(run) for run in every] for part in parts)]
-    judgings = [judging, *(judging and judging.of(part) for part in parts)]
+    compared: Sequence[Comparison | AllPairs]
     if pairs == "all":
-        each = [compare_all(names, scored, procedure, len(groups)) for scored in groups]
-        metrics, draw = each[0].metrics, partial(all_pairs_charts, each[0])
-        reports = [
-            all_pairs_report(one, signature, doubts_of_best(one, judging))
-            for one, judging in zip(each, judgings, strict=True)
-        ]
+        compared = [compare_all(names, group, procedure, len(groups)) for group in groups]
     else:
-        compared = paired.decided_together(
-            [paired.compare(names, scored, procedure) for scored in groups]
-        )
-        metrics, draw = compared[0].metrics, partial(comparison_charts, compared[0])
-        reports = [
-            comparison_report(one, signature, doubts_of_claims(one, judging))
-            for one, judging in zip(compared, judgings, strict=True)
-        ]
+        compared = decided_together([compare_paired(names, group, procedure) for group in groups])
+    judgings = [judging, *(judging and judging.of(part) for part in parts)]
+    whole, *of_slices = (
+        compared_report(one, scored.signature, doubts_of(one, of_group))
+        for one, of_group in zip(compared, judgings, strict=True)
+    )
     verdicts: list[Verdict] = []
     if gate is not None:
-        of_first, *others = map(Contender, got, names, every)
-        by_run = verdicts_against(of_first, others, gate, of_files)
+        first, *others = map(Contender, scored.scores, names, every)
+        by_run = verdicts_against(first, others, gate, scored.evaluated)
         verdicts = list(chain.from_iterable(by_run.values()))
     missed = failures_of(verdicts)
     if problems == "raised":
         refuse_failures(missed)
-    whole, *of_slices = reports
+    metrics = compared[0].metrics
     whole = replace(
         whole,
         notes=tuple(evidence_notes(every, metrics[0], session.clusters)),
         runs=replace(whole.runs, gates=verdicts),
     )
     by_slice = dict(zip(parts, of_slices, strict=True))
-    report = with_slices(whole, session.labels, queries, lambda part: by_slice[part])
-
-    def charts() -> list[Chart]:
-        whole_signature = signature or session.signature(metrics)
-        return noted(draw(), [whole_signature.short()])
-
     return ComparisonResult(
-        report,
-        charts,
-        notes=(*session.notes, *whole.notes),
-        signature=signature,
-        problems=[*failed, *missed],
-        names=dict(zip(got, names, strict=True)),
-        scores=got,
-        procedure=procedure,
+        with_slices(whole, session.labels, queries, lambda part: by_slice[part]),
+        partial(_charts, compared[0], scored.signature or session.signature(metrics)),
+        (*session.notes, *whole.notes),
+        scored.signature,
+        [*scored.problems, *missed],
+        names=scored.names,
     )
+
+
+def _gate(
+    fail_if: Literal["worse", "noninferior"] | None,
+    margin: float | str | None,
+    pairs: Literal["baseline", "all"],
+    procedure: Procedure,
+) -> BaselineGate | None:
+    """Return the gate of ``fail_if``, or refuse arguments that say nothing."""
+    if fail_if is None:
+        if margin is not None:
+            instead = f"no gate; give {spell('fail_if')} with it"
+            raise UsageError(f"{spell('margin')} {margin}: {instead}")
+        return None
+    decided_by = one_of("fail_if", fail_if, ("worse", "noninferior"))
+    allowed = margin_of(margin)
+    if pairs == "all":
+        raise UsageError(f"{spell('fail_if', fail_if)}: it needs a baseline; expected one")
+    return BaselineGate(allowed, decided_by, replace(procedure, family="all"))
+
+
+def _scored(
+    session: Session,
+    table: ScoreTable | None,
+    runs: Runs | None,
+    baseline: str | None,
+    lacking: Literal["noted", "refused"],
+) -> Scored:
+    """Get the scores to compare, the baseline's first: of a table, of runs, of stored results."""
+    if table is None and runs is None:
+        raise UsageError("no runs; expected qrels and runs, or scores")
+    named: Mapping[str, Any] = named_runs(runs, "taken") if table is None else table.scores
+    systems = list(dict.fromkeys(map(system_of, named)))
+    if len(systems) < 2:
+        one = "run" if table is None else "system"
+        raise UsageError(f"one {one} is given; expected a baseline and others")
+    if baseline is not None:
+        first = one_of("baseline", baseline, systems)
+        named = {**{name: of for name, of in named.items() if system_of(name) == first}, **named}
+    if table is not None:
+        for text in table.notes:
+            session.note(text)
+        return Scored(named, {name: name for name in named}, table.signature)
+    if looks := seeds_note(named):
+        session.note(looks)
+    default = REPORTED if session.rel_info == "qrels" else None
+    return scored_runs(session, with_results(named), default, lacking)
+
+
+def _charts(compared: Comparison | AllPairs, signature: Signature) -> list[Chart]:
+    if isinstance(compared, Comparison):
+        return noted(comparison_charts(compared), [signature.short()])
+    return noted(all_pairs_charts(compared), [signature.short()])
 
 
 def _of_table(table: ScoreTable, by: By, how: Comparing) -> tuple[By, Comparing]:
@@ -489,12 +474,12 @@ def shell(
     exit_with(result.problems)
 
 
-def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
+def _refuse_idle(procedure: Procedure, baseline: str | None) -> None:
     """Raise `UsageError` for arguments that have no effect on a comparison of all pairs."""
     if baseline is not None:
         raise UsageError(f"{spell('all_pairs')}: there is no baseline ({baseline}); leave it out")
     for name in ("test", "correction"):
-        if getattr(procedure, name) != getattr(paired.Procedure(), name):
+        if getattr(procedure, name) != getattr(Procedure(), name):
             raise UsageError(
                 f"{spell('all_pairs')} with {spell(name)}: all pairs have a test of their own, "
                 "step-down, which needs no correction; leave it out"

@@ -43,28 +43,45 @@ CLAIM_WORDS: Mapping[Conclusion, tuple[str, str]] = {
 }
 
 
-def comparison_sentences(comparison: Comparison, doubts: Mapping[str, Doubt]) -> list[str]:
-    """Say which runs are better than the baseline, which it is, and how far to believe it."""
-    base, *others = comparison.names
-    against = f"the baseline {base}{_judged(doubts)}"
-    claims = [of_metric for of_metric in comparison.by_metric if of_metric[0] in comparison.claims]
-    if len(others) == 1 and len(claims) > 1:
-        each = [(f"{d.metric.name} ({d.p_in_words})", _conclusion(d)) for (d,) in claims]
-        phrases = [
-            f"{joined(measures)}, {others[0]} is {words}"
-            for measures, words in _said(each, against)
-        ]
-        sentences = [f"By {'; by '.join(phrases)}."]
+def sentences(compared: Comparison | AllPairs, doubts: Mapping[str, Doubt]) -> list[str]:
+    """Say which runs are better, than which run, and how far to believe it.
+
+    `doubts` are about the runs against the baseline, or against the best run.
+    """
+    limits = limits_of(doubts.values())
+    judged = limits and f" {limits}"
+    numbers = range(len(compared.runs))
+    if isinstance(compared, Comparison):
+        reference, metrics = compared.names[0], len({d.metric.name for d in compared.claims})
+        said, unreachable = _against_baseline(compared, judged), compared.out_of_reach()
+        pairs: Iterable[tuple[int, int]] = ((0, run) for run in numbers[1:])
     else:
-        sentences = _first([_of_runs(of_metric, base, against) for of_metric in claims])
-    if unreachable := comparison.out_of_reach():
-        return [*(sentences if len(comparison.claims) == 1 else ()), unreachable]
-    sentences += seeds_in_words(comparison.names, comparison.runs)
-    baseline_pairs = ((0, run) for run in range(1, len(comparison.runs)))
-    sentences += _too_few_seeds(comparison.runs, baseline_pairs)
-    sentences += _without_seeds(comparison)
-    sentences[-1] += _contrary(comparison) + _shares(doubts, base, len(claims))
-    return sentences
+        best, metrics = compared.claims[0].order[0], len(compared.claims)
+        reference, unreachable = compared.names[best], compared.out_of_reach
+        said = _first([_of_pairs(compared, one, judged) for one in compared.claims])
+        pairs = itertools.combinations(numbers, 2)
+    if unreachable:
+        return [*(said if len(compared.claims) == 1 else ()), unreachable]
+    said += seeds_in_words(compared.names, compared.runs)
+    said += _too_few_seeds(compared.runs, pairs)
+    if isinstance(compared, Comparison):
+        said += _without_seeds(compared)
+        said[-1] += _contrary(compared)
+    said[-1] += _shares(doubts, reference, metrics)
+    return said
+
+
+def _against_baseline(comparison: Comparison, judged: str) -> list[str]:
+    base, *others = comparison.names
+    against = f"the baseline {base}{judged}"
+    claims = [of_metric for of_metric in comparison.by_metric if of_metric[0] in comparison.claims]
+    if len(others) > 1 or len(claims) == 1:
+        return _first([_of_runs(of_metric, base, against) for of_metric in claims])
+    each = [(f"{d.metric.name} ({d.p_in_words})", _conclusion(d)) for (d,) in claims]
+    phrases = [
+        f"{joined(measures)}, {others[0]} is {words}" for measures, words in _said(each, against)
+    ]
+    return [f"By {'; by '.join(phrases)}."]
 
 
 def seeds_in_words(names: Sequence[str], runs: Sequence[Scores]) -> list[str]:
@@ -182,11 +199,6 @@ def goodness(d: Difference) -> float:
     return -math.inf if math.isnan(value) else value
 
 
-def _judged(doubts: Mapping[str, Doubt]) -> str:
-    limits = limits_of(doubts.values())
-    return limits and f" {limits}"
-
-
 def _shares(doubts: Mapping[str, Doubt], base: str, metrics: int) -> str:
     """Say how much of the top documents is judged, of the baseline and the most unequal run."""
     texts = []
@@ -216,30 +228,16 @@ def beaten_by_best(pairs: AllPairs, matrix: MetricPairs) -> dict[str, Claim]:
     return claims
 
 
-def doubts_of_best(pairs: AllPairs, judging: Judging | None) -> Mapping[str, Doubt]:
-    """Return the runs whose order against the best one, by the first metric, rests on judging."""
-    decisive = pairs.claims[0]
-    best = pairs.names[decisive.order[0]]
-    return judging.doubts(best, beaten_by_best(pairs, decisive)) if judging else {}
-
-
-def doubts_of_claims(comparison: Comparison, judging: Judging | None) -> Mapping[str, Doubt]:
-    """Return the runs whose order against the baseline, by the first metric, rests on judging."""
-    claims = {d.run: d.decision for d in comparison.by_metric[0]}
-    return judging.doubts(comparison.names[0], claims) if judging else {}
-
-
-def all_pairs_sentences(pairs: AllPairs, doubts: Mapping[str, Doubt]) -> list[str]:
-    """Name the best run, what it is better than, and what it is not shown to differ from."""
-    claims = pairs.claims
-    sentences = _first([_of_pairs(pairs, one, _judged(doubts)) for one in claims])
-    if unreachable := pairs.out_of_reach:
-        return [*(sentences if len(claims) == 1 else ()), unreachable]
-    sentences += seeds_in_words(pairs.names, pairs.runs)
-    each = itertools.combinations(range(len(pairs.runs)), 2)
-    sentences += _too_few_seeds(pairs.runs, each)
-    sentences[-1] += _shares(doubts, pairs.names[claims[0].order[0]], len(claims))
-    return sentences
+def doubts_of(compared: Comparison | AllPairs, judging: Judging | None) -> Mapping[str, Doubt]:
+    """Return the doubts, by the first metric, about runs against the baseline or the best run."""
+    if judging is None:
+        return {}
+    if isinstance(compared, Comparison):
+        claims = {d.run: d.decision for d in compared.by_metric[0]}
+        return judging.doubts(compared.names[0], claims)
+    decisive = compared.claims[0]
+    best = compared.names[decisive.order[0]]
+    return judging.doubts(best, beaten_by_best(compared, decisive))
 
 
 def _of_pairs(pairs: AllPairs, matrix: MetricPairs, judged: str) -> str:

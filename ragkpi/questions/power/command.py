@@ -102,7 +102,7 @@ def power(
         pilot, noise = None, Noise(sd, design_effect)
     else:
         named = with_results(named_runs(runs, "taken"))
-        scores, _, _ = scored_runs(session, named, ("ndcg_cut.10",))
+        scores = scored_runs(session, named, ("ndcg_cut.10",)).scores
         if len(scores) != 2:
             raise UsageError(f"a pilot of {len(scores)} runs; expected two")
         procedure = Procedure(bootstrap=bootstrap)

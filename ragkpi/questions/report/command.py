@@ -7,7 +7,7 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
@@ -230,12 +230,11 @@ def report(
     of_systems: Evaluations | None = None
     unread = {name: run for name, run in opened.items() if not isinstance(run, StoredResult)}
     if len(unread) < len(opened) or systems:
-        by_name, signed, beside = scored_runs(session, opened, default_measures(session))
-        interface().refuse([] if beside is None else beside.problems)
-        of_systems = beside if len(unread) == len(opened) else None
-        names: Sequence[str] = session.names_of(by_name)
-        scores = list(by_name.values())
-        metrics = scores[0].metrics
+        scored = scored_runs(session, opened, default_measures(session))
+        interface().refuse(scored.problems)
+        of_systems = scored.evaluated if len(unread) == len(opened) else None
+        names, scores = list(scored.names.values()), list(scored.scores.values())
+        signed, metrics = scored.signature, scores[0].metrics
     else:
         evaluated, metrics = evaluated_for_page(session, unread, depth)
         names, scores = evaluated.names, [only(one, metrics) for one in evaluated.scores]

@@ -16,13 +16,13 @@ from ragkpi.errors import UsageError
 from ragkpi.library.session import Evaluations
 from ragkpi.library.unjudged_doubt import Judging
 from ragkpi.measures.measure import Metric, Scores
-from ragkpi.questions.compare.answer import all_pairs_explained
+from ragkpi.questions.compare.answer import explained
 from ragkpi.questions.compare.verdict import (
     CLAIM_WORDS,
-    all_pairs_sentences,
     beaten_by_best,
     best_value,
-    doubts_of_best,
+    doubts_of,
+    sentences,
 )
 from ragkpi.questions.diagnose.answer import best_case
 from ragkpi.ranking.judge import part_of
@@ -133,12 +133,12 @@ def decisions(
         return {}
     labels = {run.name: run.label for run in runs}
     pairs = compare_all(list(labels), [only(run.scores, metrics) for run in runs], procedure)
-    doubts = {labels[name]: doubt for name, doubt in doubts_of_best(pairs, judging).items()}
+    doubts = {labels[name]: doubt for name, doubt in doubts_of(pairs, judging).items()}
     labelled = replace(pairs, names=list(labels.values()))
-    explanation = all_pairs_explained(labelled)
+    explanation = explained(labelled)
     decided = {}
     for one in pairs.claims:
-        verdict = all_pairs_sentences(replace(labelled, by_metric=[one]), doubts)
+        verdict = sentences(replace(labelled, by_metric=[one]), doubts)
         decided[one.metric.name] = Decision(beaten_by_best(pairs, one), one.p, verdict, explanation)
     return decided
 
