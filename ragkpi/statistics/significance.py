@@ -314,7 +314,7 @@ def intervals_of_differences(sample: QuerySample, level: float) -> list[list[Int
     Source:     as for `student`
 
     It excludes 0 exactly if `student` gives p < 1 - level, and it needs no bootstrap. Its coverage
-    is in docs/questions/compare.md.
+    is in docs/statistics.md.
     """
     if sample.units < 2:
         return [[UNKNOWN] * len(of_metric) for of_metric in pairs(sample)]

@@ -211,6 +211,6 @@ def test_wilcoxon_of_many_ties_is_scipys():
 
 
 def test_every_test_has_a_row_in_the_page():
-    page = (Path(__file__).parents[2] / "docs/questions/compare.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs/statistics.md").read_text("utf-8")
     rows = re.findall(r"^\| `([a-z-]+)`", page, re.MULTILINE)
     assert set(TESTS) <= set(rows)

@@ -229,7 +229,7 @@ class OrderAgreement:
         runs than `FEWEST_RUNS` leave open, more queries may decide, but more runs sooner.
 
         `ALIKE` is below the 0.9 that E. M. Voorhees (SIGIR 1998) asks of the value alone, because
-        resamples add the noise of both judgements. docs/questions/agree.md has the simulation.
+        resamples add the noise of both judgements. docs/decisions.md has the simulation.
         """
         low, high = self.tau_ap.interval
         if not self.told_apart:
