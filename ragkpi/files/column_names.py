@@ -42,12 +42,11 @@ CASE_ID = _words("id test_id case_id test_case_id example_id sample_id task_id")
 QUERY = (*QUERY_ID, *QUERY_TEXT[:2])
 DOCUMENT = _words(
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
-    "node_id point_id datapoint_id wikipedia_id pid did doc_path doc_uri doc_url cord_id file_id "
-    "object_id doc document"
+    "node_id wikipedia_id pid did doc_path doc_uri doc_url cord_id file_id doc document"
 )
 # Words in the names of ids that people give beside one of a database.
 ID_WORDS = frozenset(_words("id uuid guid oid pk key slug uri url"))
-# Names of ids of documents that a database may draw.
+# Names of ids that a database may draw, as an `id`.
 OF_DATABASES = ("point_id", "datapoint_id", "object_id")
 SCORE = _words(
     "score similarity relevance_score sim search_score similarity_score "
@@ -67,8 +66,9 @@ DISTANCE = _words(
 RANK = ("rank", "position")
 LEVEL = _words(
     "relevance rel level label grade gain rating judgment judgement relevance_label relevant "
-    "is_relevant relevance_level relevance_grade query_relevance_label score"
+    "is_relevant relevance_level relevance_grade query_relevance_label"
 )
+LEVEL_OR_SCORE = (*LEVEL, "score")  # as BEIR's qrels have it
 RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
 # Numbers of a program beside these ids: Terrier's of a document, and a log's of a request.
 INTERNAL: Mapping[str, Sequence[str]] = {
@@ -156,7 +156,7 @@ NAMES = {
     "<score>": (*SCORE, *DISTANCE),
     "<scores>": SCORES,
     "<rank>": RANK,
-    "<level>": LEVEL,
+    "<level>": LEVEL_OR_SCORE,
     "<run>": RUN_ID,
     "<list>": RETRIEVED,
     "<judged>": JUDGED,
@@ -234,7 +234,7 @@ def may_be_document(name: str) -> bool:
 def are_levels(name: str) -> bool:
     """Whether a list of this name beside a list of documents has their levels."""
     plain = plain_name(name)
-    return plain in LEVEL or plain.removesuffix("s") in LEVEL
+    return plain in LEVEL_OR_SCORE or plain.removesuffix("s") in LEVEL_OR_SCORE
 
 
 def is_score(name: str) -> bool:

@@ -38,7 +38,7 @@ from ragkpi.wording import counted, shown
 _RECORDS_AT_ONCE = 1 << 16
 _HEAD = 1 << 13  # bytes
 _NAMES = ("id", *fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, *fields.SOURCES)
-_NUMBERS = (*fields.SCORE, *fields.DISTANCE, *fields.LEVEL)
+_NUMBERS = (*fields.SCORE, *fields.DISTANCE, *fields.LEVEL_OR_SCORE)
 _KEPT = (*_NAMES, *fields.JUDGED, *fields.RETRIEVED)
 _GAP = rb"(?: |\xc2\xa0|\xe2\x80\xaf)?"  # no-break spaces, too
 _FORMS = [

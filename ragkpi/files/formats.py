@@ -51,7 +51,7 @@ def recognise_qrels(head: bytes) -> str:
     Two words with a tab between them are ids, each of a relevant document. But a number beside a
     name that comes once is a value of the query, such as a grade or a latency.
     """
-    name = _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL))
+    name = _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL_OR_SCORE))
     lines = list(_data_lines(head)) if name == "trec" else []
     if not lines or not all(re.fullmatch(rb"\S+\t\S+\s*", line) for line in lines):
         return name
@@ -146,7 +146,7 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
     words = re.findall(rb'"([\w-]+)"\s*:', line) if of_json else re.split(rb"[\t,;|]", line)
     names = _names(words)
     beir = names == ["query_id", "corpus_id", "score"]
-    return "qrels" if beir or {*fields.LEVEL[:-1], *fields.JUDGED} & set(names) else "run"
+    return "qrels" if beir or {*fields.LEVEL, *fields.JUDGED} & set(names) else "run"
 
 
 def _recognise(

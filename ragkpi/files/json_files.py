@@ -24,7 +24,7 @@ from ragkpi.files.json_text import (
 )
 from ragkpi.files.lines import Block, blocks
 from ragkpi.files.opening import BYTE_ORDER_MARK, MOST_HELD, Kind, Source
-from ragkpi.files.recogniser import Root, recognise
+from ragkpi.files.recogniser import recognise
 from ragkpi.files.shape_reader import (
     DocumentColumns,
     Record,
@@ -36,7 +36,7 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import Shape, mapped
-from ragkpi.files.structure import LOOKED_AT, TABLE, table_rows
+from ragkpi.files.structure import LOOKED_AT, TABLE, Root, table_rows
 from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.interface import spell
 from ragkpi.wording import listed

@@ -25,11 +25,8 @@ from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
 from ragkpi.files.column_names import (
-    DOCUMENT,
     NAMES,
-    QUERY,
     KeyTwiceError,
-    find,
     find_only,
     plain_name,
     shown_names,
@@ -167,39 +164,20 @@ class JoinedPath(Path):
 
 # JSON has no infinite numbers: the writer of runs writes them as texts.
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf)\s*")
+
+
 _SCORED = re.compile(r"(.+):(-?\d*\.\d+)")  # doc-17:0.912
-_NUMBERED = re.compile(r"(.+?)\.(\d+)(?:\.(.+))?")
-_PLACE = re.compile(r"(.*?)[-_ ]?(0|[1-9]\d*)")
-_QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s,'"\[\](){}]+)""", re.DOTALL)
-_LIST = re.compile(
-    r"""[\[(](?:\s|,|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s,'"\[\](){}]+)*[\])]""", re.DOTALL
-)
-# NumPy 2 prints np.float32(0.5); pandas prints arrays as array([…], dtype=object).
-_OF_NUMPY = re.compile(r"(?:np\.\w+|\barray)\(([^()]*?)(?:, dtype=\w+)?\)")
-_OF_TYPES = {"stringValue", "intValue", "doubleValue", "boolValue", "arrayValue", "kvlistValue"}
 
 
 def unfolded(value: Any) -> Any:
-    """Return the object or list that a value stands for, or the value itself.
-
-    A text may hold JSON, or a list or an object as Python prints it. Attributes of spans may be a
-    list of keys with typed values, or have numbered keys: ``documents.0.id`` is a list's. An object
-    of numbers alone maps ids to them, and ids may end in a number, too.
-    """
-    if isinstance(value, str) and value[:1] in ("{", "[", "("):
-        return _unfolded_text(value)
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        if all(isinstance(one, dict) and one.keys() == {"key", "value"} for one in value):
-            return unfolded({str(one["key"]): _untyped(one["value"]) for one in value})
-    elif isinstance(value, dict):
-        names = "\n".join([*value, ""])  # a look at each would take a third of the reading
-        dotted = ".0" in names
-        placed = "2\n" in names and any(
-            key[-1:] == "2" and f"{key[:-1]}1" in value for key in value
-        )
-        queries = find(value, QUERY) is not None if dotted or placed else False
-        if (dotted or placed) and (queries or not all(map(is_number, value.values()))):
-            return _gathered(value, _NUMBERED if dotted else _PLACE)
+    """Return the object or list in a text, as JSON or as Python prints it; else the value."""
+    if not isinstance(value, str) or value[:1] not in ("{", "[", "("):
+        return value
+    with suppress(ValueError, RecursionError):
+        return DECODER.decode(value)
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        inner = literal_eval(value)
+        return _without_tuples(inner) if isinstance(inner, dict | list | tuple) else value
     return value
 
 
@@ -213,30 +191,16 @@ def is_number(value: Any) -> bool:
 def listed_in(text: str) -> Any:
     """Return the list in a cell: JSON, Python's, or values between bars, semicolons or commas.
 
-    An object in a cell, and ids with a score behind a colon, map ids to numbers.
+    Ids with a score behind a colon map ids to numbers. What begins as a list in another writing
+    stays a text.
     """
     value = unfolded(text)
-    if isinstance(value, list | dict):
+    if not isinstance(value, str) or value[:1] in ("{", "[", "("):
         return value
     separator = next((mark for mark in "|;,\n" if mark in text), None)
-    parts = [part.strip() for part in text.split(separator)] if separator else [text.strip()]
+    parts = [part.strip() for part in (text.split(separator) if separator else [text])]
     scored = [_SCORED.fullmatch(part) for part in parts]
     return {of[1]: of[2] for of in scored if of} if all(scored) else parts
-
-
-def _unfolded_text(text: str) -> Any:
-    try:
-        return DECODER.decode(text)
-    except (ValueError, RecursionError):
-        pass
-    if _LIST.fullmatch(text):  # Python's, or of numpy, without commas
-        parts = (match.lastindex and match[match.lastindex] for match in _QUOTED.finditer(text))
-        return [re.sub(r"\\(.)", r"\1", part or "") for part in parts]
-    try:
-        value = literal_eval(re.sub(r"\}\s+\{", "}, {", _OF_NUMPY.sub(r"\1", text)))
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return text
-    return _without_tuples(value) if isinstance(value, dict | list) else text
 
 
 def _without_tuples(value: Any) -> Any:
@@ -246,52 +210,6 @@ def _without_tuples(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_without_tuples(one) for one in value]
     return value if isinstance(value, str | bool) or value is None else str(value)
-
-
-def _untyped(value: Any) -> Any:
-    """Return a value of OpenTelemetry without its type."""
-    if not isinstance(value, dict) or len(value) != 1 or not _OF_TYPES & value.keys():
-        return value
-    (inner,) = value.values()
-    values = inner.get("values") if isinstance(inner, dict) else None
-    return inner if values is None else [_untyped(one) for one in values]
-
-
-def _gathered(value: dict[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
-    """Gather keys with numbers into lists: ``documents.0.id``, or ``doc_1`` beside ``score_1``.
-
-    There are none if numbers are missing, or if nothing but numbers would be in them: a matrix has
-    such columns of scores, and ids may end in a number. Names of digits alone are those of the list
-    ``columns``. Empty cells at the end are left out.
-    """
-    lists: dict[str, dict[int, Any]] = {}
-    rest: dict[str, Any] = {}
-    for key, inner in value.items():
-        match = pattern.fullmatch(key)
-        if match is None:
-            rest[key] = inner
-            continue
-        places, place = lists.setdefault(match[1] or "columns", {}), int(match[2])
-        key_inside = match[3] if pattern is _NUMBERED else None
-        if key_inside is None:
-            places[place] = inner
-        elif isinstance(of := places.setdefault(place, {}), dict):
-            of[key_inside] = inner
-    gathered: dict[str, list[Any]] = {}
-    for name, places in lists.items():
-        cells = [places[place] for place in sorted(places)]
-        filled = [cell for cell in cells if cell not in ("", None)]
-        if sorted(places) != [*range(min(places), min(places) + len(places))] or min(places) > 1:
-            return value
-        if name in rest or filled != cells[: len(filled)]:
-            return value
-        gathered[name] = filled
-    ids = any(
-        plain_name(name) in DOCUMENT or not all(map(is_number, of))
-        for name, of in gathered.items()
-        if pattern is _NUMBERED or (len(lists[name]) > 1 and all(map(is_scalar, of)))
-    )
-    return {**rest, **gathered} if rest and ids else value
 
 
 def entries_of(container: Any) -> tuple[Sequence[str | None], Sequence[Any]]:

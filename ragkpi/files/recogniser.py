@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import meaning, plain_name
@@ -21,18 +21,16 @@ from ragkpi.files.json_text import Path, is_number, is_scalar
 from ragkpi.files.opening import Kind
 from ragkpi.files.stacks import STACKS, Stack
 from ragkpi.files.structure import (
-    TABLE,
     Listing,
+    Root,
     Structure,
     are_numbers,
     are_scalars,
     are_texts,
-    is_query_and_document,
     last_name,
     name_above,
-    queries_in,
-    table_rows,
-    tables_in,
+    place_at,
+    places_in,
 )
 from ragkpi.interface import spell
 
@@ -42,9 +40,6 @@ _LONGEST_EXAMPLE = 20
 _NUMBERS = {*fields.ORDERS, "level", "levels"}  # parts of a map
 _LISTS_OF_SCORES = (*fields.SCORES, *fields.SCORE, *fields.DISTANCE)
 NO_MAP: Mapping[str, str] = {}
-
-Root = Literal["$", "$[]", ""]
-"""What records are: one object or lines, elements of an array, or rows, with no records inside."""
 
 
 class Recognition(NamedTuple):
@@ -57,9 +52,6 @@ class Recognition(NamedTuple):
         claim a part.
     fault
         Why nothing is read; "" if names settle every part.
-    state
-        Whether names settle every part, leave one ``"open"``, or documents are ``"missing"``;
-        ``"empty"`` if every list is.
     advice
         What to do if no map reads the file.
     stack
@@ -68,7 +60,6 @@ class Recognition(NamedTuple):
 
     maps: Sequence[Mapping[str, str]]
     fault: str = ""
-    state: Literal["settled", "open", "missing", "empty"] = "settled"
     advice: str = ""
     stack: str = ""
 
@@ -86,8 +77,8 @@ class Recognition(NamedTuple):
         return of_id and not any("." in path or "[" in path for path in self.map.values())
 
     def under(self, path: str) -> Recognition:
-        """Return the finding of records at a path."""
-        return self._replace(maps=[{"records": path, **of} for of in self.maps])
+        """Return the finding of records at a path; "" is that of the records themselves."""
+        return self._replace(maps=[{"records": path, **of} for of in self.maps]) if path else self
 
 
 def map_text(map_: Mapping[str, str]) -> str:
@@ -117,21 +108,42 @@ def recognise(
     >>> map_text(recognise([{"q1": {"d1": "0.5"}}], "run", root="$").map)
     'records=$, query=@key, list=@value, doc=@key, score=@value'
     """
-    stack = None if given else _stack_of(records, kind)
-    if stack is not None:
+    if not given and (stack := _stack_of(records, kind)):
         of_stack = dict(part.split("=", 1) for part in stack.map.split(", "))
-        found = Recognition([of_stack])
-        if not {"query", "doc"} <= of_stack.keys():
-            found = _found(records, kind, of_stack, root)
+        settled = {"query", "doc"} <= of_stack.keys()
+        found = Recognition([of_stack]) if settled else _find(records, kind, of_stack, root)
         return found._replace(stack=stack.name)
-    found = _found(records, kind, given, root)
-    if found.state != "settled" and records and all(map(_has_empty_lists, records)):
-        return found._replace(state="empty")
-    if found.state == "open" and not given:
+    found = _find(records, kind, given, root)
+    if found.fault and records and all(map(_has_empty_lists, records)):
+        fault, advice = _NOTHING[kind]
+        return found._replace(fault=fault, advice=advice)
+    if found.fault and not found.advice and not given:
         other: Kind = "qrels" if kind == "run" else "run"
-        if _found(records, other, given, root).state == "settled":
-            return found._replace(state="missing")
+        if not _find(records, other, given, root).fault:
+            advice = f"expected {spell(f'map_{kind}', map_text(found.map))}"
+            return found._replace(advice=advice)  # files in the wrong order are no choice of maps
     return found
+
+
+def _find(records: Sequence[Any], kind: Kind, given: Mapping[str, str], root: Root) -> Recognition:
+    """Return what names say of records, else of tables and of objects of queries in them."""
+    rest = {part: of for part, of in given.items() if part != "records"}
+    mapped = "records" in given
+    places = [place_at(records, given["records"])] if mapped else places_in(records, root)
+    refusal: Recognition | None = None
+    for place in places:
+        search = _Search(kind, rest, place.keyed)
+        found = search.find(Structure.of(place.values, place.keyed), place.root).under(place.path)
+        if not found.fault or place.is_table:
+            return found
+        refusal = refusal or found
+    return refusal or Recognition([])
+
+
+_NOTHING: Mapping[Kind, tuple[str, str]] = {
+    "run": ("holds no results", "expected a run of at least one line"),
+    "qrels": ("holds no judgements", "expected qrels of at least one"),
+}
 
 
 def _has_empty_lists(record: Any) -> bool:
@@ -142,14 +154,11 @@ def _has_empty_lists(record: Any) -> bool:
 
 
 def recognise_keyed(
-    values: Sequence[Any], kind: Kind, given: Mapping[str, str] = NO_MAP, path: str = "$"
+    values: Sequence[Any], kind: Kind, given: Mapping[str, str] = NO_MAP
 ) -> Recognition:
-    """Return what names say of some values of the object at a path, whose keys are queries."""
+    """Return what names say of some values of an object whose keys are queries."""
     search = _Search(kind, {part: of for part, of in given.items() if part != "records"}, True)
-    found = search.find(Structure.of(values, keyed=True), "")
-    if found.state != "settled":
-        found = _of_objects(values, search) or found
-    return found.under(path)
+    return search.find(Structure.of(values, keyed=True), "").under("$")
 
 
 def _stack_of(records: Sequence[Any], kind: Kind) -> Stack | None:
@@ -160,56 +169,6 @@ def _stack_of(records: Sequence[Any], kind: Kind) -> Stack | None:
         if stack.kind == kind and all(told):
             return stack
     return None
-
-
-def _found(records: Sequence[Any], kind: Kind, given: Mapping[str, str], root: Root) -> Recognition:
-    """Return what names say of records, else of tables and of objects of queries in them."""
-    if "records" in given:
-        return _under_path(records, kind, given)
-    plain = _Search(kind, given).find(Structure.of(records), root)
-    if plain.state == "settled" or not root:
-        return plain
-    for path, rows, labelled in tables_in(records):
-        found = _Search(kind, given, labelled).find(Structure.of(rows), "")
-        if found.state != "missing":
-            return found.under(f"{root}{path}")
-    for path, values in queries_in(records):
-        found = recognise_keyed(values, kind, given, f"{root}{path}")
-        if found.state == "settled":
-            return found
-    if kind == "qrels" and root == "$" and is_query_and_document(records):
-        return Recognition([{"records": "$", "query": "@key", "doc": "@value", **given}])
-    return plain
-
-
-def _under_path(records: Sequence[Any], kind: Kind, given: Mapping[str, str]) -> Recognition:
-    """Return what names say of the records at the path that a user gives."""
-    path = given["records"]
-    rest = {part: of for part, of in given.items() if part != "records"}
-    steps = path.removeprefix("$").removeprefix("[]").strip(".")
-    keys = steps.removesuffix(TABLE).strip(".")
-    first = records[0] if records else {}
-    value = Path(keys).any_value(first) if keys else first
-    if steps.endswith(TABLE):
-        rows = table_rows(value) or []
-        search = _Search(kind, rest, bool(rows) and rows[0][0] is not None)
-        return search.find(Structure.of([row for _, row in rows]), "").under(path)
-    if isinstance(value, dict):
-        return recognise_keyed([*value.values()], kind, rest, path)
-    return _Search(kind, rest).find(Structure.of(value or []), "").under(path)
-
-
-def _of_objects(values: Sequence[Any], search: _Search) -> Recognition | None:
-    """Return a finding for ``{query: {document: {"score": …}}}``; None for others."""
-    keyed = [(key, one) for of in values if isinstance(of, dict) for key, one in of.items()]
-    if not keyed or not all(isinstance(one, dict) for _, one in keyed):
-        return None
-    number = search.number(Structure.of([one for _, one in keyed]).at(""), [])
-    if not number or not all(fields.may_be_document(key) for key, _ in keyed):
-        return None
-    return Recognition(
-        [{"query": "@key", "list": "@value", "doc": "@key", **number, **search.given}]
-    )
 
 
 class _Documents(NamedTuple):
@@ -252,107 +211,86 @@ class _Search(NamedTuple):
 
     def find(self, structure: Structure, root: Root) -> Recognition:
         """Return what names say of records, or of records in them if these are not rows."""
-        claims = self._claims(structure)
-        if not claims:
-            return self._nothing(structure)
+        claims = self._claims(structure) or [self._unnamed(structure)]
         queries = [self._query(documents, structure) for documents in claims]
-        faults = [
-            fault
-            for documents, query in zip(claims, queries, strict=True)
-            for fault in self._faults(documents, query, root)
-        ]
+        each = list(zip(claims, queries, strict=True))
         if len(claims) > 1:
-            paths = _listed([one.path for one in claims])
-            faults = [f"{paths} may each be the list of documents"]
-        if not faults:
-            return Recognition([*self._maps(claims[0], queries[0], root, claims[0].order)])
+            fault = f"{_listed([one.path for one in claims])} may each be the list of documents"
+        else:
+            fault = next(self._faults(*each[0], root), "")
+        if not fault:
+            return Recognition([*self._maps(*each[0], root, claims[0].order)])
+        unreadable, advice = _what_no_map_reads(structure)
         maps = [
             map_
-            for documents, query in zip(claims, queries, strict=True)
+            for documents, query in each
             for map_ in self._maps(documents, query, root, self._open_order(documents))
-        ]
-        if _fault_of(structure)[1]:
-            return self._nothing(structure)
-        return Recognition(maps[:_MOST_NAMED], f"{faults[0]} {_keys(structure)}", "open")
+        ][:_MOST_NAMED]
+        if not claims[0].claim and not advice and _has_texts(structure):
+            advice = f"expected {spell(f'map_{self.kind}', map_text(maps[0]))}; {where_texts()}"
+        return Recognition(maps, f"{unreadable or fault} {_keys(structure)}", advice)
 
     def _claims(self, structure: Structure) -> list[_Documents]:
         """Return the listing that holds documents; several if names leave it open."""
         if "list" in self.given:
             listing = structure.at(self.given["list"].split("|")[0])
-            return [self._of_list(listing, structure, 3)] if listing.columns else []
-        found = []
-        for listing in structure.values():
-            if not listing.path:
-                found.append(self._of_rows(listing))
-            elif not self._is_of_others(listing, structure):
-                claim = 3 if self._is_named(listing, structure) else 2
-                found.append(self._of_list(listing, structure, claim))
+            return [self._documents(listing, structure, 3)] if listing.columns else []
+        found = [
+            self._documents(listing, structure, claim)
+            for listing in structure.values()
+            if (claim := self._claim(listing, structure))
+        ]
         found = [one for one in found if one.claim]
+        if self.kind == "qrels":  # the numbers beside a list are its levels
+            levels = fields.are_levels
+            beside = {path for of in found for path in structure.beside(of.listing, levels)}
+            found = [one for one in found if one.path not in beside]
         if self.keyed:
             found = [one for one in found if one.claim == 3 or not one.path]
             # A list of records, each with a list, is no list of one query.
             found = [one for one in found if not one.path.startswith("@value[].")]
-        found = [one for one in found if not self._gives_way(one, found, structure)]
+        found = [one for one in found if not _gives_way(one, found)]
         best = [one for one in found if one.claim == max(of.claim for of in found)]
-        lists = [one for one in found if one.path and one.claim > 1 and one.ids]
-        if self.kind == "run" and len(best) == 1 and best[0].path and len(lists) > 1:
-            return lists
         if len(best) == 1 and best[0].listing.name == "ids":
             # A database draws ids; what people gave may be in the objects beside them.
             around = best[0].listing.around
             best += [one for one in found if one.claim == 1 and one.listing.around == around]
         return best
 
-    def _is_named(self, listing: Listing, structure: Structure) -> bool:
-        """Whether the name of a list says that documents are in it."""
-        name, given = listing.name, listing.path.startswith("@value")
-        if self.kind == "run":
-            cited = name == "citations" and "@key" in listing.columns
-            return name in (*fields.RETRIEVED, *fields.DOCUMENT) or cited or given
-        judged = name in fields.RETRIEVED and self._is_judged(listing, structure)
-        gold = _says_gold(listing.path) and name.endswith("ids")
-        names = (*fields.JUDGED, *fields.DOCUMENT, *fields.JUDGED_DOCUMENT)
-        return name in names or judged or gold or given
+    def _unnamed(self, structure: Structure) -> _Documents:
+        """Return the only list, or the record, if no name says where documents are."""
+        lists = [listing for listing in structure.values() if listing.path]
+        if len(lists) < 2:
+            return _Documents(lists[0] if lists else structure.at(""), [], {}, 0)
+        numbers = (one for one in lists if self._open_order(_Documents(one, [], {}, 0)))
+        listing = next(numbers, lists[0])
+        return _Documents(Listing("?", listing.columns), [], self._number(listing, []), 0)
 
-    def _is_of_others(self, listing: Listing, structure: Structure) -> bool:
-        """Whether a name says that a list is of judgements for a run, or of results for qrels."""
-        name = listing.name
+    def _claim(self, listing: Listing, structure: Structure) -> int:
+        """Return what the name of a list says: 3 for documents, 0 for those of the other role."""
+        name, gold = listing.name, _says_gold(listing.path)
+        if not listing.path:
+            return 3 if self.keyed and self.kind == "qrels" and listing.is_of_values else 2
         if self.kind == "run":
-            return name not in fields.RETRIEVED and (
-                name in fields.JUDGED or _says_gold(listing.path)
-            )
+            if name in fields.RETRIEVED or (name == "citations" and "@key" in listing.columns):
+                return 3
+            if name in fields.JUDGED or gold:
+                return 0
+            return 3 if name in fields.DOCUMENT or listing.path.startswith("@value") else 2
         if not fields.NEGATIVE.isdisjoint(name.split("_")):
-            return True
-        if name in fields.JUDGED or name not in fields.RETRIEVED or _says_gold(listing.path):
-            return False
-        return not self._is_judged(listing, structure)
+            return 0
+        judged = listing.of_name(fields.LEVEL) or structure.beside(listing, fields.are_levels)
+        if name in fields.RETRIEVED and name not in fields.JUDGED:
+            if not gold:
+                return 3 if judged else 0
+            return 3 if judged or _says_gold(listing.path.rpartition(".")[0]) else 2
+        names = (*fields.JUDGED, *fields.DOCUMENT, *fields.JUDGED_DOCUMENT)
+        return 3 if name in names or listing.path.startswith("@value") else 2
 
-    def _is_judged(self, listing: Listing, structure: Structure) -> bool:
-        """Whether names say that the documents of a list have levels, in it or beside it."""
-        in_it = listing.of_name(fields.LEVEL[:-1])
-        return bool(in_it or structure.beside(listing, fields.are_levels))
-
-    def _gives_way(
-        self, one: _Documents, found: Sequence[_Documents], structure: Structure
-    ) -> bool:
-        """Whether a listing is one of records around another one, or inside its documents."""
-        for other in found:
-            if one.path and other.path.startswith(f"{one.path}[]"):
-                gives_way = _names_query(structure.at(one.path)) or not one.ids
-            elif other.path and one.path.startswith(f"{other.path}[]"):
-                gives_way = bool(other.ids) and not _names_query(structure.at(other.path))
-            elif self.kind == "qrels" and one.path in structure.beside(
-                other.listing, fields.are_levels
-            ):
-                gives_way = True  # its numbers are the levels of the other list
-            else:
-                gives_way = not one.path and other.path != "" and other.claim >= one.claim
-            if gives_way:
-                return True
-        return False
-
-    def _of_list(self, listing: Listing, structure: Structure, claim: int) -> _Documents:
-        columns, beside = listing.columns, self._beside(listing, structure)
+    def _documents(self, listing: Listing, structure: Structure, claim: int) -> _Documents:
+        """Return what the names in a listing say, under what its own name claims."""
+        columns = listing.columns
+        beside = self._beside(listing, structure) if listing.path else NO_MAP
         if "@key" in columns:
             documents = claim == 3 and any(map(fields.may_be_document, columns["@key"]))
             part = "score" if self.kind == "run" else "level"
@@ -367,16 +305,10 @@ class _Search(NamedTuple):
             some, order = self._of_tuples(columns)
             return _Documents(listing, some, order, claim if claim == 3 else 0)
         ids, of_document = self._ids(listing)
-        order = {**self.number(listing, ids), **beside}
+        order = {**self._number(listing, ids), **beside}
         if claim < 3 and not of_document:
             claim = 1 if ids and order and self.kind == "run" else 0
         return _Documents(listing, ids, order, claim if columns else 0)
-
-    def _of_rows(self, listing: Listing) -> _Documents:
-        ids, of_document = self._ids(listing)
-        order = self.number(listing, ids)
-        scored = ids and order and self.kind == "run"
-        return _Documents(listing, ids, order, 2 if of_document else 1 if scored else 0)
 
     def _of_tuples(self, columns: Mapping[str, list[Any]]) -> tuple[list[str], Mapping[str, str]]:
         """Return the id and the number of pairs of a document and its score; else neither."""
@@ -404,20 +336,13 @@ class _Search(NamedTuple):
             for path in listing.ids_of_name(names) or listing.of_name(names)
             if last_name(path) not in fields.DOCUMENT[-2:] or not are_texts(listing.columns[path])
         ]
-        near = ("", *fields.WRAPPERS)
-        ids = [path for path in listing.ids_of_name(("id",)) if name_above(path) in near]
-        sources = listing.ids_of_name(fields.SOURCES[:-1])
-        sources = [path for path in sources if name_above(path) in near]
+        ids = _near(listing.ids_of_name(("id", *fields.OF_DATABASES)))
+        if near := _near(of_document) or ([] if ids else of_document):
+            return fields.rivals(near, names), True
         # Beside an id that a database may draw, what people gave is further inside.
         given = [path for path in listing.columns if "." in path and _may_be_given(listing, path)]
-        if of_document:
-            # In rows, and beside a document's, an `id` is that of a row.
-            depth = min(path.count(".") for path in of_document)
-            others = [path for path in ids if listing.path and path.count(".") < depth]
-            if all(last_name(path) in fields.OF_DATABASES for path in of_document):
-                others = given
-            return [*others[:1], *fields.rivals(of_document, names)], True
-        return [*(sources or (given if ids else []))[:1], *ids[:1]], False
+        sources = _near(listing.ids_of_name(fields.SOURCES[:-1])) or (given if ids else [])
+        return [*sources[:1], *ids[:1]], False
 
     def _beside(self, listing: Listing, structure: Structure) -> Mapping[str, str]:
         """Return the list of scores or of levels beside a list."""
@@ -427,19 +352,19 @@ class _Search(NamedTuple):
         found = structure.beside(listing, lambda name: name in _LISTS_OF_SCORES)
         return {"scores": found[0] if len(found) == 1 else "?"} if found else {}
 
-    def number(self, listing: Listing, ids: Sequence[str]) -> Mapping[str, str]:
+    def _number(self, listing: Listing, ids: Sequence[str]) -> Mapping[str, str]:
         """Return what orders documents, or their levels, by its name.
 
         A level stands in the document, or in the object of its id; a score may stand deeper.
         """
         inside = tuple(f"{path.rpartition('.')[0]}." for path in ids if "." in path)
         if self.kind == "qrels":
-            for path in listing.of_name(fields.LEVEL):
+            for path in listing.of_name(fields.LEVEL_OR_SCORE):
                 near = "." not in path or path.startswith(inside or "\0")
                 if near and path not in ids and {*listing.columns[path]} != {None}:
                     # A retriever's score of what is all positive is no level.
                     of_search = last_name(path) == "score" and "positive" in listing.name
-                    return {"level": path if listing.is_only(path) and not of_search else "?"}
+                    return {"level": "?" if of_search or not listing.is_only(path) else path}
             return {}
         for part, names in (("score", (*fields.SCORE, *fields.DISTANCE)), ("rank", fields.RANK)):
             for path in listing.of_name(names):
@@ -455,19 +380,16 @@ class _Search(NamedTuple):
         listing = structure.at(documents.path)
         if documents.path and (ids := listing.ids_of_name(fields.QUERY_ID)):
             return _Query(documents.path, fields.rivals(ids, fields.QUERY_ID))
-        levels = [structure.at(path) for path in _levels(documents.path)]
-        for ids_count in (False, True):
-            for level in levels:
-                if paths := self._queries(level, documents, ids_count):
+        around = [structure.at(path) for path in _lists_around(documents.path)]
+        for find in (self._queries, self._cases):
+            for level in around:
+                if paths := find(level, documents):
                     return _Query(level.path, paths)
         texts = _texts_of_queries(listing)
-        return _Query(documents.path, texts) if texts else _Query("", [])
+        return _Query(documents.path if texts else "", texts)
 
-    def _queries(self, level: Listing, documents: _Documents, ids_count: bool) -> Sequence[str]:
-        """Return the paths to a query around documents: an id, that of the case, else a text.
-
-        Whether the id of a case counts where no text is: a query may be named further out.
-        """
+    def _queries(self, level: Listing, documents: _Documents) -> list[str]:
+        """Return the paths to a query around documents: an id, that of the case, else a text."""
         inside = [
             path
             for path in level.columns
@@ -480,30 +402,27 @@ class _Search(NamedTuple):
             return fields.rivals(ids, fields.QUERY_ID)
         if self.keyed and not level.path:
             return ["@key"]
-        cases, texts = self._cases(level, documents), _texts_of_queries(level)
+        texts = _texts_of_queries(level)
         numbered = documents.listing.name in fields.NUMBERED and "[]" not in documents.path
         if numbered and not level.path:
-            return cases or ["@number"]
-        return (cases or texts) if texts or ids_count else []
+            return self._cases(level, documents) or ["@number"]
+        return texts and (self._cases(level, documents) or texts)
 
     def _cases(self, level: Listing, documents: _Documents) -> list[str]:
-        """Return the id of a case, which is that of its query: of no hit and no row of an index."""
+        """Return the id of a case, which is that of its query: of no hit and no row."""
         rows = not documents.path
         names = {last_name(path) for path in level.columns}
-        indexed = any(path.startswith(("_source", "_index")) for path in level.columns)
-        of_hit = not names.isdisjoint(fields.SCORE)
-        if of_hit or (rows and names.isdisjoint(fields.JUDGED_DOCUMENT)):
+        if not names.isdisjoint(fields.SCORE):
             return []
-        return [
-            path
-            for path in level.of_name(fields.CASE_ID)
-            if "." not in path
-            and not (rows and path in documents.ids)
-            and not (plain_name(path) == "id" and indexed)
-        ][:1]
+        if rows and names.isdisjoint(fields.JUDGED_DOCUMENT):
+            return []
+        ids = [path for path in level.of_name(fields.CASE_ID) if "." not in path]
+        return [path for path in ids if not (rows and path in documents.ids)][:1]
 
     def _faults(self, documents: _Documents, query: _Query, root: Root) -> Iterator[str]:
         """Yield what names leave open."""
+        if not documents.claim:
+            yield "no name says where documents are"
         if len(query.paths) > 1:
             yield f"{_listed(query.paths)} each name the query"
         if len(documents.ids) > 1:
@@ -542,46 +461,26 @@ class _Search(NamedTuple):
     def _open_order(self, documents: _Documents) -> Mapping[str, str]:
         """Return what orders documents, for a map that is left open, or ``?``.
 
-        Scores and levels that the reader finds by name are left to it: it compares them all.
+        A score or a level at the top of a document is left to the reader: it compares them all.
         """
         listing, order = documents.listing, documents.order
-        if order and (listing.is_of_tuples or "@key" in listing.columns or len(order) > 1):
-            return order
         part = "score" if self.kind == "run" else "level"
-        if "?" in order.values() or not {"scores", "levels"}.isdisjoint(order):
-            return order
-        if path := order.get(part) or order.get("rank"):
+        path = order.get(part) or order.get("rank") or "?"
+        if len(order) == 1 and path[:1] not in "?@" and not path.isdigit():
+            if "." not in path:
+                return {}
             several = len(listing.of_name((*fields.SCORE, *fields.DISTANCE))) > 1
-            deep = {part: "?"} if several else order
-            return deep if "." in path else {}
+            return {part: "?"} if several else order
+        if order:
+            return order
         unknown = ("score", "distance", "rank", "unknown")
         numbers = [
-            path
+            values
             for path, values in listing.columns.items()
             if path not in documents.ids and are_numbers(values) and meaning(path) in unknown
         ]
-        ranks = [path for path in numbers if _count_up(listing.columns[path])]
-        if self.kind == "run" and ranks == numbers:
-            part = "rank"
+        part = "rank" if self.kind == "run" and all(map(_count_up, numbers)) else part
         return {part: "?"} if numbers else {}
-
-    def _nothing(self, structure: Structure) -> Recognition:
-        """Return the finding for records in which no name says where documents are."""
-        lists = [listing for listing in structure.values() if listing.path]
-        documents = _Documents(lists[0] if len(lists) == 1 else structure.at(""), [], {}, 0)
-        query = self._query(documents, structure)
-        query = query._replace(level="", paths=query.paths[:1])
-        (map_,) = self._maps(documents, query, "", self._open_order(documents))
-        if len(lists) > 1:
-            numbers = [self._open_order(documents._replace(listing=one)) for one in lists]
-            number = next(filter(None, numbers), {})
-            map_ = {"query": map_["query"], "list": "?", **map_, **number}
-        fault, advice = _fault_of(structure)
-        if not advice and _has_texts(structure):
-            advice = f"expected {spell(f'map_{self.kind}', map_text(map_))}; {where_texts()}"
-        missing = advice or "list" in self.given
-        state: Literal["open", "missing"] = "missing" if missing else "open"
-        return Recognition([map_], f"{fault} {_keys(structure)}", state, advice)
 
 
 def _count_up(values: Sequence[Any]) -> bool:
@@ -589,6 +488,22 @@ def _count_up(values: Sequence[Any]) -> bool:
     places = [float(value) for value in values if value is not None]
     steps = pairwise([-1, *places])
     return len({*places}) > 1 and all(b in (0, 1) or b == a + 1 for a, b in steps)
+
+
+def _gives_way(one: _Documents, found: Sequence[_Documents]) -> bool:
+    """Whether a listing is one of records around another one."""
+    names_query = bool(one.listing.of_name(fields.QUERY_ID) or _texts_of_queries(one.listing))
+    return any(
+        other.path.startswith(f"{one.path}[]") and (names_query or not one.ids)
+        if one.path
+        else other.path != "" and other.claim >= one.claim
+        for other in found
+    )
+
+
+def _near(paths: Sequence[str]) -> list[str]:
+    """Return the paths to keys of a document, or of an object in it that usually has its id."""
+    return [path for path in paths if name_above(path) in ("", *fields.WRAPPERS)]
 
 
 def _may_be_given(listing: Listing, path: str) -> bool:
@@ -606,11 +521,7 @@ def _says_gold(path: str) -> bool:
     return not fields.NO_RANKING.isdisjoint(plain_name(path).split("_"))
 
 
-def _names_query(listing: Listing) -> bool:
-    return bool(listing.of_name(fields.QUERY_ID) or _texts_of_queries(listing))
-
-
-def _levels(path: str) -> Iterator[str]:
+def _lists_around(path: str) -> Iterator[str]:
     """Yield the lists around a list, the nearest first, and "" for the record."""
     while "[]" in path:
         path = path.rpartition("[]")[0]
@@ -647,8 +558,8 @@ def _has_texts(structure: Structure) -> bool:
     )
 
 
-def _fault_of(structure: Structure) -> tuple[str, str]:
-    """Return why records have no documents, and what to do if no map can read them."""
+def _what_no_map_reads(structure: Structure) -> tuple[str, str]:
+    """Return why no map can read records, and what to do; two empty texts for others."""
     if structure.keys_of_levels:
         advice = 'expected each level with its document: {"doc_id": …, "level": …}'
         return f"levels are keys under {structure.keys_of_levels}", advice
@@ -663,7 +574,7 @@ def _fault_of(structure: Structure) -> tuple[str, str]:
         if listing.path and by_place and are_numbers(values) and not (of_scores or fractions):
             fault = f"lists numbers, not ids ({', '.join(map(str, values[:3]))})"
             return fault, "expected the ids that stand at these places"
-    return "no name says where documents are", ""
+    return "", ""
 
 
 def _listed(paths: Sequence[str]) -> str:
@@ -698,7 +609,7 @@ def _example(value: Any) -> str:
 _PARTS = {
     "query": (*fields.QUERY_ID, *fields.CASE_ID, *fields.QUERY_TEXT),
     "document": (*fields.DOCUMENT, *fields.JUDGED_DOCUMENT, *fields.SOURCES[:-1], "id"),
-    "level": fields.LEVEL,
+    "level": fields.LEVEL_OR_SCORE,
 }
 
 

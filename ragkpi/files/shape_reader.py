@@ -49,7 +49,6 @@ from ragkpi.files.trec import (
     QrelsColumns,
     RunColumns,
     descending,
-    no_results,
     parse_numbers,
     parse_scores,
     part_of,
@@ -661,9 +660,9 @@ def shape_for(kind: Kind, file: str, user: Shape | None, find: Finder) -> Shape:
     if user is not None and user.given is None:
         return user
     found = find({} if user is None else user.given or {})
-    if found.state == "missing" and user is not None:
+    if found.fault and user is not None and (found.advice or "list" in user.required):
         return user
-    if found.state != "settled":
+    if found.fault:
         raise unsettled_names(kind, file, found)
     shape = mapped(found.map, kind)._replace(name="recognised", required=())
     if user is None and not found.is_plain:
@@ -693,10 +692,6 @@ def no_judgements(file: str) -> InputError:
 
 def unsettled_names(kind: Kind, file: str, found: Recognition) -> InputError:
     """Return the error for records whose names do not settle a reading."""
-    if found.state == "empty":
-        return no_results(file) if kind == "run" else no_judgements(file)
     fault = visible(found.fault)
     error = unsettled(kind, file, fault, [MapChoice(map_text(of)) for of in found.maps])
-    if found.state == "missing":
-        return InputError(file, None, fault, found.advice or error.expected)
-    return error
+    return InputError(file, None, fault, found.advice) if found.advice else error

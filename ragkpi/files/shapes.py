@@ -208,7 +208,7 @@ def warn_of_order(file: str, names: Sequence[str], shape: Shape) -> None:
 
     `names` are their column names. A map of the user may pass over a level.
     """
-    level = None if shape.required else fields.find(names, fields.LEVEL[:-1])
+    level = None if shape.required else fields.find(names, fields.LEVEL)
     if level is not None:
         found = f"holds judgements ({fields.shown_names([level])}), without score and rank"
         maps = spell("map_run", f"score={level}"), spell("map_run", "rank=@number")

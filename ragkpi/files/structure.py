@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import plain_name
-from ragkpi.files.json_text import is_number, is_scalar, listed_in, unfolded
+from ragkpi.files.json_text import Path, is_number, is_scalar, listed_in, unfolded
 
 LOOKED_AT = 100  # records
 TABLE = "@table"  # in a path: the rows of the table there
@@ -26,6 +26,7 @@ _ELEMENTS = 10  # of a list
 _KEYS = 200  # of an object
 _DEEPEST = 12
 _LEVEL_KEY = re.compile(r"-?\d{1,2}")
+_NUMBERED = re.compile(r"\.\d+\.")  # one of several, under keys that count them
 _NO_KEY = re.compile(r"[,|=\[\]]|^$|^\s|\s$")  # a map cannot have such
 
 
@@ -62,7 +63,9 @@ class Listing:
 
     def of_name(self, names: Sequence[str]) -> list[str]:
         """Return the paths whose last key has one of some names, the earliest name first."""
-        found = [path for path in self.columns if last_name(path) in names]
+        found = [
+            path for path in self.columns if last_name(path) in names and not _NUMBERED.search(path)
+        ]
         found.sort(
             key=lambda path: (names.index(last_name(path)), path.count("."), path[:1] == "_")
         )
@@ -70,11 +73,11 @@ class Listing:
 
     def is_only(self, path: str) -> bool:
         """Whether no other key beside a path has its name, as score and Score have."""
-        key, above = path.rpartition(".")[2], path.rpartition(".")[0]
-        others = [one.rpartition(".") for one in self.columns if one.rpartition(".")[0] == above]
+        above, _, key = path.rpartition(".")
+        others = (one.rpartition(".")[2] for one in self.columns if one.rpartition(".")[0] == above)
         return not any(
             plain_name(other) == plain_name(key) and other.strip("_@$") != key.strip("_@$")
-            for _, _, other in others
+            for other in others
         )
 
     def ids_of_name(self, names: Sequence[str]) -> list[str]:
@@ -184,7 +187,7 @@ class Structure(dict[str, Listing]):
                 cell = listed_in(value)
                 if isinstance(cell, dict):
                     self._add_object(path, cell)
-                else:
+                elif isinstance(cell, list):
                     self._add_list(path, cell, depth)
 
     def _add_object(self, path: str, value: Mapping[str, Any]) -> None:
@@ -247,14 +250,14 @@ def maps_documents(value: Any) -> bool:
     """Whether a query's object maps ids to numbers, or to words for levels."""
     if not isinstance(value, dict) or not value:
         return False
-    if are_levels([*value.values()]):
-        return True
     known = any(plain_name(key) in _OF_RECORDS for key in value)
-    return not known and all(isinstance(one, bool) or is_scalar(one) for one in value.values())
+    words = all(isinstance(one, bool) or is_scalar(one) for one in value.values())
+    return are_levels([*value.values()]) or (words and not known)
 
 
 _OF_RECORDS = {
     *fields.RECORD_KEYS,
+    *fields.RECORDS_AROUND,
     *fields.QUERY_TEXT,
     *fields.CASE_ID,
     *fields.JUDGED_DOCUMENT,
@@ -263,51 +266,137 @@ _OF_RECORDS = {
 }
 _OF_QUERIES = {*fields.RETRIEVED, *fields.JUDGED, "run"}  # keys of objects whose keys are queries
 
-
-def queries_in(records: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the paths to objects whose keys are queries, and some of their values."""
-    whole = [one for one in records if isinstance(one, dict)]
-    values = [of for one in whole for of in one.values()]
-    of_queries = len(whole) == len(records) and not any(map(is_record, whole))
-    names = (plain_name(key) for one in whole for key in one)
-    if of_queries and _are_alike(values) and fields.RECORDS_AROUND.isdisjoint(names):
-        yield "", values[:LOOKED_AT]
-    # In a record of a query, such keys are levels.
-    alone = len(records) == 1 and whole and fields.find(whole[0], fields.QUERY_ID) is None
-    for path, inner in _objects(whole[0]) if alone else ():
-        values = [*inner.values()]
-        if list_name(path) in _OF_QUERIES and not is_record(inner) and _are_alike(values):
-            yield path, values[:LOOKED_AT]
+Root = Literal["$", "$[]", ""]
+"""What records are: one object or lines, elements of an array, or rows, with no records inside."""
 
 
-def is_query_and_document(records: Sequence[Any]) -> bool:
-    """Whether the record is an object ``{query: document, …}`` of single words."""
-    value = records[0] if len(records) == 1 and isinstance(records[0], dict) else {}
-    words = all(isinstance(one, str) and len(one.split()) == 1 for one in value.values())
-    known = any(plain_name(key) in {*_OF_RECORDS, *fields.RECORDS_AROUND} for key in value)
-    return bool(value) and words and not known and not are_numbers([*value.values()])
+class Place(NamedTuple):
+    """Where records may stand.
+
+    Attributes
+    ----------
+    values
+        Some of them.
+    path
+        As the part ``records`` of a map has it; "" for the records of the file.
+    root
+        Of these.
+    keyed
+        Whether their keys name the queries.
+    """
+
+    values: Sequence[Any]
+    path: str = ""
+    root: Root = ""
+    keyed: bool = False
+
+    @property
+    def is_table(self) -> bool:
+        """Whether they are the rows of a table."""
+        return self.path.endswith(TABLE)
 
 
-def tables_in(records: Sequence[Any]) -> Iterator[tuple[str, list[Any], bool]]:
-    """Yield the paths to tables in the first record, rows, and whether labels name queries."""
-    first = records[0] if records and isinstance(records[0], dict) else {}
-    for path, value in [("", first), *_objects(first)]:
+def places_in(records: Sequence[Any], root: Root) -> Iterator[Place]:
+    """Yield the records themselves, then tables and objects of queries in them."""
+    yield Place(records, "", root)
+    inner = list(_objects(records[0])) if root and records and isinstance(records[0], dict) else []
+    for path, value in inner:
         if rows := table_rows(value):
-            yield f"{path}.{TABLE}", [row for _, row in rows[:LOOKED_AT]], rows[0][0] is not None
+            yield _table(rows, f"{root}{path}.{TABLE}")
+    whole = [one for one in records if isinstance(one, dict)] if root else []
+    around = any(plain_name(key) in fields.RECORDS_AROUND for one in whole for key in one)
+    if len(whole) == len(records) and not around and not any(map(_is_record, whole)):
+        values = [of for one in whole for of in one.values()]
+        if _are_alike(values) or (len(records) == 1 and _are_words(values)):
+            yield Place(values[:LOOKED_AT], root, keyed=True)
+    # In a record of a query, such keys are levels.
+    alone = len(records) == 1 and inner and fields.find(records[0], fields.QUERY_ID) is None
+    for path, value in inner[1:] if alone else ():
+        values = [*value.values()]
+        if list_name(path) in _OF_QUERIES and not _is_record(value) and _are_alike(values):
+            yield Place(values[:LOOKED_AT], f"{root}{path}", keyed=True)
+
+
+def place_at(records: Sequence[Any], path: str) -> Place:
+    """Return the records at the path that a user gives."""
+    steps = path.removeprefix("$").removeprefix("[]").strip(".")
+    keys = steps.removesuffix(TABLE).strip(".")
+    first = records[0] if records else {}
+    value = Path(keys).any_value(first) if keys else first
+    if steps.endswith(TABLE):
+        return _table(table_rows(value) or [], path)
+    if isinstance(value, dict):
+        return Place([*value.values()], path, keyed=True)
+    return Place(value or [], path)
+
+
+def _table(rows: Sequence[tuple[str | None, dict[str, Any]]], path: str) -> Place:
+    labelled = bool(rows) and rows[0][0] is not None
+    return Place([row for _, row in rows[:LOOKED_AT]], path, keyed=labelled)
 
 
 def _objects(value: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the paths to objects under the keys of an object."""
+    """Yield an object and those under its keys, with their paths."""
+    yield path, value
     for key, inner in islice(value.items(), _KEYS if depth < 4 else 0):
         if isinstance(inner, dict):
-            yield f"{path}.{key}", inner
             yield from _objects(inner, f"{path}.{key}", depth + 1)
 
 
 def _are_alike(values: Sequence[Any]) -> bool:
     """Whether values are all objects, or all lists."""
-    kinds = (dict, list)
-    return bool(values) and any(all(isinstance(one, of) for one in values) for of in kinds)
+    return any(all(isinstance(one, of) for one in values) for of in (dict, list))
+
+
+def _are_words(values: Sequence[Any]) -> bool:
+    """Whether values are single words: the only relevant document of each query."""
+    words = all(isinstance(one, str) and len(one.split()) == 1 for one in values)
+    return bool(values) and words and not are_numbers(values)
+
+
+def _is_record(value: Mapping[str, Any]) -> bool:
+    """Whether an object has the keys of a record, rather than ids of queries."""
+    return any(
+        plain_name(key) in _OF_RECORDS and not maps_documents(inner) for key, inner in value.items()
+    )
+
+
+_OF_PLACES = (
+    *fields.RETRIEVED,
+    *fields.DOCUMENT,
+    *fields.JUDGED,
+    *fields.JUDGED_DOCUMENT,
+    *fields.SCORE,
+    *fields.DISTANCE,
+    *fields.LEVEL,
+)
+_PLACE = re.compile(r"(.+?)[-_ ]?(0|[1-9]\d*)")
+
+
+def lists_of_places(names: Sequence[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return a function that gathers the columns of places in a row into lists.
+
+    ``doc_1``, ``doc_2`` beside ``score_1``, ``score_2`` are the lists ``doc`` and ``score``; empty
+    cells at their ends are left out.
+    """
+    places: dict[str, dict[int, str]] = {}
+    for name in names:
+        match = _PLACE.fullmatch(name)
+        if match and plain_name(match[1]) in _OF_PLACES and match[1] not in names:
+            places.setdefault(match[1], {})[int(match[2])] = name
+    lists = {name: [of[place] for place in sorted(of)] for name, of in places.items()}
+    taken = {name for of in lists.values() for name in of}
+
+    def gathered(row: dict[str, Any]) -> dict[str, Any]:
+        rest = {name: cell for name, cell in row.items() if name not in taken}
+        for name, of in lists.items():
+            cells = [row[one] for one in of]
+            while cells and cells[-1] in ("", None):
+                del cells[-1]
+            rest[name] = cells
+        return rest
+
+    return gathered if lists else lambda row: row
 
 
 _NAMED = (*fields.QUERY, *fields.QUERY_TEXT, *fields.DOCUMENT, "ids", "id")
@@ -351,19 +440,3 @@ def table_rows(value: Any) -> list[tuple[str | None, dict[str, Any]]] | None:
         labels = list(value[key])
     cells = (dict(zip(columns, row, strict=True)) for row in zip(*rows_of, strict=True))
     return list(zip(labels, cells, strict=True))
-
-
-def is_record(value: Mapping[str, Any]) -> bool:
-    """Whether an object has the keys of a record, rather than ids of queries.
-
-    A query may have the id ``qid`` or ``docid`` if its value is an object of documents and numbers;
-    in a record that value is an id. A record's ``query`` may be another record.
-    """
-    for key, inner in value.items():
-        if plain_name(str(key)) in fields.RECORD_KEYS:
-            numbers = isinstance(inner, dict) and all(map(is_scalar, inner.values()))
-            inside = plain_name(str(key)) in fields.RECORDS_INSIDE
-            names = inner if inside and isinstance(inner, dict) else ()
-            if not numbers or any(plain_name(name) in fields.RECORD_KEYS for name in names):
-                return True
-    return False

@@ -28,7 +28,7 @@ from ragkpi.files.shape_reader import (
     stream_documents,
 )
 from ragkpi.files.shapes import Shape, id_columns, layout_of, need_column, rows_shape
-from ragkpi.files.structure import LOOKED_AT
+from ragkpi.files.structure import LOOKED_AT, lists_of_places
 from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, RunLayout, refuse_empty
 from ragkpi.wording import visible
 
@@ -98,7 +98,8 @@ def _refuse_fractions(
 
 def _documents(table: TableFile, kind: Kind, user: Shape | None) -> Iterator[DocumentColumns]:
     """Read rows as records, also lists that are the text of a cell."""
-    rows = table.rows()
+    gathered = lists_of_places(table.names)
+    rows = ((line, gathered(row)) for line, row in table.rows())
     first = list(islice(rows, LOOKED_AT))
     records = [{name: list_or_text(cell) for name, cell in row.items()} for _, row in first]
     shape = shape_for(kind, table.file, user, partial(recognise, records, kind))

@@ -557,7 +557,7 @@ def ranked(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
 def _must_agree(name: str) -> bool:
     """Whether whole numbers of this name must agree, too; levels and positions need not."""
     words = {*plain_name(name).split("_")}
-    return (is_score(name) and words.isdisjoint(LEVEL[:-1])) or words == {"rank"}
+    return (is_score(name) and words.isdisjoint(LEVEL)) or words == {"rank"}
 
 
 def _first_ascent(block: RunColumns, map_: str, number: FloatArray) -> int | None:

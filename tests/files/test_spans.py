@@ -1,21 +1,24 @@
-"""Spans of OpenTelemetry, one a line, and records of TruLens."""
+"""Spans of OpenTelemetry, whose keys count documents, and records of TruLens."""
 
 import json
+
+import pytest
+
+from tests.hostile_files import NOWHERE
 
 SPANS = [("where is it?", [("x", 0.9), ("b", 0.5)]), ("who pays?", [("a", 0.8), ("x", 0.1)])]
 
 
-def attribute(key, value):
-    kind = "stringValue" if isinstance(value, str) else "doubleValue"
-    return {"key": key, "value": {kind: value}}
-
-
-def spans():
+def spans(typed):
     for number, (question, documents) in enumerate(SPANS):
-        attributes = [attribute("input.value", question)]
+        attributes = {"input.value": question}
         for place, (id_, score) in enumerate(documents):
-            attributes.append(attribute(f"retrieval.documents.{place}.document.id", id_))
-            attributes.append(attribute(f"retrieval.documents.{place}.document.score", score))
+            attributes[f"retrieval.documents.{place}.document.id"] = id_
+            attributes[f"retrieval.documents.{place}.document.score"] = score
+        if typed:
+            attributes = [
+                {"key": key, "value": {"stringValue": of}} for key, of in attributes.items()
+            ]
         yield {"traceId": f"t{number}", "spanId": f"s{number}", "attributes": attributes}
 
 
@@ -23,13 +26,13 @@ def lines(records):
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def test_the_input_of_a_span_is_its_query(ragkpi, tmp_path):
-    (tmp_path / "run").write_text(lines(spans()))
+@pytest.mark.parametrize("typed", [False, True])
+def test_keys_that_count_documents_are_no_single_document(typed, ragkpi, tmp_path):
+    (tmp_path / "run").write_text(lines(spans(typed)))
     outcome = ragkpi("convert", "run", "-", "--to", "jsonl", folder=tmp_path)
-    assert b"query=attributes.input.value, list=attributes.retrieval.documents" in outcome.err
-    rows = [json.loads(line) for line in outcome.out.splitlines()]
-    assert "where is it?" in str(rows[0])
-    assert "traceId" not in str(rows)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert NOWHERE in outcome.err.decode()
+    assert b"doc=?" in outcome.err
 
 
 def test_records_of_trulens_have_a_query(ragkpi, tmp_path):

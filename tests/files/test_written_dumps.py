@@ -42,20 +42,6 @@ READ = {
 }
 
 
-def exported(queries):
-    """Spans as the collector of OpenTelemetry writes them, a batch an object."""
-    spans = []
-    for query in queries:
-        attributes = [{"key": "query_id", "value": {"stringValue": query}}]
-        for place, (id_, score) in enumerate(RUN[query].items()):
-            name = f"retrieval.documents.{place}.document"
-            attributes.append({"key": f"{name}.id", "value": {"stringValue": id_}})
-            attributes.append({"key": f"{name}.score", "value": {"doubleValue": score}})
-        spans.append({"name": "retrieve", "spanId": "eb9aec7633434449", "attributes": attributes})
-    host = {"attributes": [{"key": "host.id", "value": {"stringValue": "eb9aec76"}}]}
-    return {"resourceSpans": [{"resource": host, "scopeSpans": [{"scope": {}, "spans": spans}]}]}
-
-
 READ |= {
     "MongoDB's numbers": lines(
         {"query_id": query, "hits": hits}
@@ -63,8 +49,6 @@ READ |= {
             lambda id_, score: {"doc_id": id_, "score": {"$numberDouble": str(score)}}
         ).items()
     ),
-    "OpenTelemetry: one batch": json.dumps(exported(RUN)),
-    "OpenTelemetry: a batch a line": lines([exported(["q1", "q2"]), exported(["q3"])]),
 }
 READ |= {
     "ids and scores in a list of an unknown name": lines(
@@ -76,12 +60,6 @@ READ |= {
         for query, hits in each(
             lambda id_, score: {"score": score, "id": [id_], "title": ["A title"]}
         ).items()
-    ),
-    "an object of documents, each an object": json.dumps(
-        {
-            query: {id_: {"score": score, "text": "a text"} for id_, score in scores.items()}
-            for query, scores in RUN.items()
-        }
     ),
     "a question with its id": lines(
         {"question": {"question": "why?", "id": query}, "ctxs": hits}
@@ -127,6 +105,12 @@ REFUSED |= {
     + "".join(f"{q},{d},{-s}\n" for q, d, s in ROWS),
 }
 REFUSED |= {
+    "an object of documents, each an object": json.dumps(
+        {
+            query: {id_: {"score": score, "text": "a text"} for id_, score in scores.items()}
+            for query, scores in RUN.items()
+        }
+    ),
     "a column for each rank, numbered alone": "query_id,1,2,3\n"
     + "".join(f"{query},{','.join(scores)}\n" for query, scores in RUN.items()),
     "pairs of NumPy in a cell": "query_id,pairs\n"

@@ -7,6 +7,7 @@ import pytest
 
 import ragkpi as library
 from ragkpi.files.recogniser import map_text, recognise
+from tests.hostile_files import WHICH_KEY
 
 
 def nuggets(query):
@@ -51,7 +52,7 @@ SPANS = [
 )
 def test_no_reading(records, kind):
     found = recognise(records, kind, root="$")
-    assert found.state != "settled"
+    assert found.fault
     assert "?" in {value for map_ in found.maps for value in map_.values()}
 
 
@@ -67,7 +68,8 @@ def test_citations_with_scores(list_):
 
 def test_lists_without_a_query_ask_for_it():
     found = recognise([{"ids": [["d1", "d2"], ["d2", "d3"]]}], "run", root="$")
-    assert (found.map["query"], found.state) == ("?", "open")
+    assert found.map["query"] == "?"
+    assert found.fault.startswith(f"{WHICH_KEY} query")
 
 
 def test_two_keys_of_one_name_are_refused(tmp_path):
@@ -247,23 +249,6 @@ def test_a_choice_of_ids_does_not_settle_the_scores(ragkpi, tmp_path):
     outcome = ragkpi(*words, "--max-passage", "#", folder=tmp_path)
     assert (outcome.status, outcome.out) == (2, b"")
     assert b"score and rerank_score order query a differently" in outcome.err
-
-
-def test_a_span_of_many_attributes_is_recognised_by_all(ragkpi, tmp_path):
-    """Seven documents: the tenth attribute is a score, and so is the last."""
-    keys = {f"retrieval.documents.{n}.document.{key}": of for n in range(7) for key, of in
-            (("id", f"d{n}"), ("score", 0.9 - n / 10))}  # fmt: skip
-    spans = []
-    for query in "ab":
-        attributes = {"query_id": query, **keys, "retrieval.documents.0.document.id": query}
-        typed = ((key, "stringValue" if isinstance(of, str) else "doubleValue", of)
-                 for key, of in attributes.items())  # fmt: skip
-        named = [{"key": key, "value": {kind: of}} for key, kind, of in typed]
-        spans.append({"name": "retrieve", "attributes": named})
-    (tmp_path / "spans.json").write_text(json.dumps(spans))
-    (tmp_path / "gold").write_text("a 0 d1 1\nb 0 d1 1\n")
-    outcome = ragkpi("eval", "-m", "recip_rank", "gold", "spans.json", folder=tmp_path)
-    assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"], outcome.err
 
 
 def test_values_of_measures_are_asked_about_and_not_read_as_scores(ragkpi, tmp_path):

@@ -69,7 +69,7 @@ def _names_text() -> str:
         "scores": fields.SCORES,
         "distance": fields.DISTANCE,
         "rank": fields.RANK,
-        "level": fields.LEVEL,
+        "level": fields.LEVEL_OR_SCORE,
     }
     lines = (
         fill(f"  {part:13}  {' '.join(some)}", 100, subsequent_indent=" " * 17)
