@@ -1,4 +1,4 @@
-"""The study and the answer of `check`: findings, and how far ties could move measures, in words."""
+"""The study and the answer of `check`: findings, and the effect of ties on measures, in words."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class TieRange:
 
 
 def has_range(metric: Metric) -> bool:
-    """Return whether the extremes are known, because a higher level is never worth less.
+    """Return whether the extremes are known, because a higher level never lowers the value.
 
-    Such a measure is highest with the best levels first among equal scores, and lowest with the
-    best levels last. The same holds for its means, since queries are ranked independently. With
-    ``gains=`` a higher level may be worth less.
+    The measure is highest with the best levels first among equal scores, and lowest with the best
+    levels last. The same holds for its means, since queries are ranked independently. With
+    ``gains=``, a higher level can lower the value.
     """
     return metric.measure.ties == "monotone" and not metric.arguments.get("gains")
 
 
 def tie_ranges(run: ExaminedRun, metrics: Sequence[Metric]) -> list[TieRange]:
-    """Return the ranges of metrics that have one, over a run that repeats no document."""
+    """Return the ranges of metrics that have one, over a run without repeated documents."""
     examination = run.examination
     if not (run.judged_queries >= 0).any():
         return []
@@ -66,7 +66,7 @@ def tie_ranges(run: ExaminedRun, metrics: Sequence[Metric]) -> list[TieRange]:
 def tie_orders(run: ExaminedRun) -> list[IntArray]:
     """Return rows as ranked, with the best levels last among ties, and with them first."""
     judgement = run.judgement[run.tied]
-    # Negative levels gain as little as 0.
+    # Negative levels have the same gain as 0.
     worth = np.where(judgement < 0, -1, np.maximum(run.examination.qrels.level[judgement], 0))
     return [run.order, *map(run.order_among_ties, (worth, -worth))]
 
@@ -95,7 +95,7 @@ class Inspection:
     findings: Sequence[Found]  # in the order of the catalogue
     tie_ranges: Sequence[TieRange]  # of the requested measures; empty without ties
     without_range: Sequence[str]  # the names of requested measures with unknown extremes
-    changes: Sequence[str] | None  # what ``--fix`` changes; None without ``--fix``
+    changes: Sequence[str] | None  # the changes of ``--fix``; None without ``--fix``
 
     def count(self, severity: Severity) -> int:
         """Count the findings of a severity."""
@@ -149,7 +149,7 @@ def inspect_run(run: ExaminedRun) -> Inspection:
 
 
 def changes_of(run: ExaminedRun) -> list[str]:
-    """Say what `mended` changes in a run."""
+    """Describe the changes of `mended` in a run."""
     unreadable = sum(
         run.skipped_lines(name).count for name in ("columns", "number", "space", "nul-byte")
     )
@@ -159,7 +159,7 @@ def changes_of(run: ExaminedRun) -> list[str]:
     sizes = np.diff(run.distinct.starts)
     cut = 0 if most is None else int(np.maximum(sizes - most, 0).sum())
     run_ids = 0 if run.run_id is None else len(np.unique(run.run_id.first_rows()))
-    lines = run.line[run.order]  # of a scattered query, which are brought together
+    lines = run.line[run.order]  # lines of a scattered query are brought together
     is_sorted = bool((np.diff(run.order) > 0).all() and (np.diff(lines) >= 0).all())
     changes = {
         f"dropped {counted(unreadable, 'line')} that cannot be read": unreadable,
@@ -224,7 +224,7 @@ def _rows(inspection: Inspection) -> Iterator[list[Cell]]:
 
 
 def _checks(inspection: Inspection) -> Iterator[Check]:
-    """Yield a check per finding, at its first line; one that passed for a file without any."""
+    """Yield a check per finding, at its first line; a passed check for a file without findings."""
     for found in inspection.findings:
         text, line = found.text, None
         for example in found.examples[:1]:
@@ -252,7 +252,7 @@ def _notes(inspection: Inspection) -> Iterator[str]:
 
 
 def _verdict(inspections: Sequence[Inspection]) -> list[str]:
-    """Count the findings of each file, or of many files the files with findings."""
+    """Count the findings of each file, or, for many files, the files with findings."""
     if len(inspections) <= _FILES_NAMED:
         return [_sentence(inspection) for inspection in inspections]
     worst = [next(filter(inspection.count, _TONES), "note") for inspection in inspections]

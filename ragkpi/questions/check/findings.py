@@ -1,7 +1,7 @@
-"""The catalogue of `ragkpi check`: what it finds in runs, in the order of this file.
+"""The catalogue of `ragkpi check`: findings about runs, in the order of this file.
 
-A finding is one function from a run to what it reports: a count, a sentence and examples, or None.
-Its name and docstring are what `--list` shows.
+A finding is a function from a run to its report: a count, a sentence and examples, or None.
+`--list` shows its name and docstring.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ragkpi.wording import counted, listed, named, named_apart, percent
 Severity = Literal["error", "warning", "note"]
 Need = Literal["run", "qrels"]
 
-# The depths of the judged shares.
+# Depths of judged shares.
 DEPTHS = (10, 100)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a finding reports of a run: a count, a sentence, and the first examples."""
+    """The report of a finding on a run: a count, a sentence, and the first examples."""
 
     name: str
     severity: Severity
@@ -46,7 +46,7 @@ LookFor = Callable[[ExaminedRun], Counts | None]
 
 
 class Finding(NamedTuple):
-    """A record of the catalogue: a function that returns None where there is nothing to report."""
+    """A record of the catalogue; its function returns None if there is nothing to report."""
 
     look: LookFor
     severity: Severity
@@ -65,7 +65,7 @@ FINDINGS: list[Finding] = []
 
 
 def finding(severity: Severity, needs: Need = "run") -> Callable[[LookFor], LookFor]:
-    """Enter a function of a run into the catalogue, under its name."""
+    """Add a function of a run to the catalogue, under its name."""
 
     def enter(look: LookFor) -> LookFor:
         FINDINGS.append(Finding(look, severity, needs))
@@ -75,7 +75,7 @@ def finding(severity: Severity, needs: Need = "run") -> Callable[[LookFor], Look
 
 
 def findings_of(run: ExaminedRun) -> list[Found]:
-    """Look for everything in a run; return what was found, in the order of the catalogue."""
+    """Return the findings about a run, in the order of the catalogue."""
     judged = run.examination.judgements is not None
     looked = [(one, one.look(run)) for one in FINDINGS if judged or one.needs == "run"]
     return [Found(one.name, one.severity, *counts) for one, counts in looked if counts]
@@ -105,9 +105,9 @@ def columns(run: ExaminedRun) -> Counts | None:
 
 @finding("error")
 def number(run: ExaminedRun) -> Counts | None:
-    """Scores that are no decimal numbers, NaN among them.
+    """Scores that are not decimal numbers, NaN included.
 
-    'ragkpi eval' stops at the first of them; trec_eval takes a word for 0 and ranks NaN anywhere.
+    'ragkpi eval' stops at the first of them; trec_eval reads a word as 0 and ranks NaN anywhere.
     """
     lines = run.skipped_lines("number")
     return about_lines(lines, "line has", "lines have", "a score that is no number")
@@ -115,9 +115,9 @@ def number(run: ExaminedRun) -> Counts | None:
 
 @finding("error")
 def space(run: ExaminedRun) -> Counts | None:
-    """Lines with more than six columns whose rank is no number: a document's id has a space.
+    """Lines with more than six columns whose rank is not a number: a document id has a space.
 
-    'ragkpi eval' stops at the first of them. Write CSV or JSON, or another character in its place.
+    'ragkpi eval' stops at the first of them. Write CSV or JSON, or replace the space.
     """
     lines = run.skipped_lines("space")
     rest = "more than 6 columns and a rank that is no number: an id with a space"
@@ -136,9 +136,9 @@ def nul_byte(run: ExaminedRun) -> Counts | None:
 
 @finding("error")
 def separate_rankings(run: ExaminedRun) -> Counts | None:
-    """Several rankings of a query: subsets of MTEB, keys of JSON or ranks that come twice.
+    """Several rankings of a query: subsets of MTEB, keys of JSON or repeated ranks.
 
-    Every command refuses such a run, and nothing else is checked; --map-run chooses a subset.
+    Every command refuses the run, and nothing else is checked; --map-run selects a subset.
     """
     return None  # the reader of the file raises `SeparateRankingsError`
 
@@ -147,8 +147,8 @@ def separate_rankings(run: ExaminedRun) -> Counts | None:
 def repeated_judgements(run: ExaminedRun) -> Counts | None:
     """Documents that the qrels judge several times for a query, all of them.
 
-    'ragkpi eval' and trec_eval refuse such qrels. --repeated max, mean or last folds them: --fix
-    then writes the qrels, and not the run. Without it the highest level counts here.
+    'ragkpi eval' and trec_eval refuse these qrels. --repeated max, mean or last folds them: --fix
+    then writes the qrels instead of the run. Without it, the highest level counts here.
     """
     return None  # it is about the qrels: `judged_again`
 
@@ -157,7 +157,7 @@ def repeated_judgements(run: ExaminedRun) -> Counts | None:
 def duplicates(run: ExaminedRun) -> Counts | None:
     """Documents that a query retrieves more than once.
 
-    'ragkpi eval' and trec_eval refuse such a run. --fix keeps the place with the highest score.
+    'ragkpi eval' and trec_eval refuse the run. --fix keeps the rank with the highest score.
     """
     rows, first = run.repeated
     first_line = dict(zip(rows.tolist(), run.line[first].tolist(), strict=True))
@@ -215,7 +215,7 @@ _ITSELF = "the document of the same id; --ignore-identical-ids leaves it out"
 def own_query(run: ExaminedRun) -> Counts | None:
     """Documents with the id of their query: a query that retrieves itself.
 
-    In collections where queries are documents too, BEIR's ArguAna for one, these are left out:
+    In collections whose queries are also documents, such as BEIR's ArguAna, leave them out with
     --ignore-identical-ids.
     """
     queries = Tokens.from_strings(run.queries)
@@ -228,10 +228,10 @@ def own_query(run: ExaminedRun) -> Counts | None:
 
 @finding("warning")
 def ascending(run: ExaminedRun) -> Counts | None:
-    """Scores that rise down most rankings, by rank or by line: they look like distances.
+    """Scores that ascend in most rankings, by rank or by line: they look like distances.
 
-    The highest score ranks first, as for trec_eval, which turns such rankings upside down.
-    Write -distance as the score.
+    The highest score ranks first, as in trec_eval, which reverses these rankings. Write
+    -distance as the score.
     """
     order = run.order_by_rank
     if run.rank_numbers is not None and not run.rank_numbers[1].all():
@@ -257,9 +257,9 @@ def ascending(run: ExaminedRun) -> Counts | None:
 
 @finding("warning")
 def one_score(run: ExaminedRun) -> Counts | None:
-    """Most queries give all of their documents one score, so that ids alone decide the order.
+    """One score for all documents in most queries, so that only ids decide the order.
 
-    Often the scores were lost on the way: write them, or the ranks as scores.
+    Often the scores were lost in a conversion: write them, or use negative ranks.
     """
     sizes, tied = np.diff(run.starts), np.append(0, np.cumsum(run.tied_with_above))
     flat = (sizes > 1) & (np.diff(tied[run.starts]) == sizes - 1)
@@ -272,10 +272,10 @@ def one_score(run: ExaminedRun) -> Counts | None:
 
 @finding("warning")
 def ranks(run: ExaminedRun) -> Counts | None:
-    """Queries whose rank column disagrees with the scores, or is not whole numbers.
+    """Queries whose rank column disagrees with the scores, or has other than whole numbers.
 
-    Scores alone count, as for trec_eval: the ranking that is evaluated is not the one that the
-    rank column shows. --fix numbers the ranks by the scores.
+    Only scores count, as in trec_eval: the evaluated ranking differs from the rank column. --fix
+    writes ranks by score.
     """
     if run.rank is None or run.rank_numbers is None:
         return None
@@ -302,7 +302,7 @@ def ranks(run: ExaminedRun) -> Counts | None:
 
 @finding("warning", "qrels")
 def missing_queries(run: ExaminedRun) -> Counts | None:
-    """Judged queries that the run lacks: 0 in every command but trec_eval's lines of one run."""
+    """Judged queries missing from the run: 0 in every output except the TREC lines of one run."""
     queries = {*run.queries}
     missing = [query for query in run.examination.qrels.queries if query not in queries]
     return about_queries(missing, "judged query is", "judged queries are", "missing from the run")
@@ -310,7 +310,7 @@ def missing_queries(run: ExaminedRun) -> Counts | None:
 
 @finding("error", "qrels")
 def nothing_in_common(run: ExaminedRun) -> Counts | None:
-    """No judged query is in the run: 'ragkpi eval' refuses it, with status 7."""
+    """A run without a judged query: 'ragkpi eval' refuses it, with exit status 7."""
     judged = run.examination.qrels
     if not run.queries or not judged.index.keys().isdisjoint(run.queries):
         return None
@@ -320,7 +320,7 @@ def nothing_in_common(run: ExaminedRun) -> Counts | None:
 
 @finding("warning", "qrels")
 def unknown_queries(run: ExaminedRun) -> Counts | None:
-    """Queries of the run that are not judged; 'ragkpi eval' ignores them."""
+    """Unjudged queries of the run; 'ragkpi eval' ignores them."""
     unknown = sorted({*run.queries} - run.examination.qrels.index.keys())
     return about_queries(unknown, "query of the run is", "queries of the run are", "not judged")
 
@@ -332,7 +332,7 @@ def _apart(mine: bytes, theirs: bytes) -> str:
 
 @finding("warning", "qrels")
 def query_spelling(run: ExaminedRun) -> Counts | None:
-    """Unjudged query ids that are judged ones but for case, white space or leading zeros."""
+    """Unjudged query ids that differ from judged ones only in case, whitespace or leading zeros."""
     unknown = np.flatnonzero(run.judged_queries < 0).tolist()
     ids = [run.queries[query] for query in unknown]
     meant = queries_meant(run.examination.qrels.queries, ids) if ids else {}
@@ -349,9 +349,9 @@ def query_spelling(run: ExaminedRun) -> Counts | None:
 
 @finding("warning", "qrels")
 def document_spelling(run: ExaminedRun) -> Counts | None:
-    """Unjudged documents that are judged for their query but for case, white space, zeros or #.
+    """Unjudged document ids that differ from judged ones only in case, whitespace, zeros or #.
 
-    Leading zeros do not count, nor what follows a # (the number of a passage).
+    Leading zeros are ignored, and so is the text after a # (the number of a passage).
     """
     qrels = run.examination.qrels
     meant = qrels.meant(run.judged_queries[run.query], run.document)
@@ -366,9 +366,9 @@ def document_spelling(run: ExaminedRun) -> Counts | None:
 
 @finding("warning", "qrels")
 def nothing_judged(run: ExaminedRun) -> Counts | None:
-    """No document of any ranking is judged down to rank 100: the ids may be of another kind.
+    """No judged document in any ranking down to rank 100: the ids are perhaps of another kind.
 
-    Passages where documents are judged, URLs where keys are, another collection.
+    For example, passages instead of documents, URLs instead of keys, or another collection.
     """
     judged, retrieved = judged_of(run, DEPTHS[-1])
     if judged or not retrieved:
@@ -382,20 +382,20 @@ def nothing_judged(run: ExaminedRun) -> Counts | None:
 def unanswerable(run: ExaminedRun) -> Counts | None:
     """Judged queries without a relevant document: recall, nDCG and success are 0 for them.
 
-    Sets for RAG hold questions without an answer on purpose; in an average they cost every run.
+    RAG test sets have unanswerable questions on purpose; they lower the mean of every run.
     """
     judgements, least = run.examination.qrels, run.examination.settings.relevance_level
     answered = set(judgements.query[judgements.level >= least].tolist())
     lacking = [id_ for query, id_ in enumerate(judgements.queries) if query not in answered]
-    lacking = lacking if answered else []  # without any, -l is too high, as `eval` warns
+    lacking = lacking if answered else []  # if none is answered, -l is too high, as `eval` warns
     return about_queries(lacking, "judged query has", "judged queries have", "no relevant document")
 
 
 @finding("note")
 def ties_at_cutoff(run: ExaminedRun) -> Counts | None:
-    """Ties across a cutoff of -m: which documents are inside depends on the order of ids.
+    """Ties across a cutoff of -m: the order of ids decides which documents are inside.
 
-    With qrels, the range that each measure could take is printed below the findings.
+    With qrels, the possible range of each measure is printed below the findings.
     """
     cutoffs = run.examination.cutoffs
     rank = np.where(run.tied_with_above, run.ranks, 0)
@@ -418,9 +418,9 @@ def ties_at_cutoff(run: ExaminedRun) -> Counts | None:
 
 @finding("note")
 def ties(run: ExaminedRun) -> Counts | None:
-    """Documents with the score of another one of their query; the id decides, as for trec_eval.
+    """Documents with the same score as another one of their query; ids decide, as in trec_eval.
 
-    Other tools break ties in another way, and print other numbers.
+    Other tools break ties differently and print other values.
     """
     lines = run.lines(run.tied)
     share = percent(lines.count / max(len(run), 1), 1)
@@ -433,8 +433,8 @@ def ties(run: ExaminedRun) -> Counts | None:
 def judged(run: ExaminedRun) -> Counts | None:
     """The judged share of the retrieved documents, over the judged queries of the run.
 
-    A pool judges what the systems behind it retrieved: a low share makes a run look worse than
-    it is. A query that retrieves fewer documents than the depth counts with what it has.
+    A judging pool covers the systems that formed it: a low share makes another run look worse
+    than it is. A query with fewer documents than the depth counts with all of them.
     """
     if not (run.judged_queries >= 0).any():
         return None

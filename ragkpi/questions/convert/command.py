@@ -38,9 +38,9 @@ from ragkpi.wording import counted, decoded, listed
 
 
 class Conversion:
-    """An open file, to read or to write in another format; the blocks of a run, to go through.
+    """An open file, to read or to write in another format; iterable over the blocks of a run.
 
-    `instead` is what a user can say if the numbers of a run look like levels.
+    `instead` is the advice if the numbers of a run look like levels.
     """
 
     def __init__(
@@ -49,13 +49,13 @@ class Conversion:
         self._source, self._kind = source, kind
         self._reader = reader_of(kind, source, reading)._replace(instead=instead)
         self._held = False
-        self._empty: list[bytes] = []  # those without documents
-        self._left_out: Any = None  # what the sieve left out
+        self._empty: list[bytes] = []  # queries without documents
+        self._left_out: Any = None  # documents that the sieve left out
 
     def write(self, to: FileFormat, file: BinaryIO) -> None:
         """Write everything to a seekable file, with rankings in trec_eval's order.
 
-        Write a run block by block, and start again if its queries turn out to be scattered.
+        Write a run block by block, and start again if its queries are scattered.
         """
         if self._kind == "qrels":
             qrels = self._reader.read_qrels(self._source)
@@ -106,7 +106,7 @@ class Conversion:
             yield from self._complete(run, run_id)
 
     def _complete(self, run: kernel.Run, run_id: bytes) -> Iterator[RunColumns]:
-        """Take the complete rankings out of the kernel."""
+        """Remove the complete rankings from the kernel."""
         names = run.take_names()
         sizes = np.frombuffer(names["size"], np.int64)
         queries = names["queries"]
@@ -145,20 +145,20 @@ def read_qrels(
     file_format: str | None = None,
     map_qrels: str | Mapping[str, str] | None = None,
 ) -> Relevance:
-    """Read qrels once, for evaluation after evaluation, as a training loop needs them.
+    """Read qrels once for many evaluations, as in a training loop.
 
     They are a mapping, ``{query: {document: level}}``, unless `rel_info` names another format.
 
     Parameters
     ----------
     qrels
-        A path, or any other form that `evaluate` takes.
+        A path, or any other form of qrels for `evaluate`.
     rel_info
-        The format as ``-R`` names it.
+        The format, as for ``-R``.
     file_format
-        The format of the file, as ``--qrels-format``; None recognises it.
+        The format of the file, as for ``--qrels-format``; None recognises it.
     map_qrels
-        Which keys or columns hold what, as ``--map-qrels``; None finds them.
+        The meaning of keys or columns, as for ``--map-qrels``; None recognises it.
 
     Examples
     --------
@@ -241,13 +241,13 @@ def convert(
     ] = None,
     **how: Unpack[HowRead],
 ) -> Path:
-    """Write a run or qrels in another format; OUT is replaced at once or not at all.
+    """Write a run or qrels in another format; OUT is replaced atomically.
 
-    'ragkpi formats' describes the formats, and the suffixes of OUT that ask for them.
+    'ragkpi formats' describes the formats, and the suffixes of OUT that select them.
 
-    Documents are written in the order of their ranking: by score, equal scores by id, as trec_eval
-    ranks them. Ids keep their bytes, also such that are not UTF-8; scores read back as the same
-    numbers. Where a format has no scores (msmarco, references), they become negative ranks.
+    Documents are written in ranking order: by score, equal scores by id, as in trec_eval. Ids keep
+    their bytes, even if they are not UTF-8; scores read back as the same numbers. In a format
+    without scores (msmarco, references), negative ranks replace them.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def _target_format(kind: Kind, target: str, to: str | None) -> FileFormat:
     raise UsageError(f"OUT {target}: its suffix names no format of {kind}; expected {expected}")
 
 
-# --from names the format of IN, whether it is a run or qrels.
+# --from names the format of IN, a run or qrels.
 @command(
     convert,
     without=("qrels_format", "run_format"),

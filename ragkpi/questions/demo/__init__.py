@@ -1,1 +1,1 @@
-"""The files of the examples, for whoever has no checkout."""
+"""The files of the examples, for users without a checkout."""

@@ -26,7 +26,7 @@ def demo(folder: str | os.PathLike[str] = "fixtures") -> list[Path]:
     Parameters
     ----------
     folder
-        Made if it does not exist. A file that is there already is never written.
+        The destination, created if it does not exist. Existing files are never overwritten.
 
     Returns
     -------
@@ -79,9 +79,9 @@ def shell(
 ) -> None:
     """Write the files of the examples into a folder, and print five commands to try.
 
-    A help desk's twelve questions, judged, and the runs of its retrievers. The examples of a
-    command's help run in the folder, those of the README beside it. A file that is there already
-    is never written; another one of the same name is refused.
+    The files are twelve judged questions of a help desk, and the runs of its retrievers. Run the
+    examples of a command's help inside the folder, those of the README next to it. Existing files
+    are never overwritten; a different file of the same name is an error.
     """
     print(f"{counted(len(demo(folder)), 'file')} in {folder}. To try:")
     print(_COMMANDS.format(folder=shlex.quote(folder)), end="")

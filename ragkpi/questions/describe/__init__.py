@@ -1,4 +1,4 @@
-"""What ragkpi computes, reads and writes, as texts and as rows."""
+"""Descriptions of measures, formats and the schema, as texts and as rows."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""`ragkpi formats`: what ragkpi reads and writes."""
+"""`ragkpi formats`: the formats that ragkpi reads and writes."""
 
 from collections.abc import Callable, Mapping
 from textwrap import fill
@@ -54,7 +54,7 @@ What a map names has to be there."""
 
 
 def _names_text() -> str:
-    """Return the names of keys and columns that are recognised, part by part."""
+    """Return the recognised names of keys and columns, part by part."""
     of_gold = tuple(f"{word}_" for word in fields.GOLD)
     names = {
         "query": (*fields.QUERY_ID, *fields.CASE_ID, *fields.QUERY_TEXT),
@@ -79,18 +79,18 @@ def _names_text() -> str:
     return "\n".join([heading, "", *lines])
 
 
-# Beside the formats; a text is made when it is read.
+# Further topics; each text is made on request.
 _TOPICS: Mapping[str, Callable[[], str]] = {"map": lambda: _MAP, "names": _names_text}
 
 
 def describe_formats(*names: str) -> Description:
-    """List the formats of runs and qrels, and what stacks write in them, as ``ragkpi formats``.
+    """List the formats of runs and qrels, with the stacks that write them, as ``ragkpi formats``.
 
     Parameters
     ----------
     names
         Formats to explain; ``"map"`` explains ``map_run`` and ``map_qrels``, and ``"names"``
-        lists the names of keys and columns that are recognised.
+        lists the recognised names of keys and columns.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _format_text(form: FileFormat) -> str:
 
 
 def _kinds_of(form: FileFormat) -> str:
-    """Return the kinds of a format: run, qrels or both, and which of them is read-only."""
+    """Return the kinds of a format: run, qrels or both, and whether one is read-only."""
     return " or ".join(
         kind if kind in form.writers else f"{kind}, read only" for kind in form.readers
     )
@@ -149,9 +149,9 @@ def shell(
         ),
     ] = [],  # noqa: B006 - typer's way to say that it may be left out
 ) -> None:
-    """List the formats of runs and qrels, and what stacks write in them, or explain those named.
+    """List the formats of runs and qrels, with the stacks that write them, or explain some of them.
 
-    A file's format, and what its keys or columns hold, are recognised; --run-format and
-    --qrels-format name the one, --map-run and --map-qrels the other.
+    ragkpi recognises a file's format and the meaning of its keys or columns. --run-format and
+    --qrels-format set the format, --map-run and --map-qrels the meaning.
     """
     print(on_terminal(f"{describe_formats(*names)}\n"), end="")

@@ -1,4 +1,4 @@
-"""`ragkpi measures`: what ragkpi computes."""
+"""`ragkpi measures`: the measures of ragkpi."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
@@ -18,13 +18,13 @@ from ragkpi.reports.terminal import on_terminal
 
 
 def describe_measures(*names: str) -> Description:
-    """List every measure under the question that it answers, as ``ragkpi measures``.
+    """List the measures, grouped by question, as ``ragkpi measures``.
 
     Parameters
     ----------
     names
-        Measures or nicknames to explain. Other words are searched for: in names, in definitions,
-        and in the names that other tools use.
+        Measures or nicknames to explain. Other words are searched for in names, in definitions and
+        in the names of other tools.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def describe_measures(*names: str) -> Description:
 
 
 def explanation(measure: Measure) -> str:
-    """Return the help text of a measure: its docstring, and the facts in its record."""
+    """Return the help text of a measure: its docstring, and the attributes of its record."""
     facts = {
         "Parameters": measure.parameters.describe(),
         "Over queries": measure.aggregate.name,
@@ -112,10 +112,10 @@ def shell(
         ),
     ] = [],  # noqa: B006 - typer's way to say that it may be left out
 ) -> None:
-    """List every measure under the question that it answers, or explain those named.
+    """List the measures, grouped by question, or explain some of them.
 
-    Other words are searched for: in names, in definitions, and in what other tools call a
-    measure. With --format it is the same as a table: a row per measure.
+    Other words are searched for in names, in definitions and in the names of other tools. With
+    --format, the output is a table with a row per measure.
     """
     description = describe_measures(*names)
     if output.choice is not None:

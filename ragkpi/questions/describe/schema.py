@@ -1,4 +1,4 @@
-"""`ragkpi schema`: the JSON schema of what commands write."""
+"""`ragkpi schema`: the JSON schema of outputs."""
 
 import json
 from typing import Any
@@ -21,5 +21,5 @@ def schema() -> dict[str, Any]:
     ),
 )
 def shell() -> None:
-    """Print the JSON schema of --format json; #/$defs/line is that of a line of jsonl and --log."""
+    """Print the JSON schema of --format json; #/$defs/line describes a line of jsonl and --log."""
     print(schema_text(), end="")

@@ -1,1 +1,1 @@
-"""What files are: their format, how they are read, and whether they go together."""
+"""The formats and contents of files, and whether a run and qrels match."""

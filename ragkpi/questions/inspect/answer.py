@@ -1,4 +1,4 @@
-"""The answer of `inspect`: what files hold as ragkpi reads them, and which ids they share."""
+"""The answer of `inspect`: the contents of files as ragkpi reads them, and their shared ids."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ragkpi.ranking.judgements import plain
 from ragkpi.reports.layout import Answer, Cell, Column
 from ragkpi.wording import counted, named
 
-_RECORDS = 2  # that are shown of a file
-_IDS = 1 << 20  # of documents that are compared with another file
+_RECORDS = 2  # shown per file
+_IDS = 1 << 20  # documents that are compared with another file
 
 Ids = Mapping[bytes, "set[bytes]"]
 """Documents by query."""
@@ -31,21 +31,21 @@ Ids = Mapping[bytes, "set[bytes]"]
 
 @dataclass(frozen=True)
 class FileContents:
-    """What a file holds.
+    """The contents of a file.
 
     Attributes
     ----------
     file, kind, format
-        Its name; whether it is read as a run or as qrels, and a file that may be both has contents
-        for each; its format. Kind None: it cannot be read.
+        Its name; whether it is read as a run or as qrels (a file that can be both has contents for
+        each), None if it cannot be read; its format.
     queries, documents
-        The number of queries; the fewest and the most documents of a query.
+        The number of queries; the minimum and maximum number of documents per query.
     numbers
-        What orders the documents of a run, or the number of documents of each level.
+        The order of the documents of a run, or the number of documents at each level.
     records
-        The first ones: query, document and number.
+        The first records: query, document and number.
     notes
-        How it was recognised, and what reading it warned of; the error if it cannot be read.
+        How it was recognised, and warnings from reading it; the error if it cannot be read.
     """
 
     file: str
@@ -61,18 +61,18 @@ class FileContents:
 
 @dataclass(frozen=True)
 class Shared:
-    """What a run shares with qrels, and an option with which its documents are judged ones."""
+    """The ids that a run shares with qrels, and an option that makes its documents match."""
 
     qrels: str
     run: str
     queries: int
-    documents: int  # those retrieved for these queries and judged for them
+    documents: int  # retrieved and judged for these queries
     retrieved: int
     advice: str = ""
 
 
 def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[FileContents]:
-    """Read a file in each role that it may have; without any, keep what went wrong."""
+    """Read a file in each possible role; if there is none, keep the errors."""
     contents: list[FileContents] = []
     problems: list[RagkpiError] = []
     try:
@@ -98,7 +98,7 @@ def contents_of(file: str, readings: Mapping[Kind, Reading | None]) -> list[File
                 continue
         texts = (str(warning.message).removeprefix(f"{file}: ") for warning in caught)
         contents.append(replace(one, notes=list(dict.fromkeys(texts))))
-    # Where no role is settled, the maps of both are told.
+    # If no role is certain, show the maps for both.
     guesses = [problem for problem in problems if isinstance(problem, UnsettledError)]
     notes = [str(problem).removeprefix(f"{file}: ") for problem in guesses or problems[:1]]
     return contents or [FileContents(file, notes=notes)]
@@ -108,7 +108,7 @@ def _run(name: str, run: ExaminedRun) -> FileContents:
     """Describe a run of a format."""
     map_, sizes = run.origin.map, np.diff(run.starts)
     rows = np.lexsort((-run.score, run.query))
-    # Of a very long run the first queries alone are compared with another file.
+    # Only the first queries of a very long run are compared with another file.
     compared = int(np.searchsorted(run.starts, _IDS, side="right")) - 1
     documents = run.document.take(rows[: run.starts[compared]]).tolist()
     ids = {
@@ -126,14 +126,14 @@ def _run(name: str, run: ExaminedRun) -> FileContents:
 
 
 def _falls(map_: str) -> bool:
-    """Whether small numbers are better, so that their negatives are the scores."""
+    """Return whether smaller numbers are better, so that their negatives are the scores."""
     part = part_of(map_)
     by_name = meaning(path_of(map_)) == "distance" and part != "similarity"
     return part in ("rank", "distance") or by_name
 
 
 def _direction(map_: str) -> str:
-    """Say what orders the documents of a run."""
+    """Describe the order of the documents of a run."""
     if map_ == ORDER:
         return "the order of the list"
     path = "the numbers" if path_of(map_) == "@value" else path_of(map_)
@@ -161,7 +161,7 @@ def _qrels(file: str, source: Source, reader: FileReader) -> FileContents:
     return FileContents(file, "qrels", reader.name, len(ids), bounds, text, records, ids=ids)
 
 
-# The value of --max-passage that makes ids of a run those of the qrels, by what it mends.
+# The value of --max-passage that makes the ids of a run match the qrels, by the difference.
 _MENDS = {
     "passages have the number behind #": "#",
     "ids have more behind /": "/",
@@ -195,7 +195,7 @@ def _judged(queries: Iterable[bytes], qrels: Ids, run: Ids, fold: Callable[[byte
 
 
 def inspect_answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> Answer:
-    """Put what files are, and what they share, into rows and words."""
+    """Put the contents of files, and their shared ids, into rows and words."""
     columns = [
         *map(Column, ("file", "holds")),
         Column("queries", "integer"),
@@ -215,7 +215,7 @@ def inspect_answer(files: Sequence[FileContents], pairs: Sequence[Shared]) -> An
     for file in files:
         for note in file.notes:
             text = note if note.startswith(f"{file.file}:") else f"{file.file}: {note}"
-            if file.kind is None:  # why it is not read: also where the table goes into a pipe
+            if file.kind is None:  # the error, also if the table goes into a pipe
                 warnings.warn(text, RagkpiNote, stacklevel=3)
             else:
                 notes.append(text)

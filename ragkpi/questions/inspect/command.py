@@ -1,4 +1,4 @@
-"""`ragkpi inspect`: what files are."""
+"""`ragkpi inspect`: the formats and contents of files."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from ragkpi.questions.inspect.answer import (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InspectResult(Result):
-    """What files hold.
+    """The contents of files.
 
     Attributes
     ----------
     files
         The contents of each file.
     shared
-        What each run shares with the first qrels.
+        The ids that each run shares with the first qrels.
     """
 
     files: Sequence[FileContents] = ()
@@ -46,17 +46,17 @@ class InspectResult(Result):
 def inspect(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **how: Unpack[HowRead]
 ) -> InspectResult:
-    """Say what files are: format, how it was recognised, queries, documents, scores and levels.
+    """Show files: format, how it was recognised, queries, documents, scores and levels.
 
-    The first records stand there as ragkpi understands them. With qrels and runs together: how
-    many queries and documents they share, and the option that mends ids which do not match. What
-    is neither is in the table, too, with the reason below; what cannot be opened is an error.
+    The first records are shown as ragkpi reads them. With qrels and runs: the number of shared
+    queries and documents, and the option that fixes ids that do not match. Other files are also in
+    the table, with the reason below it; a file that cannot be opened is an error.
 
     Parameters
     ----------
     files
-        Paths of runs, qrels and folders of them. A file that is neither is no error: its notes
-        say why. `UnreadableError` for a file that cannot be opened.
+        Paths of runs, qrels and folders of them. A file that is neither is not an error: its notes
+        give the reason. `UnreadableError` for a file that cannot be opened.
     how
         See `HowRead`: ``map_run``, ``run_format``, …
 
@@ -80,7 +80,7 @@ def inspect(
     runs = [file for file in contents if file.kind == "run"]
     of_runs = {file.file for file in runs}
     judged = [file for file in contents if file.kind == "qrels"]
-    # What may be a run, too, is the qrels only where nothing else is.
+    # A file that can also be a run is the qrels only if there is no other.
     qrels = min(judged, key=lambda file: file.file in of_runs, default=None)
     others = [run for run in runs if qrels and (run.file != qrels.file or len(names) == 1)]
     pairs = [shared(qrels, run) for run in others if qrels]
@@ -114,5 +114,5 @@ def shell(
     output: TextOutput,
     **arguments: Any,
 ) -> None:
-    """Write what files are."""
+    """Write the contents of files."""
     output.write(inspect(files, **arguments).report)
