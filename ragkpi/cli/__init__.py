@@ -15,7 +15,7 @@ def entry() -> None:
     sys.unraisablehook = _end_anywhere
     from ragkpi.cli.process import MEMORY, has_room
 
-    if not has_room():  # not even for numpy, whose own words would be many
+    if not has_room():  # not even for numpy, whose own message would be long
         _leave(f"error: {MEMORY}", InputError.exit_status)
     from ragkpi.cli.program import run
 
@@ -31,7 +31,7 @@ def _end(kind: type[BaseException], problem: BaseException | None, trace: object
 
 
 def _end_anywhere(event: "sys.UnraisableHookArgs") -> None:
-    """End the process on a signal during Python's cleanup, which Python itself would ignore."""
+    """End the process on a signal during Python's cleanup; Python itself would ignore it."""
     if isinstance(event.exc_value, KeyboardInterrupt | Stopped):
         _end(event.exc_type, event.exc_value, event.exc_traceback)
     sys.__unraisablehook__(event)

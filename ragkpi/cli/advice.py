@@ -1,4 +1,4 @@
-"""Commands that mend a line: with a map, or with the qrels first."""
+"""Commands that fix a command line: with a map, or with the qrels first."""
 
 import warnings
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from ragkpi.interface import spell
 
 
 def advised(problem: InputError, words: Sequence[str], files: Sequence[str]) -> InputError:
-    """Add the commands that mend an error, if any does.
+    """Add commands that fix an error, if there are any.
 
-    Of a command whose first of several `files` are qrels, these come first in the command if only
-    this order can be read: the first file as a run, and one other as qrels.
+    Suggest a command with the qrels first if only this order of several `files` is readable: the
+    first file as a run, and one other as qrels.
     """
     if isinstance(problem, UnsettledError):  # a map reads the file in its place
         return CommandError(problem, [_mapped(words, problem, of) for of in problem.maps])
@@ -29,12 +29,12 @@ def advised(problem: InputError, words: Sequence[str], files: Sequence[str]) -> 
     rest = [word for word in words if word != qrels[0]]
     rest.insert(rest.index(first), qrels[0])
     fault = f"{problem.fault}; the qrels come first"
-    mended = InputError(problem.file, problem.line, fault, "")
-    return CommandError(mended, [f"  {join(['ragkpi', *rest])}"])
+    fixed = InputError(problem.file, problem.line, fault, "")
+    return CommandError(fixed, [f"  {join(['ragkpi', *rest])}"])
 
 
 def _mapped(words: Sequence[str], problem: UnsettledError, of: MapChoice) -> str:
-    """Return a command with a map; it keeps the parts of the map that the command had."""
+    """Return a command with a map; it keeps the parts of its own map."""
     name, (first, *others) = spell(problem.argument), words
     pieces = [piece.strip() for piece in of.map.split(",")]
     for place, word in enumerate(others):

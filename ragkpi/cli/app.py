@@ -1,4 +1,4 @@
-"""The typer app: its commands, with purposes and examples, and how it takes a line.
+"""The typer app: its commands, with purposes and examples, and how it parses a line.
 
 A command's module is imported when the line names it. `questions/<question>/command.py` defines
 it, as the typer function `shell`.
@@ -37,7 +37,7 @@ class Entry(NamedTuple):
     module: str  # below ``ragkpi.questions``; it has the function `shell`
 
 
-# By name, in the order of tasks and of people's needs.
+# By name, ordered by task and by frequency of use.
 COMMANDS: Mapping[str, Entry] = {
     "eval": Entry(
         "evaluate", "Evaluate runs with trec_eval's measures and those for RAG.", "evaluate.command"
@@ -99,11 +99,11 @@ _TREC_EVAL = {
     "--Zscore": "--zscores",
 }
 
-_PAGES = {"-h", "--help", "-v", "-V", "--version"}  # for which no project is read
+_PAGES = {"-h", "--help", "-v", "-V", "--version"}  # without reading a project
 
 
 def take(words: Sequence[str]) -> None:
-    """Run the command of a line; `typer.TyperException` for a line that typer cannot take."""
+    """Run the command of a line; `typer.TyperException` if typer cannot parse it."""
     line = ["--version"] if words == ["version"] else list(words) or ["--help"]
     if line[:1] == ["help"]:
         line = [*line[1:2], "--help"]
@@ -141,7 +141,7 @@ def take(words: Sequence[str]) -> None:
 
 
 class _ByTask(TyperGroup):
-    """Lists commands by task where rich, which does so by panels, does not draw."""
+    """Lists commands by task without rich, which has panels for them."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for task, heading in TASKS.items():
@@ -156,7 +156,7 @@ def command_of(name: str) -> Any:
 
 
 def _of_another_line() -> None:
-    """Stand for a command that the line does not name, whose module is not imported."""
+    """A stand-in for a command that the line does not name, so that its module is not imported."""
 
 
 def _ragkpi(
@@ -177,7 +177,7 @@ def _examples(examples: Sequence[str]) -> str:
 
 
 def _words_to_complete() -> list[str]:
-    """Return the words behind the program's name that a shell wants completed."""
+    """Return the words after the program's name that a shell completes."""
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
     return line.split()[1:] if "_RAGKPI_COMPLETE" in os.environ else []
 
@@ -190,9 +190,9 @@ def _unknown(name: str) -> str:
 
 
 def _spelled_out(word: str, options: Sequence[Any]) -> str:
-    """Complete the beginning of a long name, and put ours for trec_eval's, which win.
+    """Complete the beginning of a long name, and replace trec_eval's names, which win.
 
-    `UsageError` for a beginning of several names.
+    `UsageError` for an ambiguous beginning.
     """
     beginning, equals, value = word.partition("=")
     names = {name for option in options for name in option.opts if name.startswith("--")}

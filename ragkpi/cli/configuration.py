@@ -9,7 +9,7 @@ from ragkpi.errors import InputError, UsageError
 from ragkpi.interface import interface
 from ragkpi.wording import did_you_mean, parse_size
 
-PROJECT = ContextVar("PROJECT", default="")  # what the command took from its project, for JSON
+PROJECT = ContextVar("PROJECT", default="")  # the options from the command's project, for JSON
 _FILE, _TABLE = "pyproject.toml", "[tool.ragkpi]"
 _EXPECTED = {
     "qrels": "a path, which QRELS on a command line may then be called",
@@ -23,7 +23,7 @@ def project_options(words: Sequence[str]) -> dict[str, Any]:
     """Return the project's options for a line: typer's defaults, by names of parameters."""
     _, project = _project_options(os.getcwd())
     left_out = {"qrels"}
-    if "--all-pairs" in words:  # of which none is a baseline
+    if "--all-pairs" in words:  # no run is a baseline
         left_out.add("baseline")
     if os.environ.get("RAGKPI_CORPUS_SIZE"):
         left_out.add("corpus_size")
@@ -31,7 +31,7 @@ def project_options(words: Sequence[str]) -> dict[str, Any]:
 
 
 def with_project_qrels(files: Sequence[str]) -> list[str]:
-    """Put the project's qrels in the place of ``qrels``, where no file has this name."""
+    """Replace ``qrels`` by the project's qrels, unless a file has this name."""
     first, *others = files or [""]
     if first == "qrels" and not os.path.exists(first):
         _, project = _project_options(os.getcwd())
@@ -40,7 +40,7 @@ def with_project_qrels(files: Sequence[str]) -> list[str]:
 
 
 def note_project(names: Sequence[str]) -> None:
-    """Say which arguments of a command are the project's, first and in JSON."""
+    """Name the arguments from the project, in the first note and in JSON."""
     PROJECT.set("")
     if not names:
         return
@@ -59,7 +59,7 @@ def note_project(names: Sequence[str]) -> None:
 
 
 def _project_options(folder: str) -> tuple[str, dict[str, Any]]:
-    """Read the nearest pyproject.toml: its path, and what its table holds; nothing without one."""
+    """Read the nearest pyproject.toml: its path and the content of its table; empty without one."""
     path = os.path.join(folder, _FILE)
     while not os.path.isfile(path):
         folder, before = os.path.dirname(folder), folder
@@ -81,7 +81,7 @@ def _project_options(folder: str) -> tuple[str, dict[str, Any]]:
 
 
 def _option(path: str, name: str, value: Any) -> Any:
-    """Return the value of a key as the option of its name has it; `InputError` for a wrong one."""
+    """Return the value of a key, converted like its option; `InputError` for a wrong one."""
     if name not in _EXPECTED:
         advice = did_you_mean(name, _EXPECTED, f"expected {', '.join(_EXPECTED)}")
         raise InputError(path, None, f"{_TABLE} has no key {name!r}", advice)

@@ -56,7 +56,7 @@ OutputFile = Annotated[
 
 @dataclass(frozen=True)
 class TextOutput:
-    """How to write tables of texts and counts."""
+    """Options for writing tables of texts and counts."""
 
     format: Annotated[
         str | None,
@@ -92,7 +92,7 @@ class TextOutput:
 
     @property
     def choice(self) -> str | None:
-        """The format that --format or the file's suffix names; None if neither does."""
+        """The format of --format or of the file's suffix; None without either."""
         if self.format is None and self.path is not None and self.path != "-":
             return format_of_file(self.path)
         return self.format
@@ -109,11 +109,11 @@ class TextOutput:
         return self.choice or ("tsv" if to_pipe else "table")
 
     def is_signed(self, form: Signed) -> bool:
-        """Return whether a result shows its signature, which requires hashing the files."""
+        """Return whether a result shows its signature, for which the files are hashed."""
         return form != "none" or self.choice in ("json", "jsonl")
 
     def write(self, report: Report, **layout: Any) -> None:
-        """Write a report in the chosen format; `layout` goes to its `Layout`.
+        """Write a report in the chosen format; `layout` is for its `Layout`.
 
         A terminal shows the notes of the call below the table.
         """
@@ -128,11 +128,11 @@ class TextOutput:
             call_notes=held_notes() if self.is_on_screen and form == "table" else (),
             **layout,
         )
-        # Only a table is coloured, and its cells hold visible characters alone.
+        # Only tables are coloured, and their cells have only visible characters.
         styles: Literal["spelled", "kept"] = "kept" if form == "table" else "spelled"
         write(REPORT_FORMATS[form].write(report, every), self.path, styles)
         if self.format is None and form in ("csv", "tsv"):
-            # Rows have no room for the sentences that answer the question.
+            # Rows have no room for the verdict.
             for sentence in report.table(every).verdict:
                 tell(f"answer: {sentence}")
 
@@ -144,7 +144,7 @@ class TextOutput:
 
 @dataclass(frozen=True)
 class Output(TextOutput):
-    """How to write tables of values."""
+    """Options for writing tables of values."""
 
     digits: Annotated[
         int | None,
@@ -162,7 +162,7 @@ class Output(TextOutput):
 
 @dataclass(frozen=True)
 class EvalOutput(Output):
-    """How to write an evaluation: trec_eval's lines, or as any other table of values."""
+    """Options for writing an evaluation: trec_eval's lines, or any other table of values."""
 
     format: Annotated[
         str | None,
@@ -177,7 +177,7 @@ class EvalOutput(Output):
 
 @dataclass(frozen=True)
 class PlotOutput(Output):
-    """How to write tables of values, and to draw their charts."""
+    """Options for writing tables of values, and for drawing their charts."""
 
     plot: Annotated[
         str | None,
@@ -214,7 +214,7 @@ class PlotOutput(Output):
 
 
 def _drawing(path: str) -> Callable[["Sequence[Chart]", str, "PlotSize"], None]:
-    """Return the function that draws charts into a file, once it is known that it can."""
+    """Return the function that draws charts into a file, or refuse the file early."""
     from ragkpi.charts.picture import draw, refuse_undrawable
 
     refuse_undrawable(path)
@@ -222,7 +222,7 @@ def _drawing(path: str) -> Callable[["Sequence[Chart]", str, "PlotSize"], None]:
 
 
 def tell_gates(verdicts: "Sequence[Verdict]", elsewhere: bool) -> None:
-    """Say what gates decided: one in a sentence, several in a table if it is not `elsewhere`."""
+    """Show the outcomes of gates: one as a sentence, several as a table unless `elsewhere`."""
     if len(verdicts) == 1:
         if verdicts[0].passed:
             tell(f"note: {verdicts[0].sentence}")

@@ -1,4 +1,4 @@
-"""Pages of help, which typer draws, and the version; `ragkpi --help` needs no more than this."""
+"""Help pages, drawn by typer, and the version; `ragkpi --help` imports nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ragkpi.version import __version__
 
 
 def show_common(context: Context, wanted: bool) -> None:
-    """Print the page of the options that have no panel of their own, and end the command."""
+    """Print the page of options without a panel of their own, and end the command."""
     if wanted:
         for parameter in context.command.params:
             parameter.hidden = bool(getattr(parameter, "rich_help_panel", None))  # type: ignore[attr-defined]
@@ -22,7 +22,7 @@ def show_common(context: Context, wanted: bool) -> None:
 def show_page(context: Context, wanted: bool = True) -> None:
     """Print typer's page of a command, and end it."""
     if wanted:
-        page = context.get_help()  # rich has printed it, where that draws
+        page = context.get_help()  # with rich, this prints it
         if page:
             print(page)
         raise Exit

@@ -20,7 +20,7 @@ except ImportError:  # on Windows
 MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LEAST = 64 << 20
-_TO_START = 80 << 20  # numpy maps this much; without it, OpenBLAS ends the process its own way
+_TO_START = 80 << 20  # numpy maps this much; with less, OpenBLAS ends the process its own way
 _CONTROL_GROUP = "/sys/fs/cgroup/memory.max"
 
 
@@ -72,7 +72,7 @@ def open_standard_streams() -> None:
 
 
 def drop_output() -> None:
-    """Send what is left of standard output nowhere: nobody can read it."""
+    """Discard the rest of standard output after a broken pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
@@ -89,7 +89,7 @@ def _stop(number: int, _: object) -> None:
 
 
 def limit_memory(size: str | None) -> None:
-    """Limit the memory of this process, by default to three quarters of what there is."""
+    """Limit the memory of this process, by default to 75% of the available memory."""
     if resource is None:
         return
     limit = _available() * 3 // 4 if size is None else _size_of(size)
@@ -100,7 +100,7 @@ def limit_memory(size: str | None) -> None:
 
 
 def has_room() -> bool:
-    """Return whether `ulimit -v`, if there is one, lets a process start."""
+    """Return whether `ulimit -v`, if set, lets a process start."""
     if resource is None or resource.getrlimit(resource.RLIMIT_AS)[0] < 0:
         return True
     try:

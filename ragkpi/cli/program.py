@@ -41,8 +41,8 @@ class CommandLine(Interface):
     """The interface of the command line: option names, notes on stderr, one line per problem."""
 
     def spell(self, argument: str, value: str) -> str:
-        """Name the option declared for an argument, or make one from the argument's name."""
-        from ragkpi.library.options import (  # with numpy, which 'ragkpi --help' does not need
+        """Return the option declared for an argument, or one made from the argument's name."""
+        from ragkpi.library.options import (  # imports numpy, which 'ragkpi --help' does not need
             Comparing,
             Flags,
             Gating,
@@ -76,7 +76,7 @@ class CommandLine(Interface):
 
 def run() -> None:
     """Run the command line of this process, and end it."""
-    # Idle BLAS threads burn 70 ms of processor time at every start; forking for a big run is safe
+    # Idle BLAS threads cost 70 ms of processor time at every start; forking for a big run is safe
     # only without them; and sums must not depend on their number.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     gc.set_threshold(100_000)  # imports make no garbage, and collecting takes 7 ms
@@ -110,7 +110,7 @@ def main(words: Sequence[str]) -> int:
     except typer.TyperException as problem:
         return _fail(mistake_in(problem), UsageError.exit_status)
     except BrokenPipeError:
-        # The reader has closed the pipe, so no more output is possible, not even at exit.
+        # The pipe is closed, so no more output is possible, not even at exit.
         drop_output()
         return _SIGPIPE_STATUS
     except MemoryError:

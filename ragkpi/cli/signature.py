@@ -2,7 +2,7 @@
 
 A command is a typer function. Two kinds of its parameters stand for several options:
 
-- one whose type is a dataclass is a group: the fields are options, the command gets the object;
+- one whose type is a dataclass is a group: the fields are options, and the command gets the object;
 - ``**arguments`` stands for the options that a public function declares, its groups
   (``**how: Unpack[Evaluating]``) included; the command gets those that the line gives.
 """
@@ -25,7 +25,7 @@ from ragkpi.errors import InputError, UsageError
 from ragkpi.library.options import Declared, Flags, arguments_of, declared, less_common, names_of
 
 _OF_JUDGES = ("agree", "correct")  # commands whose first two files are qrels
-_OF_SHELL = {"names": "file"}  # defaults where a line cannot say what Python can
+_OF_SHELL = {"names": "file"}  # defaults of a line that differ from Python's
 PUBLIC = "arguments"  # the name of the parameter for the options of a public function
 _SECTION = re.compile(r"\n\n\w+\n-+\n")  # of a docstring
 
@@ -37,7 +37,7 @@ class _Option(NamedTuple):
     owner: str  # the parameter of the command
     argument: str
     value: str | None = None  # of a flag
-    always: bool = False  # whether the command gets the default, too
+    always: bool = False  # whether the command also gets the default
 
 
 def command(
@@ -68,7 +68,7 @@ def command(
             try:
                 function(**arguments[""], **of_groups, **arguments[PUBLIC])
             except InputError as problem:
-                from ragkpi.cli.advice import advised  # an error may take its time
+                from ragkpi.cli.advice import advised  # only errors need it
 
                 raise advised(problem, context.obj, files) from None
 
@@ -87,7 +87,7 @@ def command(
 def _arguments(
     context: Context, options: Collection[_Option], values: Mapping[str, Any], owners: list[str]
 ) -> dict[str, dict[str, Any]]:
-    """Return the arguments that the line and the project give, by the parameters they belong to."""
+    """Return the arguments from the line and the project, by parameter."""
     arguments: dict[str, dict[str, Any]] = {owner: {} for owner in owners}
     project: list[str] = []
     for option in options:
@@ -109,7 +109,7 @@ def _arguments(
 
 
 def help_of(function: Callable[..., Any]) -> str:
-    """Return a docstring up to its first section, without the marks of code."""
+    """Return a docstring up to its first section, without code marks."""
     return _SECTION.split(getdoc(function) or "")[0].replace("``", "").replace("`", "")
 
 

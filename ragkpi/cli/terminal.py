@@ -1,7 +1,7 @@
 """Messages on standard error: the progress bar, notes, warnings and problems.
 
-A timer signal draws the bar, since single steps may take seconds. The thread of rich's `Live` hides
-the cursor, which a killed process leaves so, and draws over a command that has the terminal now.
+A timer signal draws the bar, since single steps can take seconds. The thread of rich's `Live` hides
+the cursor, even after the process is killed, and draws over a command in the foreground.
 """
 
 import os
@@ -36,7 +36,7 @@ class Bar:
         self._ticks = 0
         self._drawn = False
         self._over = False
-        self._whole: tuple[Work, str] | None = None  # the work whose share the bar shows
+        self._whole: tuple[Work, str] | None = None  # the outermost work and its label
         self._reached: float | None = None
 
     def tick(self, *_: object) -> None:
@@ -52,7 +52,7 @@ class Bar:
 
     def end(self) -> None:
         """Remove the bar from the screen for good."""
-        self._over = True  # first: a tick may come at any time
+        self._over = True  # first: a tick can come at any time
         if self._drawn:
             self._drawn = False
             os.write(2, _CLEAR.encode())
@@ -71,10 +71,10 @@ class Bar:
 
     def _rising(self, works: list[Work]) -> float | None:
         """Return the completed share, which never falls while the outermost work is the same."""
-        done, whole = share(works), (works[0], works[0].label) if works else None
-        if whole == self._whole and self._reached is not None:
+        done, outermost = share(works), (works[0], works[0].label) if works else None
+        if outermost == self._whole and self._reached is not None:
             done = max(done or 0.0, self._reached)
-        self._whole, self._reached = whole, done
+        self._whole, self._reached = outermost, done
         return done
 
 
@@ -143,7 +143,7 @@ def tell(text: object) -> None:
         line = _fitted(line)
     if kind in _COLOURS and _messages == "coloured" and wants_colour(sys.stderr):
         line = line.replace(f"{kind}:", f"{_COLOURS[kind]}{kind}:{_PLAIN}", 1)
-    # At once: threads that read runs have notes, too, and the bar may be drawn at any time.
+    # One write: threads that read runs also print notes, and the bar can be drawn at any time.
     sys.stderr.write(f"{line}\n" if _BAR is None else f"{_CLEAR}{line}\n")
 
 
@@ -151,7 +151,7 @@ _held: list[str] = []
 
 
 def hold(text: str) -> None:
-    """Tell a note or warning at once; on a terminal hold it, since the answer comes first."""
+    """Print a note or warning at once; on a terminal hold it, since the answer comes first."""
     if not sys.stdout.isatty():
         tell(text)
     elif not (text.startswith("note:") and _notes == "hidden"):
@@ -159,7 +159,7 @@ def hold(text: str) -> None:
 
 
 def held_notes() -> list[str]:
-    """Return the notes and warnings that are held, which the caller now has to show."""
+    """Return the held notes and warnings, which the caller has to show."""
     notes = _held[:]
     _held.clear()
     return notes
@@ -179,7 +179,7 @@ def expect_files(
 ) -> Sequence[str]:
     """Return the files of a command line; `UsageError` for too few.
 
-    Standard input may appear only once among them and the `others`, the files that options name.
+    Standard input can appear only once among them and the `others`, the files of options.
     """
     if len(files) < least:
         raise UsageError(f"{counted(len(files), 'file')}; expected {expected}")
