@@ -103,6 +103,8 @@ class Session:
         The arguments that say how files are read, which no signature has, as JSON keeps them.
     notes
         The notes and warnings of the call so far, in order.
+    documents_seen
+        The number of documents in qrels and runs, once it has replaced a corpus size; else 0.
     """
 
     qrels: Any
@@ -120,6 +122,7 @@ class Session:
     sources: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    documents_seen: int = 0
 
     def note(self, text: str) -> None:
         """Note an omission or an assumption, once."""
@@ -255,14 +258,16 @@ class Session:
 
         Without a corpus size, the number of documents seen in qrels and in all runs replaces it.
         """
-        size = self._documents_seen([*runs.values()], metrics)
+        if self._counts_documents(metrics):
+            read = [hits for hits in runs.values() if isinstance(hits, Hits)]
+            self.documents_seen = count_documents(self.judgements, read)
         scored: dict[str, Evaluation] = {}
         errors: list[RagkpiError] = []
         for name, hits in with_progress(runs.items(), "measures", len(runs)):
             try:
                 if isinstance(hits, RagkpiError):
                     raise hits
-                scored[name] = self._score(hits, metrics, size)
+                scored[name] = self._score(hits, metrics)
             except RagkpiError as problem:
                 errors.append(_about(name, problem) if len(runs) > 1 else problem)
         if problems == "raised":
@@ -282,19 +287,16 @@ class Session:
     def evaluate_one(self, run: RunOrPath | Hits, metrics: Sequence[Metric]) -> Evaluation:
         """Evaluate a run alone, without a note, or raise what is wrong with it."""
         parts = self.needs(metrics)
-        _ = self.pool_hits
-        hits = run
-        if not isinstance(hits, Hits):
-            hits = read_run(hits, self.judgements, parts, self.run_format)
-        return self._score(hits, metrics, self._documents_seen([hits], metrics))
+        hits = run if isinstance(run, Hits) else self.read({"": run}, parts)[""]
+        return self.score({"": hits}, metrics)[""]
 
-    def _score(self, run: Hits, metrics: Sequence[Metric], size: int) -> Evaluation:
+    def _score(self, run: Hits, metrics: Sequence[Metric]) -> Evaluation:
         judgements = self.judgements
         judged, coverage = self.relevance.judge(run, self.settings)
         notes = coverage_notes(coverage, self.settings)
         warnings: list[str] = []
         if isinstance(judged, Judged):
-            judged = self._equip(judged, run, metrics, size)
+            judged = self._equip(judged, run, metrics)
         # trec_eval divides by all judged queries under -c, even with -D 0.QID.
         all_queries = self.settings.missing == "zero"
         divisor = len(judgements.queries) if all_queries else len(judged.queries)
@@ -309,7 +311,7 @@ class Session:
                 and any(not column.per_query[unanswerable].any() for column in compared)
             ):  # a summary is lower because a measure is 0 there
                 notes += unanswerable_notes(judged.queries, unanswerable)
-            notes += assumption_notes(judged, size)
+            notes += assumption_notes(judged, self.documents_seen)
             notes += level_notes(metrics, self.settings.relevance_level)
             warnings = list(doubts(judged, judgements, run.beginning, coverage.unjudged))
             if warnings and self.settings.doubts == "refused":
@@ -319,22 +321,17 @@ class Session:
         warnings += no_level_so_high(metrics, judgements)
         return Evaluation(decoded(run.run_id), run, judged, coverage, scores, notes, warnings)
 
-    def _equip(self, judged: Judged, run: Hits, metrics: Sequence[Metric], size: int) -> Judged:
+    def _equip(self, judged: Judged, run: Hits, metrics: Sequence[Metric]) -> Judged:
         """Add corpus sizes, the pool and documents outside it where metrics need them."""
         if _needs("corpus_size", metrics):
-            judged = replace(judged, corpus_size=corpus_sizes(judged.queries, self.settings, size))
+            sizes = corpus_sizes(judged.queries, self.settings, self.documents_seen)
+            judged = replace(judged, corpus_size=sizes)
         if self.pool_hits is not None:
             judged = replace(judged, pool=judge_pool(self.judgements, self.pool_hits, judged))
             if _needs("outside_pool", metrics):
                 outside = outside_pool(self.judgements, run, judged, self.read_pool)
                 judged = replace(judged, outside_pool=outside)
         return judged
-
-    def _documents_seen(self, runs: Sequence[Hits | RagkpiError], metrics: Sequence[Metric]) -> int:
-        """Count the documents in qrels and runs where they replace a corpus size; else 0."""
-        if not self._counts_documents(metrics):
-            return 0
-        return count_documents(self.judgements, [run for run in runs if isinstance(run, Hits)])
 
     def _counts_documents(self, metrics: Sequence[Metric]) -> bool:
         """Return whether the documents seen replace the corpus size that metrics need."""
@@ -358,15 +355,11 @@ class Session:
         }
 
     def signature(
-        self,
-        metrics: Sequence[Metric],
-        others: Mapping[str, Any] = NO_OTHERS,
-        seen: int | None = None,
+        self, metrics: Sequence[Metric], others: Mapping[str, Any] = NO_OTHERS
     ) -> Signature:
         """Hash the files, with others by role, and say what is behind the numbers.
 
         Qrels that are no file, or of which a map says what to read, are hashed as judgements.
-        `seen` is the number of documents seen, if that is N.
         """
         digests = {role: file.get("sha256") for role, file in self.files(others).items()}
         mapped = self.qrels_format.shape is not None
@@ -374,7 +367,7 @@ class Session:
             digests = {**digests, "qrels": self.judgements.sha256}
         if self.pool is not None:
             digests.setdefault("pool", None)
-        sieve = self.run_format.sieve
+        sieve, seen = self.run_format.sieve, self.documents_seen or None
         return signature_of(self.settings, metrics, digests, seen, sieve.options if sieve else "")
 
     def signed(
@@ -482,21 +475,6 @@ class Evaluations(Mapping[str, Evaluation]):
         zero = self.session.settings.missing == "zero"
         lacking = zero and any(of_run.missing for of_run in coverage)
         return missing_notes(self.names, coverage) if lacking else []
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The notes and warnings of the call so far."""
-        return tuple(self.session.notes)
-
-    def signature(self, others: Mapping[str, Any] = NO_OTHERS) -> Signature:
-        """Sign qrels, others by role, and settings, with the number of documents seen."""
-        sizes = [getattr(run.judged, "corpus_size", None) for run in self.values()]
-        seen = max((int(size.max(initial=0)) for size in sizes if size is not None), default=None)
-        return self.session.signature(self.metrics, others, seen)
-
-    def signed(self, others: Mapping[str, Any] = NO_OTHERS) -> Signature | None:
-        """Return the `signature` if the user wants it."""
-        return self.signature(others) if inputs().hashed else None
 
     def small_print(self) -> list[str]:
         """Return the small print of a picture."""

@@ -95,7 +95,8 @@ class StoredResult:
 
     def refuse_run(self, run: str, scores: Scores, evaluated: Evaluations) -> None:
         """Raise `DataError` for a run on another ground, with the command that stores this anew."""
-        signature, qrels = evaluated.signature(), evaluated.session.judgements.file
+        session = evaluated.session
+        signature, qrels = session.signature(evaluated.metrics), session.judgements.file
         metrics = [metric for metric in scores.metrics if metric.is_comparable]
         queries = {"queries": scores.divisor, "queries_sha256": ids_sha256(scores.queries)}
         settings = ["-m", ",".join(metric.name for metric in metrics), *signature.options()]
@@ -291,7 +292,7 @@ def scored_runs(
         plain = session.rel_info == "qrels"
         depth = names_needed(metrics, session.settings) if plain and not results else 0
         evaluated = session.evaluate(read, metrics, depth, "kept").over_common_queries()
-        signature = evaluated.signed()
+        signature = session.signed(metrics)
         for name, run in evaluated.items():
             scores[name] = run.scores
             for result in results.values():

@@ -76,8 +76,8 @@ def calibrate(
     return Result(
         calibration_answer(calibration),
         lambda: noted(calibration_charts(calibration), evaluated.small_print()),
-        evaluated.notes,
-        evaluated.signed(),
+        tuple(session.notes),
+        session.signed(metrics),
     )
 
 

@@ -77,7 +77,9 @@ def correct(
     doubt = correction_doubt(people_say)
     if doubt:
         session.warn(doubt)
-    return Result(correction_answer(people_say), None, other.notes, session.signed(metrics))
+    return Result(
+        correction_answer(people_say), None, tuple(session.notes), session.signed(metrics)
+    )
 
 
 @command(

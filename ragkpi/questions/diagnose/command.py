@@ -115,8 +115,8 @@ def diagnose(
             lambda part: diagnosed(evaluated.over(part.queries))[0],
         ),
         lambda: noted([chart], evaluated.small_print()),
-        evaluated.notes,
-        evaluated.signed(),
+        tuple(session.notes),
+        session.signed(evaluated.metrics),
     )
 
 

@@ -436,7 +436,7 @@ def evaluate(
     systems = set(map(system_of, runs))
     of_runs = {name: of for name, of in scores.items() if name in systems}
     names = dict(zip(of_runs, session.names_of(of_runs), strict=True))
-    signature = evaluated.signed({"zscores": zscores})
+    signature = session.signed(metrics, {"zscores": zscores})
     verdicts = gates.verdicts(names, scores, evaluated) if gates else []
     missed: Sequence[RagkpiError] = ()
     if verdicts:
@@ -461,7 +461,7 @@ def evaluate(
         provenance,
     )
     result = RunResult if several is None else RunResults
-    return result(report, None, evaluated.notes, signature, [*problems_of_runs, *missed])
+    return result(report, None, tuple(session.notes), signature, [*problems_of_runs, *missed])
 
 
 def _is_of_positives(session: Session, runs: Iterable[Hits | RagkpiError]) -> bool:

@@ -165,7 +165,8 @@ def zscores(
     [{'query': 'q1', 'measure': 'recip_rank', 'mean': 0.75, 'deviation': 0.3535...}]
     """
     session = session_of(qrels, measures, {"missing": "intersection", **how})
-    evaluated = session.evaluate(named_runs(runs), session.metrics())
+    metrics = session.metrics()
+    evaluated = session.evaluate(named_runs(runs), metrics)
     lines = list(zscore_lines(evaluated.scores))
     numbers = Column("mean", "decimal"), Column("deviation", "decimal")
     rows = [
@@ -175,7 +176,7 @@ def zscores(
     columns = [Column("query"), Column("measure"), *numbers]
     sentence = f"Means and deviations are over {len(evaluated.names)} runs."
     answer = Answer(columns, rows, verdict=[sentence], question="zscores")
-    return ZScores(answer, None, evaluated.notes, evaluated.signed(), lines=lines)
+    return ZScores(answer, None, tuple(session.notes), session.signed(metrics), lines=lines)
 
 
 @command(

@@ -121,8 +121,8 @@ def holes(
             lambda part: bounded(evaluated.over(part.queries))[0],
         ),
         lambda: noted(holes_charts(bounds, evaluated.names), evaluated.small_print()),
-        evaluated.notes,
-        evaluated.signed(),
+        tuple(session.notes),
+        session.signed(metrics),
         to_judge=to_judge,
     )
 

@@ -163,7 +163,7 @@ def _computed(result: StoredResult, files: Mapping[str, tuple[str, str]]) -> dic
     session = session_of(paths["qrels"], list(metrics), cast("Evaluating", how))
     as_stored = [replace(metric, name=name) for name, metric in metrics.items() if metric]
     evaluated = session.evaluate({"run": paths["run"]}, as_stored)
-    report = EvaluationReport({"run": evaluated.scores[0]}, evaluated.signed())
+    report = EvaluationReport({"run": evaluated.scores[0]}, session.signed(as_stored))
     return report.object("run", Layout(per_query="shown"))
 
 
