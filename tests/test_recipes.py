@@ -111,7 +111,7 @@ def test_pre_commit(project):
 def test_record(project):
     candidate(project, "better")
     (project / "candidate.run").write_text((project / "runs/candidate.run").read_text())
-    script = block("Keeping a record", "sh")
+    script = block("A log of experiments", "sh")
     done = run(project, f"git() {{ echo 1a2b3c; }}; {script}")
     assert done.returncode == 0, done.stderr
     assert "1a2b3c" in done.stdout
