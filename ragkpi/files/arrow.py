@@ -15,24 +15,14 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import IntArray
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files import tables
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import MOST_HELD, Source, too_large
 from ragkpi.files.shapes import Shape
-from ragkpi.files.tables import Row
-from ragkpi.files.trec import (
-    QrelsColumns,
-    RunColumns,
-    RunLayout,
-    decimal_advice,
-    levels_of,
-    parse_numbers,
-    plain_qrels,
-    run_columns,
-    run_id_of,
-)
+from ragkpi.files.tables import Cell, Kept, Piece, Row
+from ragkpi.files.trec import QrelsColumns, RunColumns
 
 # Rows decoded at a time: an id that takes few bytes in the file may be long.
 _ROWS_AT_ONCE = 1 << 12
@@ -66,35 +56,12 @@ class ArrowTable:
         for piece in self._pieces(names):
             yield from zip(piece.line.tolist(), piece.records(names), strict=True)
 
-    def run(self, layout: RunLayout) -> Iterator[RunColumns]:
-        optional = (layout.number, layout.run_id)
-        names = [layout.query, layout.document, *layout.others.values()]
-        names += [name for name in optional if name is not None]
-        for piece in self._pieces(names):
-            line, run_id = piece.line, run_id_of(self.file)
-            if layout.run_id is not None:
-                run_id = piece.ids(layout.run_id)[len(line) - 1]
-            ids = piece.ids(layout.query), piece.ids(layout.document)
-            number = None if layout.number is None else piece.numbers(layout.number)
-            others = {map_: piece.numbers_or_nan(name) for map_, name in layout.others.items()}
-            yield run_columns(self.file, *ids, number, line, run_id, layout.origin, others)
-
-    def qrels(self, ids: Sequence[str], level: str | None) -> QrelsColumns:
-        names = [*ids] if level is None else [*ids, level]
-        none = Tokens.from_strings([])
-        queries, documents, numbers = [none], [none], [np.zeros(0)]
-        for piece in self._pieces(names):
-            queries.append(piece.ids(ids[0]))
-            documents.append(piece.ids(ids[1]))
-            numbers.append(np.ones(len(piece.line)) if level is None else piece.levels(level))
-            if int(piece.line[-1]) * _COST > MOST_HELD:
+    def pieces(self, cells: Mapping[str, Cell], kept: Kept) -> Iterator[Piece]:
+        """Yield the columns of some rows at a time."""
+        for piece in self._pieces(list(cells)):
+            if kept == "all" and piece.above * _COST > MOST_HELD:
                 raise _bomb(self._source)
-        number = np.concatenate(numbers)
-        if not (np.abs(number) <= 2.0**53).all():
-            raise broken(self._source, f"column {level} (numbers beyond 2^53)")
-        levels, gain = levels_of(number)
-        columns = Tokens.joined(queries), Tokens.joined(documents), levels
-        return plain_qrels(self.file, *columns, np.arange(1, len(number) + 1), gain)
+            yield piece.line, {name: piece.column(name, cell) for name, cell in cells.items()}
 
     def _pieces(self, names: Sequence[str]) -> Iterator[_Piece]:
         """Yield the rows of all parts, some at a time."""
@@ -122,52 +89,24 @@ class _Piece(NamedTuple):
     def line(self) -> IntArray:
         return np.arange(self.above, self.above + len(self.table)) + 1
 
-    def ids(self, name: str) -> Tokens:
-        types, column = _pyarrow().types, self._column(name)
-        with _refused(self.source, f"column {name}"):
-            if types.is_dictionary(column.type):
-                column = column.cast(column.type.value_type)
-            if types.is_floating(column.type):
-                raise ValueError("ids that are decimal numbers")
-            if not (types.is_binary(column.type) or types.is_large_binary(column.type)):
-                column = column.cast("large_string")
-            return tokens_of(column)
-
-    def levels(self, name: str) -> FloatArray:
-        """Return a column of levels: numbers, or words as in CSV; what is null is unjudged."""
-        if name not in self.table.column_names:
-            self._column(name)  # refuses that
-        column = self.table[name]
-        with _refused(self.source, f"column {name}"):
-            numbers = np.full(len(self.table), np.nan)
-            with suppress(_pyarrow().ArrowInvalid):
-                numbers = _doubles(column)
-            if not np.isnan(numbers).any():
-                return numbers
-            texts = tokens_of(column.cast("large_string").fill_null(""))
-        level, gain = parse_numbers(self.source.name, texts, self.line, truth=True)
-        return level.astype(np.float64) if gain is None else gain
-
-    def numbers(self, name: str) -> FloatArray:
-        """Return a column of numbers, none of them NaN."""
-        column = self._column(name)
-        if _pyarrow().types.is_boolean(column.type):
+    def column(self, name: str, cell: Cell) -> Tokens:
+        """Return a column as texts; `InputError` for what its cells may not be."""
+        arrow = _pyarrow()
+        if cell == "other":
+            with suppress(arrow.ArrowException, NotImplementedError, KeyError):
+                return _texts_of(self.table[name])
+            return Tokens.repeated(b"", len(self.table))
+        column = self._column(name, cell)
+        if cell == "number" and arrow.types.is_boolean(column.type):
             raise broken(self.source, f"column {name} is true or false")
         with _refused(self.source, f"column {name}"):
-            numbers = _doubles(column)
-        wrong = np.flatnonzero(np.isnan(numbers))
-        if len(wrong):
-            row = self.above + int(wrong[0]) + 1
-            raise InputError(self.source.name, row, f"{name} 'nan'", decimal_advice(b"nan"))
-        return numbers
-
-    def numbers_or_nan(self, name: str) -> FloatArray:
-        """Return a column of numbers with NaN for null; of anything else, NaN alone."""
-        arrow = _pyarrow()
-        with suppress(arrow.ArrowException, NotImplementedError, KeyError):
-            if not arrow.types.is_boolean(self.table.schema.field(name).type):
-                return _doubles(self.table[name])
-        return np.full(len(self.table), np.nan)
+            if arrow.types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
+            if cell == "number":
+                column = column.cast("float64")
+            elif cell == "id" and arrow.types.is_floating(column.type):
+                raise ValueError("ids that are decimal numbers")
+            return _texts_of(column)
 
     def records(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """Return rows as parsed JSON; values that JSON lacks become text."""
@@ -181,26 +120,26 @@ class _Piece(NamedTuple):
             records = json.loads(json.dumps(table.to_pylist(), default=_text))
             return records
 
-    def _column(self, name: str) -> Any:
-        """Return a column without nulls."""
+    def _column(self, name: str, cell: Cell) -> Any:
+        """Return a column, without nulls unless they are levels."""
         if self.table.column_names.count(name) > 1:
             raise broken(self.source, f"column {name} twice")
         row = 0  # in a part that lacks the column
         if name in self.table.column_names:
             column = self.table[name]
-            if not column.null_count:
+            if cell == "level" or not column.null_count:
                 return column
             row = next(row for row, value in enumerate(column) if not value.is_valid)
         fault, expected = f"{name} is null", "expected a value in every row"
         raise InputError(self.source.name, self.above + row + 1, fault, expected)
 
 
-def _doubles(column: Any) -> FloatArray:
-    """Return numbers, NaN for null; not by pyarrow's `to_numpy`, which imports pandas."""
-    array = column.cast("float64").combine_chunks()
-    if array.null_count:
-        return np.array(array.to_pylist(), np.float64)
-    return np.frombuffer(array.buffers()[1], np.float64)[array.offset :][: len(array)]
+def _texts_of(column: Any) -> Tokens:
+    """Return a column of any values as texts, null as the empty one."""
+    types = _pyarrow().types
+    is_binary = types.is_binary(column.type) or types.is_large_binary(column.type)
+    texts = column if is_binary else column.cast("large_string")
+    return tokens_of(texts.fill_null("") if texts.null_count else texts)  # imports pandas
 
 
 def tokens_of(texts: Any) -> Tokens:

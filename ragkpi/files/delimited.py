@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
@@ -21,18 +21,10 @@ from ragkpi.files import tables
 from ragkpi.files.json_text import is_number, text_of
 from ragkpi.files.lines import PRINTED, Block, LineColumns, Tokens, blocks, split_lines
 from ragkpi.files.opening import Source
-from ragkpi.files.shape_reader import collect_qrels
 from ragkpi.files.shapes import SHAPES, Shape
 from ragkpi.files.structure import LOOKED_AT
-from ragkpi.files.tables import Row, list_or_text
-from ragkpi.files.trec import (
-    QrelsColumns,
-    RunColumns,
-    RunLayout,
-    columns_of_lines,
-    parse_numbers,
-    plain_qrels,
-)
+from ragkpi.files.tables import Cell, Kept, Piece, Row, list_or_text
+from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.wording import counted, shown
 
 _RECORDS_AT_ONCE = 1 << 16
@@ -113,30 +105,21 @@ class DelimitedFile:
                 return [number + exponent for number in numbers]
         return cells
 
+    def pieces(self, cells: Mapping[str, Cell], kept: Kept) -> Iterator[Piece]:
+        """Yield the columns of each block."""
+        for lines in self._lines():
+            columns = {name: lines.column(self.names.index(name)) for name in cells}
+            texts = {
+                name: column if cells[name] == "id" else self._numbers(column)
+                for name, column in columns.items()
+            }
+            yield lines.line, texts
+
     def _numbers(self, text: Tokens) -> Tokens:
         """Return a column of numbers as decimals."""
         first = text[0]
         plain = b"," not in first and b"%" not in first
         return text if plain else Tokens.from_strings(self._decimals(text.tolist()))
-
-    def run(self, layout: RunLayout) -> Iterator[RunColumns]:
-        for lines in self._lines():
-            yield columns_of_lines(self.file, lines, self.names, layout, self._numbers)
-
-    def qrels(self, ids: Sequence[str], level: str | None) -> QrelsColumns:
-        if not (parts := list(self._lines())):
-            return collect_qrels(self.file, ())
-        lines = LineColumns.joined(parts)
-        query, document = (lines.column(self.names.index(name)) for name in ids)
-        text = Tokens.repeated(b"1", len(lines))
-        text = text if level is None else lines.column(self.names.index(level))
-        # Quepid writes a line without document and rating for an unjudged query.
-        filled = (document.end > document.start) | (text.end > text.start)
-        query, document, text = (column.take(filled) for column in (query, document, text))
-        line = lines.line[filled]
-        text = self._numbers(text) if len(text) else text
-        levels, gain = parse_numbers(self.file, text, line, truth=True)
-        return plain_qrels(self.file, query, document, levels, line, gain)
 
     def _take_header(self, kind: Header) -> tuple[list[str], int, Block]:
         """Read the header; return the names, their line and the lines behind them of a block.

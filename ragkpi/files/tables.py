@@ -5,12 +5,15 @@ Where the names of columns do not say what is what, rows are read as records of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from shlex import quote
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
+import numpy as np
+
+from ragkpi.arrays import IntArray
 from ragkpi.errors import InputError, MapChoice
 from ragkpi.files.column_names import are_levels, is_score, shown_names
 from ragkpi.files.json_text import is_number, listed_in, unfolded
@@ -29,14 +32,37 @@ from ragkpi.files.shape_reader import (
 )
 from ragkpi.files.shapes import Shape, id_columns, layout_of, need_column, rows_shape
 from ragkpi.files.structure import LOOKED_AT, lists_of_places
-from ragkpi.files.trec import Origin, QrelsColumns, RunColumns, RunLayout, refuse_empty
+from ragkpi.files.trec import (
+    Origin,
+    QrelsColumns,
+    RunColumns,
+    RunLayout,
+    parse_numbers,
+    parse_order,
+    plain_qrels,
+    refuse_empty,
+    refuse_systems,
+    run_columns,
+    run_id_of,
+)
 from ragkpi.wording import visible
 
 Row = tuple[int, dict[str, Any]]  # its line, and its values by column
 
 
+Kept = Literal["piece", "all"]
+"""Which rows memory holds at a time: those of a piece, or those of all of them."""
+
+
+Cell = Literal["id", "number", "level", "other"]
+"""What a column holds: a level may be a word or empty, and another column anything."""
+
+# The lines of some rows, and their columns as texts; numbers are written as in TREC's files.
+Piece = tuple[IntArray, Mapping[str, Tokens]]
+
+
 class TableFile(Protocol):
-    """The rows of a file, which are read once, in one of these three ways."""
+    """The rows of a file, which are read once, as records or by columns."""
 
     file: str
     names: list[str]  # of its columns
@@ -44,8 +70,7 @@ class TableFile(Protocol):
     nested: list[str]  # the columns that hold lists
 
     def rows(self) -> Iterator[Row]: ...
-    def run(self, layout: RunLayout) -> Iterator[RunColumns]: ...
-    def qrels(self, ids: Sequence[str], level: str | None) -> QrelsColumns: ...  # None: level 1
+    def pieces(self, cells: Mapping[str, Cell], kept: Kept) -> Iterator[Piece]: ...
 
 
 def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
@@ -55,7 +80,14 @@ def stream_run(table: TableFile, user: Shape | None) -> Iterator[RunColumns]:
         yield from stream_documents(table.file, _documents(table, "run", user))
     else:
         layout = layout_of(shape, table.names, table.file, table.line)
-        for block in table.run(layout):
+        of_cells: dict[Cell, Sequence[str | None]] = {
+            "other": [*layout.others.values()],
+            "number": [layout.number],
+            "id": [layout.query, layout.document, layout.run_id],
+        }
+        cells = {name: cell for cell, names in of_cells.items() for name in names if name}
+        for piece in table.pieces(cells, "piece"):
+            block = _run_of(table, piece, layout)
             _refuse_fractions(table.file, shape, block.query, block.document, layout.document)
             yield block
 
@@ -69,13 +101,45 @@ def read_qrels(table: TableFile, user: Shape | None) -> QrelsColumns:
     # The level first: a file without it may be a run.
     level = need_column(shape, "level", *where) if shape.level else None
     ids = id_columns(shape, *where)
-    qrels = table.qrels(ids, level)
+    qrels = _qrels_of(table, ids, level)
     if not len(qrels.line):
         return collect_qrels(table.file, ())
     refuse_empty(table.file, qrels.query, qrels.line, "query id")
     refuse_empty(table.file, qrels.document, qrels.line, "document id")
     _refuse_fractions(table.file, shape, qrels.query, qrels.document, ids[1])
     return qrels._replace(origin=Origin(ids[1], f"level={level or '@number'}"))
+
+
+def _run_of(table: TableFile, piece: Piece, layout: RunLayout) -> RunColumns:
+    (line, columns), number, run_id = piece, None, run_id_of(table.file)
+    ids = columns[layout.query], columns[layout.document]
+    if layout.number is not None:
+        number = parse_order(table.file, columns[layout.number], line, layout.origin.map)
+    if layout.run_id is not None:
+        run_ids = columns[layout.run_id]
+        run_id = run_ids[len(line) - 1]
+        place = table.names.index(layout.run_id) + 1
+        refuse_systems(table.file, ids, run_ids, line, (layout.run_id, place))
+    others = {map_: columns[name].numbers() for map_, name in layout.others.items()}
+    return run_columns(table.file, *ids, number, line, run_id, layout.origin, others)
+
+
+def _qrels_of(table: TableFile, ids: Sequence[str], level: str | None) -> QrelsColumns:
+    """Read all rows; without a column of levels, all have level 1."""
+    cells: dict[str, Cell] = {level: "level"} if level else {}
+    parts = list(table.pieces(cells | dict.fromkeys(ids, "id"), "all"))
+    line = np.concatenate([np.zeros(0, np.int64), *(lines for lines, _ in parts)])
+
+    def column(name: str) -> Tokens:
+        return Tokens.joined([Tokens.from_strings([]), *(columns[name] for _, columns in parts)])
+
+    query, document = map(column, ids)
+    text = column(level) if level else Tokens.repeated(b"1", len(line))
+    # Quepid writes a line without document and rating for an unjudged query.
+    filled = (document.end > document.start) | (text.end > text.start)
+    query, document, text = (of.take(filled) for of in (query, document, text))
+    levels, gain = parse_numbers(table.file, text, line[filled], truth=True)
+    return plain_qrels(table.file, query, document, levels, line[filled], gain)
 
 
 def _refuse_fractions(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import pairwise
@@ -282,39 +282,18 @@ def columns_of_blocks(
 
 
 def columns_of_lines(
-    file: str,
-    lines: LineColumns,
-    names: Sequence[str],
-    layout: RunLayout,
-    decimals: Callable[[Tokens], Tokens] | None = None,
+    file: str, lines: LineColumns, names: Sequence[str], layout: RunLayout
 ) -> RunColumns:
-    """Read the columns of some lines, at least one; `names` are those of all columns.
-
-    `decimals` writes numbers as TREC does.
-    """
-
-    def column(name: str) -> Tokens:
-        return lines.column(names.index(name))
-
-    def number_column(name: str) -> Tokens:
-        return column(name) if decimals is None else decimals(column(name))
-
-    line, number, run_id = lines.line, None, run_id_of(file)
+    """Read the columns of some lines, at least one; `names` are those of all columns."""
+    columns = {name: lines.column(place) for place, name in enumerate(names)}
+    ids, number = (columns[layout.query], columns[layout.document]), None
     if layout.number is not None:
-        text = number_column(layout.number)
-        if part_of(layout.origin.map) == "rank":
-            number = parse_ranks(file, text, line, path_of(layout.origin.map))
-        else:
-            number = parse_scores(file, text, line)
-    ids = column(layout.query), column(layout.document)
+        number = parse_order(file, columns[layout.number], lines.line, layout.origin.map)
+    run_id = run_id_of(file)
     if layout.run_id is not None:
-        run_ids = column(layout.run_id)
-        run_id = run_ids[len(line) - 1]
-        if decimals is not None:
-            place = names.index(layout.run_id) + 1
-            refuse_systems(file, ids, run_ids, line, (layout.run_id, place))
-    others = {map_: number_column(name).numbers() for map_, name in layout.others.items()}
-    return run_columns(file, *ids, number, line, run_id, layout.origin, others)
+        run_id = columns[layout.run_id][len(lines) - 1]
+    others = {map_: columns[name].numbers() for map_, name in layout.others.items()}
+    return run_columns(file, *ids, number, lines.line, run_id, layout.origin, others)
 
 
 def refuse_systems(
@@ -457,6 +436,13 @@ def decimal_advice(text: bytes) -> str:
     """Return what is expected where a text is no decimal number."""
     advice = (advice for shape, advice in _NO_DECIMALS if re.fullmatch(shape, text.strip()))
     return f"expected a decimal number {next(advice, '')}".strip()
+
+
+def parse_order(file: str, text: Tokens, line: IntArray, map_: str) -> FloatArray:
+    """Read the scores or ranks that a map names; errors as in `parse_ranks`, `parse_scores`."""
+    if part_of(map_) == "rank":
+        return parse_ranks(file, text, line, path_of(map_))
+    return parse_scores(file, text, line)
 
 
 def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
