@@ -368,7 +368,7 @@ def bor(judged: Counts, cutoff: int, m: int, recall: float) -> FloatArray:
     """Bits-over-Random: how much more often than a random draw the top K succeeds, in bits.
 
     Formula:    log2(mean p_obs / mean p_rand); one query: log2([h >= m] / p_rand)
-    Range:      -inf to bor_max; 0 is a random draw
+    Range:      -inf to bor_max; 0 for a random draw
     Edge cases: the summary is not the mean over queries: averaging bits rewards the wrong
                 system. A miss is -inf; NA for a query with R < m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
@@ -407,7 +407,7 @@ def ef_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
 
     Formula:    mean recall_K / (K / N); one query: (h / K) / (R / N)
     Range:      0 to N / K
-    Edge cases: m only chooses the queries: those with R >= m.
+    Edge cases: m only selects queries, those with R >= m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random); virtual screening
     """
     return _where_possible(judged, m, recall(judged, cutoff), _recall_by_chance(judged, cutoff))
@@ -419,8 +419,8 @@ def bor_recall(judged: Counts, cutoff: int, m: int) -> FloatArray:
 
     Formula:    log2(mean recall_K / (K / N)); K/N is the recall of a random draw for any R
     Range:      -inf to bor_opt
-    Edge cases: does not saturate if every system succeeds. m only chooses the queries: those
-                with R >= m. NA for a query without relevant documents.
+    Edge cases: does not saturate if every system succeeds. m only selects queries, those with
+                R >= m. NA for a query without relevant documents.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
     """
     return ef_recall(judged, cutoff, m)
@@ -432,8 +432,8 @@ def bor_opt(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
     Formula:    log2(N / min(K, N))
     Range:      0 upwards
-    Edge cases: with a corpus size per query the mean of K / N is taken. m only chooses the
-                queries: those with R >= m. NA for an empty ranking with --draws ret.
+    Edge cases: a corpus size per query gives the mean of K / N. m only selects queries, those
+                with R >= m. NA for an empty ranking with --draws ret.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_opt
     """
     everything = np.ones(len(judged.queries))

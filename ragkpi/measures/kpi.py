@@ -194,7 +194,7 @@ def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
     aliases=("ERR", "expected_reciprocal_rank"),
 )
 def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
-    """Expected reciprocal rank of the document that satisfies the reader, who stops there.
+    """Expected reciprocal rank of the first document that satisfies the reader.
 
     Formula:    Σ over ranks i ≤ K of s(i) / i · Π over ranks j < i of (1 - s(j)),
                 s = (2^level - 1) / 2^highest

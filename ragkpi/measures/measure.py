@@ -131,7 +131,7 @@ def plus_ones(totals: FloatArray, count: IntArray) -> FloatArray:
     """Add 1.0 to each of the totals `count` times, rounding where the single additions round."""
     remaining = count.astype(np.float64)
     while remaining.any():
-        # Additions of 1 are exact up to the next power of two, so those are one addition.
+        # Additions of 1 are exact up to the next power of two, so add them at once.
         to_power = np.ceil(np.ldexp(1.0, np.frexp(totals)[1]) - totals)
         step = np.minimum(remaining, np.maximum(to_power, 1.0))
         totals = totals + step

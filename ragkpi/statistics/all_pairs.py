@@ -79,7 +79,7 @@ class AllPairs:
 
     @property
     def out_of_reach(self) -> str:
-        """Say that no claim is possible with so few units; else "", as for systems."""
+        """Say that no claim is possible with so few units; "" otherwise and for systems."""
         if self.has_systems and max(of_metric.units for of_metric in self.claims) != 1:
             return ""
         largest = max(self.claims, key=lambda of_metric: of_metric.units)

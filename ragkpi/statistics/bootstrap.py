@@ -414,7 +414,7 @@ def mid_p(successes: float, n: float, level: float) -> Interval:
 
 
 def _highest(successes: float, n: float, level: float) -> float:
-    """Return the rate at which the mid-p of at most so many successes is the upper tail."""
+    """Return the rate at which the mid-p of at most this many successes is the upper tail."""
     if n - successes <= ROUNDING * n:
         return 1.0
     beta, low, high = special().betainc, 0.0, 1.0

@@ -99,7 +99,7 @@ class Difference:
     decision
         The claim: the one place that decides, for every command.
     evidence
-        Whether the runs are systems of several seeds: then interval and p account for queries and
+        The kind of evidence: for systems of several seeds, interval and p account for queries and
         seeds, and too few seeds allow no decision.
     """
 

@@ -165,7 +165,7 @@ SHORT_OF_POWER: Mapping[int, Sequence[float]] = {
 def short_of_power(pilot: int) -> Mapping[str, float]:
     """Return the share of plans with a power below 70%, by shape of differences.
 
-    It is that of the largest simulated pilot with at most so many queries.
+    It is that of the largest simulated pilot with at most this many queries.
     """
     size = max(size for size in SHORT_OF_POWER if size <= pilot)
     return dict(zip(SHAPES, SHORT_OF_POWER[size], strict=True))
