@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -36,19 +35,6 @@ if TYPE_CHECKING:  # few evaluations have intervals, gates or slices
 
 MOST_CELLS = 100_000  # people cannot read larger tables
 NO_PROVENANCE: Mapping[str, Provenance] = {}
-
-
-def query_rows(
-    runs: Mapping[str, Scores], names: Sequence[str], queries: Sequence[bytes]
-) -> Iterator[list[list[Any]]]:
-    """Yield a row per query and run that has it: run, query and a value per metric."""
-    each = [_query_values(scores, names, queries) for scores in runs.values()]
-    for of_query in zip(*each, strict=True):
-        yield [
-            [run, query, *values]
-            for run, (query, values) in zip(runs, of_query, strict=True)
-            if values is not None
-        ]
 
 
 def _query_values(
@@ -166,16 +152,18 @@ class EvaluationReport(Report):
             *(Column(m.name, m.measure.style, m.measure.better, role=_role(m)) for m in metrics),
         ]
         rows: list[list[Cell]] = []
-        plain_rows: Iterable[list[Any]] = ()
         notes: list[str] = []
         if by_query:
-            groups = query_rows(runs, names, self.queries)
-            if layout.notes == "columns":
-                plain_rows = chain.from_iterable(groups)
-            else:
+            if layout.notes == "below":
                 self._refuse_many(len(columns))
-                for group in groups:
-                    rows += with_best_marked(columns, [[*map(Cell, row)] for row in group])
+            each = (_query_values(scores, names, self.queries) for scores in runs.values())
+            for of_query in zip(*each, strict=True):
+                group = [
+                    [*map(Cell, (run, query, *values))]
+                    for run, (query, values) in zip(runs, of_query, strict=True)
+                    if values is not None
+                ]
+                rows += with_best_marked(columns, group)
         if summary:
             summaries = [
                 [Cell(run), *([Cell(ALL)] if by_query else []), *self._summary_cells(run, names)]
@@ -191,7 +179,7 @@ class EvaluationReport(Report):
             notes.append(self.worst.note)
         below = gates_table(gates) if len(gates) > 1 else None
         checks = gate_checks(gates)
-        table = Table(columns, rows, notes, plain_rows=plain_rows, below=below, checks=checks)
+        table = Table(columns, rows, notes, below=below, checks=checks)
         return signed(table, self.signature, layout)
 
     def own_document(self, layout: Layout) -> dict[str, Any]:
@@ -275,9 +263,8 @@ def signed(table: Table, signature: Signature | None, layout: Layout) -> Table:
     text = signature.long() if layout.signature == "long" else signature.short()
     if layout.notes == "columns":
         rows = [[*row, Cell(text)] for row in table.rows]
-        plain_rows = ([*row, text] for row in table.plain_rows)
         columns = [*table.columns, Column("signature")]
-        return replace(table, columns=columns, rows=rows, plain_rows=plain_rows)
+        return replace(table, columns=columns, rows=rows)
     return replace(table, notes=[text, *table.notes])
 
 

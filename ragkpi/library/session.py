@@ -275,9 +275,8 @@ class Session:
         if self.clusters is not None:
             refuse_alone(queries_of(run.scores for run in scored.values()), self.clusters)
         names = self.names_of({name: run.scores for name, run in scored.items()})
-        named = zip(scored.items(), names, strict=True)
-        by_name = {key: replace(run, name=name) for (key, run), name in named}
-        return Evaluations(self, metrics, by_name, errors)
+        named = {key: replace(run, name=names[key]) for key, run in scored.items()}
+        return Evaluations(self, metrics, named, errors)
 
     def _with_judged_queries(self, run: Hits | RagkpiError) -> Hits | RagkpiError:
         if isinstance(run, RagkpiError) or (run.query >= 0).any():
@@ -338,12 +337,13 @@ class Session:
         given = self.settings.corpus_size is not None or self.settings.corpus_sizes
         return _needs("corpus_size", metrics) and not given
 
-    def names_of(self, runs: Mapping[str, Scores]) -> list[str]:
-        """Give runs distinct names for a result."""
-        if self.run_names == "given":
-            return list(runs)
-        ids = [decoded(scores.run_id) for scores in runs.values()]
-        return list(run_names(list(runs), ids if self.run_names == "runid" else ()))
+    def names_of(self, runs: Mapping[str, Scores]) -> dict[str, str]:
+        """Return distinct names of runs in a result, by those of the call."""
+        names = list(runs)
+        if self.run_names != "given":
+            ids = [decoded(scores.run_id) for scores in runs.values()]
+            names = run_names(names, ids if self.run_names == "runid" else ())
+        return dict(zip(runs, names, strict=True))
 
     def files(self, others: Mapping[str, Any] = NO_OTHERS) -> Hashes:
         """Hash the files of qrels, labels, clusters and the pool, and others by role."""
@@ -422,8 +422,7 @@ class Evaluations(Mapping[str, Evaluation]):
     @property
     def system_names(self) -> dict[str, str]:
         """The names in a result of runs and systems, by those of the call."""
-        each = by_system({name: run.scores for name, run in self.items()})
-        return dict(zip(each, self.session.names_of(each), strict=True))
+        return self.session.names_of(by_system({name: run.scores for name, run in self.items()}))
 
     def named_systems(self, scores: Mapping[str, Scores]) -> dict[str, Scores]:
         """Return scores of these runs by the names of runs and systems in a result."""

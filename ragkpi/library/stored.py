@@ -312,9 +312,8 @@ def scored_runs(
         names = [metric.name for metric in metrics if metric.is_comparable]
         scores = {key: one.only(one[name] for name in names) for key, one in scores.items()}
     ordered = by_system({name: scores[name] for name in runs if name in scores})
-    named = dict(zip(ordered, session.names_of(ordered), strict=True))
     lacks_first = system_of(next(iter(runs))) not in ordered
-    return Scored(ordered, named, signature, evaluated, lacks_first)
+    return Scored(ordered, session.names_of(ordered), signature, evaluated, lacks_first)
 
 
 def _say_lacking(

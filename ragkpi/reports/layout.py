@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import chain, compress, pairwise
+from itertools import compress, pairwise
 from typing import Any, Literal, NamedTuple
 
 from ragkpi.version import __version__
@@ -93,7 +93,6 @@ class Table:
     rows: list[list[Cell]]  # each with a cell for every column
     notes: Sequence[str] = ()  # reasons for caution; at most two lines
     caption: str = ""  # the caption of a table for a paper; empty for other tables
-    plain_rows: Iterable[Sequence[Any]] = ()  # unrounded, before `rows`, in CSV and TSV
     verdict: Sequence[str] = ()  # the answer, in one or two sentences above the table
     explanation: Sequence[str] = ()  # tests, corrections, seeds
     below: Table | None = None  # of another kind, such as gates; for people
@@ -218,7 +217,6 @@ def _stacked(report: Report, first: Table, slices: Slices, layout: Layout) -> Ta
     heads = [Column("by"), Column("label")] if for_programs else [Column("slice")]
     heads += [Column("queries", "integer")] if counting else []
     rows: list[list[Cell]] = []
-    plain_rows: list[Iterator[list[Any]]] = []
     verdict = [*first.verdict]
     notes_by_text: dict[str, list[str]] = {}
     explained: dict[str, list[str]] = {}
@@ -226,7 +224,6 @@ def _stacked(report: Report, first: Table, slices: Slices, layout: Layout) -> Ta
         keys: list[Any] = [part.by or None, part.label] if for_programs else [part.name]
         keys += [part.queries] if counting else []
         rows += [[*map(Cell, keys), *row] for row in table.rows]
-        plain_rows.append(map(keys.__add__, map(list, table.plain_rows)))
         verdict += [f"{part.name}: {text}" for text in table.verdict if table is not first]
         number = f"over {counted(part.queries, 'query', 'queries')}"
         for note in table.notes:
@@ -240,7 +237,6 @@ def _stacked(report: Report, first: Table, slices: Slices, layout: Layout) -> Ta
         rows,
         [*first.notes, *slices.notes, *_of_slices(notes_by_text)],
         first.caption,
-        chain.from_iterable(plain_rows),
         verdict,
         [*first.explanation, *_of_slices(explained)],
         first.below,

@@ -96,11 +96,6 @@ def write_delimited(report: Report, layout: Layout, delimiter: str = ",") -> Ite
 def _rows(table: Table, digits: int | None) -> Iterator[list[str]]:
     """Yield the texts of the header and each row; intervals add two columns."""
     yield table.names
-    for values in table.plain_rows:
-        texts = []
-        for value, column, ends in zip(values, table.columns, table.ends, strict=True):
-            texts += [_text(value, column.style, digits), *("" for _ in ends[1:])]
-        yield texts
     for row in table.rows:
         yield [_text(value, style, digits) for value, style in table.values(row)]
 

@@ -222,7 +222,6 @@ TO_TERMINALS = [
     *(f"eval -q --format {form} qrels run" for form in REPORT_FORMATS),
     *(f"compare -q --names runid --format {form} qrels run other" for form in REPORT_FORMATS),
     "eval --wide --names runid qrels run other",
-    "eval --log /dev/stdout -o values qrels run",
     "compare -q --names runid qrels run other",
     "zscores qrels run other",
     "zscores --format csv qrels run other",

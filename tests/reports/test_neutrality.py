@@ -77,7 +77,7 @@ class HiddenEverywhere:
     def table(self, layout):
         column = Column(HIDDEN, legend=HIDDEN)
         rows, texts = [[Cell(HIDDEN)]], [HIDDEN]
-        return Table([column], rows, texts, HIDDEN, (), texts, texts)
+        return Table([column], rows, texts, HIDDEN, texts, texts)
 
 
 @pytest.mark.parametrize("name", sorted(REPORT_FORMATS.keys() - FOR_PROGRAMS))

@@ -429,13 +429,11 @@ def evaluate(
         metrics = find_metrics(OF_POSITIVES)
     evaluated = session.evaluate_hits(hits, metrics, "kept")
     evaluated = evaluated.over_common_queries()
-    problems_of_runs = list(evaluated.problems)
     if problems == "raised" or not any(name in runs for name in evaluated):
-        interface().refuse(problems_of_runs)
+        interface().refuse(evaluated.problems)
     scores = by_system(_scores(evaluated, zscores))
     systems = set(map(system_of, runs))
-    of_runs = {name: of for name, of in scores.items() if name in systems}
-    names = dict(zip(of_runs, session.names_of(of_runs), strict=True))
+    names = session.names_of({name: of for name, of in scores.items() if name in systems})
     signature = session.signed(metrics, {"zscores": zscores})
     verdicts = gates.verdicts(names, scores, evaluated) if gates else []
     missed: Sequence[RagkpiError] = ()
@@ -461,7 +459,7 @@ def evaluate(
         provenance,
     )
     result = RunResult if several is None else RunResults
-    return result(report, None, tuple(session.notes), signature, [*problems_of_runs, *missed])
+    return result(report, None, tuple(session.notes), signature, [*evaluated.problems, *missed])
 
 
 def _is_of_positives(session: Session, runs: Iterable[Hits | RagkpiError]) -> bool:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import math
 import operator
 import os
 import re
-import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import FileIO
-from typing import Annotated, Any, BinaryIO, Literal, cast
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
@@ -37,7 +35,6 @@ from ragkpi.library.stored import (
 )
 from ragkpi.measures.registry import metric_of
 from ragkpi.reports.layout import Cell, Column, Layout, Report, Table, with_best_marked
-from ragkpi.reports.output_files import screen_of
 from ragkpi.reports.renderers import dump
 from ragkpi.version import __version__
 from ragkpi.wording import visible
@@ -75,34 +72,15 @@ def record(
 def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     """Append all records or none, one per line; other processes may append at the same time."""
     text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
-    regular = not os.path.exists(path) or os.path.isfile(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UsageError(f"{spell('log')} {path}: no file that keeps records; give another path")
     try:
-        with open(path, "ab+" if regular else "ab", buffering=0, opener=_opener) as file:
+        with open(path, "ab+", buffering=0) as file:
             _wait_for_lock(path, file)
-            if regular:
-                _append_whole(path, file, text)
-            else:  # a pipe or a device
-                with screen_of(cast("BinaryIO", file)) as out:
-                    out.write(text)
+            _append_whole(path, file, text)
     except OSError as problem:
         reason = problem.strerror or problem
         raise UsageError(f"{spell('log')} {path}: cannot be appended to: {reason}") from problem
-
-
-def _opener(path: str, flags: int) -> int:
-    """Open a file; a FIFO that no process reads is an error, and nothing to wait for."""
-    if not stat.S_ISFIFO(os.stat(path).st_mode if os.path.exists(path) else 0):
-        return os.open(path, flags, 0o666)
-    try:
-        descriptor = os.open(path, flags | os.O_NONBLOCK)
-    except OSError as problem:
-        if problem.errno == errno.ENXIO:
-            raise UsageError(
-                f"{spell('log')} {path}: a FIFO that no process reads; start the reader first"
-            ) from None
-        raise
-    os.set_blocking(descriptor, True)
-    return descriptor
 
 
 def _append_whole(path: str, file: FileIO, text: bytes) -> None:
